@@ -1,0 +1,83 @@
+"""The conventions every shown number follows: one value inside the scenario."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from fractions import Fraction
+
+from phexplore.model.numbers import Rounding
+
+
+class Neighbours(enum.Enum):
+    """Which pairs of inputs are hidden from each other."""
+
+    BOUNDED = "bounded"
+    """One household's records are replaced; the total is known."""
+    UNBOUNDED = "unbounded"
+    """One household's records are added or removed."""
+
+
+class MarginConvention(enum.Enum):
+    """How a margin of error is computed from the noise."""
+
+    PAPER = "paper"
+    """⌊1.64 σ⌋, as the PHSafe paper prints it; 90 % only."""
+    NORMAL = "normal"
+    """z σ with the z of the conventions."""
+    EXACT = "exact"
+    """The smallest whole m with P(|noise| ≤ m) at least the confidence."""
+
+
+class Conversion(enum.Enum):
+    """How ρ and δ become ε."""
+
+    BUN_STEINKE = "bun-steinke"
+    """ρ + 2 √(ρ ln 1/δ)."""
+    ZCDP_OPTIMAL_ALPHA = "zcdp-optimal-alpha"
+    """The tightest bound that holds for every ρ-zCDP mechanism, by the best Rényi order."""
+    GAUSSIAN_CONTINUOUS = "gaussian-continuous"
+    """The exact curve of one continuous Gaussian of the same ρ: an approximation, for information."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conventions:
+    """What the numbers of a scenario mean.
+
+    Attributes:
+        neighbours: whose ρ is the headline and feeds ε.
+        margin: the convention that links margins and budgets.
+        z: the factor of the normal convention at 90 %; other confidences use the normal quantile.
+        confidence: of the margins, in (0, 1).
+        rounding: direction in which a solved budget is rounded.
+        rounding_step: solved budgets are multiples of it.
+        delta: of the headline ε, in (0, 1).
+    """
+
+    neighbours: Neighbours = Neighbours.BOUNDED
+    margin: MarginConvention = MarginConvention.NORMAL
+    z: Fraction = Fraction(1645, 1000)
+    confidence: Fraction = Fraction(9, 10)
+    rounding: Rounding = Rounding.UP
+    rounding_step: Fraction = Fraction(1, 10**6)
+    delta: Fraction = Fraction(1, 10**10)
+
+    def __post_init__(self) -> None:
+        """Refuse values outside their range."""
+        if not 0 < self.confidence < 1:
+            raise ValueError(f"a confidence lies between 0 and 1, got {self.confidence}")
+        if not 0 < self.delta < 1:
+            raise ValueError(f"δ lies between 0 and 1, got {self.delta}")
+        if self.z <= 0:
+            raise ValueError(f"z is positive, got {self.z}")
+        if self.rounding_step <= 0:
+            raise ValueError(f"the rounding step is positive, got {self.rounding_step}")
+        if self.margin is MarginConvention.PAPER and self.confidence != Fraction(9, 10):
+            raise ValueError(
+                f"the paper's ⌊1.64 σ⌋ is a 90 % margin, got a confidence of {self.confidence}; "
+                "choose the normal or the exact convention for another confidence"
+            )
+
+
+AS_IN_2020 = Conventions(rounding=Rounding.NEAREST)
+"""What reproduces the published Table 10: normal margin, z = 1.645, nearest multiple of 1e-6."""

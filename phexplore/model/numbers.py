@@ -1,0 +1,111 @@
+"""Exact numbers as people write them, and back. No budget ever passes through a float."""
+
+from __future__ import annotations
+
+import enum
+import re
+from fractions import Fraction
+from typing import Literal
+
+_DECIMAL = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d{1,4})?")
+_RATIO = re.compile(r"[+-]?\d+\s*/\s*\d+")
+
+
+class Unlimited(enum.Enum):
+    """A budget without bound: no noise. Production spells it ``Infinity``."""
+
+    UNLIMITED = "Infinity"
+
+
+UNLIMITED: Literal[Unlimited.UNLIMITED] = Unlimited.UNLIMITED
+
+Budget = Fraction | Literal[Unlimited.UNLIMITED]
+"""A privacy-loss budget: ρ under zCDP, ε under pure DP. 0 means not published."""
+
+
+class Rounding(enum.Enum):
+    """The direction of a rounding that decides a budget."""
+
+    UP = "up"
+    NEAREST = "nearest"
+
+
+def parse_exact(text: str) -> Fraction:
+    """Read ``0.25``, ``0,25``, ``1/3``, ``25 %`` or ``2.2e-5`` exactly as written.
+
+    Raises:
+        ValueError: not one number; the message says which spellings are read.
+    """
+    body, percent, rest = text.strip().partition("%")
+    body = body.strip().replace("\u00a0", "").replace("\u202f", "").replace("−", "-")
+    if not rest.strip() and (_DECIMAL.fullmatch(body) or _RATIO.fullmatch(body)):
+        try:
+            return Fraction(re.sub(r"\s", "", body).replace(",", ".")) / (100 if percent else 1)
+        except ZeroDivisionError:
+            raise ValueError(f"{text!r} divides by zero") from None
+    if re.fullmatch(r"[+-]?\d{1,3}([.,]\d{3})+[.,]\d+", body):
+        raise ValueError(f"{text!r} has more than one separator; write it without grouping, e.g. 1234.5")
+    raise ValueError(f"{text!r} is not a number; write it like 0.25, 0,25, 1/3, 25 % or 2.2e-5")
+
+
+def parse_budget(text: str) -> Budget:
+    """Read a budget: any exact number of 0 or more, or ``Infinity`` / ``∞`` for no noise.
+
+    Raises:
+        ValueError: not a number, or negative.
+    """
+    if text.strip().lower() in {"infinity", "inf", "∞"}:
+        return UNLIMITED
+    value = parse_exact(text)
+    if value < 0:
+        raise ValueError(f"a budget is 0 (not published) or more, got {text.strip()}")
+    return value
+
+
+def decimal_text(value: Fraction) -> str | None:
+    """Return the plain decimal that equals `value`, or None when no finite decimal does."""
+    denominator, twos, fives = value.denominator, 0, 0
+    while denominator % 2 == 0:
+        denominator, twos = denominator // 2, twos + 1
+    while denominator % 5 == 0:
+        denominator, fives = denominator // 5, fives + 1
+    if denominator != 1:
+        return None
+    places = max(twos, fives)
+    scaled = abs(value.numerator) * 10**places // value.denominator
+    digits = str(scaled).rjust(places + 1, "0")
+    sign = "-" if value < 0 else ""
+    return sign + (f"{digits[:-places]}.{digits[-places:]}" if places else digits)
+
+
+def exact_text(value: Budget) -> str:
+    """Return the shortest exact spelling: a decimal where there is one, else a fraction, or ``Infinity``."""
+    if isinstance(value, Unlimited):
+        return value.value
+    return decimal_text(value) or f"{value.numerator}/{value.denominator}"
+
+
+def round_exact(value: Fraction, step: Fraction, rounding: Rounding) -> Fraction:
+    """Return a multiple of `step`: the smallest not below `value` (UP), or the nearest one (ties to even).
+
+    Raises:
+        ValueError: the step is not positive.
+    """
+    if step <= 0:
+        raise ValueError(f"a rounding step is positive, got {step}")
+    quotient = value / step
+    match rounding:
+        case Rounding.UP:
+            return -(-quotient.numerator // quotient.denominator) * step
+        case Rounding.NEAREST:
+            return round(quotient) * step
+
+
+def total_budget(budgets: list[Budget]) -> Budget:
+    """Return the exact sum; unlimited as soon as one part is."""
+    total = Fraction(0)
+    for budget in budgets:
+        if isinstance(budget, Unlimited):
+            return UNLIMITED
+        total += budget
+    return total

@@ -1,0 +1,85 @@
+"""The parameters of PHSafe: everything its production configuration lets a committee choose."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from types import MappingProxyType
+
+from phexplore.model.keys import QueryKey, TableId
+from phexplore.model.numbers import Budget, Unlimited
+
+
+class PrivacyFramework(enum.Enum):
+    """The definition of privacy a run satisfies. The value is the spelling of config.json."""
+
+    ZCDP = "zcdp"
+    PURE_DP = "puredp"
+
+    @property
+    def symbol(self) -> str:
+        """The letter of its budget."""
+        return "ρ" if self is PrivacyFramework.ZCDP else "ε"
+
+
+@dataclass(frozen=True, slots=True, eq=True)
+class PhSafe:
+    """Parameters of one PHSafe run.
+
+    Attributes:
+        budgets: per measured query; 0 = not published. All queries of the product are present.
+        thresholds: truncation threshold τ per truncated table, people per household, at least 1.
+        states: two-digit codes of the states in the run.
+        framework: zero-concentrated or pure differential privacy.
+        reader: "csv" or "cef", how production reads its input.
+        targets: margin of error aimed at per query, in people, > 0; absent = none.
+        locks: queries whose budget must not be changed.
+    """
+
+    budgets: Mapping[QueryKey, Budget]
+    thresholds: Mapping[TableId, int]
+    states: tuple[str, ...]
+    framework: PrivacyFramework = PrivacyFramework.ZCDP
+    reader: str = "csv"
+    targets: Mapping[QueryKey, Fraction] = field(default_factory=dict)
+    locks: frozenset[QueryKey] = frozenset()
+
+    def __post_init__(self) -> None:
+        """Refuse impossible values and freeze the mappings."""
+        for query, budget in self.budgets.items():
+            if not isinstance(budget, Unlimited) and budget < 0:
+                raise ValueError(f"the budget of {query.text} is negative: {budget}")
+        for table, threshold in self.thresholds.items():
+            if threshold < 1:
+                raise ValueError(f"the truncation threshold of {table} keeps at least 1 person, got {threshold}")
+        for query, target in self.targets.items():
+            if target <= 0:
+                raise ValueError(f"the margin target of {query.text} is positive, got {target}")
+        for name in ("budgets", "thresholds", "targets"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    def __hash__(self) -> int:
+        """Hash by content."""
+        return hash((frozenset(self.budgets.items()), frozenset(self.thresholds.items()), self.states))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Let the read-only mappings cross a process border."""
+        return (
+            PhSafe,
+            (
+                dict(self.budgets),
+                dict(self.thresholds),
+                self.states,
+                self.framework,
+                self.reader,
+                dict(self.targets),
+                self.locks,
+            ),
+        )
+
+    @property
+    def published(self) -> tuple[QueryKey, ...]:
+        """The queries with a budget, in catalogue order."""
+        return tuple(query for query, budget in self.budgets.items() if budget != 0)

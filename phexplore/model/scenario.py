@@ -1,0 +1,33 @@
+"""A scenario: one immutable value that says everything a committee can decide."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from phexplore.model.conventions import Conventions
+from phexplore.model.phsafe import PhSafe
+
+Method = PhSafe
+"""The systems a scenario can hold. A closed union: consumers match it to the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A named set of parameters.
+
+    Attributes:
+        name: what people call it.
+        method: the system and its parameters.
+        conventions: what the shown numbers mean.
+        note: free text.
+        baseline: preset id the scenario started from, "" when none.
+        source_text: the production file it was imported from, character by character, "" when none; an export
+            changes only the parameters in it, so unknown keys and layout survive.
+    """
+
+    name: str
+    method: Method
+    conventions: Conventions = field(default_factory=Conventions)
+    note: str = ""
+    baseline: str = ""
+    source_text: str = ""

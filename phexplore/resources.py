@@ -1,0 +1,19 @@
+"""Where the files shipped with the program are, installed or in a checkout."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_PACKAGE = Path(__file__).parent
+
+
+def resource(name: str) -> Path:
+    """Return the path of a shipped file, e.g. ``resource("tables/ph1_num.toml")``.
+
+    Raises:
+        FileNotFoundError: no such file was shipped.
+    """
+    for root in (_PACKAGE / "_resources", _PACKAGE.parent / "resources"):
+        if (path := root / name).exists():
+            return path
+    raise FileNotFoundError(f"the program was installed without its file {name!r}")
