@@ -72,7 +72,7 @@ def decimal_text(value: Fraction) -> str | None:
     if denominator != 1:
         return None
     places = max(twos, fives)
-    scaled = abs(value.numerator) * 10**places // value.denominator
+    scaled: int = abs(value.numerator) * int(10**places) // value.denominator
     digits = str(scaled).rjust(places + 1, "0")
     sign = "-" if value < 0 else ""
     return sign + (f"{digits[:-places]}.{digits[-places:]}" if places else digits)

@@ -1,0 +1,304 @@
+"""Scenario and workbook as readable JSON values, and back with every problem listed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+from phexplore.errors import PhexploreError
+from phexplore.model.conventions import Conventions, MarginConvention, Neighbours
+from phexplore.model.diff import Change, ChangedField
+from phexplore.model.issues import InputProblemsError, Issue
+from phexplore.model.keys import QueryKey, TableId, parse_query
+from phexplore.model.numbers import Rounding, exact_text, parse_budget, parse_exact
+from phexplore.model.phsafe import PhSafe, PrivacyFramework
+from phexplore.model.scenario import Scenario
+from phexplore.model.workbook import Workbook
+
+Json = dict[str, Any]
+
+
+class _Reader:
+    """Reads fields of a JSON object and collects what is wrong with them."""
+
+    def __init__(self, path: tuple[str, ...]) -> None:
+        self.path = path
+        self.issues: list[Issue] = []
+
+    def object_of(self, value: Any, *where: str) -> Mapping[str, Any]:
+        if isinstance(value, dict):
+            return value
+        self._report(where, f"an object is expected, got {_shown(value)}")
+        return {}
+
+    def read(self, holder: Mapping[str, Any], key: str, parse: Callable[[Any], Any], *where: str, default: Any) -> Any:
+        """Return the parsed field; on a problem record it and return the default. A missing field is its default."""
+        if key not in holder:
+            return default
+        return self.parsed(holder[key], parse, *where, key, default=default)
+
+    def parsed(self, value: Any, parse: Callable[[Any], Any], *where: str, default: Any) -> Any:
+        """Return the parsed value; on a problem record it and return the default."""
+        try:
+            return parse(value)
+        except (ValueError, TypeError, AttributeError, PhexploreError) as error:
+            self._report(where, str(error))
+            return default
+
+    def finish(self) -> None:
+        """Raise if anything was wrong."""
+        if self.issues:
+            raise InputProblemsError(self.issues)
+
+    def _report(self, where: tuple[str, ...], sentence: str) -> None:
+        remedy = "Correct the value in the file, or open an earlier copy of the project."
+        self.issues.append(Issue((*self.path, *where), sentence, remedy))
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"text is expected, got {_shown(value)}")
+    return value
+
+
+def _number(value: Any) -> Fraction:
+    return parse_exact(_text(value))
+
+
+def _budget(value: Any) -> Any:
+    return parse_budget(_text(value))
+
+
+def _count(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"a whole number is expected, got {_shown(value)}")
+    return value
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise TypeError(f"a list is expected, got {_shown(value)}")
+    return tuple(_text(item) for item in value)
+
+
+def encode_conventions(conventions: Conventions) -> Json:
+    """Return the conventions as JSON; numbers are exact text."""
+    return {
+        "neighbours": conventions.neighbours.value,
+        "margin": conventions.margin.value,
+        "z": exact_text(conventions.z),
+        "confidence": exact_text(conventions.confidence),
+        "rounding": conventions.rounding.value,
+        "rounding_step": exact_text(conventions.rounding_step),
+        "delta": exact_text(conventions.delta),
+    }
+
+
+def _decode_conventions(value: Any, reader: _Reader) -> Conventions:
+    holder, default = reader.object_of(value, "conventions"), Conventions()
+
+    def field(key: str, parse: Callable[[Any], Any]) -> Any:
+        return reader.read(holder, key, parse, "conventions", default=getattr(default, key))
+
+    fields = {
+        "neighbours": field("neighbours", Neighbours),
+        "margin": field("margin", MarginConvention),
+        "z": field("z", _number),
+        "confidence": field("confidence", _number),
+        "rounding": field("rounding", Rounding),
+        "rounding_step": field("rounding_step", _number),
+        "delta": field("delta", _number),
+    }
+    return reader.parsed(fields, lambda found: Conventions(**found), "conventions", default=default)  # type: ignore[no-any-return]
+
+
+def encode_scenario(scenario: Scenario) -> Json:
+    """Return the scenario as JSON; budgets are exact text such as "0.002619" or "1/3"."""
+    method = scenario.method
+    return {
+        "name": scenario.name,
+        "note": scenario.note,
+        "baseline": scenario.baseline,
+        "conventions": encode_conventions(scenario.conventions),
+        "method": {
+            "kind": "phsafe",
+            "framework": method.framework.value,
+            "budgets": {query.text: exact_text(budget) for query, budget in method.budgets.items()},
+            "thresholds": dict(method.thresholds),
+            "states": list(method.states),
+            "reader": method.reader,
+            "targets": {query.text: exact_text(target) for query, target in method.targets.items()},
+            "locks": sorted(query.text for query in method.locks),
+        },
+        "source_text": scenario.source_text,
+    }
+
+
+def decode_scenario(value: Any, *path: str) -> Scenario:
+    """Read a scenario.
+
+    Args:
+        value: what `encode_scenario` returned, parsed from JSON.
+        path: where it stands, for messages.
+
+    Raises:
+        InputProblemsError: every field that cannot be read.
+    """
+    reader = _Reader(path)
+    holder = reader.object_of(value)
+    method = reader.read(holder, "method", lambda found: _decode_method(found, reader), default=None)
+    name = reader.read(holder, "name", _text, default="")
+    if method is None and not reader.issues:
+        reader.issues.append(Issue((*path, "method"), "the parameters are missing", "Open an earlier copy."))
+    conventions = _decode_conventions(holder.get("conventions", {}), reader)
+    scenario = Scenario(
+        name=name or "Scenario",
+        method=method,
+        conventions=conventions,
+        note=reader.read(holder, "note", _text, default=""),
+        baseline=reader.read(holder, "baseline", _text, default=""),
+        source_text=reader.read(holder, "source_text", _text, default=""),
+    )
+    reader.finish()
+    return scenario
+
+
+def _decode_method(value: Any, reader: _Reader) -> PhSafe | None:
+    holder = reader.object_of(value, "method")
+    kind = holder.get("kind")
+    if kind != "phsafe":
+        raise ValueError(f"this version knows the method 'phsafe', got {_shown(kind)}")
+    budgets = _decode_queries(holder, "budgets", _budget, reader)
+    targets = _decode_queries(holder, "targets", _number, reader)
+    thresholds = {
+        TableId(table): reader.parsed(people, _count, "method", "thresholds", table, default=1)
+        for table, people in reader.object_of(holder.get("thresholds", {}), "method", "thresholds").items()
+    }
+    locks = reader.read(holder, "locks", lambda found: frozenset(map(parse_query, _texts(found))), default=frozenset())
+    fields = {
+        "budgets": budgets,
+        "thresholds": thresholds,
+        "states": reader.read(holder, "states", _texts, "method", default=()),
+        "framework": reader.read(holder, "framework", PrivacyFramework, "method", default=PrivacyFramework.ZCDP),
+        "reader": reader.read(holder, "reader", _text, "method", default="csv"),
+        "targets": targets,
+        "locks": locks,
+    }
+    return reader.parsed(fields, lambda found: PhSafe(**found), "method", default=None)  # type: ignore[no-any-return]
+
+
+def _decode_queries(
+    holder: Mapping[str, Any], name: str, parse: Callable[[Any], Any], reader: _Reader
+) -> dict[QueryKey, Any]:
+    found: dict[QueryKey, Any] = {}
+    for text, value in reader.object_of(holder.get(name, {}), "method", name).items():
+        key = reader.parsed(text, parse_query, "method", name, text, default=None)
+        number = reader.parsed(value, parse, "method", name, text, default=None)
+        if key is not None and number is not None:
+            found[key] = number
+    return found
+
+
+def encode_workbook(workbook: Workbook) -> Json:
+    """Return the workbook as JSON."""
+    return {
+        "active": workbook.active,
+        "comparison": workbook.comparison,
+        "scenarios": [encode_scenario(scenario) for scenario in workbook.scenarios],
+    }
+
+
+def decode_workbook(value: Any, *path: str) -> Workbook:
+    """Read a workbook.
+
+    Raises:
+        InputProblemsError: every field that cannot be read.
+    """
+    reader = _Reader(path)
+    holder = reader.object_of(value)
+    entries = holder.get("scenarios")
+    if not isinstance(entries, list) or not entries:
+        raise InputProblemsError([Issue((*path, "scenarios"), "no scenario is in the file", "Open an earlier copy.")])
+    scenarios: list[Scenario] = []
+    for number, entry in enumerate(entries):
+        try:
+            scenarios.append(decode_scenario(entry, *path, "scenarios", str(number)))
+        except InputProblemsError as error:
+            reader.issues.extend(error.issues)
+    reader.finish()
+    active = reader.read(holder, "active", _text, default=scenarios[0].name)
+    comparison = reader.read(holder, "comparison", _text, default="")
+    workbook: Workbook | None = reader.parsed(
+        active, lambda name: Workbook(tuple(scenarios), name, comparison), default=None
+    )
+    reader.finish()
+    if workbook is None:
+        raise InputProblemsError([Issue(path, "the workbook cannot be read", "Open an earlier copy.")])
+    return workbook
+
+
+def encode_change(change: Change) -> Json:
+    """Return one change as JSON, values as exact text."""
+    key = change.key.text if isinstance(change.key, QueryKey) else change.key
+    return {
+        "field": change.field.value,
+        **({"key": key} if key is not None else {}),
+        "from": _encode_value(change.field, change.before),
+        "to": _encode_value(change.field, change.after),
+    }
+
+
+def decode_change(value: Any) -> Change:
+    """Read one change.
+
+    Raises:
+        ValueError, TypeError, KeyError, PhexploreError: it cannot be read.
+    """
+    field, text = ChangedField(value["field"]), value.get("key")
+    key: QueryKey | TableId | None = None
+    if field is ChangedField.THRESHOLD:
+        key = TableId(_text(text))
+    elif text is not None:
+        key = parse_query(_text(text))
+    return Change(field, key, _decode_value(field, value["from"]), _decode_value(field, value["to"]))
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _decode_conventions_alone(value: Any) -> Conventions:
+    reader = _Reader(("conventions",))
+    conventions = _decode_conventions(value, reader)
+    reader.finish()
+    return conventions
+
+
+_CODECS: Mapping[ChangedField, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    ChangedField.BUDGET: (exact_text, _budget),
+    ChangedField.TARGET: (exact_text, _number),
+    ChangedField.THRESHOLD: (_same, _count),
+    ChangedField.LOCK: (_same, bool),
+    ChangedField.STATES: (list, _texts),
+    ChangedField.FRAMEWORK: (lambda framework: framework.value, PrivacyFramework),
+    ChangedField.CONVENTIONS: (encode_conventions, _decode_conventions_alone),
+    ChangedField.READER: (_same, _text),
+    ChangedField.NAME: (_same, _text),
+    ChangedField.NOTE: (_same, _text),
+    ChangedField.BASELINE: (_same, _text),
+    ChangedField.SOURCE_TEXT: (_same, _text),
+}
+
+
+def _encode_value(field: ChangedField, value: Any) -> Any:
+    return None if value is None else _CODECS[field][0](value)
+
+
+def _decode_value(field: ChangedField, value: Any) -> Any:
+    return None if value is None else _CODECS[field][1](value)

@@ -1,0 +1,99 @@
+"""The content of a project: several scenarios, side by side, one of them active. One immutable value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from phexplore.errors import UnknownNameError
+from phexplore.model.edits import EditRefusedError
+from phexplore.model.scenario import Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class Workbook:
+    """Scenarios in the order the user sees them.
+
+    Attributes:
+        scenarios: at least one; names are unique.
+        active: name of the scenario being worked on.
+        comparison: name of the scenario or preset id that figures are compared with, "" for none.
+    """
+
+    scenarios: tuple[Scenario, ...]
+    active: str
+    comparison: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse repeated names and an active scenario that is not there."""
+        names = [scenario.name for scenario in self.scenarios]
+        if len(set(names)) != len(names):
+            raise ValueError(f"scenario names repeat: {names}")
+        if self.active not in names:
+            raise ValueError(f"the active scenario {self.active!r} is not among {names}")
+
+    @property
+    def scenario(self) -> Scenario:
+        """The active scenario."""
+        return self.find(self.active)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names, in order."""
+        return tuple(scenario.name for scenario in self.scenarios)
+
+    def find(self, name: str) -> Scenario:
+        """Return the scenario with this name.
+
+        Raises:
+            UnknownNameError: there is none.
+        """
+        for scenario in self.scenarios:
+            if scenario.name == name:
+                return scenario
+        raise UnknownNameError("scenario", name, list(self.names))
+
+
+def replace_active(workbook: Workbook, scenario: Scenario) -> Workbook:
+    """Return the workbook with the active scenario replaced (it may have a new name).
+
+    Raises:
+        EditRefusedError: the new name is taken.
+    """
+    if scenario.name != workbook.active and scenario.name in workbook.names:
+        raise EditRefusedError(f"There is already a scenario {scenario.name!r}.", "Choose another name.")
+    scenarios = tuple(scenario if old.name == workbook.active else old for old in workbook.scenarios)
+    return replace(workbook, scenarios=scenarios, active=scenario.name)
+
+
+def add_scenario(workbook: Workbook, scenario: Scenario) -> Workbook:
+    """Return the workbook with one more scenario, active; its name gets a number if it is taken."""
+    name, number = scenario.name, 2
+    while name in workbook.names:
+        name, number = f"{scenario.name} {number}", number + 1
+    return replace(workbook, scenarios=(*workbook.scenarios, replace(scenario, name=name)), active=name)
+
+
+def remove_scenario(workbook: Workbook, name: str) -> Workbook:
+    """Return the workbook without this scenario.
+
+    Raises:
+        EditRefusedError: it is the last one.
+        UnknownNameError: there is none of this name.
+    """
+    workbook.find(name)
+    rest = tuple(scenario for scenario in workbook.scenarios if scenario.name != name)
+    if not rest:
+        raise EditRefusedError(f"{name!r} is the only scenario.", "Add another one before you remove it.")
+    active = workbook.active if workbook.active != name else rest[-1].name
+    comparison = "" if workbook.comparison == name else workbook.comparison
+    return Workbook(rest, active, comparison)
+
+
+def activate(workbook: Workbook, name: str) -> Workbook:
+    """Return the workbook with this scenario active."""
+    return replace(workbook, active=workbook.find(name).name)
+
+
+def compare_with(workbook: Workbook, name: str) -> Workbook:
+    """Return the workbook compared with this scenario or preset, "" for none."""
+    return replace(workbook, comparison=name)
