@@ -1,0 +1,317 @@
+"""Everything that can be said about a PHSafe scenario before any run: margins and privacy loss."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+from phexplore.accounting.zcdp import bounded, epsilon
+from phexplore.accuracy.margins import Margins, margins_of, margins_of_sum, noise_for
+from phexplore.catalog.tables import TableProduct, sensitivity, tables
+from phexplore.model.conventions import Conventions, Conversion, Neighbours
+from phexplore.model.keys import PopulationGroupLevel, QueryKey, TableId
+from phexplore.model.numbers import Budget, Unlimited, total_budget
+from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.scenario import Scenario
+from phexplore.noise.distributions import Noise
+
+HEADLINE_DELTA = Fraction(1, 10**10)
+"""δ of the production certificates; always among the reported conversions."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryForecast:
+    """What is known about one measured query: a table at a population-group level.
+
+    Attributes:
+        query: which one.
+        threshold: τ in people per household, None for tables that count units.
+        sensitivity: Δ in people (2τ + 2) or units (2).
+        budget: ρ unbounded, or ε under pure DP; 0 = not published.
+        bounded_budget: twice the budget.
+        share: of the scenario's total, exact; None when that total is 0 or unlimited.
+        noise: distribution of one basis cell, None when not published.
+        sigma: scale of the noise in people: σ of the discrete Gaussian, standard deviation of the geometric.
+        margins: of one basis cell, None when not published.
+    """
+
+    query: QueryKey
+    threshold: int | None
+    sensitivity: int
+    budget: Budget
+    bounded_budget: Budget
+    share: Fraction | None
+    noise: Noise | None
+    sigma: float | None
+    margins: Margins | None
+
+
+class DerivedKind(enum.Enum):
+    """How a derived number comes about. The value is the word in JSON."""
+
+    TOTAL = "total"
+    """The total of a table: the sum of all its basis cells."""
+    SUM = "sum"
+    """A subtotal: the sum of some basis cells."""
+    COPY = "copy"
+    """The same noisy number under another name (PH5_num from PH4, renters of PH8_num from PH7)."""
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedForecast:
+    """A published number that is computed from basis cells.
+
+    Attributes:
+        table: the table it is published in.
+        level: population-group level.
+        cell: data-cell code in that table.
+        label: what the cell counts.
+        kind: sum, total or copy.
+        source: the measured table it comes from.
+        source_cells: codes of the basis cells added, in the measured table.
+        margins: of the number.
+    """
+
+    table: TableId
+    level: PopulationGroupLevel
+    cell: int
+    label: str
+    kind: DerivedKind
+    source: TableId
+    source_cells: tuple[int, ...]
+    margins: Margins
+
+
+@dataclass(frozen=True, slots=True)
+class EpsilonFigure:
+    """One ε, with everything needed to know what it means.
+
+    Attributes:
+        conversion: how it was computed; None for pure DP, where ε is the budget itself.
+        neighbours: whose ρ went in.
+        rho: the ρ it was computed from; None for pure DP.
+        delta: exact.
+        value: ε, rounded up.
+    """
+
+    conversion: Conversion | None
+    neighbours: Neighbours
+    rho: Fraction | None
+    delta: Fraction
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class PrivacyLoss:
+    """The privacy loss of the whole scenario.
+
+    Attributes:
+        framework: zCDP (the totals are ρ) or pure DP (they are ε).
+        total: unbounded, exact.
+        bounded_total: bounded, exact: the headline of PHSafe.
+        epsilons: (ε, δ) figures; empty when the total is 0 or unlimited.
+    """
+
+    framework: PrivacyFramework
+    total: Budget
+    bounded_total: Budget
+    epsilons: tuple[EpsilonFigure, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """All analytic figures of a scenario.
+
+    Attributes:
+        conventions: what the figures mean.
+        privacy: loss of the whole.
+        queries: one entry per measured query, in the order of Table 10, unpublished ones included.
+        derived: sums, totals and copies of published queries.
+    """
+
+    conventions: Conventions
+    privacy: PrivacyLoss
+    queries: tuple[QueryForecast, ...]
+    derived: tuple[DerivedForecast, ...]
+
+    def query(self, key: QueryKey) -> QueryForecast:
+        """Return the entry of this query.
+
+        Raises:
+            KeyError: it is not measured.
+        """
+        for entry in self.queries:
+            if entry.query == key:
+                return entry
+        raise KeyError(key)
+
+    @property
+    def headline(self) -> Budget:
+        """The total under the scenario's neighbours."""
+        if self.conventions.neighbours is Neighbours.BOUNDED:
+            return self.privacy.bounded_total
+        return self.privacy.total
+
+
+def forecast(scenario: Scenario) -> Forecast:
+    """Return all analytic figures. Unchanged queries come from a cache keyed by value, so an edit costs one query."""
+    method, conventions = scenario.method, scenario.conventions
+    total = total_budget(list(method.budgets.values()))
+    queries: list[QueryForecast] = []
+    derived: list[DerivedForecast] = []
+    for key, budget in method.budgets.items():
+        threshold = method.thresholds.get(key.table)
+        share = _share(budget, total)
+        queries.append(_query_forecast(key, threshold, budget, share, method.framework, conventions))
+        derived += _derived_forecasts(key, threshold, budget, method.framework, conventions)
+    return Forecast(conventions, _privacy_loss(method.framework, total, conventions), tuple(queries), tuple(derived))
+
+
+def _share(budget: Budget, total: Budget) -> Fraction | None:
+    if isinstance(budget, Unlimited) or isinstance(total, Unlimited) or total == 0:
+        return None
+    return budget / total
+
+
+@lru_cache(maxsize=4096)
+def _query_forecast(  # noqa: PLR0917 - the arguments are the cache key
+    key: QueryKey,
+    threshold: int | None,
+    budget: Budget,
+    share: Fraction | None,
+    framework: PrivacyFramework,
+    conventions: Conventions,
+) -> QueryForecast:
+    reach = sensitivity(tables()[key.table], threshold)
+    twice = budget if isinstance(budget, Unlimited) else bounded(budget)
+    if budget == 0:
+        return QueryForecast(key, threshold, reach, budget, twice, share, None, None, None)
+    noise = noise_for(framework, reach, budget)
+    margins = margins_of(noise, 1, conventions.confidence, conventions.z)
+    sigma = noise.reported_variance() ** 0.5
+    return QueryForecast(key, threshold, reach, budget, twice, share, noise, sigma, margins)
+
+
+@lru_cache(maxsize=4096)
+def _derived_forecasts(
+    key: QueryKey, threshold: int | None, budget: Budget, framework: PrivacyFramework, conventions: Conventions
+) -> tuple[DerivedForecast, ...]:
+    if budget == 0:
+        return ()
+    noise = noise_for(framework, sensitivity(tables()[key.table], threshold), budget)
+    found: list[DerivedForecast] = []
+    for product in tables().values():
+        if product.id == key.table or product.derived_from == key.table:
+            found += _derived_cells(product, key, noise, conventions)
+    return tuple(found)
+
+
+def _derived_cells(
+    product: TableProduct, key: QueryKey, noise: Noise, conventions: Conventions
+) -> list[DerivedForecast]:
+    """Return the cells of `product` that are sums or copies of basis cells measured for `key`."""
+    measured = tables()[key.table]
+    everything = {cell.code for cell in measured.basis_cells}
+    found = []
+    for cell in product.cells:
+        codes = product.measured_codes(cell.code)
+        if product.id == key.table and len(codes) == 1:
+            continue
+        kind = DerivedKind.TOTAL if set(codes) == everything and len(codes) > 1 else DerivedKind.SUM
+        if len(codes) == 1:
+            kind = DerivedKind.COPY
+        margins = margins_of(noise, len(codes), conventions.confidence, conventions.z)
+        found.append(DerivedForecast(product.id, key.level, cell.code, cell.label, kind, key.table, codes, margins))
+    return found
+
+
+@lru_cache(maxsize=256)
+def _privacy_loss(framework: PrivacyFramework, total: Budget, conventions: Conventions) -> PrivacyLoss:
+    if isinstance(total, Unlimited):
+        return PrivacyLoss(framework, total, total, ())
+    twice = bounded(total)
+    if total == 0:
+        return PrivacyLoss(framework, total, twice, ())
+    sides = {Neighbours.BOUNDED: twice, Neighbours.UNBOUNDED: total}
+    if framework is PrivacyFramework.PURE_DP:
+        figures = tuple(
+            EpsilonFigure(None, neighbours, None, Fraction(0), float(value)) for neighbours, value in sides.items()
+        )
+        return PrivacyLoss(framework, total, twice, figures)
+    deltas = sorted({HEADLINE_DELTA, conventions.delta})
+    figures = tuple(
+        EpsilonFigure(conversion, neighbours, rho, delta, epsilon(rho, delta, conversion))
+        for delta in deltas
+        for neighbours, rho in sides.items()
+        for conversion in Conversion
+    )
+    return PrivacyLoss(framework, total, twice, figures)
+
+
+@dataclass(frozen=True, slots=True)
+class SelectedNumber:
+    """One published number a user picked for a sum.
+
+    Attributes:
+        table: where it is published, derived tables included.
+        region: REGION_ID, "1" for the nation, else the state's code.
+        level: its population-group level.
+        iteration_code: "*", "A" … "I".
+        cell: data-cell code.
+    """
+
+    table: TableId
+    region: str
+    level: PopulationGroupLevel
+    iteration_code: str
+    cell: int
+
+
+@dataclass(frozen=True, slots=True)
+class SelectionMargin:
+    """The noise margin of a sum of published numbers.
+
+    Attributes:
+        margins: of the sum; `exact` is None when a measurement enters more than once.
+        measurements: how many different noisy measurements are in the sum.
+        repeated: how many of them enter more than once (their noise adds, it does not average out).
+    """
+
+    margins: Margins
+    measurements: int
+    repeated: int
+
+
+def selection_margin(scenario: Scenario, selection: list[SelectedNumber]) -> SelectionMargin:
+    """Return the noise margin of the sum of any published numbers, shared measurements counted once as one noise.
+
+    Raises:
+        ValueError: the selection is empty, or holds a number that is not published.
+    """
+    if not selection:
+        raise ValueError("choose at least one number")
+    weights: dict[tuple[TableId, str, PopulationGroupLevel, str, int], int] = {}
+    for number in selection:
+        product = tables()[number.table]
+        source = product.derived_from or product.id
+        for code in product.measured_codes(number.cell):
+            variable = (source, number.region, number.level, number.iteration_code, code)
+            weights[variable] = weights.get(variable, 0) + 1
+    noises = {variable: _noise_of(scenario, QueryKey(variable[0], variable[2])) for variable in weights}
+    repeated = sum(weight > 1 for weight in weights.values())
+    if not repeated:
+        return SelectionMargin(margins_of_sum(list(noises.values()), scenario.conventions), len(weights), 0)
+    flat = [noises[variable] for variable, weight in weights.items() for _ in range(weight * weight)]
+    summed = margins_of_sum(flat, scenario.conventions)
+    return SelectionMargin(Margins(None, summed.normal, summed.paper), len(weights), repeated)
+
+
+def _noise_of(scenario: Scenario, key: QueryKey) -> Noise:
+    method = scenario.method
+    budget = method.budgets[key]
+    if budget == 0:
+        raise ValueError(f"{key.title} is not published")
+    threshold = method.thresholds.get(key.table)
+    return noise_for(method.framework, sensitivity(tables()[key.table], threshold), budget)

@@ -1,0 +1,203 @@
+"""Margins of error of single and summed noises in the three named conventions, and budgets from margins."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from statistics import NormalDist
+
+from phexplore.errors import PhexploreError
+from phexplore.model.conventions import Conventions, MarginConvention
+from phexplore.model.numbers import Budget, Rounding, Unlimited, exact_text, round_exact
+from phexplore.model.phsafe import PrivacyFramework
+from phexplore.noise.distributions import DiscreteGaussian, Noise, NoNoise, TwoSidedGeometric, sum_margin
+
+PAPER_Z = Fraction(164, 100)
+"""The factor printed in the PHSafe paper, §7.1. The published budgets were computed with 1.645 (see errata)."""
+
+NINETY_PERCENT = Fraction(9, 10)
+
+
+class MarginError(PhexploreError):
+    """A margin of error for which no budget can be given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Margins:
+    """Half-widths in people that hold a count at one confidence.
+
+    Attributes:
+        exact: smallest whole m with P(|noise| ≤ m) ≥ confidence; None where no exact distribution applies (ratios).
+        normal: z σ; under pure DP the real-valued quantile of the two-sided geometric noise.
+        paper: ⌊1.64 σ⌋ (PHSafe paper §7.1), 90 % only, else None.
+    """
+
+    exact: int | None
+    normal: float
+    paper: int | None
+
+    def by(self, convention: MarginConvention) -> float:
+        """Return the margin of this convention; falls back to normal where the convention does not apply."""
+        match convention:
+            case MarginConvention.EXACT if self.exact is not None:
+                return float(self.exact)
+            case MarginConvention.PAPER if self.paper is not None:
+                return float(self.paper)
+            case _:
+                return self.normal
+
+
+@lru_cache(maxsize=256)
+def normal_factor(confidence: Fraction, z: Fraction) -> Fraction:
+    """Return the factor of σ at this confidence: `z` at 90 %, the normal quantile elsewhere (rounded up at 1e-12)."""
+    if confidence == NINETY_PERCENT:
+        return z
+    return round_exact(Fraction(NormalDist().inv_cdf(float((1 + confidence) / 2))), Fraction(1, 10**12), Rounding.UP)
+
+
+def noise_for(framework: PrivacyFramework, sensitivity: int, budget: Budget) -> Noise:
+    """Return the noise production adds to each basis cell of a query with this budget.
+
+    Raises:
+        ValueError: the budget is 0; nothing is published then.
+    """
+    if isinstance(budget, Unlimited):
+        return NoNoise()
+    match framework:
+        case PrivacyFramework.ZCDP:
+            return DiscreteGaussian.for_budget(sensitivity=sensitivity, rho=budget)
+        case PrivacyFramework.PURE_DP:
+            return TwoSidedGeometric.for_budget(sensitivity=sensitivity, epsilon=budget)
+
+
+@lru_cache(maxsize=8192)
+def margins_of(noise: Noise, count: int, confidence: Fraction, z: Fraction) -> Margins:
+    """Return the margins of the sum of `count` independent noises of this distribution.
+
+    Args:
+        noise: the distribution of one basis cell.
+        count: how many basis cells are added, at least 1.
+        confidence: in (0, 1).
+        z: factor of the normal convention at 90 %.
+    """
+    return _margins([noise] * count, confidence, z)
+
+
+def margins_of_sum(noises: Sequence[Noise], conventions: Conventions) -> Margins:
+    """Return the margins of a sum of independent, possibly different noises."""
+    return _margins(list(noises), conventions.confidence, conventions.z)
+
+
+def _margins(noises: list[Noise], confidence: Fraction, z: Fraction) -> Margins:
+    exact = noises[0].margin(confidence) if len(noises) == 1 else sum_margin(noises, confidence)
+    normal = _normal_margin(noises, confidence, z)
+    paper = _paper_margin(noises) if confidence == NINETY_PERCENT else None
+    return Margins(exact, normal, paper)
+
+
+def _normal_margin(noises: list[Noise], confidence: Fraction, z: Fraction) -> float:
+    if len(noises) == 1 and isinstance(noises[0], TwoSidedGeometric):
+        return _geometric_quantile(float(noises[0].scale), float(confidence))
+    return float(normal_factor(confidence, z)) * math.sqrt(sum(noise.reported_variance() for noise in noises))
+
+
+def _geometric_quantile(scale: float, confidence: float) -> float:
+    """Return b ln(2 / ((1 − c)(1 + e^(1/b)))), the margin PHSafe's accuracy report expects under pure DP, at least 0."""
+    if scale < 1e-2:
+        return 0.0
+    return max(0.0, scale * math.log(2 / ((1 - confidence) * (1 + math.exp(1 / scale)))))
+
+
+def _paper_margin(noises: list[Noise]) -> int | None:
+    if any(isinstance(noise, TwoSidedGeometric) for noise in noises):
+        return None
+    sigma2 = sum((noise.sigma2 for noise in noises if isinstance(noise, DiscreteGaussian)), Fraction(0))
+    squared = PAPER_Z**2 * sigma2
+    return math.isqrt(squared.numerator // squared.denominator)
+
+
+def budget_for_margin(
+    margin: Fraction, sensitivity: int, framework: PrivacyFramework, conventions: Conventions
+) -> Fraction:
+    """Return the budget whose basis-cell margin is `margin` under the scenario's convention.
+
+    It is rounded to the convention's step in its direction; upward the margin is kept, never exceeded.
+
+    Args:
+        margin: half-width in people, > 0.
+        sensitivity: L2 sensitivity Δ of the query in people.
+        framework: decides whether the result is ρ or ε.
+        conventions: margin convention, confidence, z, rounding.
+
+    Raises:
+        MarginError: the margin is not positive, below 1 for a whole-number convention, or so wide that the
+            rounded budget would be 0, which means "not published".
+    """
+    if margin <= 0:
+        raise MarginError(f"A margin of error is more than 0 people, got {exact_text(margin)}.", "Enter 1 or more.")
+    if framework is PrivacyFramework.PURE_DP or conventions.margin is MarginConvention.EXACT:
+        budget = _search_budget(margin, sensitivity, framework, conventions)
+    else:
+        budget = round_exact(
+            _gaussian_budget(margin, sensitivity, conventions), conventions.rounding_step, conventions.rounding
+        )
+    if budget == 0:
+        raise MarginError(
+            f"A margin of {exact_text(margin)} people needs a budget below the rounding step "
+            f"{exact_text(conventions.rounding_step)}, which would round to 0 (not published).",
+            "Choose a smaller margin or step, or publish nothing by entering a budget of 0.",
+        )
+    return budget
+
+
+def _gaussian_budget(margin: Fraction, sensitivity: int, conventions: Conventions) -> Fraction:
+    """ρ = z² Δ² / (2 m²), from σ² = Δ²/(2ρ) and m = zσ (PHSafe paper, Corollary 2 with its z named)."""
+    if conventions.margin is MarginConvention.PAPER:
+        z, margin = PAPER_Z, _whole(margin)
+    else:
+        z = normal_factor(conventions.confidence, conventions.z)
+    return z**2 * sensitivity**2 / (2 * margin**2)
+
+
+def _whole(margin: Fraction) -> Fraction:
+    if margin < 1:
+        raise MarginError(
+            f"This convention counts whole people; a margin of {exact_text(margin)} is below 1.", "Enter 1 or more."
+        )
+    return Fraction(math.floor(margin))
+
+
+def _search_budget(
+    margin: Fraction, sensitivity: int, framework: PrivacyFramework, conventions: Conventions
+) -> Fraction:
+    """Return the smallest multiple of the step that keeps the margin, or the nearest one to that threshold."""
+    if conventions.margin is not MarginConvention.NORMAL:
+        margin = _whole(margin)
+    step = conventions.rounding_step
+    if conventions.rounding is Rounding.NEAREST:
+        fine = step / 1024
+        return round_exact(
+            _smallest_multiple(margin, sensitivity, framework, conventions, fine), step, Rounding.NEAREST
+        )
+    return _smallest_multiple(margin, sensitivity, framework, conventions, step)
+
+
+def _smallest_multiple(
+    margin: Fraction, sensitivity: int, framework: PrivacyFramework, conventions: Conventions, step: Fraction
+) -> Fraction:
+    def keeps(multiple: int) -> bool:
+        noise = noise_for(framework, sensitivity, multiple * step)
+        if conventions.margin is MarginConvention.NORMAL:
+            return _normal_margin([noise], conventions.confidence, conventions.z) <= margin
+        return noise.margin(conventions.confidence) <= margin
+
+    low, high = 0, 1
+    while not keeps(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if keeps(middle) else (middle, high)
+    return high * step
