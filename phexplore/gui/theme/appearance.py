@@ -1,0 +1,171 @@
+"""Theme and text size of the running program, changed at run time."""
+
+from __future__ import annotations
+
+import enum
+import importlib.util
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetrics, QPalette
+from PySide6.QtWidgets import QApplication
+
+from phexplore.gui.theme.colours import DARK, LIGHT, Colours
+
+BASE_POINT_SIZE = 9.5
+"""Size of normal text at 100 %."""
+SMALLEST_SCALE, LARGEST_SCALE = 100, 200
+"""Limits of the text size, in percent."""
+
+_ROLES = {
+    QPalette.ColorRole.Window: "window",
+    QPalette.ColorRole.WindowText: "text",
+    QPalette.ColorRole.Base: "base",
+    QPalette.ColorRole.AlternateBase: "alternate",
+    QPalette.ColorRole.Text: "text",
+    QPalette.ColorRole.PlaceholderText: "muted",
+    QPalette.ColorRole.Button: "raised",
+    QPalette.ColorRole.ButtonText: "text",
+    QPalette.ColorRole.BrightText: "accent_text",
+    QPalette.ColorRole.ToolTipBase: "raised",
+    QPalette.ColorRole.ToolTipText: "text",
+    QPalette.ColorRole.Highlight: "accent",
+    QPalette.ColorRole.HighlightedText: "accent_text",
+    QPalette.ColorRole.Accent: "accent",
+    QPalette.ColorRole.Link: "accent_ink",
+    QPalette.ColorRole.LinkVisited: "accent_ink",
+    QPalette.ColorRole.Light: "raised",
+    QPalette.ColorRole.Midlight: "hover",
+    QPalette.ColorRole.Mid: "border",
+    QPalette.ColorRole.Dark: "border",
+    QPalette.ColorRole.Shadow: "border",
+}
+
+
+class ThemeChoice(enum.Enum):
+    """What the user asked for. The value is the word in the settings."""
+
+    SYSTEM = "system"
+    LIGHT = "light"
+    DARK = "dark"
+
+
+class Appearance(QObject):
+    """The look of the whole program: one per application, found with `appearance()`.
+
+    Signals:
+        changed: the new `Colours`; theme or text size changed and everything should be drawn again.
+    """
+
+    changed = Signal(object)
+
+    def __init__(self, application: QApplication) -> None:
+        super().__init__(application)
+        self.setObjectName("appearance")
+        self._application = application
+        self._choice = ThemeChoice.SYSTEM
+        self._scale = SMALLEST_SCALE
+        self._colours = LIGHT
+        application.setStyle("Fusion")
+        _ensure_font(application)
+        application.styleHints().colorSchemeChanged.connect(self._follow_system)
+        self._apply()
+
+    @property
+    def colours(self) -> Colours:
+        """The colours in use."""
+        return self._colours
+
+    @property
+    def choice(self) -> ThemeChoice:
+        """What the user asked for."""
+        return self._choice
+
+    @property
+    def scale(self) -> int:
+        """Text size in percent."""
+        return self._scale
+
+    def choose(self, choice: ThemeChoice) -> None:
+        """Use a theme, or follow the system."""
+        self._choice = choice
+        self._apply()
+
+    def set_scale(self, percent: int) -> None:
+        """Set the text size, kept within 100-200 %."""
+        self._scale = min(LARGEST_SCALE, max(SMALLEST_SCALE, percent))
+        self._apply()
+
+    def font(self, *, relative: float = 1.0, bold: bool = False) -> QFont:
+        """Return the font of the program, with figures of equal width.
+
+        Args:
+            relative: size as a multiple of normal text.
+            bold: bold face.
+        """
+        font = QFont(self._application.font())
+        font.setPointSizeF(BASE_POINT_SIZE * self._scale / 100 * relative)
+        font.setBold(bold)
+        return font
+
+    def _follow_system(self) -> None:
+        if self._choice is ThemeChoice.SYSTEM:
+            self._apply()
+
+    def _apply(self) -> None:
+        self._colours = self._wanted()
+        font = QFont(self._application.font())
+        font.setPointSizeF(BASE_POINT_SIZE * self._scale / 100)
+        font.setFeature(QFont.Tag("tnum"), 1)
+        self._application.setFont(font)
+        self._application.setPalette(qt_palette(self._colours))
+        self.changed.emit(self._colours)
+
+    def _wanted(self) -> Colours:
+        match self._choice:
+            case ThemeChoice.LIGHT:
+                return LIGHT
+            case ThemeChoice.DARK:
+                return DARK
+            case ThemeChoice.SYSTEM:
+                system = self._application.styleHints().colorScheme()
+                return DARK if system == Qt.ColorScheme.Dark else LIGHT
+
+
+def appearance() -> Appearance:
+    """Return the look of the running application, made on first use.
+
+    Raises:
+        TypeError: there is no QApplication yet.
+    """
+    application = QApplication.instance()
+    if not isinstance(application, QApplication):
+        raise TypeError("the appearance needs a QApplication")
+    found = application.findChild(Appearance, "appearance")
+    return found if isinstance(found, Appearance) else Appearance(application)
+
+
+def qt_palette(colours: Colours) -> QPalette:
+    """Return the palette of a theme; disabled text is muted."""
+    palette = QPalette()
+    for role, name in _ROLES.items():
+        palette.setColor(role, QColor(getattr(colours, name)))
+    disabled = QPalette.ColorGroup.Disabled
+    for role in (QPalette.ColorRole.WindowText, QPalette.ColorRole.Text, QPalette.ColorRole.ButtonText):
+        palette.setColor(disabled, role, QColor(colours.muted))
+    palette.setColor(disabled, QPalette.ColorRole.Highlight, QColor(colours.border))
+    palette.setColor(disabled, QPalette.ColorRole.HighlightedText, QColor(colours.text))
+    return palette
+
+
+def _ensure_font(application: QApplication) -> None:
+    """Load the DejaVu that comes with matplotlib when the system has no font at all: text would be empty boxes."""
+    if QFontMetrics(application.font()).inFontUcs4(ord("A")):
+        return
+    found = importlib.util.find_spec("matplotlib")
+    if found is None or found.origin is None:
+        return
+    path = Path(found.origin).parent / "mpl-data" / "fonts" / "ttf" / "DejaVuSans.ttf"
+    families = QFontDatabase.applicationFontFamilies(QFontDatabase.addApplicationFont(str(path)))
+    if families:
+        application.setFont(QFont(families[0]))

@@ -1,0 +1,142 @@
+"""The colours of the window as plain values: two themes, the categories of charts, and the contrast between two colours.
+
+Every text colour keeps a contrast of at least 4.5 : 1 on every surface it is used on (WCAG 2.2, success criterion 1.4.3);
+a test computes it. Meaning is never carried by colour alone: a word, a sign or a shape stands with it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Colours:
+    """The colours of one theme, each as ``#rrggbb``.
+
+    Attributes:
+        name: "light" or "dark".
+        window: background of the window.
+        base: background of tables, fields and charts.
+        alternate: every second row, column headers.
+        raised: tiles and buttons.
+        hover: what the pointer is over.
+        text: normal text.
+        muted: secondary text: units, captions, axis labels.
+        border: lines that separate.
+        grid: faint lines inside charts.
+        accent: filled selection and the main button; `accent_text` is written on it.
+        accent_text: text on `accent`.
+        accent_ink: the accent as text, line or symbol.
+        accent_soft: tint behind what is chosen.
+        attention: amber as text, line or symbol: worth a decision.
+        attention_soft: tint behind it.
+        refused: red as text, line or symbol: only for what the program refuses.
+        refused_soft: tint behind it.
+        good: text, line or symbol of a target that is met.
+        ghost: lines and dots of the baseline that the current values are compared with.
+        categories: Okabe-Ito colours in the order that keeps the first ones readable on `base`.
+    """
+
+    name: str
+    window: str
+    base: str
+    alternate: str
+    raised: str
+    hover: str
+    text: str
+    muted: str
+    border: str
+    grid: str
+    accent: str
+    accent_text: str
+    accent_ink: str
+    accent_soft: str
+    attention: str
+    attention_soft: str
+    refused: str
+    refused_soft: str
+    good: str
+    ghost: str
+    categories: tuple[str, ...]
+
+
+BLUE, SKY, GREEN, YELLOW = "#0072b2", "#56b4e9", "#009e73", "#f0e442"
+ORANGE, VERMILLION, PURPLE = "#e69f00", "#d55e00", "#cc79a7"
+"""Okabe and Ito, "Color Universal Design", 2008: tell apart with every kind of colour vision."""
+
+LIGHT = Colours(
+    name="light",
+    window="#f3f5f8",
+    base="#ffffff",
+    alternate="#f7f9fb",
+    raised="#ffffff",
+    hover="#e9eef4",
+    text="#1a242e",
+    muted="#56626e",
+    border="#d3dae1",
+    grid="#e6eaef",
+    accent="#1f6fb2",
+    accent_text="#ffffff",
+    accent_ink="#1b66a5",
+    accent_soft="#dfecf8",
+    attention="#855700",
+    attention_soft="#fff3d9",
+    refused="#b3261e",
+    refused_soft="#fdeceb",
+    good="#17704a",
+    ghost="#7d8995",
+    categories=(BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, "#3b4650", YELLOW),
+)
+
+DARK = Colours(
+    name="dark",
+    window="#161b21",
+    base="#1d242c",
+    alternate="#222a33",
+    raised="#242d37",
+    hover="#2d3843",
+    text="#e7ecf1",
+    muted="#a6b2be",
+    border="#36424f",
+    grid="#2c3641",
+    accent="#1f6fb2",
+    accent_text="#ffffff",
+    accent_ink="#74b8ee",
+    accent_soft="#20394f",
+    attention="#f0b84a",
+    attention_soft="#3a2f17",
+    refused="#ff8f86",
+    refused_soft="#412322",
+    good="#63c99c",
+    ghost="#6f7c89",
+    categories=(SKY, ORANGE, GREEN, PURPLE, YELLOW, VERMILLION, "#c3ccd5", "#4c9fd6"),
+)
+
+THEMES = {theme.name: theme for theme in (LIGHT, DARK)}
+
+
+def channels(colour: str) -> tuple[int, int, int]:
+    """Return red, green and blue, 0-255, of ``#rrggbb``.
+
+    Raises:
+        ValueError: not such a colour.
+    """
+    if len(colour) != 7 or not colour.startswith("#"):
+        raise ValueError(f"a colour is written #rrggbb, got {colour!r}")
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
+def luminance(colour: str) -> float:
+    """Return the relative luminance, 0 (black) to 1 (white) (WCAG 2.2, definition of relative luminance)."""
+    linear = [_linear(channel / 255) for channel in channels(colour)]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(first: str, second: str) -> float:
+    """Return the contrast ratio of two colours, 1 to 21 (WCAG 2.2, definition of contrast ratio)."""
+    darker, lighter = sorted((luminance(first), luminance(second)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def _linear(share: float) -> float:
+    return share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4

@@ -1,0 +1,20 @@
+"""Distances of the window: an eight-pixel grid."""
+
+from __future__ import annotations
+
+GRID = 8
+"""Unit of every distance, in device-independent pixels."""
+
+HALF = GRID // 2
+GAP = GRID
+"""Between neighbours that belong together."""
+MARGIN = 2 * GRID
+"""Around the content of an area."""
+ROW_PADDING = 10
+"""Added to the height of a text line to make a table row."""
+CORNER = 6
+"""Radius of rounded corners."""
+
+NAVIGATION_WIDTH = 22 * GRID
+INSPECTOR_WIDTH = 42 * GRID
+TILE_HEIGHT = 10 * GRID
