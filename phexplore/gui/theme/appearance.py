@@ -11,6 +11,8 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetrics, QPalette
 from PySide6.QtWidgets import QApplication
 
 from phexplore.gui.theme.colours import DARK, LIGHT, Colours
+from phexplore.gui.theme.stylesheet import stylesheet
+from phexplore.resources import resource
 
 BASE_POINT_SIZE = 9.5
 """Size of normal text at 100 %."""
@@ -119,6 +121,8 @@ class Appearance(QObject):
         font.setFeature(QFont.Tag("tnum"), 1)
         self._application.setFont(font)
         self._application.setPalette(qt_palette(self._colours))
+        arrow = resource(f"icons/arrow-{self._colours.name}.svg").as_posix()
+        self._application.setStyleSheet(stylesheet(self._colours, arrow=arrow))
         self.changed.emit(self._colours)
 
     def _wanted(self) -> Colours:
