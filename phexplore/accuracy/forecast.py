@@ -176,7 +176,7 @@ def _share(budget: Budget, total: Budget) -> Fraction | None:
 
 
 @lru_cache(maxsize=4096)
-def _query_forecast(  # noqa: PLR0917 - the arguments are the cache key
+def _query_forecast(
     key: QueryKey,
     threshold: int | None,
     budget: Budget,
@@ -203,7 +203,7 @@ def _derived_forecasts(
     noise = noise_for(framework, sensitivity(tables()[key.table], threshold), budget)
     found: list[DerivedForecast] = []
     for product in tables().values():
-        if product.id == key.table or product.derived_from == key.table:
+        if key.table in {product.id, product.derived_from}:
             found += _derived_cells(product, key, noise, conventions)
     return tuple(found)
 
@@ -216,7 +216,9 @@ def _derived_cells(
     everything = {cell.code for cell in measured.basis_cells}
     found = []
     for cell in product.cells:
-        codes = product.measured_codes(cell.code)
+        if cell.copy_of is not None:  # the same count repeated by non-private output only
+            continue
+        codes = measured_codes(product, cell.code)
         if product.id == key.table and len(codes) == 1:
             continue
         kind = DerivedKind.TOTAL if set(codes) == everything and len(codes) > 1 else DerivedKind.SUM
@@ -225,6 +227,24 @@ def _derived_cells(
         margins = margins_of(noise, len(codes), conventions.confidence, conventions.z)
         found.append(DerivedForecast(product.id, key.level, cell.code, cell.label, kind, key.table, codes, margins))
     return found
+
+
+@lru_cache(maxsize=512)
+def measured_codes(product: TableProduct, code: int) -> tuple[int, ...]:
+    """Return the basis cells of the measured table whose noisy counts add up to this cell.
+
+    Args:
+        product: a measured or a derived table.
+        code: a data cell of it.
+
+    Raises:
+        UnknownNameError: the table has no such cell.
+    """
+    cell = product.cell(code)
+    basis = cell.sum_of or ((code,) if cell.copy_of is None else (cell.copy_of,))
+    if product.measured:
+        return basis
+    return tuple(source for part in basis for source in product.cell(part).sources)
 
 
 @lru_cache(maxsize=256)
@@ -296,7 +316,7 @@ def selection_margin(scenario: Scenario, selection: list[SelectedNumber]) -> Sel
     for number in selection:
         product = tables()[number.table]
         source = product.derived_from or product.id
-        for code in product.measured_codes(number.cell):
+        for code in measured_codes(product, number.cell):
             variable = (source, number.region, number.level, number.iteration_code, code)
             weights[variable] = weights.get(variable, 0) + 1
     noises = {variable: _noise_of(scenario, QueryKey(variable[0], variable[2])) for variable in weights}

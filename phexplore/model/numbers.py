@@ -81,7 +81,7 @@ def decimal_text(value: Fraction) -> str | None:
 def exact_text(value: Budget) -> str:
     """Return the shortest exact spelling: a decimal where there is one, else a fraction, or ``Infinity``."""
     if isinstance(value, Unlimited):
-        return value.value
+        return str(value.value)
     return decimal_text(value) or f"{value.numerator}/{value.denominator}"
 
 

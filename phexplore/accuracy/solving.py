@@ -1,0 +1,109 @@
+"""Edits that keep ρ, bounded ρ and margin together: change one, the others follow by the scenario's convention."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import replace
+from fractions import Fraction
+
+from phexplore.accuracy.forecast import forecast
+from phexplore.accuracy.margins import budget_for_margin
+from phexplore.catalog.presets import presets
+from phexplore.catalog.tables import sensitivity, tables
+from phexplore.model.edits import EditRefusedError, set_budget, set_target, set_threshold
+from phexplore.model.keys import QueryKey, TableId
+from phexplore.model.numbers import Budget
+from phexplore.model.scenario import Scenario
+
+
+class Keep(enum.Enum):
+    """What stays when a truncation threshold changes."""
+
+    BUDGETS = "budgets"
+    """Margins follow."""
+    MARGINS = "margins"
+    """Budgets follow, so that each targeted margin is kept. Locked rows keep their budget."""
+
+
+def solved_budget(scenario: Scenario, query: QueryKey, margin: Fraction) -> Fraction:
+    """Return the budget of `query` that gives this margin in people, by the scenario's convention and rounding.
+
+    Raises:
+        MarginError: no positive budget gives it.
+    """
+    method = scenario.method
+    reach = sensitivity(tables()[query.table], method.thresholds.get(query.table))
+    return budget_for_margin(margin, reach, method.framework, scenario.conventions)
+
+
+def edit_margin(scenario: Scenario, query: QueryKey, margin: Fraction) -> Scenario:
+    """Aim at this margin: it becomes the target, and the budget follows.
+
+    Raises:
+        EditRefusedError: the query is locked or has no budget of its own.
+        MarginError: no positive budget gives the margin.
+    """
+    return set_target(scenario, query, margin, solved_budget(scenario, query, margin))
+
+
+def edit_threshold(scenario: Scenario, table: TableId, people: int, keep: Keep = Keep.BUDGETS) -> Scenario:
+    """Change τ of a table, keeping either its budgets or its margins.
+
+    Raises:
+        EditRefusedError: below 1, or the table is not truncated.
+    """
+    edited = set_threshold(scenario, table, people)
+    if keep is Keep.BUDGETS:
+        return edited
+    figures = forecast(scenario)
+    for query in scenario.method.published:
+        if query.table != table or query in scenario.method.locks:
+            continue
+        margins = figures.query(query).margins
+        margin = scenario.method.targets.get(query)
+        if margin is None and margins is not None:
+            margin = Fraction(margins.by(scenario.conventions.margin))
+        if margin:
+            edited = set_budget(edited, query, solved_budget(edited, query, margin))
+    return edited
+
+
+def set_published(scenario: Scenario, query: QueryKey, *, published: bool) -> Scenario:
+    """Publish a query or leave it out.
+
+    Leaving out sets the budget to 0 and keeps the target. Publishing solves the budget from the target; without one the
+    budget of the baseline preset is taken.
+
+    Raises:
+        EditRefusedError: locked, or neither a target nor a baseline says what the budget should be.
+    """
+    if not published:
+        return set_budget(scenario, query, Fraction(0))
+    if scenario.method.budgets.get(query, Fraction(1)) != 0:
+        return scenario
+    if (target := scenario.method.targets.get(query)) is not None:
+        return set_budget(scenario, query, solved_budget(scenario, query, target))
+    if (budget := _baseline_budget(scenario, query)) is None:
+        raise EditRefusedError(
+            f"Nothing says what the budget of {query.title} should be.", "Enter a margin of error or a budget instead."
+        )
+    return set_budget(scenario, query, budget)
+
+
+def _baseline_budget(scenario: Scenario, query: QueryKey) -> Budget | None:
+    baseline = presets().get(scenario.baseline)
+    budget = baseline.scenario.method.budgets.get(query) if baseline else None
+    return budget or None
+
+
+def reset_query(scenario: Scenario, query: QueryKey, source: Scenario) -> Scenario:
+    """Take budget and target of one query from another scenario.
+
+    Raises:
+        EditRefusedError: the query is locked.
+    """
+    edited = set_budget(scenario, query, source.method.budgets[query])
+    targets = {key: value for key, value in edited.method.targets.items() if key != query}
+    if (target := source.method.targets.get(query)) is not None:
+        targets[query] = target
+    return replace(edited, method=replace(edited.method, targets=targets))

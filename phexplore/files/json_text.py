@@ -1,0 +1,199 @@
+"""JSON with places: every value knows where it stands, numbers stay text, repeated keys are found.
+
+The parser of the standard library gives no positions for values, turns numbers into floats and lets the last of two
+equal keys win; a budget must not pass through any of these.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from phexplore.model.issues import Issue
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
+_WORD = re.compile(r"-?[A-Za-z]+")
+_STRING = re.compile(r'"((?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*)"')
+_ESCAPE = re.compile(r'\\(u[0-9a-fA-F]{4}|["\\/bfnrt])')
+_PLAIN = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_WORDS = {"true", "false", "null", "Infinity", "-Infinity", "NaN"}
+DEPTH_LIMIT = 64
+
+
+@dataclass(frozen=True, slots=True)
+class JsonNumber:
+    """A number as written. `text` may also be ``Infinity``, ``-Infinity`` or ``NaN``."""
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class JsonString:
+    """A string, unescaped."""
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class JsonWord:
+    """true, false or null."""
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class JsonList:
+    """A list of values."""
+
+    items: tuple[JsonValue, ...]
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class JsonMember:
+    """One key of an object with its value."""
+
+    key: JsonString
+    value: JsonValue
+
+
+@dataclass(frozen=True, slots=True)
+class JsonObject:
+    """The members of an object in their order, repeated keys included."""
+
+    members: tuple[JsonMember, ...]
+    start: int
+    end: int
+
+    def get(self, key: str) -> JsonValue | None:
+        """Return the value of the first member with this key."""
+        return next((member.value for member in self.members if member.key.text == key), None)
+
+
+JsonValue = JsonNumber | JsonString | JsonWord | JsonList | JsonObject
+
+
+class JsonSyntaxError(ValueError):
+    """The text is not JSON; `position` is the offset of the first character that does not fit."""
+
+    def __init__(self, sentence: str, position: int) -> None:
+        super().__init__(sentence)
+        self.position = position
+
+
+def parse_json(text: str) -> JsonValue:
+    """Parse a JSON text (``Infinity`` and ``NaN`` allowed, as production writes them).
+
+    Raises:
+        JsonSyntaxError: with the offset of the first problem.
+    """
+    value, position = _value(text, _skip(text, 0), 0)
+    if (rest := _skip(text, position)) != len(text):
+        raise JsonSyntaxError("there is text after the end of the value", rest)
+    return value
+
+
+def line_and_column(text: str, position: int) -> tuple[int, int]:
+    """Return 1-based line and column of an offset."""
+    line = text.count("\n", 0, position) + 1
+    return line, position - (text.rfind("\n", 0, position) + 1) + 1
+
+
+def syntax_issue(name: str, text: str, error: JsonSyntaxError) -> Issue:
+    """Return the issue that tells a user where a text stops being JSON."""
+    line, column = line_and_column(text, error.position)
+    return Issue((name,), f"Not JSON: {error}.", "Correct the file at this place.", line=line, column=column)
+
+
+def repeated_keys(value: JsonObject) -> list[JsonString]:
+    """Return the keys that an object already had."""
+    seen: set[str] = set()
+    repeated = []
+    for member in value.members:
+        if member.key.text in seen:
+            repeated.append(member.key)
+        seen.add(member.key.text)
+    return repeated
+
+
+def _skip(text: str, position: int) -> int:
+    match = _SPACE.match(text, position)
+    return match.end() if match else position
+
+
+def _value(text: str, position: int, depth: int) -> tuple[JsonValue, int]:
+    if position >= len(text):
+        raise JsonSyntaxError("the text ends where a value is expected", position)
+    if depth > DEPTH_LIMIT:
+        raise JsonSyntaxError(f"values are nested deeper than {DEPTH_LIMIT}", position)
+    match text[position]:
+        case "{":
+            return _object(text, position, depth)
+        case "[":
+            return _list(text, position, depth)
+        case '"':
+            string = _string(text, position)
+            return string, string.end
+    if number := _NUMBER.match(text, position):
+        return JsonNumber(number.group(), position, number.end()), number.end()
+    if (word := _WORD.match(text, position)) and word.group() in _WORDS:
+        kind = JsonWord if word.group() in {"true", "false", "null"} else JsonNumber
+        return kind(word.group(), position, word.end()), word.end()
+    raise JsonSyntaxError(f"a value is expected, got {text[position]!r}", position)
+
+
+def _string(text: str, position: int) -> JsonString:
+    match = _STRING.match(text, position)
+    if match is None:
+        raise JsonSyntaxError("a text in double quotes is expected", position)
+    return JsonString(_ESCAPE.sub(_unescape, match.group(1)), position, match.end())
+
+
+def _unescape(match: re.Match[str]) -> str:
+    code = match.group(1)
+    return chr(int(code[1:], 16)) if code[0] == "u" and len(code) > 1 else _PLAIN.get(code, code)
+
+
+def _list(text: str, position: int, depth: int) -> tuple[JsonList, int]:
+    items: list[JsonValue] = []
+    here = _skip(text, position + 1)
+    while text[here : here + 1] != "]":
+        value, here = _value(text, here, depth + 1)
+        items.append(value)
+        here = _after_item(text, here, "]")
+    return JsonList(tuple(items), position, here + 1), here + 1
+
+
+def _object(text: str, position: int, depth: int) -> tuple[JsonObject, int]:
+    members: list[JsonMember] = []
+    here = _skip(text, position + 1)
+    while text[here : here + 1] != "}":
+        key = _string(text, here)
+        here = _skip(text, key.end)
+        if text[here : here + 1] != ":":
+            raise JsonSyntaxError(f"a colon is expected after {key.text!r}", here)
+        value, here = _value(text, _skip(text, here + 1), depth + 1)
+        members.append(JsonMember(key, value))
+        here = _after_item(text, here, "}")
+    return JsonObject(tuple(members), position, here + 1), here + 1
+
+
+def _after_item(text: str, position: int, closing: str) -> int:
+    """Return the offset of the next item or of the closing bracket."""
+    here = _skip(text, position)
+    if text[here : here + 1] == closing:
+        return here
+    if text[here : here + 1] != ",":
+        raise JsonSyntaxError(f"a comma or {closing} is expected", here)
+    following = _skip(text, here + 1)
+    if text[following : following + 1] == closing:
+        raise JsonSyntaxError("a comma stands before the closing bracket", here)
+    return following

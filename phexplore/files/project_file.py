@@ -1,0 +1,202 @@
+"""The project file (.phx): versioned, readable JSON with every scenario and the whole edit log.
+
+The first version of the workbook is written in full, every later one as the changes that led to it, so that thousands of
+steps stay small and undo works after reopening. The current workbook is written in full too: people read it, and reading
+compares it with the replayed log.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+from phexplore.errors import PhexploreError
+from phexplore.files.scenario_json import (
+    decode_change,
+    decode_scenario,
+    decode_workbook,
+    encode_change,
+    encode_scenario,
+    encode_workbook,
+)
+from phexplore.model.diff import apply, diff
+from phexplore.model.issues import InputProblemsError, Issue, Severity
+from phexplore.model.workbook import Workbook
+
+FORMAT = "phexplore project"
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedStep:
+    """One named step of the edit log: label, time (ISO 8601 UTC) and the workbook it led to."""
+
+    label: str
+    at: str
+    workbook: Workbook
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectContent:
+    """What a project file holds.
+
+    Attributes:
+        steps: all versions, the first one included, undone ones too.
+        cursor: index of the current version.
+        issues: what could not be read but did not prevent opening.
+    """
+
+    steps: tuple[LoggedStep, ...]
+    cursor: int
+    issues: tuple[Issue, ...] = ()
+
+    @property
+    def workbook(self) -> Workbook:
+        """The current version."""
+        return self.steps[self.cursor].workbook
+
+
+def encode_step(before: Workbook, step: LoggedStep) -> dict[str, Any]:
+    """Return a step as JSON: what changed from `before`, per scenario."""
+    known = {scenario.name: scenario for scenario in before.scenarios}
+    after = step.workbook.scenarios
+    added = {scenario.name: encode_scenario(scenario) for scenario in after if scenario.name not in known}
+    edited = {
+        scenario.name: [encode_change(change) for change in diff(known[scenario.name], scenario)]
+        for scenario in after
+        if scenario.name in known and known[scenario.name] != scenario
+    }
+    entry: dict[str, Any] = {"label": step.label, "at": step.at}
+    if edited:
+        entry["edited"] = edited
+    if added:
+        entry["added"] = added
+    for key, old_value, value in (
+        ("order", list(before.names), list(step.workbook.names)),
+        ("active", before.active, step.workbook.active),
+        ("comparison", before.comparison, step.workbook.comparison),
+    ):
+        if old_value != value:
+            entry[key] = value
+    return entry
+
+
+def decode_step(before: Workbook, entry: Mapping[str, Any]) -> LoggedStep:
+    """Return the step that leads on from `before`.
+
+    Raises:
+        ValueError, TypeError, KeyError, AttributeError, PhexploreError: the entry cannot be read.
+    """
+    scenarios = {scenario.name: scenario for scenario in before.scenarios}
+    for name, changes in entry.get("edited", {}).items():
+        scenarios[name] = apply(tuple(decode_change(change) for change in changes), scenarios[name])
+    for name, value in entry.get("added", {}).items():
+        scenarios[name] = decode_scenario(value, "log")
+    order = entry.get("order", list(before.names))
+    workbook = Workbook(
+        tuple(scenarios[name] for name in order),
+        entry.get("active", before.active),
+        entry.get("comparison", before.comparison),
+    )
+    return LoggedStep(str(entry["label"]), str(entry.get("at", "")), workbook)
+
+
+def write_project(content: ProjectContent) -> bytes:
+    """Return the bytes of a project file; the same content gives the same bytes."""
+    steps = content.steps
+    log = [encode_step(before.workbook, step) for before, step in pairwise(steps)]
+    first = {"label": steps[0].label, "at": steps[0].at, "workbook": encode_workbook(steps[0].workbook)}
+    value = {
+        "format": FORMAT,
+        "version": VERSION,
+        "workbook": encode_workbook(content.workbook),
+        "cursor": content.cursor,
+        "first": first,
+        "log": log,
+    }
+    return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def read_project(text: str, *, name: str) -> ProjectContent:
+    """Read a project file.
+
+    A damaged log is cut at its first unreadable step and named in `issues`; the current workbook wins.
+
+    Raises:
+        InputProblemsError: not a project file, from a newer program, or its workbook cannot be read.
+    """
+    value = _object(text, name)
+    version = value.get("version")
+    if not isinstance(version, int) or version > VERSION or version < 1:
+        raise InputProblemsError(
+            [Issue((name, "version"), f"The file has version {version!r}; this program reads 1 to {VERSION}.",
+                   "Open it with a newer phexplore.")]
+        )  # fmt: skip
+    current = decode_workbook(value.get("workbook"), name, "workbook")
+    steps, issues = _replay(value, name, current)
+    cursor = value.get("cursor")
+    if isinstance(cursor, int) and 0 <= cursor < len(steps) and steps[cursor].workbook == current:
+        return ProjectContent(tuple(steps), cursor, tuple(issues))
+    issues.append(
+        Issue(
+            (name, "log"),
+            "The edit log does not lead to the saved parameters; the saved parameters were opened.",
+            "Undo goes back to them only as far as the log could be read.",
+            Severity.WARNING,
+        )
+    )
+    steps.append(LoggedStep("Opened the saved parameters", "", current))
+    return ProjectContent(tuple(steps), len(steps) - 1, tuple(issues))
+
+
+def _object(text: str, name: str) -> Mapping[str, Any]:
+    remedy = "Choose a .phx file, or an earlier copy (.phx.previous) of it."
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        issue = Issue((name,), f"Not a project file: {error.msg}.", remedy, line=error.lineno, column=error.colno)
+        raise InputProblemsError([issue]) from error
+    except RecursionError as error:
+        raise InputProblemsError([Issue((name,), "Not a project file: nested too deeply.", remedy)]) from error
+    if not isinstance(value, dict) or value.get("format") != FORMAT:
+        raise InputProblemsError([Issue((name,), f"Not a project file: its format is not {FORMAT!r}.", remedy)])
+    return value
+
+
+def _replay(value: Mapping[str, Any], name: str, current: Workbook) -> tuple[list[LoggedStep], list[Issue]]:
+    issues: list[Issue] = []
+    try:
+        first = value["first"]
+        steps = [LoggedStep(str(first["label"]), str(first.get("at", "")), decode_workbook(first["workbook"], name))]
+    except (KeyError, TypeError, AttributeError, PhexploreError):
+        return [LoggedStep("Open", "", current)], [_damaged(name, 0)]
+    log = value.get("log", [])
+    for number, entry in enumerate(log if isinstance(log, Sequence) else [], start=1):
+        try:
+            steps.append(decode_step(steps[-1].workbook, entry))
+        except (ValueError, TypeError, KeyError, AttributeError, PhexploreError):
+            issues.append(_damaged(name, number))
+            break
+    return steps, issues
+
+
+def _damaged(name: str, number: int) -> Issue:
+    return Issue(
+        (name, "log"),
+        f"Step {number} of the edit log cannot be read.",
+        "Earlier steps and the saved parameters are complete.",
+        Severity.WARNING,
+    )
+
+
+def single(workbook: Workbook, label: str, at: str) -> ProjectContent:
+    """Return the content of a new project."""
+    return ProjectContent((LoggedStep(label, at, workbook),), 0)
+
+
+def with_cursor(content: ProjectContent, cursor: int) -> ProjectContent:
+    """Return the content with another version current."""
+    return replace(content, cursor=cursor)

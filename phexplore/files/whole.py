@@ -1,0 +1,83 @@
+"""Files are whole or absent: written aside, flushed to disk, renamed; the previous content can be kept."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+
+from phexplore.errors import PhexploreError
+
+
+class WriteError(PhexploreError):
+    """A file could not be written; what was there before is untouched."""
+
+
+def write_whole(path: Path, content: bytes, *, keep_previous: str = "") -> None:
+    """Replace a file by `content`, so that a crash at any instant leaves the old or the new file, never a part.
+
+    Args:
+        path: the file; its directory is made if it is missing.
+        content: all of it.
+        keep_previous: suffix under which the old content stays, e.g. ``".previous"``; "" keeps none.
+
+    Raises:
+        WriteError: no space, no permission, or the directory is gone.
+    """
+    aside = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, aside = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(aside).chmod(path.stat().st_mode & 0o777 if path.exists() else 0o644)
+        if keep_previous and path.exists():
+            _keep(path, path.with_name(path.name + keep_previous))
+        Path(aside).replace(path)
+        _flush_directory(path.parent)
+    except OSError as error:
+        if aside is not None:
+            Path(aside).unlink(missing_ok=True)
+        raise WriteError(
+            f"{path} could not be written: {error.strerror or error}.",
+            "Nothing was lost: the previous file is untouched. Free space or choose another folder.",
+        ) from error
+
+
+def _keep(path: Path, previous: Path) -> None:
+    """Keep the old content beside the new one, by a second name where the file system knows links."""
+    previous.unlink(missing_ok=True)
+    try:
+        os.link(path, previous)
+    except OSError:
+        previous.write_bytes(path.read_bytes())
+
+
+def _flush_directory(directory: Path) -> None:
+    with contextlib.suppress(OSError):  # some network file systems cannot; the rename itself is atomic there
+        handle = os.open(directory, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def read_text(path: Path, *, limit: int = 256 * 2**20) -> str:
+    """Return the text of a file.
+
+    Raises:
+        PhexploreError: missing, unreadable, larger than `limit` bytes, or not UTF-8.
+    """
+    try:
+        if path.is_dir():
+            raise PhexploreError(f"{path} is a directory, not a file.", "Name the file itself.")
+        if path.stat().st_size > limit:
+            raise PhexploreError(f"{path} is larger than {limit // 2**20} MB.", "This is not a parameter file.")
+        return path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise PhexploreError(f"{path} is not UTF-8 text (byte {error.start}).", "Save it as UTF-8.") from error
+    except OSError as error:
+        raise PhexploreError(f"{path} cannot be read: {error.strerror or error}.", "Check the name.") from error
