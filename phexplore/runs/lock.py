@@ -1,0 +1,87 @@
+"""One worker per run directory: a lock the operating system drops when its process dies."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from phexplore.errors import PhexploreError
+
+LOCK_FILE = "worker.lock"
+
+_PATIENCE_SECONDS = 1.0
+"""A reader that asks whether the run is alive holds the lock for an instant; a worker waits that long for it."""
+
+
+class RunBusyError(PhexploreError):
+    """Another process works in this run directory."""
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__(
+            f"Another process is working in {directory}.", "Wait for it, cancel it, or choose another directory."
+        )
+
+
+@contextlib.contextmanager
+def locked(directory: Path) -> Iterator[None]:
+    """Hold the run directory for the length of the block.
+
+    Raises:
+        RunBusyError: another process holds it.
+        OSError: the lock file cannot be made.
+    """
+    with (directory / LOCK_FILE).open("ab") as file:
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while not _try_lock(file):
+            if time.monotonic() > deadline:
+                raise RunBusyError(directory)
+            time.sleep(0.02)
+        try:
+            yield
+        finally:
+            _unlock(file)
+
+
+def is_locked(directory: Path) -> bool:
+    """Return whether a process works in this directory now. Changes nothing."""
+    try:
+        with (directory / LOCK_FILE).open("rb+") as file:
+            if _try_lock(file):
+                _unlock(file)
+                return False
+            return True
+    except OSError:
+        return False
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _try_lock(file: BinaryIO) -> bool:
+        try:
+            file.seek(0)
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+    def _unlock(file: BinaryIO) -> None:
+        file.seek(0)
+        msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)
+
+else:
+    import fcntl
+
+    def _try_lock(file: BinaryIO) -> bool:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        return True
+
+    def _unlock(file: BinaryIO) -> None:
+        fcntl.flock(file, fcntl.LOCK_UN)

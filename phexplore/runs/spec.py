@@ -1,0 +1,310 @@
+"""What a run does: a frozen value that embeds everything that decides its result."""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from phexplore import __version__
+from phexplore.data.provenance import Provenance
+from phexplore.data.source import find_source
+from phexplore.errors import PhexploreError
+from phexplore.files.scenario_json import decode_scenario, encode_conventions, encode_scenario
+from phexplore.model.fingerprint import fingerprint
+from phexplore.model.numbers import exact_text, parse_exact
+from phexplore.model.scenario import Scenario
+
+SPEC_VERSION = 1
+"""Version of ``spec.json`` and of the run directory around it."""
+
+LARGEST_SEED = 2**63 - 1
+"""Seeds are kept within what every file format and form holds."""
+
+_CHUNK_BYTES = 1 << 20
+
+
+class RunSpecError(PhexploreError):
+    """A specification that cannot be read, or was altered."""
+
+
+class RunDataError(PhexploreError):
+    """The data of a run is unreadable or has changed."""
+
+
+class RunMode(enum.Enum):
+    """What a run releases. The value is the word in files and on the command line."""
+
+    PRIVATE = "private"
+    """Basis cells with noise, as production's private mode."""
+    NO_NOISE = "no-noise"
+    """Basis cells exactly as truncated: production's private mode at infinite budget."""
+    NON_PRIVATE = "non-private"
+    """All cells exactly, nothing truncated: production's non-private mode."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunData:
+    """The input of a run, nailed to its content.
+
+    Attributes:
+        path: absolute path, as the readers take it.
+        sha256: 64 hexadecimal digits over the names and contents of the files that are read.
+        size_bytes: of these files together.
+        synthetic: whether a provenance mark of exactly these files says that no record is a confidential one.
+    """
+
+    path: str
+    sha256: str
+    size_bytes: int
+    synthetic: bool = False
+
+    def verify(self, *, on_progress: Callable[[int, int], None] | None = None) -> None:
+        """Check that the data is still what the run was made for.
+
+        Args:
+            on_progress: called with bytes read and bytes in all; may raise to stop.
+
+        Raises:
+            InputProblemsError: files are missing.
+            RunDataError: files are unreadable, or their content changed.
+        """
+        found = describe_data(Path(self.path), on_progress=on_progress)
+        if found.sha256 != self.sha256:
+            raise RunDataError(
+                f"The data in {self.path} is not what the run was made for: its content has changed.",
+                "Put the original files back, or start a new run on the changed data.",
+            )
+
+
+def describe_data(path: Path, *, on_progress: Callable[[int, int], None] | None = None) -> RunData:
+    """Return the population at `path` with the SHA-256 of the content that would be read, in pieces of 1 MiB.
+
+    Reading takes about one second per gigabyte and releases the interpreter, so a window may do it in a thread.
+
+    Args:
+        path: what the readers take: a directory, one of its three files, ``demo`` or ``demo-pr``.
+        on_progress: called with bytes read and bytes in all; may raise to stop.
+
+    Raises:
+        InputProblemsError: files are missing; all of them are listed.
+        RunDataError: files are unreadable.
+    """
+    source = find_source(path)
+    files = [file for frame in sorted(source.files) for file in source.files[frame]]
+    overall, seen, hashes = hashlib.sha256(), 0, dict[str, str]()
+    try:
+        size = sum(file.stat().st_size for file in files)
+        for file in files:
+            own = hashlib.sha256()
+            with file.open("rb") as stream:
+                while piece := stream.read(_CHUNK_BYTES):
+                    own.update(piece)
+                    seen += len(piece)
+                    if on_progress is not None:
+                        on_progress(seen, size)
+            name = file.relative_to(source.directory).as_posix()
+            hashes[name] = own.hexdigest()
+            overall.update(f"{name}\0{own.hexdigest()}\n".encode())
+    except OSError as error:
+        raise RunDataError(
+            f"The data at {path} cannot be read ({error.strerror or error}).", "Check that you may read these files."
+        ) from error
+    place = path if path.exists() else source.directory
+    return RunData(str(place.absolute()), overall.hexdigest(), size, _is_synthetic(source.provenance, hashes))
+
+
+def _is_synthetic(provenance: Provenance | None, hashes: Mapping[str, str]) -> bool:
+    """Return whether the mark speaks of exactly these bytes; a stale mark beside other files proves nothing."""
+    if provenance is None or not provenance.synthetic:
+        return False
+    marked = {name: mark.sha256 for name, mark in provenance.files.items()}
+    return all(marked.get(name) == digest for name, digest in hashes.items())
+
+
+@dataclass(frozen=True, slots=True)
+class StopRule:
+    """Stop before the last trial once the result is precise enough.
+
+    The coverage of the scenario's margin is averaged over all published numbers of a trial; trials are independent, so
+    the standard deviation of these averages over √trials is the Monte-Carlo error of the overall coverage.
+
+    Attributes:
+        coverage_error: stop when that error is at most this, in (0, 1).
+        minimum_trials: never stop before, at least 2.
+    """
+
+    coverage_error: Fraction
+    minimum_trials: int = 10
+
+    def __post_init__(self) -> None:
+        """Refuse values outside their range."""
+        if not 0 < self.coverage_error < 1:
+            raise ValueError(f"the limit of the coverage's error lies between 0 and 1, got {self.coverage_error}")
+        if self.minimum_trials < 2:
+            raise ValueError(f"an error needs at least 2 trials, got {self.minimum_trials}")
+
+
+@dataclass(frozen=True, slots=True)
+class RunSpec:
+    """Everything that decides the result of a run.
+
+    Attributes:
+        scenario: embedded, so edits made later do not reach the run.
+        data: the input.
+        trials: how many, at least 1; with a stop rule the most there can be.
+        seed: trial i draws from ``spawn_key=(i,)`` of it, so order, number of workers and resuming change no byte.
+            None = entropy of the operating system: not reproducible, the only kind fit for a release.
+        mode: what is released.
+        workers: trials computed at the same time; changes no byte.
+        stop: an earlier end, None for exactly `trials`.
+        code_version: of the program that made the run.
+    """
+
+    scenario: Scenario
+    data: RunData
+    trials: int
+    seed: int | None
+    mode: RunMode = RunMode.PRIVATE
+    workers: int = 1
+    stop: StopRule | None = None
+    code_version: str = __version__
+
+    def __post_init__(self) -> None:
+        """Refuse values outside their range."""
+        if self.trials < 1:
+            raise ValueError(f"a run has at least 1 trial, got {self.trials}")
+        if self.workers < 1:
+            raise ValueError(f"a run has at least 1 worker, got {self.workers}")
+        if self.seed is not None and not 0 <= self.seed <= LARGEST_SEED:
+            raise ValueError(f"a seed lies between 0 and {LARGEST_SEED}, got {self.seed}")
+
+    @property
+    def is_reproducible(self) -> bool:
+        """Whether running it again gives the same bytes: always, unless noise came from the operating system."""
+        return self.seed is not None or self.mode is not RunMode.PRIVATE
+
+    @property
+    def is_releasable(self) -> bool:
+        """Whether one trial could be released: noise that nobody can draw again."""
+        return self.seed is None and self.mode is RunMode.PRIVATE
+
+    @property
+    def identity(self) -> str:
+        """64 hexadecimal digits: equal exactly when the result would be the same, wherever the data lies."""
+        return _digest(_identifying(self))
+
+    def extends(self, other: RunSpec) -> bool:
+        """Return whether this run only asks for more trials of `other`, so the other's trials can be kept.
+
+        True for equal runs as well. Another stop rule or number of workers changes no trial either.
+        """
+        same_trials = replace(self, trials=other.trials, stop=other.stop)
+        return same_trials.identity == other.identity and (self.trials >= other.trials)
+
+
+def _identifying(spec: RunSpec) -> Mapping[str, Any]:
+    return {
+        "spec_version": SPEC_VERSION,
+        "fingerprint": fingerprint(spec.scenario),
+        "conventions": encode_conventions(spec.scenario.conventions),
+        "data": spec.data.sha256,
+        "trials": spec.trials,
+        "seed": spec.seed,
+        "mode": spec.mode.value,
+        "stop": _encode_stop(spec.stop),
+        "code_version": spec.code_version,
+    }
+
+
+def _digest(content: Mapping[str, Any]) -> str:
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def encode_spec(spec: RunSpec) -> dict[str, Any]:
+    """Return the specification as JSON, its identity included."""
+    return {
+        "version": SPEC_VERSION,
+        "identity": spec.identity,
+        "mode": spec.mode.value,
+        "trials": spec.trials,
+        "seed": spec.seed,
+        "reproducible": spec.is_reproducible,
+        "releasable": spec.is_releasable,
+        "workers": spec.workers,
+        "stop": _encode_stop(spec.stop),
+        "code_version": spec.code_version,
+        "data": asdict(spec.data),
+        "fingerprint": fingerprint(spec.scenario),
+        "scenario": encode_scenario(spec.scenario),
+    }
+
+
+def decode_spec(content: Any, place: str = "spec.json") -> RunSpec:
+    """Read a specification.
+
+    Args:
+        content: what `encode_spec` returned, parsed from JSON.
+        place: the file, for messages.
+
+    Raises:
+        RunSpecError: it cannot be read, was made by a newer version, or was altered.
+        InputProblemsError: its scenario cannot be read; every problem is listed.
+    """
+    try:
+        if content["version"] > SPEC_VERSION:
+            raise RunSpecError(
+                f"{place} was written by a newer version of the program (format {content['version']}, "
+                f"this one reads up to {SPEC_VERSION}).",
+                "Open it with that version.",
+            )
+        spec = RunSpec(
+            scenario=decode_scenario(content["scenario"], place),
+            data=_decode_data(content["data"]),
+            trials=_whole(content["trials"]),
+            seed=None if content["seed"] is None else _whole(content["seed"]),
+            mode=RunMode(content["mode"]),
+            workers=_whole(content["workers"]),
+            stop=_decode_stop(content["stop"]),
+            code_version=str(content["code_version"]),
+        )
+        stated = content["identity"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise RunSpecError(
+            f"{place} is not a run specification ({type(error).__name__}: {error}).",
+            "Start the run again from its scenario.",
+        ) from error
+    if stated != spec.identity:
+        raise RunSpecError(
+            f"{place} was altered after the run was made (its identity is not {stated!r}).",
+            "Start a new run from the scenario; results of an altered run cannot be trusted.",
+        )
+    return spec
+
+
+def _decode_data(value: Any) -> RunData:
+    return RunData(str(value["path"]), str(value["sha256"]), _whole(value["size_bytes"]), bool(value["synthetic"]))
+
+
+def _whole(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"a whole number is expected, got {value!r}")
+    return value
+
+
+def _encode_stop(stop: StopRule | None) -> dict[str, Any] | None:
+    if stop is None:
+        return None
+    return {"coverage_error": exact_text(stop.coverage_error), "minimum_trials": stop.minimum_trials}
+
+
+def _decode_stop(value: Any) -> StopRule | None:
+    if value is None:
+        return None
+    return StopRule(parse_exact(value["coverage_error"]), _whole(value["minimum_trials"]))

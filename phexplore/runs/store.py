@@ -1,0 +1,347 @@
+"""Runs on disk: a directory per run, files whole or absent, the manifest last.
+
+A run directory holds
+
+* ``spec.json``: what is to be done, frozen, with its identity;
+* ``events.jsonl``: what happened, one JSON object per line with a time stamp;
+* ``trial-00017.parquet``: one file per finished trial;
+* ``truth.parquet``: the exact counts, confidential unless the data is synthetic;
+* ``release/``: the first trial in production's layout;
+* ``summary.json``: checks and metrics;
+* ``log.txt``: what the worker logged;
+* ``manifest.json``: the SHA-256 of all of these, written last: it is there exactly when the run is complete.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from phexplore.errors import PhexploreError
+from phexplore.model.issues import Issue
+from phexplore.runs.events import Event, Failed, Finished, Outcome, decode
+from phexplore.runs.journal import EventJournal
+from phexplore.runs.lock import LOCK_FILE, RunBusyError, is_locked
+from phexplore.runs.spec import SPEC_VERSION, RunSpec, decode_spec, encode_spec
+from phexplore.runs.states import RunState
+from phexplore.runs.writing import PART_SUFFIX, write_json
+
+SPEC_FILE = "spec.json"
+EVENTS_FILE = "events.jsonl"
+TRUTH_FILE = "truth.parquet"
+RELEASE_DIRECTORY = "release"
+SUMMARY_FILE = "summary.json"
+LOG_FILE = "log.txt"
+MANIFEST_FILE = "manifest.json"
+
+_TRIAL = re.compile(r"trial-(\d{5,})\.parquet")
+_OWN_FILES = (MANIFEST_FILE, SUMMARY_FILE, EVENTS_FILE, TRUTH_FILE, LOG_FILE, LOCK_FILE, SPEC_FILE)
+
+
+class RunExistsError(PhexploreError):
+    """The directory holds another run."""
+
+
+class RunUnreadableError(PhexploreError):
+    """The directory is no run, or a part of it cannot be read."""
+
+
+def trial_file(index: int) -> str:
+    """Return the file name of a zero-based trial."""
+    return f"trial-{index:05d}.parquet"
+
+
+def present_trials(directory: Path) -> tuple[int, ...]:
+    """Return the zero-based numbers of the trials on disk, ascending."""
+    found = (_TRIAL.fullmatch(path.name) for path in directory.iterdir())
+    return tuple(sorted(int(match.group(1)) for match in found if match))
+
+
+def load_spec(directory: Path) -> RunSpec:
+    """Return the specification of a run.
+
+    Raises:
+        RunUnreadableError: the directory holds no run.
+        RunSpecError, InputProblemsError: it holds one that cannot be read or was altered.
+    """
+    return decode_spec(_load_json(directory / SPEC_FILE), str(directory / SPEC_FILE))
+
+
+def load_summary(directory: Path) -> dict[str, Any] | None:
+    """Return the content of ``summary.json``, None when it is not written yet.
+
+    Raises:
+        RunUnreadableError: it is there but cannot be read.
+    """
+    path = directory / SUMMARY_FILE
+    return _load_json(path) if path.exists() else None
+
+
+def load_events(directory: Path) -> tuple[Event, ...]:
+    """Return what happened so far, oldest first; empty when nothing was recorded."""
+    path = directory / EVENTS_FILE
+    if not path.exists():
+        return ()
+    lines = path.read_bytes().decode(errors="replace").splitlines()
+    return tuple(decode(line) for line in lines if line.strip())
+
+
+def state_of(directory: Path) -> RunState:
+    """Return the state of a run as the disk tells it.
+
+    A run whose worker died without a word, together with the program that watched it, has failed.
+    """
+    if (directory / MANIFEST_FILE).exists():
+        return RunState.COMPLETE
+    if is_locked(directory):
+        return RunState.RUNNING
+    events = load_events(directory)
+    if not events:
+        return RunState.QUEUED
+    match events[-1]:
+        case Finished(Outcome.CANCELLED):
+            return RunState.CANCELLED
+        case _:
+            return RunState.FAILED
+
+
+def prepare_directory(directory: Path, spec: RunSpec, *, replace: bool = False) -> Path:
+    """Make a directory ready for a worker and return it.
+
+    A new or empty directory gets the specification. One that holds the same run is left as it is: its finished trials
+    count. One whose run asks for fewer trials of the same kind keeps them and asks for more.
+
+    Args:
+        directory: made if it is missing; files that belong to no run are left alone.
+        spec: what to do.
+        replace: whether another run in the directory may be removed.
+
+    Raises:
+        RunExistsError: another run is there and may not be removed.
+        RunBusyError: a worker is at it.
+        WriteError: the file system refuses.
+    """
+    if directory.exists() and is_locked(directory):
+        raise RunBusyError(directory)
+    if (directory / SPEC_FILE).exists():
+        held = _spec_or_none(directory)
+        if held is not None and spec.identity == held.identity and spec.data.path == held.data.path:
+            return directory
+        if held is not None and spec.extends(held):
+            _reopen(directory)
+        elif replace:
+            remove_run_files(directory)
+        else:
+            raise RunExistsError(
+                f"{directory} holds another run.", "Choose another directory, or allow that run to be replaced."
+            )
+    elif directory.exists():
+        remove_run_files(directory)
+    write_json(directory / SPEC_FILE, encode_spec(spec))
+    return directory
+
+
+def _spec_or_none(directory: Path) -> RunSpec | None:
+    try:
+        return load_spec(directory)
+    except PhexploreError:
+        return None
+
+
+def _reopen(directory: Path) -> None:
+    """Take back what only a complete run has, the mark of completeness first."""
+    for name in (MANIFEST_FILE, SUMMARY_FILE):
+        (directory / name).unlink(missing_ok=True)
+
+
+def remove_run_files(directory: Path) -> None:
+    """Remove the files of a run and nothing else, the mark of completeness first.
+
+    Raises:
+        RunBusyError: a worker is at it.
+        RunUnreadableError: the system refuses.
+    """
+    if is_locked(directory):
+        raise RunBusyError(directory)
+    held_a_run = (directory / SPEC_FILE).exists()
+    try:
+        trials = [directory / trial_file(index) for index in present_trials(directory)]
+        unfinished = [path for path in directory.iterdir() if _belongs_to_run(path)]
+        for path in [*(directory / name for name in _OWN_FILES), *trials, *unfinished]:
+            path.unlink(missing_ok=True)
+        if held_a_run and (directory / RELEASE_DIRECTORY).is_dir():
+            shutil.rmtree(directory / RELEASE_DIRECTORY)
+    except OSError as error:
+        raise RunUnreadableError(
+            f"The run in {directory} cannot be removed ({error.strerror or error}).", "Check that you may write there."
+        ) from error
+
+
+def _belongs_to_run(path: Path) -> bool:
+    whole = path.name.removesuffix(PART_SUFFIX)
+    return path.name.endswith(PART_SUFFIX) and (whole in _OWN_FILES or _TRIAL.fullmatch(whole) is not None)
+
+
+def close_run(directory: Path, identity: str) -> None:
+    """Write the manifest: from now on the run is complete.
+
+    Raises:
+        WriteError: the file system refuses.
+    """
+    files = {
+        path.relative_to(directory).as_posix(): {"sha256": _sha256(path), "bytes": path.stat().st_size}
+        for path in _kept_files(directory)
+    }
+    write_json(directory / MANIFEST_FILE, {"version": SPEC_VERSION, "identity": identity, "files": files})
+
+
+def _kept_files(directory: Path) -> list[Path]:
+    """Return the files of a run, without its lock and its manifest, in the order of their names."""
+    own = [directory / name for name in _OWN_FILES if name not in {LOCK_FILE, MANIFEST_FILE}]
+    trials = [directory / trial_file(index) for index in present_trials(directory)]
+    release = (directory / RELEASE_DIRECTORY).rglob("*")
+    return sorted(path for path in (*own, *trials, *release) if path.is_file())
+
+
+def verify_run(directory: Path) -> tuple[Issue, ...]:
+    """Return what is wrong with a complete run: files altered, missing or added since. Empty = intact.
+
+    Raises:
+        RunUnreadableError: there is no readable manifest.
+    """
+    manifest = _load_json(directory / MANIFEST_FILE)
+    remedy = "Start the run again, or take the directory from a backup."
+    try:
+        stated = {str(name): str(entry["sha256"]) for name, entry in manifest["files"].items()}
+    except (KeyError, TypeError, AttributeError) as error:
+        raise RunUnreadableError(f"{directory / MANIFEST_FILE} is not a manifest ({error}).", remedy) from error
+    found = {path.relative_to(directory).as_posix(): path for path in _kept_files(directory)}
+    issues = []
+    for name in sorted(stated | found):
+        if name not in found:
+            issues.append(Issue((str(directory), name), "The file is missing.", remedy))
+        elif name not in stated:
+            issues.append(Issue((str(directory), name), "The file was added after the run was complete.", remedy))
+        elif _sha256(found[name]) != stated[name]:
+            issues.append(Issue((str(directory), name), "The file was altered after the run was complete.", remedy))
+    return tuple(issues)
+
+
+def record_final(directory: Path, final: Finished | Failed, log: str = "") -> None:
+    """Write down how a run ended whose worker could not do so itself. Call it after the process is gone.
+
+    Does nothing when the worker wrote it, or when the run is complete.
+
+    Args:
+        directory: of the run.
+        final: what the watcher relayed last.
+        log: the end of the worker's standard error, added to the log.
+    """
+    if not directory.is_dir() or (directory / MANIFEST_FILE).exists():
+        return
+    events = load_events(directory)
+    if events and isinstance(events[-1], Finished | Failed):
+        return
+    with EventJournal(directory / EVENTS_FILE) as journal:
+        journal.add(final)
+    if log:
+        with (directory / LOG_FILE).open("a", encoding="utf-8") as file:
+            file.write(log)
+
+
+@dataclass(frozen=True, slots=True)
+class RunEntry:
+    """One run as a list shows it.
+
+    Attributes:
+        directory: of the run.
+        spec: what it does, None when it cannot be read.
+        state: as the disk tells it.
+        trials: how many are present.
+        problem: why the specification cannot be read, "" otherwise.
+    """
+
+    directory: Path
+    spec: RunSpec | None
+    state: RunState
+    trials: int
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunStore:
+    """A directory of runs, each in ``<utc>-<first 8 digits of its identity>``.
+
+    Attributes:
+        root: the directory; made by the first run.
+    """
+
+    root: Path
+
+    def create(self, spec: RunSpec, now: datetime) -> Path:
+        """Return a new directory with the specification, ready for a worker.
+
+        Args:
+            spec: what to do.
+            now: with a time zone.
+
+        Raises:
+            WriteError: the file system refuses.
+        """
+        name = f"{now.astimezone(UTC):%Y%m%dT%H%M%SZ}-{spec.identity[:8]}"
+        directory, number = self.root / name, 2
+        while directory.exists():
+            directory, number = self.root / f"{name}-{number}", number + 1
+        return prepare_directory(directory, spec)
+
+    def entries(self) -> tuple[RunEntry, ...]:
+        """Return all runs, the newest first. A run that cannot be read is listed with its problem."""
+        if not self.root.is_dir():
+            return ()
+        directories = [path for path in self.root.iterdir() if (path / SPEC_FILE).exists()]
+        return tuple(describe_run(path) for path in sorted(directories, reverse=True))
+
+    def remove(self, directory: Path) -> None:
+        """Remove a run, and its directory when nothing else is in it.
+
+        Raises:
+            RunBusyError: a worker is at it.
+            RunUnreadableError: the system refuses.
+        """
+        remove_run_files(directory)
+        if not any(directory.iterdir()):
+            directory.rmdir()
+
+
+def describe_run(directory: Path) -> RunEntry:
+    """Return what a list shows of a run."""
+    spec, problem = None, ""
+    try:
+        spec = load_spec(directory)
+    except PhexploreError as error:
+        problem = error.sentence
+    return RunEntry(directory, spec, state_of(directory), len(present_trials(directory)), problem)
+
+
+def _load_json(path: Path) -> dict[str, Any]:
+    remedy = "Start the run again, or take the directory from a backup."
+    try:
+        content = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise RunUnreadableError(f"There is no {path}.", "Choose the directory of a run.") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise RunUnreadableError(f"{path} cannot be read ({error}).", remedy) from error
+    if not isinstance(content, dict):
+        raise RunUnreadableError(f"{path} cannot be read (it holds no object).", remedy)
+    return content
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,63 @@
+"""Files of a run that are too large to hold in memory: written beside their place, flushed to disk, renamed."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from phexplore.files.whole import WriteError, write_whole
+
+PART_SUFFIX = ".part"
+"""What the name of an unfinished file ends with."""
+
+
+@contextlib.contextmanager
+def writing(path: Path) -> Iterator[Path]:
+    """Give the path to write to; when the block ends well, flush that file to disk and rename it to `path`.
+
+    On any error the unfinished file is removed and a file already at `path` stays as it was.
+
+    Raises:
+        WriteError: the file system refuses; the remedy says what to do.
+    """
+    part = path.with_name(path.name + PART_SUFFIX)
+    try:
+        yield part
+        with part.open("rb+") as file:
+            os.fsync(file.fileno())
+        part.replace(path)
+    except OSError as error:
+        remove_quietly(part)
+        raise write_error(path, error) from error
+    except BaseException:
+        remove_quietly(part)
+        raise
+
+
+def write_error(path: Path, error: OSError) -> WriteError:
+    """Return the failure to write `path` as a sentence with a remedy."""
+    return WriteError(
+        f"{path} could not be written: {error.strerror or error}.",
+        "Free some space, or check that you may write there, then resume the run: finished trials are kept.",
+    )
+
+
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Write a JSON object, indented, so that the file is whole or absent.
+
+    Raises:
+        WriteError: the file system refuses.
+        ValueError: the content holds a number JSON has no spelling for.
+    """
+    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+    write_whole(path, (text + "\n").encode())
+
+
+def remove_quietly(path: Path) -> None:
+    """Remove a file that may be missing, and stay silent when the system refuses: a better error is on its way."""
+    with contextlib.suppress(OSError):
+        path.unlink(missing_ok=True)
