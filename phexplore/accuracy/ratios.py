@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from phexplore.accuracy.forecast import Forecast
+from phexplore.accuracy.margins import normal_factor
+from phexplore.catalog.expected_counts import RATIO_CELLS, ExpectedCounts, expected_counts
 from phexplore.errors import PhexploreError
+from phexplore.model.keys import LEVELS, PopulationGroupLevel, QueryKey, TableId
 
 SAFE_SIGMAS = 3.0
 """A denominator closer than this many standard deviations to 0 makes the interval unreliable."""
@@ -56,3 +61,71 @@ def fieller(
     half = z / (abs(denominator) * (1 - g)) * math.sqrt(max(0.0, spread))
     centre = ratio / (1 - g)
     return RatioMargin(ratio, centre - half, centre + half, half, reliable)
+
+
+@dataclass(frozen=True, slots=True)
+class RatioForecast:
+    """The margin of one published average.
+
+    Attributes:
+        table: ``PH1``, ``PH5`` or ``PH8``.
+        level: population-group level.
+        cell: data-cell code.
+        label: what it is the average of.
+        numerator: expected people.
+        denominator: expected households or families.
+        counts_of: where the expected counts come from, in words.
+        interval: Fieller's interval for them.
+    """
+
+    table: str
+    level: PopulationGroupLevel
+    cell: int
+    label: str
+    numerator: float
+    denominator: float
+    counts_of: str
+    interval: RatioMargin
+
+
+def ratio_forecasts(
+    figures: Forecast,
+    counts: Mapping[tuple[str, int, PopulationGroupLevel], ExpectedCounts] | None = None,
+) -> tuple[RatioForecast, ...]:
+    """Return the margins of all averages whose numerator and denominator are published.
+
+    Args:
+        figures: forecast of the scenario.
+        counts: expected counts by (average, cell, level); the shipped typical counts when None.
+    """
+    known = expected_counts() if counts is None else counts
+    z = float(normal_factor(figures.conventions.confidence, figures.conventions.z))
+    by_query = {entry.query: entry for entry in figures.queries}
+    found = []
+    for cell in RATIO_CELLS:
+        for level in LEVELS:
+            expected = known.get((cell.table, cell.cell, level))
+            above = by_query.get(QueryKey(TableId(cell.numerator[0]), level))
+            below = by_query.get(QueryKey(TableId(cell.denominator[0]), level))
+            if expected is None or above is None or below is None or above.noise is None or below.noise is None:
+                continue
+            interval = fieller(
+                expected.numerator,
+                expected.denominator,
+                len(cell.numerator[1]) * above.noise.variance(),
+                len(cell.denominator[1]) * below.noise.variance(),
+                z,
+            )
+            found.append(
+                RatioForecast(
+                    cell.table,
+                    level,
+                    cell.cell,
+                    cell.label,
+                    expected.numerator,
+                    expected.denominator,
+                    expected.of,
+                    interval,
+                )
+            )
+    return tuple(found)

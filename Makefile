@@ -1,0 +1,7 @@
+.PHONY: run test lint bench test-slow screenshots
+run: ; @sh packaging/run.sh $(ARGS)
+test: ; @sh packaging/test.sh $(ARGS)
+lint: ; @sh packaging/lint.sh
+bench: ; @sh packaging/bench.sh $(ARGS)
+test-slow: ; @sh packaging/test.sh -m slow $(ARGS)
+screenshots: ; @sh packaging/bootstrap.sh && QT_QPA_PLATFORM=offscreen .venv/bin/python -m phexplore.gui.main.shots docs/screenshots

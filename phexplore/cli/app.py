@@ -1,0 +1,92 @@
+"""The commands, and the one place where failures become sentences and exit statuses."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import typer
+
+from phexplore.cli import data_commands, run_commands, scenario_commands
+from phexplore.errors import CancelledError, PhexploreError, UnknownNameError
+from phexplore.model.issues import InputProblemsError
+
+DONE, EXPECTED_FAILURE, BAD_INPUT, CANCELLED = 0, 1, 2, 130
+
+app = typer.Typer(
+    name="phexplore",
+    help="Tune, forecast, simulate and hand over disclosure-avoidance parameters. Without a command: the window.",
+    no_args_is_help=False,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+scenario_commands.register(app)
+data_commands.register(app)
+run_commands.register(app)
+
+
+@app.command()
+def gui(file: str = typer.Argument("", help="A project (.phx) or a production config.json to open.")) -> None:
+    """Open the window.
+
+    Example: phexplore gui proposal.phx
+    """
+    from phexplore.gui.main.start import main  # Qt is loaded for the window only
+
+    raise typer.Exit(main(file or None))
+
+
+def run(arguments: list[str]) -> int:
+    """Run the command line and return the exit status: 0 done, 1 expected failure, 2 bad input, 130 cancelled."""
+    if arguments[:1] == ["--worker"]:
+        from phexplore.runs.worker import main as worker
+
+        return worker(arguments[1:])
+    if not arguments or _is_file(arguments[0]):
+        arguments = ["gui", *arguments]
+    try:
+        status = app(arguments, standalone_mode=False)
+    except (Exception, KeyboardInterrupt) as error:
+        if (failed := _status_of(error)) is None:
+            raise
+        return failed
+    return status if isinstance(status, int) else DONE
+
+
+def _status_of(error: BaseException) -> int | None:
+    """Print a failure the program expects and return its exit status; None for a bug."""
+    status: int | None = None
+    match error:
+        case typer.Abort() | KeyboardInterrupt() | CancelledError():
+            print("Cancelled.", file=sys.stderr)
+            status = CANCELLED
+        case InputProblemsError():
+            for issue in error.issues:
+                print(f"{issue.place}: {issue.sentence} {issue.remedy}", file=sys.stderr)
+            status = BAD_INPUT
+        case PhexploreError():
+            print(f"{error.sentence} {error.remedy}".strip(), file=sys.stderr)
+            status = BAD_INPUT if isinstance(error, UnknownNameError) else EXPECTED_FAILURE
+        case BrokenPipeError():
+            # The reader of our output went away; Python would complain once more while it closes the pipe.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            status = EXPECTED_FAILURE
+        case _:
+            status = _usage_error(error)
+    return status
+
+
+def _is_file(argument: str) -> bool:
+    return not argument.startswith("-") and (argument.endswith(".phx") or Path(argument).is_file())
+
+
+def _usage_error(error: BaseException) -> int | None:
+    """Print a usage error of the argument parser; None if it is another error."""
+    show, status = getattr(error, "show", None), getattr(error, "exit_code", None)
+    if show is None or not isinstance(status, int):
+        return None
+    show(file=sys.stderr)
+    return BAD_INPUT

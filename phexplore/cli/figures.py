@@ -1,0 +1,117 @@
+"""The figures of a forecast as JSON, key by key as the command-line contract says."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from phexplore.accuracy.forecast import DerivedForecast, EpsilonFigure, Forecast, QueryForecast
+from phexplore.accuracy.margins import Margins
+from phexplore.accuracy.ratios import RatioForecast
+from phexplore.model.conventions import Conventions
+from phexplore.model.numbers import exact_text
+from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.scenario import Scenario
+
+
+def forecast_json(scenario: Scenario, figures: Forecast, ratios: tuple[RatioForecast, ...]) -> dict[str, Any]:
+    """Return the content of ``forecast --json``."""
+    privacy = figures.privacy
+    zcdp = privacy.framework is PrivacyFramework.ZCDP
+    return {
+        "scenario": scenario.name,
+        "framework": privacy.framework.value,
+        "conventions": conventions_json(figures.conventions),
+        "privacy": {
+            "rho": exact_text(privacy.total) if zcdp else None,
+            "bounded_rho": exact_text(privacy.bounded_total) if zcdp else None,
+            "pure_epsilon": None if zcdp else exact_text(privacy.total),
+            "bounded_pure_epsilon": None if zcdp else exact_text(privacy.bounded_total),
+            "epsilon": [_epsilon_json(figure) for figure in privacy.epsilons],
+        },
+        "cells": [_query_json(scenario, entry) for entry in figures.queries],
+        "derived": [_derived_json(entry) for entry in figures.derived] + [_ratio_json(entry) for entry in ratios],
+    }
+
+
+def conventions_json(conventions: Conventions) -> dict[str, Any]:
+    """Return the conventions with exact numbers as text and a float beside them where checks compare."""
+    return {
+        "neighbours": conventions.neighbours.value,
+        "margin": conventions.margin.value,
+        "z": exact_text(conventions.z),
+        "confidence": exact_text(conventions.confidence),
+        "rounding": conventions.rounding.value,
+        "rounding_step": exact_text(conventions.rounding_step),
+        "delta": float(conventions.delta),
+    }
+
+
+def _epsilon_json(figure: EpsilonFigure) -> dict[str, Any]:
+    return {
+        "delta": float(figure.delta),
+        "value": figure.value,
+        "conversion": figure.conversion.value if figure.conversion else "pure-dp",
+        "neighbours": figure.neighbours.value,
+        "rho": exact_text(figure.rho) if figure.rho is not None else None,
+    }
+
+
+def _query_json(scenario: Scenario, entry: QueryForecast) -> dict[str, Any]:
+    target = scenario.method.targets.get(entry.query)
+    return {
+        "table": entry.query.table,
+        "level": entry.query.level.text,
+        "tau": entry.threshold,
+        "sensitivity": entry.sensitivity,
+        "rho": exact_text(entry.budget),
+        "bounded_rho": exact_text(entry.bounded_budget),
+        "share": exact_text(entry.share) if entry.share is not None else None,
+        "sigma": entry.sigma,
+        "target": exact_text(target) if target is not None else None,
+        "moe": margins_json(entry.margins),
+    }
+
+
+def _derived_json(entry: DerivedForecast) -> dict[str, Any]:
+    return {
+        "table": entry.table,
+        "level": entry.level.text,
+        "cell": entry.cell,
+        "label": entry.label,
+        "kind": entry.kind.value,
+        "source": entry.source,
+        "source_cells": list(entry.source_cells),
+        "moe": margins_json(entry.margins),
+    }
+
+
+def _ratio_json(entry: RatioForecast) -> dict[str, Any]:
+    return {
+        "table": entry.table,
+        "level": entry.level.text,
+        "cell": entry.cell,
+        "label": entry.label,
+        "kind": "ratio",
+        "expected": {
+            "numerator": entry.numerator,
+            "denominator": entry.denominator,
+            "of": entry.counts_of,
+        },
+        "ratio": entry.interval.ratio,
+        "interval": [_finite(entry.interval.low), _finite(entry.interval.high)],
+        "reliable": entry.interval.reliable,
+        "moe": {"exact": None, "normal": _finite(entry.interval.margin), "paper": None},
+    }
+
+
+def margins_json(margins: Margins | None) -> dict[str, Any]:
+    """Return the three margins; all null for a query that is not published."""
+    if margins is None:
+        return {"exact": None, "normal": None, "paper": None}
+    return {"exact": margins.exact, "normal": margins.normal, "paper": margins.paper}
+
+
+def _finite(value: float) -> float | None:
+    """JSON has no infinity: an unbounded end is null."""
+    return value if math.isfinite(value) else None
