@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import pickle
+from fractions import Fraction
+
+import pytest
+
+from phexplore.catalog.tables import queries
+from phexplore.model.edits import (
+    EditRefusedError,
+    apply_all,
+    rename,
+    set_bounded_budget,
+    set_budget,
+    set_budgets,
+    set_lock,
+    set_reader,
+    set_states,
+    set_target,
+    set_threshold,
+)
+from phexplore.model.fingerprint import fingerprint
+from phexplore.model.keys import QueryKey, TableId, parse_query
+
+FIRST, SECOND = queries()[:2]
+
+
+def test_that_an_edit_shares_everything_it_does_not_touch(us):
+    edited = set_budget(us, FIRST, Fraction(1, 7))
+    assert edited.method.budgets[FIRST] == Fraction(1, 7)
+    assert us.method.budgets[FIRST] != Fraction(1, 7)
+    assert all(edited.method.budgets[query] is us.method.budgets[query] for query in queries() if query != FIRST)
+    assert edited.conventions is us.conventions
+
+
+def test_that_a_bounded_budget_is_twice_the_unbounded_one(us):
+    assert set_bounded_budget(us, FIRST, Fraction(1, 5)).method.budgets[FIRST] == Fraction(1, 10)
+
+
+def test_that_a_locked_query_keeps_its_budget(us):
+    locked = set_lock(us, FIRST, locked=True)
+    with pytest.raises(EditRefusedError, match="locked"):
+        set_budget(locked, FIRST, Fraction(1))
+    assert set_budget(set_lock(locked, FIRST, locked=False), FIRST, Fraction(1)).method.budgets[FIRST] == 1
+
+
+def test_that_a_block_with_one_locked_row_is_refused_as_a_whole(us):
+    locked = set_lock(us, SECOND, locked=True)
+    with pytest.raises(EditRefusedError):
+        set_budgets(locked, {FIRST: Fraction(1), SECOND: Fraction(1)})
+
+
+def test_that_a_derived_table_has_no_budget_of_its_own(us):
+    with pytest.raises(EditRefusedError, match="PH5_num"):
+        set_budget(us, parse_query("PH5_num/usa_*"), Fraction(1))
+
+
+REFUSED = {
+    "negative budget": lambda s: set_budget(s, FIRST, Fraction(-1)),
+    "margin of zero": lambda s: set_target(s, FIRST, Fraction(0)),
+    "threshold of zero": lambda s: set_threshold(s, TableId("PH3"), 0),
+    "threshold of a unit table": lambda s: set_threshold(s, TableId("PH1_denom"), 5),
+    "no state": lambda s: set_states(s, ()),
+    "state twice": lambda s: set_states(s, ("44", "44")),
+    "unknown reader": lambda s: set_reader(s, "xml"),
+    "empty name": lambda s: rename(s, "  "),
+    "name with #": lambda s: rename(s, "a#b"),
+}
+
+
+@pytest.mark.parametrize("edit", REFUSED.values(), ids=REFUSED.keys())
+def test_that_an_impossible_edit_is_refused_with_a_remedy(us, edit):
+    with pytest.raises(EditRefusedError) as caught:
+        edit(us)
+    assert caught.value.remedy
+
+
+def test_that_several_edits_apply_in_order(us):
+    edits = [lambda s: set_budget(s, FIRST, Fraction(1)), lambda s: set_budget(s, FIRST, Fraction(2))]
+    assert apply_all(us, edits).method.budgets[FIRST] == 2
+
+
+def test_that_the_fingerprint_follows_parameters_and_nothing_else(us):
+    assert fingerprint(rename(us, "other")) == fingerprint(us)
+    assert fingerprint(set_lock(us, FIRST, locked=True)) == fingerprint(us)
+    assert fingerprint(set_budget(us, FIRST, Fraction(1, 7))) != fingerprint(us)
+    assert fingerprint(set_threshold(us, TableId("PH3"), 7)) != fingerprint(us)
+
+
+def test_that_the_fingerprint_is_stable_across_versions(us, puerto_rico):
+    # Golden: a changed value would cut every approval and run from its scenario.
+    assert fingerprint(us)[:16] == GOLDEN_US
+    assert fingerprint(puerto_rico)[:16] == GOLDEN_PR
+
+
+def test_that_a_scenario_crosses_a_process_border_unchanged(us):
+    assert pickle.loads(pickle.dumps(us)) == us  # noqa: S301 - our own bytes
+
+
+def test_that_budgets_cannot_be_written_through_the_value(us):
+    with pytest.raises(TypeError):
+        us.method.budgets[QueryKey(*FIRST)] = Fraction(1)
+
+
+GOLDEN_US = "b449af605a2d91dc"
+GOLDEN_PR = "20762a2cf52ec56a"

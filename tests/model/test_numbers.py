@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from phexplore.model.numbers import (
+    UNLIMITED,
+    Rounding,
+    decimal_text,
+    exact_text,
+    parse_budget,
+    parse_exact,
+    round_exact,
+    total_budget,
+)
+
+SPELLINGS = {
+    "0.25": Fraction(1, 4),
+    "0,25": Fraction(1, 4),
+    ".5": Fraction(1, 2),
+    "1/3": Fraction(1, 3),
+    " 1 / 3 ": Fraction(1, 3),
+    "25 %": Fraction(1, 4),
+    "25%": Fraction(1, 4),
+    "33,3 %": Fraction(333, 1000),
+    "2.2e-5": Fraction(22, 10**6),
+    "2.2E-05": Fraction(22, 10**6),
+    "0.002619": Fraction(2619, 10**6),
+    "−1": Fraction(-1),
+}
+
+
+@pytest.mark.parametrize(("text", "value"), SPELLINGS.items(), ids=SPELLINGS.keys())
+def test_that_every_spelling_is_read_exactly(text, value):
+    assert parse_exact(text) == value
+
+
+@pytest.mark.parametrize("text", ["", "abc", "1.2.3", "1,234.5", "1/0", "--1", "1e", "nan", "0x10", "1 2", "%"])
+def test_that_what_is_no_number_is_refused_with_the_text(text):
+    with pytest.raises(ValueError, match="separator|number|zero"):
+        parse_exact(text)
+
+
+@given(st.fractions(min_value=0))
+def test_that_exact_text_reads_back_to_the_same_budget(value):
+    assert parse_budget(exact_text(value)) == value
+
+
+@given(st.decimals(allow_nan=False, allow_infinity=False, places=9, min_value=-(10**6), max_value=10**6))
+def test_that_decimals_print_as_the_decimal_module_says(value):
+    text = decimal_text(Fraction(value))
+    assert text is not None
+    assert Decimal(text) == value
+
+
+def test_that_a_third_has_no_decimal():
+    assert decimal_text(Fraction(1, 3)) is None
+    assert exact_text(Fraction(1, 3)) == "1/3"
+
+
+@given(st.fractions(min_value=0, max_value=10**6), st.fractions(min_value=Fraction(1, 10**9), max_value=1))
+def test_that_rounding_up_is_the_smallest_multiple_not_below(value, step):
+    rounded = round_exact(value, step, Rounding.UP)
+    assert value <= rounded < value + step
+    assert (rounded / step).denominator == 1
+
+
+@given(st.fractions(min_value=0, max_value=10**6), st.fractions(min_value=Fraction(1, 10**9), max_value=1))
+def test_that_rounding_to_nearest_is_within_half_a_step(value, step):
+    rounded = round_exact(value, step, Rounding.NEAREST)
+    assert abs(rounded - value) <= step / 2
+
+
+def test_that_a_step_of_zero_is_refused():
+    with pytest.raises(ValueError, match="positive"):
+        round_exact(Fraction(1), Fraction(0), Rounding.UP)
+
+
+@given(st.lists(st.fractions(min_value=0), min_size=1))
+def test_that_a_total_is_exact_and_order_free(parts):
+    assert total_budget(parts) == total_budget(parts[::-1]) == sum(parts)
+
+
+def test_that_ten_tenths_are_one():
+    assert total_budget([parse_budget("0.1")] * 10) == 1
+
+
+def test_that_one_unlimited_part_makes_the_total_unlimited():
+    assert total_budget([Fraction(1), UNLIMITED]) is UNLIMITED
+    assert parse_budget("Infinity") is UNLIMITED
+    assert exact_text(UNLIMITED) == "Infinity"
+
+
+def test_that_a_negative_budget_is_refused():
+    with pytest.raises(ValueError, match="not published"):
+        parse_budget("-0.1")
