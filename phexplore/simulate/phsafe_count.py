@@ -1,0 +1,353 @@
+"""Filter, truncate, join and count: the exact part of PHSafe, over data of any size.
+
+The algorithm is the paper's section 3.2, Algorithms 1-4, with production's record order (`phsafe_order`). Persons are
+counted untruncated in one pass; the few beyond a threshold are counted a second time and subtracted, so that the
+truncation bias is known on its own. A population larger than memory is added chunk by chunk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from phexplore.catalog.races import iteration_levels
+from phexplore.catalog.tables import Counted, RaceOf, TableProduct, queries, table, tables
+from phexplore.data.classification import GROUP_ITERATIONS, Classification, CodeClasses, Mode, classification
+from phexplore.data.located import locate
+from phexplore.data.mafid_index import MafidIndex
+from phexplore.data.unclassifiable import UnclassifiableRecord, unclassifiable_records
+from phexplore.errors import PhexploreError
+from phexplore.model.keys import Iteration, QueryKey, Region, TableId
+from phexplore.simulate import phsafe_kernel as kernel
+from phexplore.simulate.phsafe_order import truncation_order
+from phexplore.simulate.tabulation import Tabulation
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from phexplore.data.population import SdhcData
+    from phexplore.model.phsafe import PhSafe
+
+_SOURCES = {RaceOf.NOBODY: kernel.NOBODY, RaceOf.HOUSEHOLDER: kernel.HOUSEHOLDER, RaceOf.PERSON: kernel.PERSON}
+
+
+class UnclassifiableRecordError(PhexploreError):
+    """A record of a table's universe fits none of its cells or groups: production's private run fails on it."""
+
+    def __init__(self, record: UnclassifiableRecord) -> None:
+        super().__init__(
+            record.sentence,
+            "Correct the record; `phexplore data check` lists all records of this kind with file and line.",
+        )
+        self.record = record
+
+
+@dataclass(frozen=True, slots=True)
+class CountingSpec:
+    """What is counted.
+
+    Attributes:
+        mode: private or non-private.
+        queries: the measured queries wanted, in catalogue order; all of them in non-private mode.
+        thresholds: τ per truncated table of `queries`; empty in non-private mode.
+        states: FIPS codes of the states in the run, None for all present.
+    """
+
+    mode: Mode
+    queries: tuple[QueryKey, ...]
+    thresholds: tuple[tuple[TableId, int], ...] = ()
+    states: tuple[int, ...] | None = None
+
+    @classmethod
+    def exact(cls, states: Collection[str] | None = None) -> CountingSpec:
+        """Return production's non-private tables for some states (two-digit codes), None for all present."""
+        wanted = None if states is None else tuple(sorted(int(code) for code in states))
+        every = tuple(QueryKey(product.id, level) for product in tables().values() for level in product.levels)
+        return cls(Mode.NON_PRIVATE, every, (), wanted)
+
+    @classmethod
+    def measured(cls, parameters: PhSafe) -> CountingSpec:
+        """Return what a private run with these parameters measures: published queries, τ and states."""
+        published = set(parameters.published)
+        wanted = tuple(query for query in queries() if query in published)
+        names = {query.table for query in wanted}
+        thresholds = tuple(
+            (name, parameters.thresholds[name]) for name in tables() if name in names and table(name).truncated
+        )
+        return cls(Mode.PRIVATE, wanted, thresholds, tuple(sorted(int(code) for code in parameters.states)))
+
+    @property
+    def table_ids(self) -> tuple[TableId, ...]:
+        """The tables that are counted, in catalogue order."""
+        return tuple(dict.fromkeys(query.table for query in self.queries))
+
+
+class PhsafeCounter:
+    """Adds up chunks of a population. A chunk holds whole households: all rows of its MAFIDs in all three frames.
+
+    Chunks may come in any order and may be counted apart and merged: the result is the same.
+    """
+
+    def __init__(self, spec: CountingSpec) -> None:
+        self.spec = spec
+        self._plan = _plan(spec.mode)
+        plan, tau = self._plan, dict(spec.thresholds)
+        # A table that is not truncated keeps everybody: no household is larger than any count.
+        self._tau = np.array([tau.get(p.id, np.iinfo(np.int64).max) for p in plan.rules.person_tables], np.int64)
+        self._counts = np.zeros(plan.places, np.int64)
+        self._dropped = np.zeros(plan.places, np.int64)
+        self._records = np.zeros(plan.places, np.int64)
+        self._sizes = np.zeros((len(plan.rules.person_tables), kernel.LARGEST_SIZE + 1), np.int64)
+        self._states: set[int] = set()
+        self._multiplicity = 0
+
+    def add(self, data: SdhcData) -> None:
+        """Count a chunk.
+
+        Raises:
+            UnclassifiableRecordError: private mode, and a record that would be counted fits no cell or group. The
+                counter must not be used any further.
+        """
+        plan, rules = self._plan, self._plan.rules
+        located = locate(data.units, data.geo, self.spec.states)
+        index = MafidIndex(located.mafid)
+        record = np.empty(len(located.unit), np.uint32)
+        kernel.unit_records(
+            _coded(rules, rules.units, data.units, data.units.hhrace, data.units.hhspan),
+            located.unit,
+            located.state,
+            record,
+        )
+        units = kernel.Units(record, index.following)
+        persons = kernel.Persons(
+            index.rows(data.persons.mafid),
+            _coded(rules, rules.persons, data.persons, data.persons.cenrace, data.persons.cenhisp),
+        )
+        counts, dropped = np.zeros(plan.places, np.int64), np.zeros(plan.places, np.int64)
+        private = self.spec.mode is Mode.PRIVATE
+        sizes = np.zeros((len(record) if private else 0, len(self._tau)), np.uint16)
+        kernel.count_persons(persons, units, plan.layout, counts, sizes)
+        if private:
+            kernel.count_sizes(units, plan.layout, sizes, self._sizes)
+            oversized = kernel.select_oversized(persons, plan.layout, sizes, self._tau)
+            ordered = truncation_order(data.persons, oversized)
+            kernel.count_dropped(persons, units, plan.layout, self._tau, ordered, dropped)
+        weights = data.units.final_pop[located.unit] if plan.weighted.any() else np.zeros(len(record), np.int32)
+        kernel.count_units(record, rules.unit_atoms, weights, plan.weighted, plan.unit_layout, counts, self._records)
+        if private:
+            self._refuse_unclassifiable(data, counts - dropped)
+        self._counts += counts
+        self._dropped += dropped
+        self._states.update(located.states)
+        self._multiplicity = max(self._multiplicity, located.geo_multiplicity)
+
+    def merge(self, other: PhsafeCounter) -> None:
+        """Add what another counter of the same specification has counted.
+
+        Raises:
+            ValueError: the specifications differ.
+        """
+        if self.spec != other.spec:
+            raise ValueError("counts of different specifications cannot be added")
+        for name in ("_counts", "_dropped", "_records", "_sizes"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self._states |= other._states
+        self._multiplicity = max(self._multiplicity, other._multiplicity)
+
+    def result(self) -> Tabulation:
+        """Return the counts so far."""
+        plan, states = self._plan, tuple(sorted(self._states))
+        private = self.spec.mode is Mode.PRIVATE
+        counts: dict[QueryKey, NDArray[np.int64]] = {}
+        records: dict[QueryKey, NDArray[np.int64]] = {}
+        dropped: dict[QueryKey, NDArray[np.int64]] = {}
+        for query in self.spec.queries:
+            total = plan.level(query, self._counts, states)
+            if private and table(query.table).truncated:
+                dropped[query] = plan.level(query, self._dropped, states)
+                total = total - dropped[query]
+            if plan.is_weighted(query.table):
+                records[query] = plan.level(query, self._records, states)
+            counts[query] = total
+        if private:
+            counts |= derived_counts(counts)
+            dropped |= derived_counts(dropped)
+        return Tabulation(
+            mode=self.spec.mode,
+            states=states,
+            thresholds=dict(self.spec.thresholds),
+            counts=_in_catalogue_order(counts),
+            records=records,
+            dropped=_in_catalogue_order(dropped),
+            household_sizes={
+                product.id: self._sizes[position].copy()
+                for position, product in enumerate(plan.rules.person_tables)
+                if product.id in dict(self.spec.thresholds)
+            },
+            geo_multiplicity=self._multiplicity,
+        )
+
+    def _refuse_unclassifiable(self, data: SdhcData, counts: NDArray[np.int64]) -> None:
+        for name in self.spec.table_ids:
+            if not self._plan.is_unclassifiable(name, counts, self.spec.queries):
+                continue
+            found = unclassifiable_records(data, states=self.spec.states, table_ids=(name,))
+            published = {query.level.iteration for query in self.spec.queries if query.table == name}
+            unplaced_matters = any(iteration_levels()[i].complete for i in published if i is not Iteration.ALL)
+            raise UnclassifiableRecordError(next(r for r in found if unplaced_matters or r.fits_no_cell))
+
+
+def tabulate(chunks: Iterable[SdhcData], spec: CountingSpec) -> Tabulation:
+    """Count a population given in chunks of whole households (one chunk for all of it is fine).
+
+    Raises:
+        UnclassifiableRecordError: private mode, and a record that would be counted fits no cell or group.
+    """
+    counter = PhsafeCounter(spec)
+    for chunk in chunks:
+        counter.add(chunk)
+    return counter.result()
+
+
+def derived_counts(counts: Mapping[QueryKey, NDArray[np.int64]]) -> dict[QueryKey, NDArray[np.int64]]:
+    """Return PH5_num and PH8_num for the levels at which their sources are given, as sums of source cells.
+
+    Args:
+        counts: per query ``int64[regions, codes, basis cells]``.
+    """
+    derived = {}
+    for product in tables().values():
+        if product.derived_from is None:
+            continue
+        source_codes = [cell.code for cell in table(product.derived_from).basis_cells]
+        for level in product.levels:
+            source = QueryKey(product.derived_from, level)
+            if source in counts:
+                columns = [[source_codes.index(code) for code in cell.sources] for cell in product.basis_cells]
+                summed = [counts[source][..., column].sum(axis=-1) for column in columns]
+                derived[QueryKey(product.id, level)] = np.stack(summed, axis=-1)
+    return derived
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Plan:
+    """Look-up tables and places of the flat count arrays for some tables in one mode."""
+
+    rules: Classification
+    layout: kernel.Layout
+    unit_layout: NDArray[np.int64]
+    weighted: NDArray[np.bool_]
+    offsets: Mapping[TableId, int]
+    places: int
+
+    def view(self, table_id: TableId, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the counts of a table: ``[state slots, groups, atoms]``."""
+        groups, width = self._groups(table(table_id)), len(self.rules.membership[table_id])
+        first = self.offsets[table_id]
+        return counts[first : first + kernel.STATE_SLOTS * groups * width].reshape(kernel.STATE_SLOTS, groups, width)
+
+    def level(self, query: QueryKey, counts: NDArray[np.int64], states: tuple[int, ...]) -> NDArray[np.int64]:
+        """Return the counts of a query: ``[regions, codes, cells]``."""
+        by_state = self.view(query.table, counts) @ self.rules.membership[query.table]
+        rows = by_state[list(states)]
+        if query.level.region is Region.NATION:
+            rows = rows.sum(axis=0, keepdims=True)[: len(states)]
+        shape = self.rules.groups.shape if table(query.table).iterated else (1,) * len(GROUP_ITERATIONS)
+        rows = rows.reshape(len(rows), *shape, rows.shape[-1])
+        for axis, iteration in enumerate(GROUP_ITERATIONS, start=1):
+            if iteration is query.level.iteration:
+                rows = rows.take(range(len(iteration.codes)), axis=axis)
+            else:
+                rows = rows.sum(axis=axis, keepdims=True)
+        return np.ascontiguousarray(rows.reshape(len(rows), -1, rows.shape[-1]))
+
+    def is_weighted(self, table_id: TableId) -> bool:
+        return any(
+            product.id == table_id and weighted
+            for product, weighted in zip(self.rules.unit_tables, self.weighted.tolist(), strict=True)
+        )
+
+    def is_unclassifiable(self, table_id: TableId, counts: NDArray[np.int64], wanted: Iterable[QueryKey]) -> bool:
+        view, unfit = self.view(table_id, counts), self.rules.unfit[table_id]
+        if view[:, :, unfit].any():
+            return True
+        if not table(table_id).iterated:
+            return False
+        by_group = view.sum(axis=(0, 2)).reshape(self.rules.groups.shape)
+        published = {query.level.iteration for query in wanted if query.table == table_id}
+        return any(
+            by_group.take(-1, axis=axis).any()
+            for axis, iteration in enumerate(GROUP_ITERATIONS)
+            if iteration in published and iteration_levels()[iteration].complete
+        )
+
+    def _groups(self, product: TableProduct) -> int:
+        return self.rules.groups.count if product.iterated else 1
+
+
+def _coded(
+    rules: Classification, classes: CodeClasses, frame: object, race: NDArray[np.uint8], hispanic: NDArray[np.uint8]
+) -> kernel.Coded:
+    return kernel.Coded(
+        classes.arrays(frame),
+        classes.summands,
+        classes.class_of,
+        np.ascontiguousarray(race),
+        np.ascontiguousarray(hispanic),
+        rules.groups.summands,
+        rules.groups.group_of,
+    )
+
+
+@lru_cache(maxsize=len(Mode))
+def _plan(mode: Mode) -> _Plan:
+    # All tables of the mode, wanted or not: the compiled loops then have one shape, and a table costs little.
+    rules = classification(mode)
+    offsets: dict[TableId, int] = {}
+    places = 0
+    for product in (*rules.person_tables, *rules.unit_tables):
+        offsets[product.id] = places
+        groups = rules.groups.count if product.iterated else 1
+        places += kernel.STATE_SLOTS * groups * len(rules.membership[product.id])
+
+    def layout(products: tuple[TableProduct, ...]) -> NDArray[np.int64]:
+        return np.array(
+            [
+                [_SOURCES[p.iteration_source] for p in products],
+                [offsets[p.id] for p in products],
+                [rules.groups.count if p.iterated else 1 for p in products],
+                [len(rules.membership[p.id]) for p in products],
+            ],
+            np.int64,
+        ).reshape(4, len(products))
+
+    source, offset, groups, width = layout(rules.person_tables)
+    tabulated = [p.private if mode is Mode.PRIVATE else p.non_private for p in rules.unit_tables]
+    if any(t.weight not in {None, "FINAL_POP"} or t.counted is not Counted.UNITS for t in tabulated):
+        raise ValueError("only FINAL_POP can be summed over units")
+    return _Plan(
+        rules=rules,
+        layout=kernel.Layout(
+            rules.person_atoms,
+            rules.person_in,
+            rules.unit_in,
+            source,
+            offset,
+            groups,
+            width,
+            mode is Mode.NON_PRIVATE,
+        ),
+        unit_layout=layout(rules.unit_tables),
+        weighted=np.array([t.weight is not None for t in tabulated], bool),
+        offsets=offsets,
+        places=places,
+    )
+
+
+def _in_catalogue_order(counts: dict[QueryKey, NDArray[np.int64]]) -> dict[QueryKey, NDArray[np.int64]]:
+    order = [QueryKey(product.id, level) for product in tables().values() for level in product.levels]
+    return {query: counts[query] for query in order if query in counts}
