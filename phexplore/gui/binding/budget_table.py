@@ -1,0 +1,323 @@
+"""The budget table as an item model over the session: 46 rows, edits are steps of the history, nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, QSortFilterProxyModel, Qt
+from PySide6.QtGui import QColor, QFont
+
+from phexplore.errors import PhexploreError
+from phexplore.gui.binding.budget_row import (
+    CHECKED,
+    COLUMNS,
+    CONVENTION_COLUMNS,
+    TEXT,
+    TYPED,
+    Column,
+    Row,
+    check_edit,
+    edit_of,
+    exact,
+    forbidden,
+    header,
+    header_tip,
+    rows_of,
+    text,
+    tip,
+)
+from phexplore.gui.binding.session import Refusal, Session
+from phexplore.gui.binding.shown import Update
+from phexplore.gui.theme.appearance import appearance
+from phexplore.model.keys import QueryKey
+
+Index = QModelIndex | QPersistentModelIndex
+_ROOT = QModelIndex()
+ROW_ROLE = int(Qt.ItemDataRole.UserRole)
+"""The `Row` behind a cell."""
+REFUSAL_ROLE = ROW_ROLE + 1
+"""The `Refusal` of the last entry into a cell, None when it was taken."""
+COLUMN_ROLE = ROW_ROLE + 2
+"""The `Column` of a cell."""
+_RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+_LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+_CENTRE = int(Qt.AlignmentFlag.AlignCenter)
+
+
+class BudgetTable(QAbstractTableModel):
+    """Shows the queries of the active scenario.
+
+    A refused entry stays visible in its cell, with the reason in its tool tip, until the cell is edited again or the
+    query changes; the scenario is not touched.
+    """
+
+    def __init__(self, session: Session, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._rows: list[Row] = list(rows_of(session.shown).values())
+        self._refusals: dict[tuple[QueryKey, Column], Refusal] = {}
+        self.drag_key: object = None
+        session.updated.connect(self._on_updated)
+        appearance().changed.connect(self._on_appearance)
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """All rows in order."""
+        return tuple(self._rows)
+
+    def row_of(self, query: QueryKey) -> int:
+        """Return the index of a query, -1 when it is not shown."""
+        return next((number for number, row in enumerate(self._rows) if row.query == query), -1)
+
+    def rowCount(self, parent: Index = _ROOT) -> int:
+        return 0 if parent.isValid() else len(self._rows)
+
+    def columnCount(self, parent: Index = _ROOT) -> int:
+        return 0 if parent.isValid() else len(COLUMNS)
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if orientation is not Qt.Orientation.Horizontal:
+            return self._rows[section].query.title if role == Qt.ItemDataRole.AccessibleTextRole else None
+        column, scenario = COLUMNS[section], self._session.scenario
+        match role:
+            case Qt.ItemDataRole.DisplayRole | Qt.ItemDataRole.AccessibleTextRole:
+                return header(column, scenario.method.framework, scenario.conventions)
+            case Qt.ItemDataRole.ToolTipRole:
+                return header_tip(column, scenario.method.framework, scenario.conventions)
+            case Qt.ItemDataRole.TextAlignmentRole:
+                return _alignment(column)
+        return None
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        if not index.isValid():
+            return Qt.ItemFlag.NoItemFlags
+        column, row = COLUMNS[index.column()], self._rows[index.row()]
+        flags = Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemNeverHasChildren
+        if forbidden(column, row):
+            return flags
+        if column in TYPED:
+            return flags | Qt.ItemFlag.ItemIsEditable
+        return flags | Qt.ItemFlag.ItemIsUserCheckable
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid():
+            return None
+        column, row = COLUMNS[index.column()], self._rows[index.row()]
+        refusal = self._refusals.get((row.query, column))
+        if role == COLUMN_ROLE:
+            return column
+        if role == REFUSAL_ROLE:
+            return refusal
+        answer = _ANSWERS.get(role)
+        return answer(column, row, refusal) if answer else None
+
+    def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
+        if not index.isValid():
+            return False
+        column, row = COLUMNS[index.column()], self._rows[index.row()]
+        if role == Qt.ItemDataRole.CheckStateRole and column in CHECKED:
+            return self._set_checked(column, row, checked=Qt.CheckState(value) == Qt.CheckState.Checked)
+        if role != Qt.ItemDataRole.EditRole or column not in TYPED:
+            return False
+        typed = str(value)
+        if typed.strip() == exact(column, row):
+            self._forget((row.query, column))
+            return True
+        refusal = self._enter(column, row, typed)
+        if refusal is None:
+            self._forget((row.query, column))
+            return True
+        self._refusals[row.query, column] = refusal
+        self.dataChanged.emit(index, index)
+        return False
+
+    def restore(self, index: Index) -> None:
+        """Forget the refused entry of a cell and show its value again."""
+        if index.isValid():
+            self._forget((self._rows[index.row()].query, COLUMNS[index.column()]))
+
+    def _enter(self, column: Column, row: Row, typed: str) -> Refusal | None:
+        try:
+            label, edit = edit_of(column, row, typed)
+        except (ValueError, PhexploreError) as error:
+            return Refusal(typed, str(error), getattr(error, "remedy", ""))
+        refusal = self._session.edit(label, edit)
+        return replace(refusal, text=typed) if refusal else None
+
+    def _set_checked(self, column: Column, row: Row, *, checked: bool) -> bool:
+        try:
+            label, edit = check_edit(column, row, checked=checked)
+        except PhexploreError as error:
+            return self._session.report(Refusal("", error.sentence, error.remedy))
+        return self._session.report(self._session.edit(label, edit))
+
+    def _forget(self, key: tuple[QueryKey, Column]) -> None:
+        if self._refusals.pop(key, None) is not None:
+            cell = self.index(self.row_of(key[0]), COLUMNS.index(key[1]))
+            self.dataChanged.emit(cell, cell)
+
+    def _on_updated(self, update: Update) -> None:
+        rows = list(rows_of(update.after).values())
+        before = update.before
+        if before is None or [row.query for row in rows] != [row.query for row in self._rows]:
+            self.beginResetModel()
+            self._rows = rows
+            self._refusals.clear()
+            self.endResetModel()
+            return
+        old, self._rows = self._rows, rows
+        for number, (was, now) in enumerate(zip(old, rows, strict=True)):
+            self._emit_change(number, was, now)
+        after = update.after.scenario
+        if (before.scenario.conventions, before.scenario.method.framework) != (
+            after.conventions,
+            after.method.framework,
+        ):
+            self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(COLUMNS) - 1)
+
+    def _emit_change(self, number: int, was: Row, now: Row) -> None:
+        if was == now:
+            return
+        if replace(was, entry=replace(was.entry, share=now.entry.share)) == now:
+            share = self.index(number, COLUMNS.index(Column.SHARE))
+            self.dataChanged.emit(share, share)
+            return
+        for key in [key for key in self._refusals if key[0] == now.query]:
+            del self._refusals[key]
+        self.dataChanged.emit(self.index(number, 0), self.index(number, len(COLUMNS) - 1))
+
+    def _on_appearance(self) -> None:
+        if self._rows:
+            self.dataChanged.emit(self.index(0, 0), self.index(len(self._rows) - 1, len(COLUMNS) - 1))
+
+
+def _shown(column: Column, row: Row, refusal: Refusal | None) -> str:
+    return refusal.text if refusal else text(column, row)
+
+
+def _editable(column: Column, row: Row, refusal: Refusal | None) -> str:
+    return refusal.text if refusal else exact(column, row)
+
+
+def _checked(column: Column, row: Row, _: Refusal | None) -> Qt.CheckState | None:
+    if column not in CHECKED:
+        return None
+    checked = row.is_published if column is Column.PUBLISHED else row.is_locked
+    return Qt.CheckState.Checked if checked else Qt.CheckState.Unchecked
+
+
+def _tip(column: Column, row: Row, refusal: Refusal | None) -> str:
+    return refusal.full if refusal else tip(column, row)
+
+
+def _spoken(column: Column, row: Row, refusal: Refusal | None) -> str:
+    name = header(column, row.framework, row.conventions)
+    if column in CHECKED:
+        checked = row.is_published if column is Column.PUBLISHED else row.is_locked
+        return f"{row.query.title}, {name}: {'yes' if checked else 'no'}"
+    shown = f"{refusal.text}, refused: {refusal.reason}" if refusal else text(column, row)
+    return f"{row.query.title}, {name}: {shown}"
+
+
+def _alignment(column: Column) -> int:
+    if column in TEXT:
+        return _LEFT
+    return _CENTRE if column in CHECKED else _RIGHT
+
+
+def _ink(column: Column, row: Row, refusal: Refusal | None) -> QColor:
+    colours = appearance().colours
+    quiet = {Column.SHARE, Column.THRESHOLD, *CONVENTION_COLUMNS}
+    if refusal is not None:
+        return QColor(colours.refused)
+    if column in {Column.TARGET, Column.MARGIN} and not row.is_met:
+        return QColor(colours.attention)
+    if column in quiet or (not row.is_published and column is not Column.TABLE):
+        return QColor(colours.muted)
+    if column in {Column.BUDGET_CHANGE, Column.MARGIN_CHANGE}:
+        return QColor(colours.accent_ink)
+    return QColor(colours.text)
+
+
+def _paper(column: Column, row: Row, refusal: Refusal | None) -> QColor | None:
+    colours = appearance().colours
+    if refusal is not None:
+        return QColor(colours.refused_soft)
+    if column in {Column.TARGET, Column.MARGIN} and not row.is_met:
+        return QColor(colours.attention_soft)
+    if row.is_locked and column in TYPED:
+        return QColor(colours.alternate)
+    return None
+
+
+def _font(column: Column, row: Row, _: Refusal | None) -> QFont | None:
+    changed = row.before is not None and (
+        row.before.bounded_budget != row.entry.bounded_budget or row.before.threshold != row.entry.threshold
+    )
+    if column is Column.TABLE or (changed and column in {Column.BUDGET, Column.BOUNDED, Column.MARGIN}):
+        return appearance().font(bold=True)
+    return None
+
+
+_ANSWERS: dict[int, Callable[[Column, Row, Refusal | None], Any]] = {
+    int(Qt.ItemDataRole.DisplayRole): _shown,
+    int(Qt.ItemDataRole.EditRole): _editable,
+    int(Qt.ItemDataRole.CheckStateRole): _checked,
+    int(Qt.ItemDataRole.ToolTipRole): _tip,
+    int(Qt.ItemDataRole.TextAlignmentRole): lambda column, _row, _refusal: _alignment(column),
+    int(Qt.ItemDataRole.ForegroundRole): _ink,
+    int(Qt.ItemDataRole.BackgroundRole): _paper,
+    int(Qt.ItemDataRole.FontRole): _font,
+    int(Qt.ItemDataRole.AccessibleTextRole): _spoken,
+    ROW_ROLE: lambda _column, row, _refusal: row,
+}
+
+
+class BudgetFilter(QSortFilterProxyModel):
+    """The rows of the budget table that the user wants to see."""
+
+    def __init__(self, table: BudgetTable, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._table = ""
+        self._level = ""
+        self._words: tuple[str, ...] = ()
+        self._subset = ""
+        self.setSourceModel(table)
+
+    def show_only(self, *, table: str = "", level: str = "", words: str = "", subset: str = "") -> None:
+        """Show the rows that match everything given.
+
+        Args:
+            table: id of a table, "" for all.
+            level: spelling of a level in config.json, "" for all.
+            words: each must occur in the title of the query or its table.
+            subset: "published", "changed", "missed", "locked", or "" for all.
+        """
+        self._table, self._level, self._subset = table, level, subset
+        self._words = tuple(words.lower().split())
+        self.invalidate()
+
+    def filterAcceptsRow(self, source_row: int, source_parent: Index) -> bool:
+        row = self.sourceModel().data(self.sourceModel().index(source_row, 0, source_parent), ROW_ROLE)
+        query = row.query
+        if self._table and query.table != self._table:
+            return False
+        if self._level and query.level.text != self._level:
+            return False
+        spoken = f"{query.title} {query.text}".lower()
+        return all(word in spoken for word in self._words) and _in_subset(row, self._subset)
+
+
+def _in_subset(row: Row, subset: str) -> bool:
+    match subset:
+        case "published":
+            return row.is_published
+        case "changed":
+            return row.before is not None and replace(row.before, share=row.entry.share) != row.entry
+        case "missed":
+            return not row.is_met
+        case "locked":
+            return row.is_locked
+    return True

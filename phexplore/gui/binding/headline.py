@@ -1,0 +1,154 @@
+"""The four figures read from six metres away, each with its change: pure functions of what is shown."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from fractions import Fraction
+
+from phexplore.accuracy.forecast import Forecast, QueryForecast
+from phexplore.catalog.tables import tables
+from phexplore.gui.binding.shown import Shown
+from phexplore.gui.binding.wording import budget_text, margin_word, people, percent, signed_budget
+from phexplore.model.keys import QueryKey, Region
+from phexplore.model.numbers import Unlimited
+from phexplore.model.phsafe import PhSafe
+from phexplore.model.scenario import Scenario
+
+
+class Tone(enum.Enum):
+    """How loudly something is said."""
+
+    NEUTRAL = "neutral"
+    GOOD = "good"
+    ATTENTION = "attention"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class TileContent:
+    """What a tile says.
+
+    Attributes:
+        caption: the question.
+        value: the figure, large.
+        beside: what the figure is, or a second figure.
+        change: difference to the reference, or a hint.
+        tone: colour and sign of the change.
+    """
+
+    caption: str
+    value: str
+    beside: str = ""
+    change: str = ""
+    tone: Tone = Tone.NEUTRAL
+
+
+def is_target_met(entry: QueryForecast, target: Fraction, scenario: Scenario) -> bool:
+    """Return whether the margin, rounded to whole people as the paper prints it, is within the target."""
+    if entry.margins is None:
+        return True
+    return round(Fraction(entry.margins.by(scenario.conventions.margin))) <= target
+
+
+def missed_targets(scenario: Scenario, figures: Forecast) -> tuple[QueryKey, ...]:
+    """Return the published queries whose margin is wider than their target, widest excess first."""
+    excess: list[tuple[Fraction, QueryKey]] = []
+    for entry in figures.queries:
+        target = scenario.method.targets.get(entry.query)
+        if target is not None and entry.margins is not None and not is_target_met(entry, target, scenario):
+            excess.append((Fraction(entry.margins.by(scenario.conventions.margin)) - target, entry.query))
+    return tuple(query for _, query in sorted(excess, key=lambda pair: -pair[0]))
+
+
+def published_numbers(method: PhSafe) -> int:
+    """Return how many numbers a run publishes: basis cells of all tables, regions and iteration codes.
+
+    Derived tables count with the table they come from; the production release of 2020 has 12,688.
+    """
+    published = set(method.published)
+    total = 0
+    for product in tables().values():
+        source = product.derived_from or product.id
+        for level in product.levels:
+            if QueryKey(source, level) in published:
+                regions = 1 if level.region is Region.NATION else len(method.states)
+                total += regions * len(level.iteration.codes) * len(product.basis_cells)
+    return total
+
+
+def loss_tile(shown: Shown) -> TileContent:
+    """Return what the scenario costs in privacy: bounded first, unbounded beside it."""
+    privacy = shown.figures.privacy
+    symbol = privacy.framework.symbol
+    beside = f"unbounded {budget_text(privacy.total)}"
+    change, tone = "", Tone.NEUTRAL
+    if shown.reference is not None:
+        change, tone = _loss_change(shown, symbol)
+    return TileContent(f"Privacy loss, bounded {symbol}", budget_text(privacy.bounded_total), beside, change, tone)
+
+
+def _loss_change(shown: Shown, symbol: str) -> tuple[str, Tone]:
+    reference = shown.reference
+    now = shown.figures.privacy
+    if reference is None:
+        return "", Tone.NEUTRAL
+    then = reference.figures.privacy
+    if then.framework is not now.framework:
+        return f"not comparable: {reference.title} is in {then.framework.symbol}", Tone.ATTENTION
+    if isinstance(now.bounded_total, Unlimited) or isinstance(then.bounded_total, Unlimited):
+        return f"no finite {symbol} to compare", Tone.ATTENTION
+    difference = now.bounded_total - then.bounded_total
+    if difference == 0:
+        return "as in the reference", Tone.NEUTRAL
+    relative = f" ({_signed_percent(difference / then.bounded_total)})" if then.bounded_total else ""
+    return signed_budget(difference) + relative, Tone.ATTENTION if difference > 0 else Tone.GOOD
+
+
+def _signed_percent(share: Fraction) -> str:
+    return ("+" if share > 0 else "−") + percent(abs(share))
+
+
+def targets_tile(shown: Shown) -> TileContent:
+    """Return how many margins are within their targets."""
+    scenario, figures = shown.scenario, shown.figures
+    aimed = [query for query in scenario.method.targets if figures.query(query).margins is not None]
+    missed = missed_targets(scenario, figures)
+    if not aimed:
+        return TileContent("Margins within target", "none", "", "Enter a target in the budget table")
+    if not missed:
+        return TileContent("Margins within target", str(len(aimed)), f"of {len(aimed)}", "all met", Tone.GOOD)
+    worst = missed[0]
+    entry, target = figures.query(worst), scenario.method.targets[worst]
+    wider = people(Fraction(_margin(entry, scenario)) - target)
+    met = str(len(aimed) - len(missed))
+    change = f"{len(missed)} missed, worst +{wider}: {worst.title}"
+    return TileContent("Margins within target", met, f"of {len(aimed)}", change, Tone.ATTENTION)
+
+
+def _margin(entry: QueryForecast, scenario: Scenario) -> float:
+    return entry.margins.by(scenario.conventions.margin) if entry.margins is not None else 0.0
+
+
+def numbers_tile(shown: Shown) -> TileContent:
+    """Return how much is published."""
+    method = shown.scenario.method
+    count = published_numbers(method)
+    queries = f"{len(method.published)} of {len(method.budgets)} queries"
+    change, tone = "", Tone.NEUTRAL
+    if shown.reference is not None:
+        difference = count - published_numbers(shown.reference.scenario.method)
+        change = f"{difference:+,}".replace("-", "−") if difference else "as in the reference"
+        tone = Tone.ATTENTION if difference < 0 else Tone.NEUTRAL
+    return TileContent("Numbers published", f"{count:,}", queries, change, tone)
+
+
+def run_tile(result: TileContent | None) -> TileContent:
+    """Return what the last simulated run found, or how to get one."""
+    return result or TileContent("Last run", "none yet", "", "Run the scenario to check the forecast")
+
+
+def conventions_text(shown: Shown) -> str:
+    """Return in one line what the shown margins mean."""
+    conventions = shown.scenario.conventions
+    return f"{percent(conventions.confidence, places=0)} margins, {margin_word(conventions.margin)} convention"

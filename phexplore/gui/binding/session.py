@@ -1,0 +1,171 @@
+"""The open project as the window sees it: one place that edits, and signals that say what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from phexplore.document.project import Project
+from phexplore.errors import PhexploreError
+from phexplore.gui.binding.coalesced import Coalesced
+from phexplore.gui.binding.shown import Shown, Update, shown
+from phexplore.gui.binding.wording import sentence
+from phexplore.model.keys import QueryKey
+from phexplore.model.scenario import Scenario
+from phexplore.model.workbook import Workbook
+
+_JOURNAL_IDLE_MS = 400
+"""The journal is forced to disk this long after an edit: well within a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why an edit was not made; nothing was changed.
+
+    Attributes:
+        text: what the user typed, "" when nothing was typed.
+        reason: what is wrong.
+        remedy: what to do.
+    """
+
+    text: str
+    reason: str
+    remedy: str = ""
+
+    @property
+    def full(self) -> str:
+        """Reason and remedy as one text."""
+        return f"{sentence(self.reason)} {sentence(self.remedy)}".strip()
+
+
+class Session(QObject):
+    """Holds the open project; every edit of the window goes through it.
+
+    Signals:
+        updated: `Update`, synchronously after every edit, undo or opening. For cheap listeners: tables, texts.
+        settled: the newest `Shown`, at most once per frame. For pictures.
+        selected: the `QueryKey` under inspection, None for nothing.
+        refused: `Refusal` of an edit that has no field of its own to say it.
+        saved: the `Project` after it was written, or when its clean state changed otherwise.
+    """
+
+    updated = Signal(object)
+    settled = Signal(object)
+    selected = Signal(object)
+    refused = Signal(object)
+    saved = Signal(object)
+
+    def __init__(self, project: Project, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._project = project
+        self._shown = shown(project.workbook)
+        self._selection: QueryKey | None = None
+        self._frames = Coalesced(self)
+        self._frames.due.connect(self.settled)
+        self._journal = QTimer(self)
+        self._journal.setSingleShot(True)
+        self._journal.setInterval(_JOURNAL_IDLE_MS)
+        self._journal.timeout.connect(self._flush_journal)
+        self._listen(project)
+
+    @property
+    def project(self) -> Project:
+        """The open project."""
+        return self._project
+
+    @property
+    def shown(self) -> Shown:
+        """What is shown now."""
+        return self._shown
+
+    @property
+    def scenario(self) -> Scenario:
+        """The active scenario."""
+        return self._shown.scenario
+
+    @property
+    def selection(self) -> QueryKey | None:
+        """The query under inspection."""
+        return self._selection
+
+    def install(self, project: Project) -> None:
+        """Show another project; the previous one is closed by whoever opened it."""
+        self._project = project
+        self._listen(project)
+        self._shown = shown(project.workbook)
+        self._announce(None)
+        self.select(None)
+        self.saved.emit(project)
+
+    def select(self, query: QueryKey | None) -> None:
+        """Inspect a query."""
+        if query != self._selection:
+            self._selection = query
+            self.selected.emit(query)
+
+    def edit(self, label: str, change: Callable[[Scenario], Scenario], *, merge_key: object = None) -> Refusal | None:
+        """Edit the active scenario as one named step; return why not, or None."""
+        return self._attempt(lambda: self._project.edit(label, change, merge_key))
+
+    def edit_workbook(self, label: str, change: Callable[[Workbook], Workbook]) -> Refusal | None:
+        """Edit the list of scenarios as one named step; return why not, or None."""
+        return self._attempt(lambda: self._project.commit(label, change(self._project.workbook)))
+
+    def report(self, refusal: Refusal | None) -> bool:
+        """Announce a refusal that has no field of its own; return whether the edit was made."""
+        if refusal is not None:
+            self.refused.emit(refusal)
+        return refusal is None
+
+    def end_merge(self) -> None:
+        """Close the step being merged: the slider was released."""
+        self._project.end_merge()
+
+    def undo(self) -> None:
+        """Go one step back."""
+        self.go_to(self._project.cursor - 1)
+
+    def redo(self) -> None:
+        """Go one step forward."""
+        self.go_to(self._project.cursor + 1)
+
+    def go_to(self, step: int) -> None:
+        """Show another version of the history."""
+        before = self._shown
+        self._project.go_to(step)
+        if self._shown is before:  # two steps of equal content: the cursor still moved
+            self._announce(before)
+
+    def mark_saved(self) -> None:
+        """Say that the project was written."""
+        self.saved.emit(self._project)
+
+    def _attempt(self, change: Callable[[], object]) -> Refusal | None:
+        try:
+            change()
+        except PhexploreError as error:
+            return Refusal("", error.sentence, error.remedy)
+        except ValueError as error:
+            return Refusal("", str(error))
+        return None
+
+    def _listen(self, project: Project) -> None:
+        def on_change(_before: Workbook, after: Workbook) -> None:
+            if project is self._project:
+                self._show(after)
+
+        project.listen(on_change)
+
+    def _show(self, workbook: Workbook) -> None:
+        before, self._shown = self._shown, shown(workbook)
+        self._announce(before)
+        self._journal.start()
+
+    def _announce(self, before: Shown | None) -> None:
+        self.updated.emit(Update(before, self._shown))
+        self._frames.request(self._shown)
+
+    def _flush_journal(self) -> None:
+        self._project.flush()

@@ -1,0 +1,174 @@
+"""Numbers and choices as the window words them: pure functions, exact numbers never pass through a float."""
+
+from __future__ import annotations
+
+import math
+import re
+from fractions import Fraction
+
+from phexplore.model.conventions import Conventions, Conversion, MarginConvention, Neighbours
+from phexplore.model.numbers import Budget, Rounding, Unlimited, exact_text, parse_exact, round_exact
+from phexplore.model.phsafe import PrivacyFramework
+
+ABSENT = "–"
+"""Shown where there is no number."""
+BUDGET_PLACES = 6
+"""Decimals of budgets: production's are multiples of a millionth."""
+
+_GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
+
+
+def fixed(value: Fraction, places: int) -> str:
+    """Return the decimal nearest to `value` with this many places (ties to even), thousands separated, minus as −."""
+    step = Fraction(1, 10**places)
+    scaled = round_exact(abs(value), step, Rounding.NEAREST) / step
+    digits = str(scaled.numerator).rjust(places + 1, "0")
+    whole = f"{int(digits[: len(digits) - places]):,}"
+    sign = "−" if value < 0 and scaled else ""
+    return sign + (f"{whole}.{digits[len(digits) - places :]}" if places else whole)
+
+
+def budget_text(budget: Budget, *, places: int = BUDGET_PLACES) -> str:
+    """Return a budget for reading: six decimals, more when it needs them, … where it goes on, – for not published."""
+    if isinstance(budget, Unlimited):
+        return "∞"
+    if budget == 0:
+        return ABSENT
+    if (budget * 10**places).denominator == 1:
+        return fixed(budget, places)
+    exact = exact_text(budget)
+    if "/" not in exact and len(exact) <= places + 6:
+        return exact
+    if budget < Fraction(1, 10 ** (places - 2)):
+        return f"{_scientific(budget)}…"
+    return f"{fixed(budget, places)}…"
+
+
+def _scientific(value: Fraction) -> str:
+    """Return a small positive number as 2.1648e-05, from its exact digits."""
+    exponent = math.floor(math.log10(value.numerator) - math.log10(value.denominator))
+    while value >= Fraction(10) ** (exponent + 1):
+        exponent += 1
+    while value < Fraction(10) ** exponent:
+        exponent -= 1
+    mantissa = fixed(value / Fraction(10) ** exponent, 4)
+    return f"{mantissa}e{exponent:+03d}".replace("+", "")
+
+
+def signed_budget(change: Fraction, *, places: int = BUDGET_PLACES) -> str:
+    """Return a difference of budgets with its sign; a difference too small to see keeps its sign before 0."""
+    if change == 0:
+        return "0"
+    text = fixed(abs(change), places)
+    if not text.strip("0."):
+        text = _scientific(abs(change))
+    return ("+" if change > 0 else "−") + text
+
+
+def people(value: float | Fraction) -> str:
+    """Return a number of people: whole from 100 up, at most two decimals below."""
+    number = float(value)
+    if math.isnan(number):
+        return ABSENT
+    if math.isinf(number):
+        return "∞"
+    if abs(number) >= 100 or number == round(number):
+        return f"{round(number):,}".replace("-", "−")
+    return f"{number:.{1 if abs(number) >= 10 else 2}f}".replace("-", "−")
+
+
+def signed_people(change: float) -> str:
+    """Return a difference in people with its sign, "0" when nothing would be seen."""
+    text = people(abs(change))
+    if not text.strip("0."):
+        return "0"
+    return ("+" if change > 0 else "−") + text
+
+
+def percent(share: Fraction | None, *, places: int = 1) -> str:
+    """Return a share as a percentage, – when there is none; what is not 0 never reads 0."""
+    if share is None:
+        return ABSENT
+    text = fixed(share * 100, places)
+    if share and not text.strip("0.−"):
+        return f"< {fixed(Fraction(1, 10**places), places)} %"
+    return f"{text} %"
+
+
+def parse_people(text: str) -> Fraction:
+    """Read a number of people exactly.
+
+    Raises:
+        ValueError: not a number, or written like ``1,500``, which is 1500 to some and 1.5 to others.
+    """
+    if _GROUPED.fullmatch(text.strip()):
+        plain = text.strip().replace(",", "")
+        raise ValueError(
+            f"{text.strip()} can be read as {plain} or as {text.strip().replace(',', '.')}; "
+            "write it without a comma, or with a point for decimals"
+        )
+    return parse_exact(text)
+
+
+def sentence(text: str) -> str:
+    """Return the text as a sentence: capital first, full stop last."""
+    body = text.strip()
+    if not body:
+        return ""
+    return body[0].upper() + body[1:] + ("" if body[-1] in ".!?" else ".")
+
+
+def framework_title(framework: PrivacyFramework) -> str:
+    """Return the name of a privacy definition."""
+    return {
+        PrivacyFramework.ZCDP: "Zero-concentrated (zCDP)",
+        PrivacyFramework.PURE_DP: "Pure differential privacy",
+    }[framework]
+
+
+def neighbours_title(neighbours: Neighbours) -> str:
+    """Return whose difference is hidden."""
+    return {
+        Neighbours.BOUNDED: "Bounded: one household's records replaced",
+        Neighbours.UNBOUNDED: "Unbounded: added or removed",
+    }[neighbours]
+
+
+def margin_title(convention: MarginConvention, conventions: Conventions) -> str:
+    """Return the name of a margin convention with its constant."""
+    return {
+        MarginConvention.PAPER: "Paper: ⌊1.64 σ⌋, 90 % only",
+        MarginConvention.NORMAL: f"Normal: z σ, z = {exact_text(conventions.z)} at 90 %",
+        MarginConvention.EXACT: "Exact: quantile of the discrete noise",
+    }[convention]
+
+
+def margin_word(convention: MarginConvention) -> str:
+    """Return the short name of a margin convention."""
+    return {
+        MarginConvention.PAPER: "paper",
+        MarginConvention.NORMAL: "normal",
+        MarginConvention.EXACT: "exact",
+    }[convention]
+
+
+def rounding_title(rounding: Rounding) -> str:
+    """Return the name of a rounding direction."""
+    return {Rounding.UP: "Upward: margins are kept", Rounding.NEAREST: "To the nearest: as in 2020"}[rounding]
+
+
+def conversion_title(conversion: Conversion) -> str:
+    """Return the name of a conversion from ρ and δ to ε."""
+    return {
+        Conversion.BUN_STEINKE: "ρ + 2√(ρ ln 1/δ)",
+        Conversion.ZCDP_OPTIMAL_ALPHA: "zCDP, optimal α",
+        Conversion.GAUSSIAN_CONTINUOUS: "Gaussian, continuous approximation",
+    }[conversion]
+
+
+def power_text(value: Fraction) -> str:
+    """Return 1/10ⁿ as 10⁻ⁿ, anything else exactly."""
+    text = str(value.denominator)
+    if value.numerator == 1 and text.strip("0") == "1" and len(text) > 1:
+        return "10⁻" + str(len(text) - 1).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return exact_text(value)
