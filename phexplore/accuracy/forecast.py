@@ -8,14 +8,14 @@ from fractions import Fraction
 from functools import lru_cache
 
 from phexplore.accounting.zcdp import bounded, epsilon
-from phexplore.accuracy.margins import Margins, margins_of, margins_of_sum, noise_for
+from phexplore.accuracy.margins import Margins, margins_of, margins_of_sum
 from phexplore.catalog.tables import TableProduct, sensitivity, tables
 from phexplore.model.conventions import Conventions, Conversion, Neighbours
 from phexplore.model.keys import PopulationGroupLevel, QueryKey, TableId
 from phexplore.model.numbers import Budget, Unlimited, total_budget
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
-from phexplore.noise.distributions import Noise
+from phexplore.noise.distributions import Noise, noise_for
 
 HEADLINE_DELTA = Fraction(1, 10**10)
 """δ of the production certificates; always among the reported conversions."""
@@ -188,7 +188,7 @@ def _query_forecast(
     twice = budget if isinstance(budget, Unlimited) else bounded(budget)
     if budget == 0:
         return QueryForecast(key, threshold, reach, budget, twice, share, None, None, None)
-    noise = noise_for(framework, reach, budget)
+    noise = noise_for(framework, sensitivity=reach, budget=budget)
     margins = margins_of(noise, 1, conventions.confidence, conventions.z)
     sigma = noise.reported_variance() ** 0.5
     return QueryForecast(key, threshold, reach, budget, twice, share, noise, sigma, margins)
@@ -200,7 +200,7 @@ def _derived_forecasts(
 ) -> tuple[DerivedForecast, ...]:
     if budget == 0:
         return ()
-    noise = noise_for(framework, sensitivity(tables()[key.table], threshold), budget)
+    noise = noise_for(framework, sensitivity=sensitivity(tables()[key.table], threshold), budget=budget)
     found: list[DerivedForecast] = []
     for product in tables().values():
         if key.table in {product.id, product.derived_from}:
@@ -334,4 +334,5 @@ def _noise_of(scenario: Scenario, key: QueryKey) -> Noise:
     if budget == 0:
         raise ValueError(f"{key.title} is not published")
     threshold = method.thresholds.get(key.table)
-    return noise_for(method.framework, sensitivity(tables()[key.table], threshold), budget)
+    reach = sensitivity(tables()[key.table], threshold)
+    return noise_for(method.framework, sensitivity=reach, budget=budget)

@@ -11,9 +11,10 @@ from statistics import NormalDist
 
 from phexplore.errors import PhexploreError
 from phexplore.model.conventions import Conventions, MarginConvention
-from phexplore.model.numbers import Budget, Rounding, Unlimited, exact_text, round_exact
+from phexplore.model.numbers import Rounding, exact_text, round_exact
 from phexplore.model.phsafe import PrivacyFramework
-from phexplore.noise.distributions import DiscreteGaussian, Noise, NoNoise, TwoSidedGeometric, sum_margin
+from phexplore.noise.distributions import DiscreteGaussian, Noise, TwoSidedGeometric, noise_for
+from phexplore.noise.sums import sum_margin
 
 PAPER_Z = Fraction(164, 100)
 """The factor printed in the PHSafe paper, §7.1. The published budgets were computed with 1.645 (see errata)."""
@@ -56,21 +57,6 @@ def normal_factor(confidence: Fraction, z: Fraction) -> Fraction:
     if confidence == NINETY_PERCENT:
         return z
     return round_exact(Fraction(NormalDist().inv_cdf(float((1 + confidence) / 2))), Fraction(1, 10**12), Rounding.UP)
-
-
-def noise_for(framework: PrivacyFramework, sensitivity: int, budget: Budget) -> Noise:
-    """Return the noise production adds to each basis cell of a query with this budget.
-
-    Raises:
-        ValueError: the budget is 0; nothing is published then.
-    """
-    if isinstance(budget, Unlimited):
-        return NoNoise()
-    match framework:
-        case PrivacyFramework.ZCDP:
-            return DiscreteGaussian.for_budget(sensitivity=sensitivity, rho=budget)
-        case PrivacyFramework.PURE_DP:
-            return TwoSidedGeometric.for_budget(sensitivity=sensitivity, epsilon=budget)
 
 
 @lru_cache(maxsize=8192)
@@ -189,7 +175,7 @@ def _smallest_multiple(
     margin: Fraction, sensitivity: int, framework: PrivacyFramework, conventions: Conventions, step: Fraction
 ) -> Fraction:
     def keeps(multiple: int) -> bool:
-        noise = noise_for(framework, sensitivity, multiple * step)
+        noise = noise_for(framework, sensitivity=sensitivity, budget=multiple * step)
         if conventions.margin is MarginConvention.NORMAL:
             return _normal_margin([noise], conventions.confidence, conventions.z) <= margin
         return noise.margin(conventions.confidence) <= margin

@@ -33,7 +33,9 @@ class JournalInUseError(PhexploreError):
 class Journal:
     """An open journal. Not thread-safe: the document writes it from one thread."""
 
-    def __init__(self, path: Path, base: bytes, steps: Sequence[LoggedStep] = (), *, first: int = 0, cursor: int = 0):
+    def __init__(
+        self, path: Path, base: bytes, steps: Sequence[LoggedStep] = (), *, first: int = 0, cursor: int = 0
+    ) -> None:
         """Start a journal for a project file with this content; it replaces an older one in one instant.
 
         Args:

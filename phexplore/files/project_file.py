@@ -8,7 +8,7 @@ compares it with the replayed log.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -59,6 +59,13 @@ class ProjectContent:
         return self.steps[self.cursor].workbook
 
 
+_SHARED: Mapping[str, Callable[[Workbook], Any]] = {
+    "order": lambda workbook: list(workbook.names),
+    "active": lambda workbook: workbook.active,
+    "comparison": lambda workbook: workbook.comparison,
+}
+
+
 def encode_step(before: Workbook, step: LoggedStep) -> dict[str, Any]:
     """Return a step as JSON: what changed from `before`, per scenario."""
     known = {scenario.name: scenario for scenario in before.scenarios}
@@ -74,12 +81,8 @@ def encode_step(before: Workbook, step: LoggedStep) -> dict[str, Any]:
         entry["edited"] = edited
     if added:
         entry["added"] = added
-    for key, old_value, value in (
-        ("order", list(before.names), list(step.workbook.names)),
-        ("active", before.active, step.workbook.active),
-        ("comparison", before.comparison, step.workbook.comparison),
-    ):
-        if old_value != value:
+    for key, encode in _SHARED.items():
+        if (value := encode(step.workbook)) != encode(before):
             entry[key] = value
     return entry
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from hypothesis import given, settings
 from generators import SCENARIOS
+from hypothesis import given, settings
 
 from phexplore.catalog.tables import queries
 from phexplore.model.diff import ChangedField, apply, diff, parameters_only
