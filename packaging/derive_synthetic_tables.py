@@ -73,7 +73,7 @@ REGION_AND_DIVISION = {
 
 LARGEST_TEMPLATE = 20
 EXTENDED_PER_SIZE = 40
-SAMPLED_SIZES = 7
+SAMPLED_SIZES = 6
 """Households of up to this size are taken from the sample as they are; larger ones are extended."""
 UNIFORM_PART = 0.05
 """Share of two or more races spread evenly over all 57 combinations, so that none is impossible."""
@@ -81,9 +81,9 @@ UNIFORM_PART = 0.05
 
 def read_rows(path: Path) -> list[dict[str, str]]:
     """Return all rows of a CSV file, plain or gzipped."""
-    opened = gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8")
-    with opened as file:
-        return list(csv.DictReader(file))
+    content = path.read_bytes()
+    text = (gzip.decompress(content) if path.suffix == ".gz" else content).decode("utf-8")
+    return list(csv.DictReader(text.splitlines()))
 
 
 def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -226,10 +226,20 @@ def derive_households(data: Path, out: Path) -> None:
         ("relship", "age_band", "weight"),
         [(relship, band, weight) for (relship, band), weight in sorted(quarters.items())],
     )
+    # A member drawn from the whole state is unlike the householder with this probability, so the share to be drawn
+    # that reproduces the sample is the share of unlike members divided by it.
+    weights = Counter[str]()
+    for members in households.values():
+        for person in members:
+            weights[race_group(person)] += int(person["PWGTP"])
+    diversity = 1 - sum((weight / weights.total()) ** 2 for weight in weights.values())
     write_table(
         out / "race_mixing.csv",
-        ("relationship", "share_unlike_householder"),
-        [(kind, f"{unlike / weight:.4f}") for kind, (weight, unlike) in sorted(mixed.items())],
+        ("relationship", "share_unlike_householder", "share_reassigned"),
+        [
+            (kind, f"{unlike / weight:.4f}", f"{unlike / weight / diversity:.4f}")
+            for kind, (weight, unlike) in sorted(mixed.items())
+        ],
     )
     write_race_expansion(two_races, out)
 

@@ -1,0 +1,122 @@
+"""The mark that says where a population comes from: ``provenance.json`` beside its files.
+
+Written by the generator and the converters, last of all files, with the hash of each; absent beside confidential data.
+No times, no machine names: the same population gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+from phexplore.model.issues import InputProblemsError, Issue
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+PROVENANCE_FILE = "provenance.json"
+FORMAT = "phexplore-provenance"
+FORMAT_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class FileMark:
+    """A file as it was written.
+
+    Attributes:
+        rows: records in it, without a header.
+        size: in bytes.
+        sha256: of its bytes, in hexadecimal.
+    """
+
+    rows: int
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where a population comes from.
+
+    Attributes:
+        kind: ``synthetic-population`` or ``converted-sample``.
+        generator: program and version.
+        synthetic: true when no record is a confidential one.
+        seed: of the random choices.
+        states: FIPS codes.
+        matched: what agrees with real figures, each with its source.
+        imputed: what was assumed or imputed, in words with counts.
+        statement: one sentence for people.
+        options: what the user asked for.
+        files: by file name.
+    """
+
+    kind: str
+    generator: str
+    synthetic: bool
+    seed: int
+    states: tuple[str, ...]
+    matched: tuple[str, ...]
+    imputed: tuple[str, ...]
+    statement: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    files: Mapping[str, FileMark] = field(default_factory=dict)
+
+
+def write_provenance(directory: Path, provenance: Provenance) -> None:
+    """Write the mark, whole or not at all."""
+    content = {"format": FORMAT, "format_version": FORMAT_VERSION, **asdict(provenance)}
+    target = directory / PROVENANCE_FILE
+    part = directory / (PROVENANCE_FILE + ".part")
+    part.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    part.replace(target)
+
+
+def read_provenance(directory: Path) -> Provenance | None:
+    """Return the mark of a directory, None when it has none.
+
+    Raises:
+        InputProblemsError: the file is there but is not such a mark.
+    """
+    path = directory / PROVENANCE_FILE
+    if not path.is_file():
+        return None
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        _confirm_format(content["format"], content["format_version"])
+        known = {name.name: content[name.name] for name in fields(Provenance)}
+        known["files"] = {name: FileMark(**mark) for name, mark in known["files"].items()}
+        for name in ("states", "matched", "imputed"):
+            known[name] = tuple(known[name])
+        return Provenance(**known)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputProblemsError(
+            [
+                Issue(
+                    (PROVENANCE_FILE,),
+                    f"This is not a provenance mark this program understands: {error}.",
+                    "Remove the file if the data do not come from the generator or a converter of this program.",
+                )
+            ]
+        ) from error
+
+
+def _confirm_format(name: str, version: int) -> None:
+    if name != FORMAT or version != FORMAT_VERSION:
+        raise ValueError(f"format {name!r}, version {version!r}")
+
+
+def mark_file(path: Path, rows: int) -> FileMark:
+    """Return size and hash of a written file."""
+    with path.open("rb") as file:
+        return FileMark(rows, path.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest())
+
+
+def is_as_marked(path: Path, mark: FileMark) -> bool:
+    """Return whether a file still has the bytes that were marked."""
+    if path.stat().st_size != mark.size:
+        return False
+    return mark_file(path, mark.rows).sha256 == mark.sha256
