@@ -114,20 +114,16 @@ def _findings(
         if product.id not in wanted:
             continue
         for start in range(0, len(rows), _BLOCK):
-            block = slice(start, start + _BLOCK)
-            joined = rows[block] >= 0
-            row = np.maximum(rows[block], 0)
-            atoms = rules.person_atoms[unit_class[row], person_class[block], position]
-            at = np.flatnonzero(joined & (atoms == rules.unfit[product.id]))
-            yield from _person_findings(data, product, at + start, located.unit[row[at]], _NO_CELL)
-            if product.iteration_source is RaceOf.PERSON:
-                group = person_group[block]
-            elif product.iteration_source is RaceOf.HOUSEHOLDER:
-                group = unit_group[row]
-            else:
+            person = start + np.flatnonzero(rows[start : start + _BLOCK] >= 0)
+            row = rows[person]
+            atoms = rules.person_atoms[unit_class[row], person_class[person], position]
+            bad = atoms == rules.unfit[product.id]
+            yield from _person_findings(data, product, person[bad], located.unit[row[bad]], _NO_CELL)
+            if product.iteration_source is RaceOf.NOBODY:
                 continue
-            at = np.flatnonzero(joined & (atoms != OUTSIDE) & unplaced[group])
-            yield from _person_findings(data, product, at + start, located.unit[row[at]], _NO_RACE)
+            group = person_group[person] if product.iteration_source is RaceOf.PERSON else unit_group[row]
+            bad = (atoms != OUTSIDE) & unplaced[group]
+            yield from _person_findings(data, product, person[bad], located.unit[row[bad]], _NO_RACE)
 
 
 def _unplaced(rules: Classification) -> NDArray[np.bool_]:

@@ -263,7 +263,7 @@ class _Plan:
                 rows = rows.take(range(len(iteration.codes)), axis=axis)
             else:
                 rows = rows.sum(axis=axis, keepdims=True)
-        return np.ascontiguousarray(rows.reshape(len(rows), -1, rows.shape[-1]))
+        return np.ascontiguousarray(rows.reshape(len(rows), len(query.level.iteration.codes), rows.shape[-1]))
 
     def is_weighted(self, table_id: TableId) -> bool:
         return any(

@@ -40,7 +40,7 @@ BASIS = {
 }
 
 
-class Unfit(Exception):
+class UnfitError(Exception):
     """The private run of production would stop here."""
 
 
@@ -49,8 +49,8 @@ def sha(text):
 
 
 def row_hash(row, k):
-    values = [row["RTYPE"], bin(int(row["MAFID"]))[2:], bin(int(row["QAGE"]))[2:], bin(int(row["CENHISP"]))[2:]]
-    values += [row["CENRACE"], row["RELSHIP"], bin(k)[2:]]
+    mafid, age, hispanic = (f"{int(row[column]):b}" for column in ("MAFID", "QAGE", "CENHISP"))
+    values = [row["RTYPE"], mafid, age, hispanic, row["CENRACE"], row["RELSHIP"], f"{k:b}"]
     return sha(sha(",".join(sha(value) for value in values)))
 
 
@@ -88,7 +88,7 @@ def race_codes(race, hispanic, *, private):
     return codes
 
 
-def private_cell(table, person, unit):
+def private_cell(table, person, unit):  # noqa: PLR0911 - one return per rule, as the facts list them
     age = int(person["QAGE"]) if person else None
     if table in {"PH1_num", "PH4"}:
         return 2 if age < 18 else 3
@@ -154,10 +154,10 @@ def private_counts(population, taus, states=None):
 
     def add(table, state, race, hispanic, cell):
         if cell is None:
-            raise Unfit(table)
+            raise UnfitError(table)
         codes = race_codes(race, hispanic, private=True) if table in ITERATED else ["*"]
         if "no race" in codes:
-            raise Unfit(table)
+            raise UnfitError(table)
         for code, (kind, region) in product(codes, [("USA", "1"), ("STATE", state)]):
             counts[table, kind, region, code, cell] += 1
 
@@ -182,7 +182,7 @@ def private_counts(population, taus, states=None):
     return counts
 
 
-def non_private_cells(table, person, unit):
+def non_private_cells(table, person, unit):  # noqa: PLR0911, PLR0912 - one branch per rule of the facts
     """All cells of a record, totals included; [] where production's row disappears."""
     age = int(person["QAGE"]) if person else None
     if table in {"PH1_num", "PH4", "PH5_num"}:
@@ -192,9 +192,9 @@ def non_private_cells(table, person, unit):
     if table == "PH2":
         hht2, couple = unit["HHT2"], unit["CPLT"]
         if hht2 in MARRIED:
-            return [1, 2] + {"1": [3], "2": [4]}.get(couple, [])
+            return [1, 2, *{"1": [3], "2": [4]}.get(couple, [])]
         if hht2 in COHABITING:
-            return [1, 5] + {"3": [6], "4": [7]}.get(couple, [])
+            return [1, 5, *{"3": [6], "4": [7]}.get(couple, [])]
         if hht2 in {"09", "10", "11", "12"}:
             return [1, 8, 9 if hht2 == "09" else 10]
         if hht2 in {"05", "06", "07", "08"}:
@@ -218,13 +218,13 @@ def non_private_cells(table, person, unit):
 
 
 NON_PRIVATE_PERSON = {
-    "PH1_num": lambda p, u: u["RTYPE"] == "2" and u["HHT"] != "0",
-    "PH2": lambda p, u: p["RTYPE"] == "3",
-    "PH3": lambda p, u: p["RTYPE"] == "3" and int(p["QAGE"]) < 18,
+    "PH1_num": lambda _, u: u["RTYPE"] == "2" and u["HHT"] != "0",
+    "PH2": lambda p, _: p["RTYPE"] == "3",
+    "PH3": lambda p, _: p["RTYPE"] == "3" and int(p["QAGE"]) < 18,
     "PH4": lambda p, u: u["HHT"] in {"1", "2", "3"} and p["RELSHIP"] in FAMILY,
     "PH5_num": lambda p, u: u["HHT"] in {"1", "2", "3"} and p["RELSHIP"] in FAMILY,
-    "PH6": lambda p, u: int(p["QAGE"]) < 18 and p["RELSHIP"] in OWN_CHILD,
-    "PH7": lambda p, u: p["RTYPE"] == "3",
+    "PH6": lambda p, _: int(p["QAGE"]) < 18 and p["RELSHIP"] in OWN_CHILD,
+    "PH7": lambda p, _: p["RTYPE"] == "3",
 }
 NON_PRIVATE_UNIT = {**PRIVATE_UNIT, "PH8_num": PRIVATE_UNIT["PH8_denom"]}
 
@@ -403,7 +403,7 @@ def flat(tabulation, *, rows_of=None):
 def slow():
     """The slow implementation and the makers of populations."""
     return SimpleNamespace(
-        Unfit=Unfit,
+        UnfitError=UnfitError,
         clean_population=clean_population,
         empty_unit=empty_unit,
         flat=flat,
