@@ -188,6 +188,16 @@ def _belongs_to_run(path: Path) -> bool:
     return path.name.endswith(PART_SUFFIX) and (whole in _OWN_FILES or _TRIAL.fullmatch(whole) is not None)
 
 
+def remove_leftovers(directory: Path) -> None:
+    """Remove what a worker that died left unfinished.
+
+    Raises:
+        OSError: the system refuses.
+    """
+    for path in directory.rglob("*" + PART_SUFFIX):
+        path.unlink(missing_ok=True)
+
+
 def close_run(directory: Path, identity: str) -> None:
     """Write the manifest: from now on the run is complete.
 
@@ -236,14 +246,14 @@ def verify_run(directory: Path) -> tuple[Issue, ...]:
 def record_final(directory: Path, final: Finished | Failed, log: str = "") -> None:
     """Write down how a run ended whose worker could not do so itself. Call it after the process is gone.
 
-    Does nothing when the worker wrote it, or when the run is complete.
+    Does nothing when the worker wrote it, when the run is complete, or when another worker is at it.
 
     Args:
         directory: of the run.
         final: what the watcher relayed last.
         log: the end of the worker's standard error, added to the log.
     """
-    if not directory.is_dir() or (directory / MANIFEST_FILE).exists():
+    if not directory.is_dir() or (directory / MANIFEST_FILE).exists() or is_locked(directory):
         return
     events = load_events(directory)
     if events and isinstance(events[-1], Finished | Failed):

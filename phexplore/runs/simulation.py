@@ -1,0 +1,109 @@
+"""What a worker needs from a method: prepare once, write trials, sum up. One line per method in `SIMULATIONS`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Protocol
+
+from phexplore.model.phsafe import PhSafe
+from phexplore.runs.spec import RunSpec
+
+
+@dataclass(frozen=True, slots=True)
+class TrialFigures:
+    """What the progress of a run and its stop rule need of a trial.
+
+    Attributes:
+        covered: directly measured numbers whose noise lies within the scenario's margin.
+        numbers: directly measured numbers in the trial.
+    """
+
+    covered: int
+    numbers: int
+
+    @property
+    def share(self) -> float:
+        """The share covered; 0 when nothing is measured."""
+        return self.covered / self.numbers if self.numbers else 0.0
+
+
+class Watch(Protocol):
+    """The simulation's side of the worker: say how far it is, and stop when asked."""
+
+    def checkpoint(self) -> None:
+        """Rest here while the run is paused.
+
+        Raises:
+            CancelledError: the run is to stop.
+        """
+
+    def progress(self, phase: str, done: int, total: int) -> None:
+        """Report how far a phase is, and pass a `checkpoint`.
+
+        Args:
+            phase: its name.
+            done: units finished.
+            total: units in all, 0 = unknown.
+
+        Raises:
+            CancelledError: the run is to stop.
+        """
+
+    def note(self, text: str) -> None:
+        """Tell the user something about the run."""
+
+    def phase(self, name: str) -> AbstractContextManager[None]:
+        """Return the context that measures the time of a phase and reports its end."""
+
+
+class Simulation(Protocol):
+    """One method's part of a run. Used by one worker; `write_trial` by several of its threads at once."""
+
+    def prepare(self, watch: Watch) -> None:
+        """Read the input and count what all trials share, and write the exact counts.
+
+        Raises:
+            PhexploreError: the input cannot be used.
+            CancelledError: the run is to stop.
+        """
+
+    def write_trial(self, index: int, path: Path) -> TrialFigures:
+        """Draw one trial and write it.
+
+        Args:
+            index: zero-based; with a seed it alone decides the content.
+            path: the unfinished file; the caller flushes and renames it.
+        """
+
+    def read_figures(self, path: Path) -> TrialFigures:
+        """Return the figures of a trial written by an earlier start.
+
+        Raises:
+            PhexploreError: the file cannot be read; it is drawn again.
+        """
+
+    def finish(self, trials: tuple[int, ...], watch: Watch) -> Mapping[str, Any]:
+        """Write what comes after the last trial and return the method's part of ``summary.json``.
+
+        Raises:
+            BudgetMismatchError: a check that guards privacy failed.
+            CancelledError: the run is to stop.
+        """
+
+
+Maker = Callable[[RunSpec, Path], Simulation]
+"""Makes the simulation of a specification in its run directory. Reads nothing yet."""
+
+
+def _phsafe(spec: RunSpec, directory: Path) -> Simulation:
+    from phexplore.runs.phsafe import PhSafeSimulation  # noqa: PLC0415 - brings numpy, numba and pyarrow
+
+    return PhSafeSimulation(spec, directory)
+
+
+SIMULATIONS: Mapping[type[object], Maker] = MappingProxyType({PhSafe: _phsafe})
+"""The simulation of each method. A new method is one line."""
