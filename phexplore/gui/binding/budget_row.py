@@ -206,7 +206,7 @@ def exact(column: Column, row: Row) -> str:
     """Return what a copy carries and an editor starts with: exact, without grouping, decimal point."""
     if column is Column.MARGIN or column in CONVENTION_COLUMNS:
         margin = row.margin(CONVENTION_COLUMNS.get(column))
-        return "" if margin is None else f"{margin:.10g}"
+        return "" if margin is None else f"{margin:.6g}"
     if (spelled := _EXACT.get(column)) is not None:
         return spelled(row)
     shown = text(column, row)

@@ -38,7 +38,7 @@ _ROOT = QModelIndex()
 ROW_ROLE = int(Qt.ItemDataRole.UserRole)
 """The `Row` behind a cell."""
 REFUSAL_ROLE = ROW_ROLE + 1
-"""The `Refusal` of the last entry into a cell, None when it was taken."""
+"""The `Refusal` of the last entry into a cell, None when it was taken. Setting it to None shows the value again."""
 COLUMN_ROLE = ROW_ROLE + 2
 """The `Column` of a cell."""
 _RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -58,7 +58,6 @@ class BudgetTable(QAbstractTableModel):
         self._session = session
         self._rows: list[Row] = list(rows_of(session.shown).values())
         self._refusals: dict[tuple[QueryKey, Column], Refusal] = {}
-        self.drag_key: object = None
         session.updated.connect(self._on_updated)
         appearance().changed.connect(self._on_appearance)
 
@@ -119,24 +118,20 @@ class BudgetTable(QAbstractTableModel):
         column, row = COLUMNS[index.column()], self._rows[index.row()]
         if role == Qt.ItemDataRole.CheckStateRole and column in CHECKED:
             return self._set_checked(column, row, checked=Qt.CheckState(value) == Qt.CheckState.Checked)
-        if role != Qt.ItemDataRole.EditRole or column not in TYPED:
-            return False
-        typed = str(value)
-        if typed.strip() == exact(column, row):
+        if role == REFUSAL_ROLE and value is None:
             self._forget((row.query, column))
             return True
-        refusal = self._enter(column, row, typed)
+        return role == Qt.ItemDataRole.EditRole and column in TYPED and self._type(index, str(value))
+
+    def _type(self, index: Index, typed: str) -> bool:
+        column, row = COLUMNS[index.column()], self._rows[index.row()]
+        refusal = None if typed.strip() == exact(column, row) else self._enter(column, row, typed)
         if refusal is None:
             self._forget((row.query, column))
             return True
         self._refusals[row.query, column] = refusal
         self.dataChanged.emit(index, index)
         return False
-
-    def restore(self, index: Index) -> None:
-        """Forget the refused entry of a cell and show its value again."""
-        if index.isValid():
-            self._forget((self._rows[index.row()].query, COLUMNS[index.column()]))
 
     def _enter(self, column: Column, row: Row, typed: str) -> Refusal | None:
         try:

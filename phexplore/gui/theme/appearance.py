@@ -14,7 +14,7 @@ from phexplore.gui.theme.colours import DARK, LIGHT, Colours
 from phexplore.gui.theme.stylesheet import stylesheet
 from phexplore.resources import resource
 
-BASE_POINT_SIZE = 9.5
+BASE_POINT_SIZE = 9.0
 """Size of normal text at 100 %."""
 SMALLEST_SCALE, LARGEST_SCALE = 100, 200
 """Limits of the text size, in percent."""

@@ -56,10 +56,10 @@ QToolButton[look="bordered"]:checked {{ background: {accent_soft}; border-color:
 QToolButton::menu-indicator {{ image: none; }}
 QHeaderView {{ background: {alternate}; border: none; }}
 QHeaderView::section {{ background: {alternate}; color: {muted}; border: none; border-bottom: 1px solid {border};
-  padding: 6px 8px; }}
+  padding: 6px 5px; }}
 QTableView {{ background: {base}; alternate-background-color: {base}; gridline-color: {grid}; border: none; }}
-QTableView::item:hover {{ background: {hover}; }}
-QTableView::item:hover:selected {{ background: {accent}; }}
+QTableView::item {{ padding: 0 2px; border: none; }}
+QAbstractScrollArea::corner {{ background: transparent; border: none; }}
 QTableCornerButton::section {{ background: {alternate}; border: none; }}
 QTreeView, QListView {{ background: {base}; border: none; outline: none; }}
 QListView::item {{ padding: 4px 8px; }}
@@ -94,6 +94,8 @@ QLabel[look="muted"] {{ color: {muted}; }}
 QLabel[look="heading"] {{ color: {text}; font-weight: 600; }}
 QLabel[look="refused"] {{ color: {refused}; }}
 QLabel[look="attention"] {{ color: {attention}; }}
+QLabel[look="good"] {{ color: {good}; }}
+QLabel[look="accent"] {{ color: {accent_ink}; }}
 QGroupBox {{ border: 1px solid {border}; border-radius: 6px; margin-top: 10px; padding-top: 8px; }}
 QGroupBox::title {{ subcontrol-origin: margin; left: 10px; padding: 0 4px; color: {muted}; }}
 QSlider::groove:horizontal {{ height: 4px; background: {border}; border-radius: 2px; }}

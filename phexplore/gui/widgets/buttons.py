@@ -1,0 +1,114 @@
+"""Buttons and choosers with the program's symbols, redrawn when the theme changes."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QComboBox, QPushButton, QToolButton, QWidget
+
+from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.icons import icon
+from phexplore.gui.theme.metrics import GRID
+
+
+class SymbolButton(QToolButton):
+    """A flat button with a symbol, and text beside it if asked."""
+
+    def __init__(
+        self, symbol: str, name: str, *, text: str = "", tip: str = "", bordered: bool = False, checkable: bool = False
+    ) -> None:
+        """Make the button.
+
+        Args:
+            symbol: name of its picture.
+            name: for people who do not see the picture.
+            text: shown beside the symbol.
+            tip: shown when the pointer rests on it, the name if "".
+            bordered: with a border.
+            checkable: stays pressed.
+        """
+        super().__init__()
+        self._symbol = symbol
+        self.setAccessibleName(name)
+        self.setToolTip(tip or name)
+        self.setCheckable(checkable)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setIconSize(QSize(2 * GRID + 2, 2 * GRID + 2))
+        if text:
+            self.setText(text)
+            self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        if bordered:
+            self.setProperty("look", "bordered")
+        appearance().changed.connect(self._restyle)
+        self._restyle()
+
+    def set_symbol(self, symbol: str) -> None:
+        """Show another picture."""
+        self._symbol = symbol
+        self._restyle()
+
+    def _restyle(self) -> None:
+        role = "accent_ink" if self.isChecked() else "text"
+        self.setIcon(icon(self._symbol, appearance().colours, role=role))
+
+    def checkStateSet(self) -> None:
+        super().checkStateSet()
+        self._restyle()
+
+    def nextCheckState(self) -> None:
+        super().nextCheckState()
+        self._restyle()
+
+
+class TextButton(QPushButton):
+    """A button with words.
+
+    The look is "primary" for the one thing to do next, "link" for text that leads elsewhere, else plain.
+    """
+
+    def __init__(self, text: str, *, look: str = "", name: str = "", symbol: str = "") -> None:
+        super().__init__(text)
+        self._symbol, self._look = symbol, look
+        self.setAccessibleName(name or text)
+        self.setAutoDefault(False)
+        if look:
+            self.setProperty("look", look)
+        if look == "link":
+            self.setCursor(Qt.CursorShape.PointingHandCursor)
+        if symbol:
+            appearance().changed.connect(self._restyle)
+            self._restyle()
+
+    def _restyle(self) -> None:
+        role = "accent_text" if self._look == "primary" else "text"
+        self.setIcon(icon(self._symbol, appearance().colours, role=role))
+
+
+class Chooser(QComboBox):
+    """A choice of a few; the wheel scrolls the page and never changes the choice by accident."""
+
+    def __init__(self, name: str, *, tip: str = "", letters: int = 0, parent: QWidget | None = None) -> None:
+        """Make the chooser.
+
+        Args:
+            name: for people who do not see its label.
+            tip: shown when the pointer rests on it.
+            letters: width in letters; 0 = as wide as the widest entry.
+            parent: owner.
+        """
+        super().__init__(parent)
+        self.setAccessibleName(name)
+        self.setToolTip(tip)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        policies = QComboBox.SizeAdjustPolicy
+        self.setSizeAdjustPolicy(policies.AdjustToMinimumContentsLengthWithIcon if letters else policies.AdjustToContents)
+        self.setMinimumContentsLength(letters)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()
+
+    def select(self, value: object) -> None:
+        """Show the entry with this data, without telling anybody."""
+        blocked = self.blockSignals(True)
+        self.setCurrentIndex(next((n for n in range(self.count()) if self.itemData(n) == value), -1))
+        self.blockSignals(blocked)

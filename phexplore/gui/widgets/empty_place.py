@@ -1,0 +1,65 @@
+"""What stands where nothing is yet: what will be here, and the one action that fills it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+
+from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.icons import pixmap
+from phexplore.gui.theme.metrics import GRID
+from phexplore.gui.widgets.buttons import TextButton
+from phexplore.gui.widgets.labels import Text
+
+
+class EmptyPlace(QWidget):
+    """A symbol, a sentence that teaches, and a button."""
+
+    def __init__(
+        self, symbol: str, title: str, sentence: str, *, action: str = "", run: Callable[[], object] | None = None
+    ) -> None:
+        """Make the place.
+
+        Args:
+            symbol: its picture.
+            title: what will be here.
+            sentence: what it is good for.
+            action: text of the button, "" for none.
+            run: what the button does.
+        """
+        super().__init__()
+        self._symbol, self._run = symbol, run
+        self._picture = QLabel()
+        self._title = Text(title, relative=1.25, bold=True)
+        self._sentence = Text(sentence, look="muted", wrap=True)
+        self._sentence.setMaximumWidth(60 * GRID)
+        column = QVBoxLayout(self)
+        column.setSpacing(GRID)
+        column.addStretch(2)
+        for widget in (self._picture, self._title, self._sentence):
+            if isinstance(widget, QLabel):
+                widget.setAlignment(Qt.AlignmentFlag.AlignCenter)
+            column.addWidget(widget, 0, Qt.AlignmentFlag.AlignHCenter)
+        self._sentence.setMinimumWidth(40 * GRID)
+        if action and run is not None:
+            button = TextButton(action, look="primary")
+            button.clicked.connect(self._act)
+            column.addSpacing(GRID)
+            column.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addStretch(3)
+        appearance().changed.connect(self._restyle)
+        self._restyle()
+
+    def set_text(self, title: str, sentence: str) -> None:
+        """Say something else."""
+        self._title.setText(title)
+        self._sentence.setText(sentence)
+
+    def _act(self) -> None:
+        if self._run is not None:
+            self._run()
+
+    def _restyle(self) -> None:
+        self._picture.setPixmap(pixmap(self._symbol, appearance().colours.ghost, 6 * GRID))

@@ -1,0 +1,143 @@
+"""A field for an exact number as text: it never rounds, and a refused entry stays visible with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+
+from phexplore.gui.theme.metrics import GRID, HALF
+from phexplore.gui.widgets.labels import Text
+
+Take = Callable[[str], str]
+"""Takes what was typed; returns why it is refused, "" when it was accepted."""
+
+
+class ExactLine(QLineEdit):
+    """One line of text that knows whether it was refused.
+
+    Signals:
+        offered: the text, on Enter, or when the field is left after typing.
+        restored: Esc was pressed; the owner shows the value again.
+    """
+
+    offered = Signal(object)
+    restored = Signal()
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName(name)
+        self.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self.setMaxLength(400)
+        self.returnPressed.connect(self._offer)
+
+    def set_refused(self, reason: str) -> None:
+        """Mark the text as refused for a reason, "" for accepted."""
+        self.setProperty("refused", "true" if reason else "false")
+        self.setAccessibleDescription(reason)
+        self.setToolTip(reason)
+        self.style().unpolish(self)
+        self.style().polish(self)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape and self.isModified():
+            self.restored.emit()
+            return
+        super().keyPressEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        if self.isModified() and event.reason() is not Qt.FocusReason.PopupFocusReason:
+            self._offer()
+
+    def _offer(self) -> None:
+        self.offered.emit(self.text())
+
+
+class ExactField(QWidget):
+    """An exact number with its unit; below it the reason when an entry is refused.
+
+    What is typed stays until it is accepted or Esc restores the value; nothing else changes meanwhile.
+    """
+
+    def __init__(self, name: str, take: Take, *, unit: str = "", width: int = 14 * GRID) -> None:
+        """Make the field.
+
+        Args:
+            name: for people who do not see its label.
+            take: called with what was typed.
+            unit: shown behind the field.
+            width: of the field in pixels at 100 % text size.
+        """
+        super().__init__()
+        self._take = take
+        self._value = ""
+        self.line = ExactLine(name)
+        self.line.setMinimumWidth(width // 2)
+        self.line.setMaximumWidth(width * 2)
+        self._width = width
+        self._reason = Text(look="refused", wrap=True, relative=0.92)
+        self._reason.hide()
+        row = QHBoxLayout()
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(GRID)
+        row.addWidget(self.line)
+        if unit:
+            row.addWidget(Text(unit, look="muted"))
+        row.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(HALF)
+        column.addLayout(row)
+        column.addWidget(self._reason)
+        self.setFocusProxy(self.line)
+        self.line.offered.connect(self._offer)
+        self.line.restored.connect(self._restore)
+
+    @property
+    def reason(self) -> str:
+        """Why the text in the field is refused, "" when it is not."""
+        return self._reason.text()
+
+    def set_value(self, text: str) -> None:
+        """Show a value, unless the user is in the middle of another entry."""
+        self._value = text
+        if not (self.line.isModified() and (self.line.hasFocus() or self.reason)):
+            self._show(text)
+
+    def forget(self) -> None:
+        """Drop a half-typed or refused entry."""
+        self._show(self._value)
+
+    def sizeHint(self) -> QSize:
+        return QSize(self._width, super().sizeHint().height())
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.EnabledChange and not self.isEnabled():
+            self._restore()
+
+    def _offer(self, text: str) -> None:
+        if text.strip() == self._value:
+            self._show(self._value)
+            return
+        reason = self._take(text)
+        self._reason.setText(reason)
+        self._reason.setVisible(bool(reason))
+        self.line.set_refused(reason)
+        self.line.setModified(bool(reason))
+        if not reason:
+            self._show(self._value)
+
+    def _restore(self) -> None:
+        self._show(self._value)
+        self.line.selectAll()
+
+    def _show(self, text: str) -> None:
+        self.line.setText(text)
+        self.line.setModified(False)
+        self.line.set_refused("")
+        self._reason.clear()
+        self._reason.hide()

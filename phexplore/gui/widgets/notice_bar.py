@@ -1,0 +1,74 @@
+"""A sentence above the content that stays until it is closed: refusals, recovered edits, failures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
+
+from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.icons import pixmap
+from phexplore.gui.theme.metrics import GRID, HALF
+from phexplore.gui.widgets.buttons import SymbolButton, TextButton
+from phexplore.gui.widgets.labels import Text
+
+_SYMBOLS = {"attention": "warning", "refused": "error", "card": "info"}
+
+
+class NoticeBar(QFrame):
+    """Hidden until there is something to say; shows one notice, the newest."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._look = "card"
+        self._action: Callable[[], object] | None = None
+        self._symbol = QLabel()
+        self._text = Text(wrap=True)
+        self._button = TextButton("", look="link", name="Act on the notice")
+        self._button.clicked.connect(self._act)
+        self._close = SymbolButton("close", "Close the notice")
+        self._close.clicked.connect(self.hide)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(GRID + HALF, HALF, HALF, HALF)
+        row.setSpacing(GRID)
+        row.addWidget(self._symbol)
+        row.addWidget(self._text, 1)
+        row.addWidget(self._button)
+        row.addWidget(self._close)
+        appearance().changed.connect(self._restyle)
+        self.hide()
+
+    @property
+    def text(self) -> str:
+        """What is being said, "" when nothing is."""
+        return "" if self.isHidden() else self._text.text()
+
+    def say(self, text: str, *, look: str = "card", action: str = "", run: Callable[[], object] | None = None) -> None:
+        """Show a notice.
+
+        Args:
+            text: sentence and remedy.
+            look: "card" for information, "attention", or "refused".
+            action: text of a button, "" for none.
+            run: what it does.
+        """
+        self._look, self._action = look, run
+        self._text.setText(text)
+        self._button.setText(action)
+        self._button.setAccessibleName(action or "Act on the notice")
+        self._button.setVisible(bool(action))
+        self.setProperty("look", look)
+        self.setAccessibleName(text)
+        self._restyle()
+        self.show()
+
+    def _act(self) -> None:
+        self.hide()
+        if self._action is not None:
+            self._action()
+
+    def _restyle(self) -> None:
+        role = {"attention": "attention", "refused": "refused"}.get(self._look, "accent_ink")
+        self._symbol.setPixmap(pixmap(_SYMBOLS[self._look], getattr(appearance().colours, role), 2 * GRID + 2))
+        self.style().unpolish(self)
+        self.style().polish(self)

@@ -1,0 +1,114 @@
+"""A slider over exact stops: a position is an index, a value is a fraction, nothing passes through a float."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from fractions import Fraction
+
+from PySide6.QtCore import QPointF, Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QWheelEvent
+from PySide6.QtWidgets import QSlider, QStyle, QStyleOptionSlider, QWidget
+
+from phexplore.gui.theme.appearance import appearance
+
+_PER_DECADE = tuple(
+    Fraction(digits, 100) for digits in (
+        100, 102, 105, 107, 110, 113, 115, 118, 121, 124, 127, 130, 133, 137, 140, 143, 147, 150, 154, 158, 162, 165,
+        169, 174, 178, 182, 187, 191, 196, 200, 205, 210, 215, 221, 226, 232, 237, 243, 249, 255, 261, 267, 274, 280,
+        287, 294, 301, 309, 316, 324, 332, 340, 348, 357, 365, 374, 383, 392, 402, 412, 422, 432, 442, 453, 464, 475,
+        487, 499, 511, 523, 536, 549, 562, 576, 590, 604, 619, 634, 649, 665, 681, 698, 715, 732, 750, 768, 787, 806,
+        825, 845, 866, 887, 909, 931, 953, 976,
+    )
+)  # fmt: skip
+"""Three-digit numbers evenly spread on a logarithmic scale: the preferred numbers of series E96 (IEC 60063)."""
+
+
+def log_stops(low: int, high: int) -> tuple[Fraction, ...]:
+    """Return three-digit stops from 10^low to 10^high, 96 per decade, ascending."""
+    decades = [Fraction(10) ** exponent for exponent in range(low, high)]
+    return (*(decade * digits for decade in decades for digits in _PER_DECADE), Fraction(10) ** high)
+
+
+def people_stops(high: int) -> tuple[Fraction, ...]:
+    """Return whole numbers of people from 1 to 10^high on a logarithmic scale, ascending."""
+    return tuple(sorted({Fraction(round(stop)) for stop in log_stops(0, high)}))
+
+
+class StopSlider(QSlider):
+    """A horizontal slider over ascending exact stops.
+
+    Signals:
+        moved: the stop under the handle, while it is dragged or stepped by the user.
+        released: the user let go; what was moved since the last release is one step.
+    """
+
+    moved = Signal(object)
+    released = Signal()
+
+    def __init__(self, name: str, stops: Sequence[Fraction], parent: QWidget | None = None) -> None:
+        super().__init__(Qt.Orientation.Horizontal, parent)
+        self._stops = tuple(stops)
+        self._mark: Fraction | None = None
+        self.setAccessibleName(name)
+        self.setRange(0, len(self._stops) - 1)
+        self.setPageStep(12)
+        self.setMinimumSize(120, 22)
+        self.valueChanged.connect(self._on_value)
+        self.sliderReleased.connect(self.released)
+        appearance().changed.connect(self.update)
+
+    def set_value(self, value: Fraction | None) -> None:
+        """Put the handle on the stop next to `value`, without telling anybody; None = the left end."""
+        position = 0 if value is None else min(bisect_left(self._stops, value), len(self._stops) - 1)
+        if value is not None and position and self._is_nearer(position - 1, value):
+            position -= 1
+        if self.isSliderDown() or position == self.value():
+            return
+        blocked = self.blockSignals(True)
+        self.setValue(position)
+        self.blockSignals(blocked)
+
+    def set_mark(self, value: Fraction | None) -> None:
+        """Draw a tick at `value`: the reference."""
+        if value != self._mark:
+            self._mark = value
+            self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self._mark is not None:
+            self._paint_mark()
+        super().paintEvent(event)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()  # the wheel scrolls the page; it must not change a budget
+
+    def keyReleaseEvent(self, event: QKeyEvent) -> None:
+        super().keyReleaseEvent(event)
+        if not event.isAutoRepeat():
+            self.released.emit()
+
+    def _is_nearer(self, position: int, value: Fraction) -> bool:
+        """Whether the stop is nearer on the logarithmic scale than the next one."""
+        return value * value < self._stops[position] * self._stops[position + 1]
+
+    def _on_value(self, position: int) -> None:
+        self.moved.emit(self._stops[position])
+
+    def _paint_mark(self) -> None:
+        if self._mark is None:
+            return
+        option = QStyleOptionSlider()
+        self.initStyleOption(option)
+        groove = self.style().subControlRect(
+            QStyle.ComplexControl.CC_Slider, option, QStyle.SubControl.SC_SliderGroove, self
+        )
+        handle = self.style().pixelMetric(QStyle.PixelMetric.PM_SliderLength, option, self)
+        position = min(bisect_left(self._stops, self._mark), len(self._stops) - 1)
+        room = groove.width() - handle
+        x = groove.left() + handle / 2 + QStyle.sliderPositionFromValue(0, len(self._stops) - 1, position, room)
+        painter = QPainter(self)
+        painter.setPen(QPen(QColor(appearance().colours.ghost), 2))
+        middle = groove.center().y()
+        painter.drawLine(QPointF(x, middle - 8), QPointF(x, middle + 8))
+        painter.end()

@@ -1,0 +1,56 @@
+"""A headline figure, read from six metres away: caption, figure, what it is, and what changed."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QPaintEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+
+from phexplore.gui.theme.metrics import GRID, HALF
+from phexplore.gui.widgets.labels import ElidedText, Text
+
+
+class Tile(QFrame):
+    """Shows one figure large. The texts come ready; a tile decides nothing."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("look", "card")
+        self._caption = ElidedText(look="muted", relative=0.92)
+        self._value = Text(relative=2.0, bold=True)
+        self._beside = ElidedText(look="muted")
+        self._change = ElidedText(relative=0.92)
+        figures = QHBoxLayout()
+        figures.setSpacing(GRID)
+        figures.addWidget(self._value, 0, Qt.AlignmentFlag.AlignBottom)
+        figures.addWidget(self._beside, 1, Qt.AlignmentFlag.AlignBottom)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(2 * GRID, GRID + 2, 2 * GRID, GRID + 2)
+        column.setSpacing(HALF // 2)
+        column.addWidget(self._caption)
+        column.addLayout(figures)
+        column.addWidget(self._change)
+
+    def show_figure(self, caption: str, value: str, *, beside: str, change: str, look: str) -> None:
+        """Show a figure.
+
+        Args:
+            caption: what it answers.
+            value: the figure.
+            beside: its unit or a second figure.
+            change: difference to the reference.
+            look: of the change: "muted", "good", "attention" or "refused".
+        """
+        for label, text in (
+            (self._caption, caption),
+            (self._value, value),
+            (self._beside, beside),
+            (self._change, change),
+        ):
+            if label.text() != text:
+                label.setText(text)
+        self._change.set_look(look)
+        self.setAccessibleName(f"{caption}: {value} {beside}. {change}".strip())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
