@@ -107,7 +107,11 @@ def coefficient_of_variation(truth: Values, estimate: Values) -> Floats:
 
 def total_absolute_error_of_shares(truth: Values, estimate: Values) -> Floats:
     """Return Σ |share in truth − share in estimate|: how much of a fixed sum would go elsewhere."""
-    return np.abs(_shares(truth) - _shares(estimate)).sum(axis=-1)  # type: ignore[no-any-return]
+    if truth.shape != estimate.shape:
+        raise ValueError(f"truth and estimate have one shape, got {truth.shape} and {estimate.shape}")
+    if truth.shape[-1] == 0:
+        return np.full(truth.shape[:-1], np.nan)
+    return np.asarray(np.abs(_shares(truth) - _shares(estimate)).sum(axis=-1), dtype=np.float64)
 
 
 def absolute_quantile(probability: float) -> Measure:
