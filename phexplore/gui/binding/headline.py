@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from phexplore.accuracy.forecast import Forecast, QueryForecast
-from phexplore.catalog.tables import tables
+from phexplore.catalog.tables import TableProduct, tables
 from phexplore.gui.binding.shown import Shown
 from phexplore.gui.binding.wording import budget_text, margin_word, people, percent, signed_budget
-from phexplore.model.keys import QueryKey, Region
+from phexplore.model.keys import PopulationGroupLevel, QueryKey, Region
 from phexplore.model.numbers import Unlimited
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
@@ -61,20 +61,24 @@ def missed_targets(scenario: Scenario, figures: Forecast) -> tuple[QueryKey, ...
     return tuple(query for _, query in sorted(excess, key=lambda pair: -pair[0]))
 
 
+def numbers_of(product: TableProduct, level: PopulationGroupLevel, method: PhSafe) -> int:
+    """Return how many numbers a table has at a level: basis cells times regions times iteration codes."""
+    regions = 1 if level.region is Region.NATION else len(method.states)
+    return regions * len(level.iteration.codes) * len(product.basis_cells)
+
+
 def published_numbers(method: PhSafe) -> int:
     """Return how many numbers a run publishes: basis cells of all tables, regions and iteration codes.
 
     Derived tables count with the table they come from; the production release of 2020 has 12,688.
     """
     published = set(method.published)
-    total = 0
-    for product in tables().values():
-        source = product.derived_from or product.id
-        for level in product.levels:
-            if QueryKey(source, level) in published:
-                regions = 1 if level.region is Region.NATION else len(method.states)
-                total += regions * len(level.iteration.codes) * len(product.basis_cells)
-    return total
+    return sum(
+        numbers_of(product, level, method)
+        for product in tables().values()
+        for level in product.levels
+        if QueryKey(product.derived_from or product.id, level) in published
+    )
 
 
 def loss_tile(shown: Shown) -> TileContent:

@@ -101,7 +101,9 @@ class Chooser(QComboBox):
         self.setToolTip(tip)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         policies = QComboBox.SizeAdjustPolicy
-        self.setSizeAdjustPolicy(policies.AdjustToMinimumContentsLengthWithIcon if letters else policies.AdjustToContents)
+        self.setSizeAdjustPolicy(
+            policies.AdjustToMinimumContentsLengthWithIcon if letters else policies.AdjustToContents
+        )
         self.setMinimumContentsLength(letters)
 
     def wheelEvent(self, event: QWheelEvent) -> None:

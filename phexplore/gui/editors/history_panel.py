@@ -1,0 +1,80 @@
+"""Every step of the project, click to go there."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, QRect, Qt
+from PySide6.QtGui import QColor, QPainter
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QListView,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from phexplore.gui.binding.history_list import IS_CURRENT_ROLE, TIME_ROLE, HistoryList
+from phexplore.gui.binding.session import Session
+from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.metrics import GRID
+from phexplore.gui.widgets.labels import Text
+
+
+class _StepDelegate(QStyledItemDelegate):
+    """Draws the time of a step at the right and a mark at the current one."""
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: object) -> None:
+        super().paint(painter, option, index)  # type: ignore[arg-type]
+        rect: QRect = option.rect
+        painter.save()
+        painter.setPen(QColor(appearance().colours.muted))
+        painter.setFont(appearance().font(relative=0.92))
+        time = index.data(TIME_ROLE)  # type: ignore[attr-defined]
+        painter.drawText(
+            rect.adjusted(0, 0, -2 * GRID, 0), int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), time
+        )
+        if index.data(IS_CURRENT_ROLE):  # type: ignore[attr-defined]
+            painter.fillRect(
+                QRect(rect.left(), rect.top() + 2, 4, rect.height() - 4), QColor(appearance().colours.accent)
+            )
+        painter.restore()
+
+
+class HistoryPanel(QWidget):
+    """The list of steps. Undone steps are in italics and can be gone back to until the next edit."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self.model = HistoryList(session, self)
+        self.list = QListView()
+        self.list.setModel(self.model)
+        self.list.setItemDelegate(_StepDelegate(self.list))
+        self.list.setUniformItemSizes(True)
+        self.list.setAccessibleName("Steps of the project")
+        self.list.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.list.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
+        self.list.activated.connect(self._go)
+        self.list.clicked.connect(self._go)
+        self._summary = Text(look="muted", wrap=True)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GRID)
+        column.addWidget(self._summary)
+        column.addWidget(self.list, 1)
+        session.updated.connect(self._refresh)
+        self._refresh()
+
+    def _go(self, index: QModelIndex) -> None:
+        self._session.go_to(index.row())
+
+    def _refresh(self, _update: object = None) -> None:
+        count, cursor = self.model.rowCount(), self.model.cursor
+        undone = count - 1 - cursor
+        words = f"{cursor + 1} step" + ("" if cursor == 0 else "s")
+        more = f", {undone} undone" if undone else ""
+        self._summary.setText(
+            f"{words}{more}. Click a step to see the project as it was; nothing is lost until you edit."
+        )
+        if self.list.currentIndex().row() != cursor:
+            self.list.setCurrentIndex(self.model.index(cursor))
