@@ -159,13 +159,26 @@ def forecast(scenario: Scenario) -> Forecast:
     """Return all analytic figures. Unchanged queries come from a cache keyed by value, so an edit costs one query."""
     method, conventions = scenario.method, scenario.conventions
     total = total_budget(list(method.budgets.values()))
+    known = _known_figures(method.framework, conventions)
     queries: list[QueryForecast] = []
     derived: list[DerivedForecast] = []
     for key, budget in method.budgets.items():
         threshold = method.thresholds.get(key.table)
-        share = _share(budget, total)
-        queries.append(_query_forecast(key, threshold, budget, share, method.framework, conventions))
-        derived += _derived_forecasts(key, threshold, budget, method.framework, conventions)
+        figures = known.of(key, threshold, budget)
+        queries.append(
+            QueryForecast(
+                key,
+                threshold,
+                figures.sensitivity,
+                budget,
+                figures.bounded_budget,
+                _share(budget, total),
+                figures.noise,
+                figures.sigma,
+                figures.margins,
+            )
+        )
+        derived += figures.derived
     return Forecast(conventions, _privacy_loss(method.framework, total, conventions), tuple(queries), tuple(derived))
 
 
@@ -175,37 +188,59 @@ def _share(budget: Budget, total: Budget) -> Fraction | None:
     return budget / total
 
 
-@lru_cache(maxsize=4096)
-def _query_forecast(
-    key: QueryKey,
-    threshold: int | None,
-    budget: Budget,
-    share: Fraction | None,
-    framework: PrivacyFramework,
-    conventions: Conventions,
-) -> QueryForecast:
-    reach = sensitivity(tables()[key.table], threshold)
-    twice = budget if isinstance(budget, Unlimited) else bounded(budget)
-    if budget == 0:
-        return QueryForecast(key, threshold, reach, budget, twice, share, None, None, None)
-    noise = noise_for(framework, sensitivity=reach, budget=budget)
-    margins = margins_of(noise, 1, conventions.confidence, conventions.z)
-    sigma = noise.reported_variance() ** 0.5
-    return QueryForecast(key, threshold, reach, budget, twice, share, noise, sigma, margins)
+@dataclass(frozen=True, slots=True)
+class _QueryFigures:
+    """What depends on one query alone, not on the total."""
+
+    sensitivity: int
+    bounded_budget: Budget
+    noise: Noise | None
+    sigma: float | None
+    margins: Margins | None
+    derived: tuple[DerivedForecast, ...]
 
 
-@lru_cache(maxsize=4096)
-def _derived_forecasts(
-    key: QueryKey, threshold: int | None, budget: Budget, framework: PrivacyFramework, conventions: Conventions
-) -> tuple[DerivedForecast, ...]:
-    if budget == 0:
-        return ()
-    noise = noise_for(framework, sensitivity=sensitivity(tables()[key.table], threshold), budget=budget)
-    found: list[DerivedForecast] = []
-    for product in tables().values():
-        if key.table in {product.id, product.derived_from}:
-            found += _derived_cells(product, key, noise, conventions)
-    return tuple(found)
+class _KnownFigures:
+    """The figures of queries already seen under one framework and one set of conventions.
+
+    The key holds whole numbers: hashing a fraction costs a modular power, too much 46 times per frame.
+    """
+
+    def __init__(self, framework: PrivacyFramework, conventions: Conventions) -> None:
+        self._framework = framework
+        self._conventions = conventions
+        self._figures: dict[tuple[QueryKey, int | None, int, int], _QueryFigures] = {}
+
+    def of(self, key: QueryKey, threshold: int | None, budget: Budget) -> _QueryFigures:
+        """Return the figures of a query, computed once."""
+        ratio = (-1, 1) if isinstance(budget, Unlimited) else (budget.numerator, budget.denominator)
+        place = (key, threshold, *ratio)
+        if (figures := self._figures.get(place)) is None:
+            if len(self._figures) >= _MOST_FIGURES:
+                self._figures.clear()
+            figures = self._figures[place] = self._computed(key, threshold, budget)
+        return figures
+
+    def _computed(self, key: QueryKey, threshold: int | None, budget: Budget) -> _QueryFigures:
+        reach = sensitivity(tables()[key.table], threshold)
+        twice = budget if isinstance(budget, Unlimited) else bounded(budget)
+        if budget == 0:
+            return _QueryFigures(reach, twice, None, None, None, ())
+        noise = noise_for(self._framework, sensitivity=reach, budget=budget)
+        margins = margins_of(noise, 1, self._conventions.confidence, self._conventions.z)
+        derived: list[DerivedForecast] = []
+        for product in tables().values():
+            if key.table in {product.id, product.derived_from}:
+                derived += _derived_cells(product, key, noise, self._conventions)
+        return _QueryFigures(reach, twice, noise, noise.reported_variance() ** 0.5, margins, tuple(derived))
+
+
+_MOST_FIGURES = 4096
+
+
+@lru_cache(maxsize=16)
+def _known_figures(framework: PrivacyFramework, conventions: Conventions) -> _KnownFigures:
+    return _KnownFigures(framework, conventions)
 
 
 def _derived_cells(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from statistics import NormalDist
+from typing import cast
 
 from phexplore.errors import PhexploreError
 from phexplore.model.conventions import Conventions, MarginConvention
@@ -59,7 +60,6 @@ def normal_factor(confidence: Fraction, z: Fraction) -> Fraction:
     return round_exact(Fraction(NormalDist().inv_cdf(float((1 + confidence) / 2))), Fraction(1, 10**12), Rounding.UP)
 
 
-@lru_cache(maxsize=8192)
 def margins_of(noise: Noise, count: int, confidence: Fraction, z: Fraction) -> Margins:
     """Return the margins of the sum of `count` independent noises of this distribution.
 
@@ -69,7 +69,12 @@ def margins_of(noise: Noise, count: int, confidence: Fraction, z: Fraction) -> M
         confidence: in (0, 1).
         z: factor of the normal convention at 90 %.
     """
-    return _margins([noise] * count, confidence, z)
+    return _remembered(cast("Hashable", noise), count, confidence, z)
+
+
+@lru_cache(maxsize=8192)
+def _remembered(noise: Hashable, count: int, confidence: Fraction, z: Fraction) -> Margins:
+    return _margins([cast("Noise", noise)] * count, confidence, z)
 
 
 def margins_of_sum(noises: Sequence[Noise], conventions: Conventions) -> Margins:

@@ -44,7 +44,7 @@ def run(arguments: list[str]) -> int:
     if arguments[:1] == ["--worker"]:
         from phexplore.runs.worker import main as worker
 
-        return worker(arguments[1:])
+        return worker(Path(arguments[1]))
     if not arguments or _is_file(arguments[0]):
         arguments = ["gui", *arguments]
     try:

@@ -1,0 +1,203 @@
+"""Everything that can be said about TopDown parameters before any run: noise, margins and privacy loss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+from phexplore.accounting.zcdp import epsilon
+from phexplore.accuracy.forecast import HEADLINE_DELTA, EpsilonFigure
+from phexplore.accuracy.margins import Margins, margins_of
+from phexplore.model.conventions import Conventions, Conversion, Neighbours
+from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.topdown import LevelQuery, TopDown
+from phexplore.noise.distributions import DiscreteGaussian, Noise, TwoSidedGeometric
+from phexplore.workload.queries import MarginalQuery, parse_query
+from phexplore.workload.schema import load_schema
+
+SENSITIVITY_SQUARED = 2
+"""Replacing one record moves two answers of a query group by one each: squared L2 norm 2, L1 norm 2."""
+
+
+@dataclass(frozen=True, slots=True)
+class LevelQueryForecast:
+    """What is known about one query group at one level.
+
+    Attributes:
+        key: level and query.
+        cells: answers in one geographic unit.
+        share: of the level's budget, exact.
+        share_of_total: of the whole budget, exact.
+        budget: ρ (or ε under pure DP), exact.
+        sigma2: σ² of the discrete Gaussian, exact (1/ρ); the variance's exact parameter does not exist under pure DP: None.
+        noise: distribution of one answer; None when the budget is 0.
+        sigma: scale in people, None when the budget is 0.
+        margins: of one answer.
+    """
+
+    key: LevelQuery
+    cells: int
+    share: Fraction
+    share_of_total: Fraction
+    budget: Fraction
+    sigma2: Fraction | None
+    noise: Noise | None
+    sigma: float | None
+    margins: Margins | None
+
+
+@dataclass(frozen=True, slots=True)
+class SemanticLoss:
+    """The loss that protects one attribute, or where in a unit somebody lives.
+
+    Attributes:
+        name: the attribute, or the level X of "block within X".
+        rho: sum over the queries that count, exact; ε under pure DP.
+        epsilon: at δ = 1e-10 by the certificates' conversion; equal to `rho` under pure DP.
+    """
+
+    name: str
+    rho: Fraction
+    epsilon: float
+
+
+@dataclass(frozen=True, slots=True)
+class TopDownForecast:
+    """All analytic figures of TopDown parameters.
+
+    Attributes:
+        conventions: what the figures mean.
+        framework: zCDP or pure DP.
+        total: ρ or ε, exact, under replace-one neighbours.
+        epsilons: (ε, δ) figures of the total.
+        entries: one per level and query group, top down.
+        attributes: loss per attribute (the queries that tell two of its levels apart).
+        block_within: loss of all levels strictly below X, from the narrowest X to the widest.
+    """
+
+    conventions: Conventions
+    framework: PrivacyFramework
+    total: Fraction
+    epsilons: tuple[EpsilonFigure, ...]
+    entries: tuple[LevelQueryForecast, ...]
+    attributes: tuple[SemanticLoss, ...]
+    block_within: tuple[SemanticLoss, ...]
+
+
+@lru_cache(maxsize=4096)
+def query_of(schema: str, name: str) -> MarginalQuery:
+    """Return the query group of this name, read once."""
+    return parse_query(load_schema(schema), name)
+
+
+def forecast_topdown(method: TopDown, conventions: Conventions) -> TopDownForecast:
+    """Return all analytic figures; unchanged query groups come from a cache keyed by value.
+
+    Raises:
+        PhexploreError: the schema or a query is unknown.
+    """
+    entries = tuple(_entry(method, key, conventions) for key in method.query_shares)
+    return TopDownForecast(
+        conventions,
+        method.framework,
+        method.total,
+        _epsilons(method.framework, method.total, conventions),
+        entries,
+        _per_attribute(method),
+        _block_within(method),
+    )
+
+
+def _entry(method: TopDown, key: LevelQuery, conventions: Conventions) -> LevelQueryForecast:
+    share = method.query_shares[key]
+    share_of_total = method.level_shares[key.level] * share
+    budget = method.total * share_of_total
+    cells = query_of(method.schema, key.query).answers
+    if budget == 0:
+        return LevelQueryForecast(key, cells, share, share_of_total, budget, None, None, None, None)
+    noise, sigma2 = _noise(method.framework, budget)
+    margins = margins_of(noise, 1, conventions.confidence, conventions.z)
+    return LevelQueryForecast(
+        key, cells, share, share_of_total, budget, sigma2, noise, noise.reported_variance() ** 0.5, margins
+    )
+
+
+@lru_cache(maxsize=4096)
+def _noise(framework: PrivacyFramework, budget: Fraction) -> tuple[Noise, Fraction | None]:
+    """σ² = Δ₂²/(2ρ) = 1/ρ under zCDP; scale Δ₁/ε = 2/ε under pure DP (TDA paper, §5; production accounting)."""
+    if framework is PrivacyFramework.PURE_DP:
+        return TwoSidedGeometric(SENSITIVITY_SQUARED / budget), None
+    sigma2 = Fraction(SENSITIVITY_SQUARED) / (2 * budget)
+    return DiscreteGaussian(sigma2), sigma2
+
+
+@lru_cache(maxsize=256)
+def _epsilons(framework: PrivacyFramework, total: Fraction, conventions: Conventions) -> tuple[EpsilonFigure, ...]:
+    if framework is PrivacyFramework.PURE_DP:
+        return (EpsilonFigure(None, Neighbours.BOUNDED, None, Fraction(0), float(total)),)
+    return tuple(
+        EpsilonFigure(conversion, Neighbours.BOUNDED, total, delta, epsilon(total, delta, conversion))
+        for delta in sorted({HEADLINE_DELTA, conventions.delta})
+        for conversion in Conversion
+    )
+
+
+def _loss(framework: PrivacyFramework, name: str, rho: Fraction) -> SemanticLoss:
+    if framework is PrivacyFramework.PURE_DP or rho == 0:
+        return SemanticLoss(name, rho, float(rho))
+    return SemanticLoss(name, rho, epsilon(rho, HEADLINE_DELTA, Conversion.ZCDP_OPTIMAL_ALPHA))
+
+
+def _per_attribute(method: TopDown) -> tuple[SemanticLoss, ...]:
+    """Return the loss per attribute: only queries that distinguish at least two of its levels tell anything about it."""
+    schema = load_schema(method.schema)
+    found = []
+    for attribute in schema.attributes:
+        spent = sum(
+            (
+                method.budget(key)
+                for key in method.query_shares
+                if (query := query_of(method.schema, key.query)).schema is schema
+                and query.distinguishes(attribute.name)
+            ),
+            Fraction(0),
+        )
+        found.append(_loss(method.framework, attribute.name, spent))
+    return tuple(found)
+
+
+def _block_within(method: TopDown) -> tuple[SemanticLoss, ...]:
+    """Return what is spent strictly below each level: how well the block within that unit is hidden."""
+    found, below = [], Fraction(0)
+    for level, lower in zip(method.levels[-2::-1], method.levels[:0:-1], strict=True):
+        below += method.total * method.level_shares[lower]
+        found.append(_loss(method.framework, level, below))
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class JointRelease:
+    """Persons and units published together.
+
+    Attributes:
+        partner: preset id of the other part.
+        rho: of both, exact.
+        epsilon: of the joint ρ at δ = 1e-10, by the certificates' conversion.
+        sum_of_epsilons: of the two parts converted one by one: larger, shown because it is often quoted.
+    """
+
+    partner: str
+    rho: Fraction
+    epsilon: float
+    sum_of_epsilons: float
+
+
+def joint_release(method: TopDown, partner_id: str, partner: TopDown) -> JointRelease | None:
+    """Return the loss of two parts as one release; None under pure DP, where ε simply adds."""
+    if PrivacyFramework.PURE_DP in {method.framework, partner.framework}:
+        return None
+    parts = [method.total, partner.total]
+    joint = sum(parts, Fraction(0))
+    separate = [epsilon(rho, HEADLINE_DELTA, Conversion.ZCDP_OPTIMAL_ALPHA) for rho in parts]
+    return JointRelease(partner_id, joint, epsilon(joint, HEADLINE_DELTA, Conversion.ZCDP_OPTIMAL_ALPHA), sum(separate))

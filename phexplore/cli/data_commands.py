@@ -1,0 +1,147 @@
+"""Commands about populations: synth, data check, data describe, data convert."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from phexplore.cli.printing import print_json, print_table, say
+from phexplore.model.issues import Issue, Severity
+
+JSON = typer.Option(False, "--json", help="Print JSON.")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the program."""
+    synth = typer.Typer(help="Make a synthetic population.", no_args_is_help=True)
+    synth.command("sdhc")(synth_sdhc)
+    app.add_typer(synth, name="synth")
+    convert = typer.Typer(help="Turn other records into a population.", no_args_is_help=True)
+    convert.command("pums")(convert_pums)
+    convert.callback()(_convert)
+    data = typer.Typer(help="Check, describe and convert populations.", no_args_is_help=True)
+    data.command("check")(check)
+    data.command("describe")(describe)
+    data.add_typer(convert, name="convert")
+    app.add_typer(data, name="data")
+
+
+def _convert() -> None:
+    """Turn other records into a population."""
+
+
+def synth_sdhc(
+    persons: int = typer.Option(..., "--persons", help="How many, group quarters included."),
+    seed: int = typer.Option(..., "--seed", help="Any whole number of 0 or more; equal seeds make equal files."),
+    out: Path = typer.Option(..., "--out", help="Directory; it may exist."),
+    states: str = typer.Option("", "--states", help="States by code or abbreviation, e.g. 44,09. Without it: all 51."),
+    puerto_rico: bool = typer.Option(False, "--pr", help="Puerto Rico instead."),
+) -> None:
+    """Make persons, units and geography that match real 2010 figures per state, as CSV and Parquet.
+
+    Example: phexplore synth sdhc --persons 100000 --states 44,09 --seed 1 --out population
+    """
+    from phexplore.data.synthetic.generator import generate_sdhc
+
+    chosen = [code.strip() for code in states.split(",") if code.strip()] or None
+    mark = generate_sdhc(persons, out, seed=seed, states=chosen, puerto_rico=puerto_rico, progress=None)
+    say(mark.statement)
+    for name, file in mark.files.items():
+        say(f"Wrote {out / name} ({file.rows:,} rows)")
+
+
+def convert_pums(
+    file: Path = typer.Argument(help="ACS PUMS person records (.csv or .csv.gz) with SERIALNO."),
+    out: Path = typer.Option(..., "--out", help="Directory; it may exist."),
+    seed: int = typer.Option(0, "--seed", help="Of the imputations."),
+) -> None:
+    """Turn ACS PUMS person records into a population and say what had to be imputed.
+
+    Example: phexplore data convert pums pums_ri.csv.gz --out population
+    """
+    from phexplore.data.pums import convert_pums as convert
+
+    mark = convert(file, out, seed=seed)
+    say(mark.statement)
+    for sentence in mark.imputed:
+        say(f"- {sentence}")
+
+
+def check(
+    path: Path = typer.Argument(help="Directory of a population, or demo."),
+    states: str = typer.Option("", "--states", help="The state filter of the run, e.g. 44,09."),
+    as_json: bool = JSON,
+) -> None:
+    """List everything that is wrong with a population, with file, line and column.
+
+    Example: phexplore data check population
+    """
+    from phexplore.data.validation import check_data
+
+    found = check_data(path, tuple(code for code in states.split(",") if code) or None)
+    if as_json:
+        print_json(
+            {
+                "errors": found.errors,
+                "warnings": found.warnings,
+                "reached": found.reached.name.lower(),
+                "issues": [_issue_json(issue) for issue in found.issues],
+                "note": found.note,
+            }
+        )
+    else:
+        for issue in found.issues:
+            print(f"{issue.place}: {issue.severity.value}: {issue.sentence} {issue.remedy}")
+        print(f"{found.errors:,} errors, {found.warnings:,} warnings.")
+        say(found.note)
+    if found.errors:
+        raise typer.Exit(2)
+
+
+def _issue_json(issue: Issue) -> dict[str, Any]:
+    return {
+        "severity": issue.severity.value,
+        "path": list(issue.path),
+        "line": issue.line or None,
+        "column": issue.column or None,
+        "sentence": issue.sentence,
+        "remedy": issue.remedy,
+        "error": issue.severity is Severity.ERROR,
+    }
+
+
+def describe(path: Path = typer.Argument(help="Directory of a population, or demo."), as_json: bool = JSON) -> None:
+    """Say what a population is: rows, states, household sizes, where it comes from.
+
+    Example: phexplore data describe demo
+    """
+    from phexplore.data.description import describe_data
+
+    found = describe_data(path)
+    content = {
+        "storage": found.storage.value,
+        "rows": found.rows,
+        "states": found.states,
+        "persons_in_households": found.persons_in_households,
+        "persons_in_group_quarters": found.persons_in_group_quarters,
+        "households": found.households,
+        "vacant_units": found.vacant_units,
+        "group_quarters": found.group_quarters,
+        "household_sizes": found.household_sizes,
+        "largest_household": found.largest_household,
+        "synthetic": found.is_synthetic,
+        "provenance": found.provenance.statement if found.provenance else None,
+    }
+    if as_json:
+        print_json(content)
+        return
+    rows = [(key.replace("_", " "), _plain(value)) for key, value in content.items()]
+    print_table(("", ""), rows)
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key}: {number:,}" for key, number in value.items())
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

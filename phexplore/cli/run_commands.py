@@ -1,0 +1,98 @@
+"""Commands that compute on data: tabulate, run, report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from phexplore.cli.printing import print_json, say
+from phexplore.cli.progress import ProgressLine
+from phexplore.cli.source import load_scenario
+from phexplore.errors import CancelledError, PhexploreError
+
+SCENARIO = typer.Argument(help="A preset id, a project file (.phx, #NAME for one of its scenarios) or a config.json.")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the program."""
+    app.command()(tabulate)
+    app.command()(run)
+    app.command()(report)
+
+
+def tabulate(
+    data: Path = typer.Argument(help="Directory of a population, or demo."),
+    out: Path = typer.Option(..., "--out", help="Directory for one directory per table; it may exist."),
+    truncate: str = typer.Option("", "--truncate", help="Count what a private run of this scenario measures."),
+    states: str = typer.Option("", "--states", help="Only these states, e.g. 44,09 (as a state filter)."),
+) -> None:
+    """Count the tables exactly, without noise. The counts are as confidential as the data.
+
+    Example: phexplore tabulate population --out tables --truncate sdhc-2020-us
+    """
+    from phexplore.cli.tabulating import tabulate_to
+
+    scenario = load_scenario(truncate) if truncate else None
+    for path in tabulate_to(data, out, scenario, tuple(code for code in states.split(",") if code)):
+        say(f"Wrote {path}")
+
+
+def run(
+    scenario: str = SCENARIO,
+    data: Path = typer.Option(..., "--data", help="Directory of a population, or demo."),
+    out: Path = typer.Option(..., "--out", help="Run directory; the same run is resumed, another one replaced."),
+    trials: int = typer.Option(1, "--trials", min=1, help="How many releases to simulate."),
+    seed: int | None = typer.Option(None, "--seed", min=0, help="Without it, noise comes from the operating system."),
+    workers: int = typer.Option(1, "--workers", min=1, help="Trials computed at the same time; changes no byte."),
+    no_noise: bool = typer.Option(False, "--no-noise", help="Exact truncated counts."),
+    non_private: bool = typer.Option(False, "--non-private", help="Exact counts, totals too, nothing truncated."),
+    as_json: bool = typer.Option(False, "--json", help="Print the summary as JSON."),
+) -> None:
+    """Simulate full releases in a worker process and keep every one of them. Ctrl-C cancels; finished trials stay.
+
+    Example: phexplore run sdhc-2020-us --data demo --trials 20 --seed 1 --out runs/first
+    """
+    from phexplore.accuracy.check import check, has_errors
+    from phexplore.runs.events import Failed, Finished, Outcome
+    from phexplore.runs.launch import run_worker
+    from phexplore.runs.spec import RunMode, RunSpec, describe_data
+    from phexplore.runs.store import load_summary, prepare_directory
+
+    found = load_scenario(scenario)
+    errors = [issue for issue in check(found) if has_errors([issue])]
+    if errors:
+        raise PhexploreError(f"{errors[0].place}: {errors[0].sentence}", errors[0].remedy)
+    if no_noise and non_private:
+        raise PhexploreError("--no-noise and --non-private exclude each other.", "Give one of them.")
+    mode = RunMode.NO_NOISE if no_noise else RunMode.NON_PRIVATE if non_private else RunMode.PRIVATE
+    spec = RunSpec(found, describe_data(data), trials, seed, mode, workers)
+    directory = prepare_directory(out, spec, replace=True)
+    with ProgressLine() as line:
+        final = run_worker(directory, line.show)
+    match final:
+        case Failed(sentence, remedy, _):
+            raise PhexploreError(sentence, remedy)
+        case Finished(Outcome.CANCELLED):
+            raise CancelledError("The run was cancelled; finished trials are kept.")
+        case _:
+            summary = load_summary(directory)
+    if as_json:
+        print_json(summary)
+    else:
+        say(f"Complete: {directory}")
+
+
+def report(
+    run: Path = typer.Argument(help="A run directory."),
+    form: str = typer.Option(..., "--format", help="html, csv, png or pdf."),
+    out: Path = typer.Option(..., "--out", help="File, or directory for csv and png; it may exist."),
+) -> None:
+    """Write the results of a run.
+
+    Example: phexplore report runs/first --format html --out report.html
+    """
+    from phexplore.cli.exporting import export_run
+
+    for path in export_run(run, form, out):
+        say(f"Wrote {path}")
