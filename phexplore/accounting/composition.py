@@ -1,0 +1,59 @@
+"""Adding up what was spent, exactly. ρ under zCDP and ε under pure DP compose by addition (PHSafe paper §4.4.1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from phexplore.errors import BudgetMismatchError
+from phexplore.model.numbers import Budget, Unlimited, exact_text, total_budget
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from fractions import Fraction
+
+
+def spent(budgets: Iterable[Budget]) -> Budget:
+    """Return the exact sum of budgets spent on the same data; unlimited as soon as one is.
+
+    Args:
+        budgets: of one framework, ρ or ε; 0 is a query that was not published.
+
+    Raises:
+        ValueError: a budget is negative.
+    """
+    parts = list(budgets)
+    for part in parts:
+        if not isinstance(part, Unlimited) and part < 0:
+            raise ValueError(f"nobody spends a negative budget, got {part}")
+    return total_budget(parts)
+
+
+def bounded_epsilon(epsilon: Fraction) -> Fraction:
+    """Return the bounded (replace-one) ε of a pure-DP run with this unbounded ε: a removal and an addition, twice it.
+
+    Raises:
+        ValueError: ε is negative.
+    """
+    if epsilon < 0:
+        raise ValueError(f"ε is at least 0, got {epsilon}")
+    return 2 * epsilon
+
+
+def confirm_spent(declared: Budget, budgets: Iterable[Budget]) -> None:
+    """Compare what was declared with what was spent; call it before anything leaves the program.
+
+    Raises:
+        BudgetMismatchError: they differ, by however little, in either direction.
+        ValueError: a budget is negative.
+    """
+    total = spent(budgets)
+    if total == declared:
+        return
+    difference = ""
+    if not isinstance(total, Unlimited) and not isinstance(declared, Unlimited):
+        way = "more" if total > declared else "less"
+        difference = f", {exact_text(abs(total - declared))} {way}"
+    raise BudgetMismatchError(
+        f"The declared budget is {exact_text(declared)}, but {exact_text(total)} was spent{difference}.",
+        "The result must not be released. Declare what the queries spend, or change the queries.",
+    )
