@@ -1,0 +1,65 @@
+"""Differences between two scenarios as sentences."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from phexplore.accuracy.forecast import Forecast
+from phexplore.model.diff import Change, ChangedField
+from phexplore.model.keys import QueryKey, TableId
+from phexplore.model.numbers import Unlimited, exact_text
+from phexplore.report.document import people_text
+
+
+def change_sentence(change: Change, before: Forecast, after: Forecast) -> str:
+    """Return one change with its effect, e.g. ``PH3 (State, A-G): ρ 0.662976 → 0.4; margin 20.00 → 25.75 people``.
+
+    Args:
+        change: what differs.
+        before: figures of the first scenario, for the margin it had.
+        after: figures of the second.
+    """
+    name, values = _name(change, after), f"{_shown(change.before)} → {_shown(change.after)}"
+    if change.field is ChangedField.BUDGET and isinstance(change.key, QueryKey):
+        old, new = _margin(before, change.key), _margin(after, change.key)
+        return f"{name} {values}; margin {old} → {new}"
+    if change.field is ChangedField.THRESHOLD:
+        return f"{name} {values}; sensitivity {_sensitivity(before, change.key)} → {_sensitivity(after, change.key)} people"
+    return f"{name} {values}"
+
+
+def _name(change: Change, after: Forecast) -> str:
+    key = change.key.title if isinstance(change.key, QueryKey) else str(change.key or "")
+    match change.field:
+        case ChangedField.BUDGET:
+            return f"{key}: unbounded {after.privacy.framework.symbol}"
+        case ChangedField.TARGET:
+            return f"{key}: margin target"
+        case ChangedField.THRESHOLD:
+            return f"{key}: truncation threshold τ"
+        case _:
+            return f"{change.field.value.capitalize()}:"
+
+
+def _margin(forecast: Forecast, query: QueryKey) -> str:
+    margins = next((entry.margins for entry in forecast.queries if entry.query == query), None)
+    if margins is None:
+        return "not published"
+    return f"{people_text(margins.by(forecast.conventions.margin), 2)} people"
+
+
+def _sensitivity(forecast: Forecast, table: QueryKey | TableId | None) -> str:
+    return next((str(entry.sensitivity) for entry in forecast.queries if entry.query.table == table), "none")
+
+
+def _shown(value: Any) -> str:
+    match value:
+        case None:
+            return "none"
+        case Fraction() | Unlimited():
+            return exact_text(value)
+        case tuple():
+            return ", ".join(map(str, value))
+        case _:
+            return str(getattr(value, "value", value))

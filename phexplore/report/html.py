@@ -1,0 +1,55 @@
+"""Reports as one HTML file that needs nothing else: pictures inside, no script, no network."""
+
+from __future__ import annotations
+
+import base64
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from phexplore.report.document import Document
+from phexplore.report.look import Chart, FigureFormat, chart_bytes
+from phexplore.resources import resource
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_TEMPLATE = "report.html.j2"
+_STYLE = "report.css"
+
+_CSS_PIXELS_PER_INCH = 96
+
+
+def document_html(document: Document) -> bytes:
+    """Return the report in UTF-8. The same document gives the same bytes. All text is escaped by the template."""
+    pictures = {chart.id: _picture(chart) for part in document.parts for chart in part.charts}
+    text = _environment().get_template(_TEMPLATE).render(document=document, pictures=pictures, style=_style())
+    return text.encode()
+
+
+def _picture(chart: Chart) -> dict[str, Any]:
+    # A picture of its own document: the ids inside one SVG cannot meet those of another.
+    svg = chart_bytes(chart, FigureFormat.SVG, titled=False)
+    return {
+        "source": "data:image/svg+xml;base64," + base64.b64encode(svg).decode("ascii"),
+        "width": round(chart.width * _CSS_PIXELS_PER_INCH),
+        "height": round(chart.height * _CSS_PIXELS_PER_INCH),
+    }
+
+
+def _style() -> str:
+    return resource(f"report/{_STYLE}").read_text(encoding="utf-8")
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - only a report pays for it
+
+    folder = resource(f"report/{_TEMPLATE}").parent
+    return Environment(
+        loader=FileSystemLoader(folder),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )

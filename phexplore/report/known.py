@@ -1,0 +1,92 @@
+"""What can be exported, as explicit tables: one line per format. Importing this costs nothing heavy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Generic, TypeVar
+
+from phexplore.errors import UnknownNameError
+from phexplore.report.snapshot import ScenarioSnapshot
+
+Shown = TypeVar("Shown")
+
+
+@dataclass(frozen=True, slots=True)
+class Exporter(Generic[Shown]):
+    """One format. `write` is pure: the same value gives the same bytes.
+
+    Attributes:
+        id: as the command line and menus take it.
+        suffix: of the file, with its dot.
+        title: for people.
+        write: value to bytes; raises a `PhexploreError` when it cannot.
+    """
+
+    id: str
+    suffix: str
+    title: str
+    write: Callable[[Shown], bytes]
+
+
+def _csv(snapshot: ScenarioSnapshot) -> bytes:
+    from phexplore.report.table10 import table10_csv  # noqa: PLC0415 - each format loads what it needs
+
+    return table10_csv(snapshot.scenario, snapshot.forecast)
+
+
+def _xlsx(snapshot: ScenarioSnapshot) -> bytes:
+    from phexplore.report.table10_xlsx import table10_xlsx  # noqa: PLC0415 - as above
+
+    return table10_xlsx(snapshot)
+
+
+def _html(snapshot: ScenarioSnapshot) -> bytes:
+    from phexplore.report.html import document_html  # noqa: PLC0415 - as above
+    from phexplore.report.scenario_document import scenario_document  # noqa: PLC0415 - as above
+
+    return document_html(scenario_document(snapshot))
+
+
+def _pdf(snapshot: ScenarioSnapshot) -> bytes:
+    from phexplore.report.pdf import pdf_from_html  # noqa: PLC0415 - as above
+
+    return pdf_from_html(_html(snapshot), snapshot.now)
+
+
+def _charts(form: str) -> Callable[[ScenarioSnapshot], bytes]:
+    def write(snapshot: ScenarioSnapshot) -> bytes:
+        from phexplore.report.forecast_charts import scenario_charts  # noqa: PLC0415 - as above
+        from phexplore.report.look import FigureFormat, sheet_bytes  # noqa: PLC0415 - as above
+
+        return sheet_bytes(scenario_charts(snapshot), FigureFormat(form))
+
+    return write
+
+
+def _table(*exporters: Exporter[Shown]) -> Mapping[str, Exporter[Shown]]:
+    return MappingProxyType({exporter.id: exporter for exporter in exporters})
+
+
+SCENARIO_EXPORTERS: Mapping[str, Exporter[ScenarioSnapshot]] = _table(
+    Exporter("csv", ".csv", "Parameters and margins, CSV", _csv),
+    Exporter("xlsx", ".xlsx", "Parameters and margins, workbook", _xlsx),
+    Exporter("html", ".html", "Report of the scenario, HTML", _html),
+    Exporter("pdf", ".pdf", "Report of the scenario, PDF", _pdf),
+    Exporter("svg", ".svg", "Charts of the scenario, SVG", _charts("svg")),
+    Exporter("png", ".png", "Charts of the scenario, PNG", _charts("png")),
+    Exporter("charts-pdf", ".pdf", "Charts of the scenario, PDF", _charts("pdf")),
+)
+"""Formats of a scenario by id. A new one is a function and a line."""
+
+
+def scenario_exporter(exporter_id: str) -> Exporter[ScenarioSnapshot]:
+    """Return a format of a scenario.
+
+    Raises:
+        UnknownNameError: no such format; the remedy names the nearest.
+    """
+    if (found := SCENARIO_EXPORTERS.get(exporter_id)) is None:
+        raise UnknownNameError("export format", exporter_id, list(SCENARIO_EXPORTERS))
+    return found

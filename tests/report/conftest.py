@@ -1,0 +1,61 @@
+"""Values the report tests share."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from phexplore.model.edits import set_budget, set_threshold
+from phexplore.model.keys import TableId, parse_query
+from phexplore.model.numbers import UNLIMITED
+from phexplore.model.phsafe import PrivacyFramework
+from phexplore.report.snapshot import scenario_snapshot
+
+NOW = dt.datetime(2026, 7, 1, 14, 3, tzinfo=dt.UTC)
+
+
+def edited(us):
+    """A proposal: one budget cut, one level left out, one threshold lowered, one budget without a finite decimal."""
+    proposal = replace(us, name="Proposal <3> & more", note="=HYPERLINK(evil)")
+    proposal = set_budget(proposal, parse_query("PH3/state_A-G"), Fraction(1, 3))
+    proposal = set_budget(proposal, parse_query("PH2/usa_*"), Fraction(0))
+    return set_threshold(proposal, TableId("PH7"), 5)
+
+
+def unlimited(us):
+    """A test run's parameters: one level without noise."""
+    return set_budget(replace(us, name="Without noise"), parse_query("PH4/usa_*"), UNLIMITED)
+
+
+def pure_dp(us):
+    """The 2020 numbers read as ε."""
+    return replace(us, name="Pure DP", method=replace(us.method, framework=PrivacyFramework.PURE_DP))
+
+
+def unpublished(us):
+    """Nothing is published and nothing is aimed at."""
+    budgets = dict.fromkeys(us.method.budgets, Fraction(0))
+    return replace(us, name="Nothing", method=replace(us.method, budgets=budgets, targets={}))
+
+
+SHAPES = {
+    "edited": edited,
+    "unlimited": unlimited,
+    "pure dp": pure_dp,
+    "unpublished": unpublished,
+    "as in 2020": lambda us: us,
+}
+
+
+@pytest.fixture(params=SHAPES.values(), ids=SHAPES.keys())
+def scenario(request, us):
+    return request.param(us)
+
+
+@pytest.fixture
+def snapshot(us):
+    """The 2020 parameters beside nothing."""
+    return scenario_snapshot(us, NOW)
