@@ -1,0 +1,294 @@
+"""How wrong will published numbers be? The errors of a run with the exact noise drawn over them."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+
+import numpy as np
+import pyqtgraph as pg
+from numpy.typing import NDArray
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF
+from PySide6.QtWidgets import QComboBox, QLabel, QStackedWidget, QWidget
+
+from phexplore.gui.charts.canvas import Canvas, Pixels, draw_text, lettering
+from phexplore.gui.charts.colours import blended
+from phexplore.gui.charts.distribution import (
+    Box,
+    Cumulated,
+    ErrorSample,
+    Histogram,
+    box,
+    box_numbers,
+    cumulated,
+    cumulated_numbers,
+    distribution_summary,
+    distribution_title,
+    histogram,
+    histogram_numbers,
+)
+from phexplore.gui.charts.frame import ChartFrame
+from phexplore.gui.charts.numbers import grouped, people
+from phexplore.gui.charts.rows import RowAxis, RowLabel, RowView
+from phexplore.gui.theme.colours import Colours
+
+TEACHING = (
+    "The errors of a simulated run appear here, with the exact distribution of the noise drawn over them. "
+    "Start a run on the page Runs; the picture grows with every finished trial."
+)
+BOX_PART = 0.55
+RANGE_OPACITY = 0.22
+
+
+class DistributionKind(enum.Enum):
+    """How the errors are drawn. The value is the word in the chooser."""
+
+    HISTOGRAM = "Histogram"
+    CUMULATED = "Cumulated share (ECDF)"
+    BOXES = "Boxes by cell"
+
+
+class ErrorDistributionChart(ChartFrame):
+    """Histogram, cumulated share or boxes of noise errors, each with what the exact noise predicts."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        self._samples: tuple[ErrorSample, ...] = ()
+        self._histogram: Histogram | None = None
+        self._cumulated: Cumulated | None = None
+        self._boxes: tuple[Box, ...] = ()
+        self._curve_canvas = Canvas()
+        self._axis = RowAxis()
+        self._box_canvas = Canvas(left=self._axis)
+        self._view = RowView(self._box_canvas, self._axis, stretch=1.2)
+        self._pages = QStackedWidget()
+        self._pages.addWidget(self._curve_canvas)
+        self._pages.addWidget(self._view)
+        super().__init__("Error distribution", TEACHING, self._curve_canvas, parent, page=self._pages)
+        self._box_canvas.setAccessibleName("Error distribution, boxes")
+        self._kind = QComboBox(self)
+        self._kind.setAccessibleName("Kind of picture")
+        for kind in DistributionKind:
+            self._kind.addItem(kind.value, kind)
+        self._kind.currentIndexChanged.connect(self._redraw)
+        label = QLabel("&Show as")
+        label.setBuddy(self._kind)
+        self.controls.addWidget(label)
+        self.controls.addWidget(self._kind)
+        self.controls.addStretch(1)
+        for canvas in (self._curve_canvas, self._box_canvas):
+            canvas.bottom_axis.set_scale(lambda value: grouped(round(value)))
+        self._curve_canvas.add_layer(self._draw_curve)
+        self._box_canvas.add_layer(self._draw_boxes)
+
+    @property
+    def kind(self) -> DistributionKind:
+        """What is chosen."""
+        return DistributionKind(self._kind.currentData())
+
+    def choose_kind(self, kind: DistributionKind) -> None:
+        """Draw the errors this way."""
+        self._kind.setCurrentIndex(self._kind.findData(kind))
+
+    def show_samples(self, samples: Sequence[ErrorSample]) -> None:
+        """Show errors.
+
+        Args:
+            samples: the group chosen, then, for the boxes, its parts; nothing shows the empty state.
+        """
+        self._samples = tuple(samples)
+        self._redraw()
+
+    def recolour(self, colours: Colours) -> None:
+        for canvas in (self._curve_canvas, self._box_canvas):
+            canvas.recolour(colours)
+        self._axis.fit()
+
+    def _redraw(self) -> None:
+        if not self._samples:
+            self.show_empty()
+            return
+        match self.kind:
+            case DistributionKind.HISTOGRAM:
+                self._show_histogram(self._samples[0])
+            case DistributionKind.CUMULATED:
+                self._show_cumulated(self._samples[0])
+            case DistributionKind.BOXES:
+                self._show_boxes(self._samples)
+        self.canvas.refresh()
+
+    def _show_histogram(self, sample: ErrorSample) -> None:
+        found = histogram(sample)
+        self._histogram, self._cumulated = found, None
+        peak = float(max(found.shares.max(), found.high.max() if found.high.size else 0.0, 1e-9))
+        canvas = self._use(self._curve_canvas)
+        canvas.left_axis.set_scale(lambda value: f"{value * 100:g} %")
+        unit = "person" if found.width == 1 else "people"
+        canvas.set_axis_labels("error, people", f"share of errors per {found.width} {unit}")
+        canvas.show_range((float(found.edges[0]), float(found.edges[-1])), (0.0, peak * 1.12))
+        self.show_finding(distribution_title(sample), distribution_summary(sample), histogram_numbers(found))
+
+    def _show_cumulated(self, sample: ErrorSample) -> None:
+        found = cumulated(sample)
+        self._histogram, self._cumulated = None, found
+        canvas = self._use(self._curve_canvas)
+        canvas.left_axis.set_scale(lambda value: f"{value * 100:.0f} %", lambda _low, _high: [0, 0.25, 0.5, 0.75, 1])
+        canvas.set_axis_labels("error, people", "share of errors up to this value")
+        canvas.show_range((float(found.values[0]), float(found.values[-1])), (-0.02, 1.14))
+        self.show_finding(distribution_title(sample), distribution_summary(sample), cumulated_numbers(found))
+
+    def _show_boxes(self, samples: Sequence[ErrorSample]) -> None:
+        found = [(sample, box(sample)) for sample in samples]
+        self._boxes = tuple(each for _, each in found if each is not None)
+        if not self._boxes:
+            self.show_empty()
+            return
+        canvas = self._use(self._box_canvas)
+        canvas.set_axis_labels("error, people", "")
+        reach = max(max(b.largest, -b.smallest, b.margin) for b in self._boxes)
+        reach = max(reach, 1.0) * 1.06
+        self._view.set_rows(tuple(RowLabel("", b.label) for b in self._boxes), (-reach, reach))
+        self.show_finding(
+            distribution_title(samples[0]),
+            distribution_summary(samples[0]),
+            box_numbers(self._boxes, samples[0].confidence),
+        )
+
+    def _use(self, canvas: Canvas) -> Canvas:
+        self.canvas = canvas
+        self._pages.setCurrentWidget(self._curve_canvas if canvas is self._curve_canvas else self._view)
+        return canvas
+
+    # Painting
+
+    def _draw_curve(self, painter: QPainter, pixels: Pixels, colours: Colours) -> None:
+        if not self._samples:
+            return
+        if self._histogram is not None:
+            _draw_histogram(painter, pixels, colours, self._histogram)
+        elif self._cumulated is not None:
+            _draw_cumulated(painter, pixels, colours, self._cumulated)
+        sample = self._samples[0]
+        _draw_margin(painter, pixels, colours, sample)
+        observed = ("bar", "observed") if self._histogram is not None else ("thick line", "observed")
+        exact = [("line", "exact noise"), ("range", f"95 % range of {grouped(len(sample.errors))} errors")]
+        _draw_key(painter, pixels, colours, [observed, *(exact if sample.noise is not None else [])])
+
+    def _draw_boxes(self, painter: QPainter, pixels: Pixels, colours: Colours) -> None:
+        for row in self._view.visible_rows():
+            if row < len(self._boxes):
+                _draw_box(painter, pixels, colours, row, self._boxes[row])
+
+
+def _draw_histogram(painter: QPainter, pixels: Pixels, colours: Colours, found: Histogram) -> None:
+    painter.setPen(QPen(QColor(colours.base), 1))
+    painter.setBrush(QColor(blended(colours.accent_ink, colours.base, 0.55)))
+    base = pixels.y(0)
+    for left, right, share in zip(found.edges, found.edges[1:], found.shares, strict=False):
+        if share:
+            x, top = pixels.x(float(left)), pixels.y(float(share))
+            painter.drawRect(QRectF(x, top, pixels.x(float(right)) - x, base - top))
+    if found.expected.size:
+        _draw_range(painter, pixels, colours, found)
+        _draw_steps(painter, pixels, colours, found)
+
+
+def _draw_range(painter: QPainter, pixels: Pixels, colours: Colours, found: Histogram) -> None:
+    """Shade where an observed share lies 19 times out of 20 when the noise is what it should be."""
+    shade = QColor(colours.text)
+    shade.setAlphaF(RANGE_OPACITY)
+    for left, right, low, high in zip(found.edges, found.edges[1:], found.low, found.high, strict=False):
+        x, top = pixels.x(float(left)), pixels.y(float(high))
+        painter.fillRect(QRectF(x, top, pixels.x(float(right)) - x, pixels.y(float(low)) - top), shade)
+
+
+def _draw_steps(painter: QPainter, pixels: Pixels, colours: Colours, found: Histogram) -> None:
+    points = []
+    for left, right, share in zip(found.edges, found.edges[1:], found.expected, strict=False):
+        y = pixels.y(float(share))
+        points += [QPointF(pixels.x(float(left)), y), QPointF(pixels.x(float(right)), y)]
+    painter.setPen(QPen(QColor(colours.text), 1.8))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawPolyline(QPolygonF(points))
+
+
+def _draw_cumulated(painter: QPainter, pixels: Pixels, colours: Colours, found: Cumulated) -> None:
+    if found.expected.size:
+        shade = QColor(colours.text)
+        shade.setAlphaF(RANGE_OPACITY)
+        outline = QPainterPath(_curve(pixels, found.values, np.minimum(1, found.expected + found.band)))
+        outline.connectPath(_curve(pixels, found.values, np.maximum(0, found.expected - found.band)).toReversed())
+        painter.fillPath(outline, shade)
+        painter.setPen(QPen(QColor(colours.text), 1.6))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawPath(_curve(pixels, found.values, found.expected))
+    painter.setPen(QPen(QColor(colours.accent_ink), 2.4))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawPath(_curve(pixels, found.values, found.shares))
+
+
+def _curve(pixels: Pixels, values: NDArray[np.float64], shares: NDArray[np.float64]) -> QPainterPath:
+    path: QPainterPath = pg.arrayToQPath(pixels.left + values * pixels.per_x, pixels.bottom - shares * pixels.per_y)
+    return path
+
+
+def _draw_margin(painter: QPainter, pixels: Pixels, colours: Colours, sample: ErrorSample) -> None:
+    """Draw the margin at both sides and name it."""
+    painter.setPen(QPen(QColor(colours.text), 1.4, Qt.PenStyle.DashLine))
+    for side in (-1, 1):
+        x = pixels.x(side * sample.margin)
+        painter.drawLine(QPointF(x, pixels.area.top() + 20), QPointF(x, pixels.area.bottom()))
+    text = f"±{people(sample.margin)}: {float(sample.confidence) * 100:g} % margin"
+    left = min(pixels.x(sample.margin) - 4, pixels.area.right() - lettering(bold=True).width(text) - 4)
+    draw_text(painter, QPointF(left, pixels.area.top() + 10), text, colours.text, bold=True)
+
+
+def _draw_key(painter: QPainter, pixels: Pixels, colours: Colours, entries: Sequence[tuple[str, str]]) -> None:
+    """Name the marks in the empty upper left corner.
+
+    Args:
+        painter: of the canvas.
+        pixels: its map.
+        colours: of the theme.
+        entries: kind of mark ("bar", "line", "thick line", "range") and its words.
+    """
+    x, y = pixels.area.left() + 8, pixels.area.top() + 10
+    for kind, words in entries:
+        swatch = QRectF(x, y - 5, 18, 10)
+        shade = QColor(colours.text)
+        shade.setAlphaF(RANGE_OPACITY)
+        match kind:
+            case "bar":
+                painter.fillRect(swatch, QColor(blended(colours.accent_ink, colours.base, 0.55)))
+            case "range":
+                painter.fillRect(swatch, shade)
+            case _:
+                thick = kind == "thick line"
+                painter.setPen(QPen(QColor(colours.accent_ink if thick else colours.text), 2.4 if thick else 1.6))
+                painter.drawLine(QPointF(swatch.left(), y), QPointF(swatch.right(), y))
+        draw_text(painter, QPointF(swatch.right() + 6, y), words, colours.text)
+        y += lettering().height + 3
+
+
+def _draw_box(painter: QPainter, pixels: Pixels, colours: Colours, row: int, found: Box) -> None:
+    y, top, bottom = pixels.y(-row), pixels.y(-row + BOX_PART / 2), pixels.y(-row - BOX_PART / 2)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(colours.alternate))
+    left, right = pixels.x(-found.margin), pixels.x(found.margin)
+    painter.drawRect(QRectF(left, pixels.y(-row + 0.5), right - left, pixels.y(-row - 0.5) - pixels.y(-row + 0.5)))
+    painter.setPen(QPen(QColor(colours.text), 1.4, Qt.PenStyle.DashLine))
+    for x in (left, right):
+        painter.drawLine(QPointF(x, pixels.y(-row + 0.5)), QPointF(x, pixels.y(-row - 0.5)))
+    ink = QColor(colours.accent_ink)
+    painter.setPen(QPen(ink, 1.6))
+    painter.drawLine(QPointF(pixels.x(found.low), y), QPointF(pixels.x(found.high), y))
+    for value in (found.low, found.high):
+        painter.drawLine(QPointF(pixels.x(value), top + 3), QPointF(pixels.x(value), bottom - 3))
+    painter.setBrush(QColor(blended(colours.accent_ink, colours.base, 0.45)))
+    painter.drawRect(QRectF(QPointF(pixels.x(found.lower), top), QPointF(pixels.x(found.upper), bottom)))
+    painter.setPen(QPen(QColor(colours.text), 2.2))
+    painter.drawLine(QPointF(pixels.x(found.middle), top), QPointF(pixels.x(found.middle), bottom))
+    painter.setPen(QPen(ink, 1.4))
+    painter.setBrush(QColor(colours.base))
+    for value in (found.smallest, found.largest):
+        painter.drawEllipse(QPointF(pixels.x(value), y), 2.6, 2.6)

@@ -1,0 +1,327 @@
+"""The frame of every chart: a title that states the finding, the picture, its table twin, copying, an empty state."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QMarginsF, QPoint, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFontMetrics,
+    QGuiApplication,
+    QPageLayout,
+    QPageSize,
+    QPaintDevice,
+    QPainter,
+    QPdfWriter,
+    QPixmap,
+)
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QSizePolicy,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from phexplore.errors import PhexploreError
+from phexplore.gui.charts.canvas import Canvas
+from phexplore.gui.charts.numbers import Numbers
+from phexplore.gui.charts.twin import NumbersTable
+from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.colours import Colours
+from phexplore.gui.theme.metrics import GAP, HALF, MARGIN
+
+SHEET_DPI = 96
+"""Vector files use the resolution of the screen: recorded parts of a plot are scaled by the ratio of the two."""
+TITLE_SIZE = 1.3
+PICTURE_FILTERS = "Picture (*.png);;Vector graphic (*.svg);;PDF (*.pdf)"
+
+
+class PictureError(PhexploreError):
+    """A picture could not be written."""
+
+
+class ChartFrame(QFrame):
+    """A chart with everything around it. Subclasses add their picture and call `show_finding`.
+
+    Signals:
+        failed: a `PhexploreError` of an action of the frame, e.g. a file that cannot be written.
+    """
+
+    failed = Signal(object)
+
+    def __init__(
+        self, name: str, teaching: str, canvas: Canvas, parent: QWidget | None = None, *, page: QWidget | None = None
+    ) -> None:
+        """Build the frame.
+
+        Args:
+            name: what the chart is, for screen readers and file names, e.g. "Margins of error".
+            teaching: what will be here and the one action that fills it.
+            canvas: the plot area.
+            parent: owner.
+            page: a widget around the canvas that the table twin takes the place of; the canvas itself by default.
+        """
+        super().__init__(parent)
+        self.name = name
+        self.canvas = canvas
+        self._page = page or canvas
+        self._teaching = teaching
+        self.setObjectName(name.lower().replace(" ", "_"))
+        self.setAccessibleName(name)
+        self.setProperty("look", "card")
+        self._title = _wrapping_label(f"{name}: finding")
+        self._summary = _wrapping_label(f"{name}: summary")
+        self._empty = _wrapping_label(f"{name}: nothing to show yet")
+        self._summary.setProperty("look", "muted")
+        self._empty.setProperty("look", "muted")
+        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.table = NumbersTable(self)
+        self.table.setAccessibleName(f"{name}, table")
+        self.canvas.setAccessibleName(f"{name}, picture")
+        self.controls = QHBoxLayout()
+        self.controls.setSpacing(GAP)
+        self._table_button = self._make_table_button()
+        self._copy_button = self._make_copy_button()
+        self._stack = QStackedWidget(self)
+        self._lay_out()
+        self._set_fonts()
+        self.show_empty(teaching)
+        appearance().changed.connect(self._follow_theme)
+
+    # What is shown
+
+    @property
+    def title(self) -> str:
+        """The finding."""
+        return self._title.text()
+
+    @property
+    def summary(self) -> str:
+        """One sentence that says what the picture shows."""
+        return self._summary.text()
+
+    @property
+    def numbers(self) -> Numbers:
+        """The table twin."""
+        return self.table.numbers
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the empty state is shown."""
+        return self._stack.currentWidget() is self._empty
+
+    def show_finding(self, title: str, summary: str, numbers: Numbers) -> None:
+        """Show the picture with this title, sentence and table."""
+        self._title.setText(title)
+        self._summary.setText(summary)
+        self.table.set_numbers(numbers)
+        for widget in (self, self.canvas, self.table):
+            widget.setAccessibleDescription(f"{title}. {summary}")
+        self._enable(True)
+        self._show_page()
+
+    def show_empty(self, sentence: str = "") -> None:
+        """Show what will be here and what fills it."""
+        self._title.setText(self.name)
+        self._summary.setText("")
+        self._empty.setText(sentence or self._teaching)
+        self.table.set_numbers(Numbers(()))
+        for widget in (self, self.canvas, self.table):
+            widget.setAccessibleDescription(sentence or self._teaching)
+        self._enable(False)
+        self._stack.setCurrentWidget(self._empty)
+
+    def show_table(self, *, visible: bool) -> None:
+        """Show the table twin instead of the picture, or the picture."""
+        self._table_button.setChecked(visible)
+
+    # Copies
+
+    def picture(self, scale: float = 2.0) -> QPixmap:
+        """Return title, sentence and picture as an image.
+
+        Args:
+            scale: pixels per screen pixel.
+        """
+        image = QPixmap(self._sheet_size() * scale)
+        image.setDevicePixelRatio(scale)
+        painter = QPainter(image)
+        self._paint_sheet(painter)
+        painter.end()
+        return image
+
+    def copy_picture(self) -> None:
+        """Put the picture on the clipboard."""
+        QGuiApplication.clipboard().setPixmap(self.picture())
+
+    def copy_numbers(self) -> None:
+        """Put the table twin on the clipboard, tab-separated with headers."""
+        self.table.copy_all()
+
+    def save_picture(self, path: Path) -> None:
+        """Write the picture as PNG, SVG or PDF, by the suffix.
+
+        Raises:
+            PictureError: another suffix, or the file cannot be written.
+        """
+        match path.suffix.lower():
+            case ".png":
+                done = self.picture(3.0).save(str(path))
+            case ".svg":
+                done = self._save_svg(path)
+            case ".pdf":
+                done = self._save_pdf(path)
+            case suffix:
+                raise PictureError(f"A picture cannot be saved as {suffix!r}.", "Choose .png, .svg or .pdf.")
+        if not done:
+            raise PictureError(f"{path} could not be written.", "Choose another folder, or free some space.")
+
+    # Building
+
+    def recolour(self, colours: Colours) -> None:
+        """Use the colours of the theme; subclasses with curves extend it."""
+        self.canvas.recolour(colours)
+
+    def _lay_out(self) -> None:
+        heading = QHBoxLayout()
+        heading.setSpacing(GAP)
+        heading.addWidget(self._title, 1, Qt.AlignmentFlag.AlignTop)
+        heading.addWidget(self._table_button, 0, Qt.AlignmentFlag.AlignTop)
+        heading.addWidget(self._copy_button, 0, Qt.AlignmentFlag.AlignTop)
+        for page in (self._page, self.table, self._empty):
+            self._stack.addWidget(page)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(GAP, GAP, GAP, GAP)
+        whole.setSpacing(HALF)
+        whole.addLayout(heading)
+        whole.addWidget(self._summary)
+        whole.addLayout(self.controls)
+        whole.addWidget(self._stack, 1)
+
+    def _make_table_button(self) -> QToolButton:
+        button = QToolButton(self)
+        button.setText("Table")
+        button.setProperty("look", "bordered")
+        button.setCheckable(True)
+        button.setToolTip("Show the same numbers as a table")
+        button.setAccessibleName(f"{self.name}: show as table")
+        button.toggled.connect(self._show_page)
+        return button
+
+    def _make_copy_button(self) -> QToolButton:
+        button = QToolButton(self)
+        button.setText("Copy")
+        button.setProperty("look", "bordered")
+        button.setToolTip("Copy or save the picture or its numbers")
+        button.setAccessibleName(f"{self.name}: copy")
+        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        menu = QMenu(button)
+        menu.addAction("Copy numbers", self.copy_numbers)
+        menu.addAction("Copy picture", self.copy_picture)
+        menu.addAction("Save picture…", self._ask_for_file)
+        button.setMenu(menu)
+        return button
+
+    def _ask_for_file(self) -> None:
+        dialog = QFileDialog(self, f"Save {self.name.lower()}", f"{self.objectName()}.png", PICTURE_FILTERS)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix("png")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(self._save_chosen)
+        dialog.open()
+
+    def _save_chosen(self, name: str) -> None:
+        try:
+            self.save_picture(Path(name))
+        except PhexploreError as error:
+            self.failed.emit(error)
+
+    def _save_svg(self, path: Path) -> bool:
+        from PySide6.QtSvg import QSvgGenerator
+
+        size = self._sheet_size()
+        device = QSvgGenerator()
+        device.setFileName(str(path))
+        device.setResolution(SHEET_DPI)
+        device.setSize(size)
+        device.setViewBox(QRect(QPoint(0, 0), size))
+        device.setTitle(self.title)
+        device.setDescription(self.summary)
+        return self._paint_on(device)
+
+    def _save_pdf(self, path: Path) -> bool:
+        size = self._sheet_size()
+        device = QPdfWriter(str(path))
+        device.setResolution(SHEET_DPI)
+        device.setTitle(self.title)
+        points = QSize(round(size.width() * 0.75), round(size.height() * 0.75))
+        device.setPageLayout(QPageLayout(QPageSize(points), QPageLayout.Orientation.Portrait, QMarginsF(0, 0, 0, 0)))
+        return self._paint_on(device)
+
+    def _paint_on(self, device: QPaintDevice) -> bool:
+        painter = QPainter()
+        if not painter.begin(device):
+            return False
+        self._paint_sheet(painter)
+        return painter.end()
+
+    def _sheet_size(self) -> QSize:
+        heading = self._heading_rectangles()[-1].bottom()
+        return QSize(self.canvas.width() + 2 * MARGIN, heading + HALF + self.canvas.height() + MARGIN)
+
+    def _heading_rectangles(self) -> tuple[QRect, QRect]:
+        """Return where title and summary go on a sheet as wide as the plot."""
+        width = self.canvas.width()
+        top, found = MARGIN, []
+        for label in (self._title, self._summary):
+            area = QRect(MARGIN, top, width, 10_000)
+            used = QFontMetrics(label.font()).boundingRect(area, Qt.TextFlag.TextWordWrap, label.text())
+            found.append(QRect(MARGIN, top, width, used.height()))
+            top += used.height() + HALF
+        return found[0], found[1]
+
+    def _paint_sheet(self, painter: QPainter) -> None:
+        colours = appearance().colours
+        painter.fillRect(QRect(QPoint(0, 0), self._sheet_size()), QColor(colours.base))
+        rectangles = self._heading_rectangles()
+        for label, area, colour in zip(
+            (self._title, self._summary), rectangles, (colours.text, colours.muted), strict=True
+        ):
+            painter.setFont(label.font())
+            painter.setPen(QColor(colour))
+            painter.drawText(area, Qt.TextFlag.TextWordWrap, label.text())
+        plot = QRect(MARGIN, rectangles[-1].bottom() + HALF, self.canvas.width(), self.canvas.height())
+        self.canvas.render(painter, QRectF(plot), self.canvas.rect())
+
+    def _enable(self, enabled: bool) -> None:
+        self._table_button.setEnabled(enabled)
+        self._copy_button.setEnabled(enabled)
+
+    def _show_page(self) -> None:
+        if self._table_button.isEnabled():
+            self._stack.setCurrentWidget(self.table if self._table_button.isChecked() else self._page)
+
+    def _follow_theme(self, colours: Colours) -> None:
+        self._set_fonts()
+        self.recolour(colours)
+
+    def _set_fonts(self) -> None:
+        self._title.setFont(appearance().font(relative=TITLE_SIZE, bold=True))
+        self._empty.setFont(appearance().font(relative=1.1))
+
+
+def _wrapping_label(name: str) -> QLabel:
+    label = QLabel()
+    label.setWordWrap(True)
+    label.setAccessibleName(name)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return label

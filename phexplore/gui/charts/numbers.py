@@ -1,0 +1,111 @@
+"""The numbers behind a picture as plain values: what its table shows, what a copy carries."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from phexplore.model.numbers import exact_text
+
+Value = str | int | float | Fraction | None
+"""One number or word of a table twin. None: there is none here."""
+
+ABSENT = "–"
+SIGNIFICANT = 5
+"""Digits shown of a real number; a copy carries all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """The table twin of a picture.
+
+    Attributes:
+        headers: names of the columns with their units.
+        rows: as many values per row as there are headers.
+    """
+
+    headers: tuple[str, ...]
+    rows: tuple[tuple[Value, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse ragged rows."""
+        for row in self.rows:
+            if len(row) != len(self.headers):
+                raise ValueError(f"a row has {len(self.headers)} values {self.headers}, got {row}")
+
+    def column(self, header: str) -> tuple[Value, ...]:
+        """Return all values of one column.
+
+        Raises:
+            ValueError: no such column.
+        """
+        index = self.headers.index(header)
+        return tuple(row[index] for row in self.rows)
+
+    def tab_separated(self) -> str:
+        """Return headers and rows as text a spreadsheet takes: tabs between, full precision, decimal point."""
+        lines = [self.headers, *([plain(value) for value in row] for row in self.rows)]
+        return "\n".join("\t".join(line) for line in lines) + "\n"
+
+
+def is_number(value: Value) -> bool:
+    """Return whether the value is aligned to the right."""
+    return isinstance(value, int | float | Fraction)
+
+
+def shown(value: Value) -> str:
+    """Return the text a person reads: thousands separated, five significant digits, – for nothing."""
+    if value is None:
+        return ABSENT
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int):
+        return grouped(value)
+    return _real(float(value))
+
+
+def plain(value: Value) -> str:
+    """Return the text a copy carries: exact, without grouping, empty for nothing."""
+    if value is None:
+        return ""
+    if isinstance(value, Fraction):
+        return exact_text(value)
+    return str(value).replace("\t", " ").replace("\n", " ")
+
+
+def grouped(value: int) -> str:
+    """Return a whole number with its thousands separated, e.g. ``12,688``."""
+    return f"{value:,}".replace("-", "−")
+
+
+def people(value: float) -> str:
+    """Return a number of people as a label: whole from 100 up, else at most three significant digits."""
+    if not math.isfinite(value):
+        return _real(value)
+    if abs(value) >= 100 or value == round(value):
+        return grouped(round(value))
+    return f"{value:.{1 if abs(value) >= 10 else 2}f}".rstrip("0").rstrip(".").replace("-", "−")
+
+
+def percent(share: float | Fraction) -> str:
+    """Return a share as a percentage with one decimal, below 0.05 % with what it takes to not read 0."""
+    value = float(share) * 100
+    if value and abs(value) < 0.05:
+        return f"{value:.1g} %".replace("-", "−")
+    return f"{value:.1f} %".replace("-", "−")
+
+
+def _real(value: float) -> str:
+    if math.isnan(value):
+        return ABSENT
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    if value == 0:
+        return "0"
+    size = math.floor(math.log10(abs(value)))
+    if size < -SIGNIFICANT or size > 15:
+        return f"{value:.{SIGNIFICANT - 1}g}".replace("-", "−")
+    places = max(0, SIGNIFICANT - 1 - size)
+    text = f"{value:,.{places}f}"
+    return (text.rstrip("0").rstrip(".") if places else text).replace("-", "−")

@@ -1,0 +1,206 @@
+"""A picture with one row per item that scrolls by rows while its axis stays: shared by the charts of queries."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import pyqtgraph as pg
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter
+from PySide6.QtWidgets import QHBoxLayout, QScrollBar, QWidget
+
+from phexplore.gui.charts.canvas import Canvas, Draw, Pixels, draw_text, lettering, pixels_of
+from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.icons import pixmap
+from phexplore.gui.theme.metrics import GAP, HALF
+
+LOCK_SIZE = 12
+LABEL_PART = 0.42
+"""Most of the width that labels may take."""
+
+
+class RowLabel(NamedTuple):
+    """The two words in front of a row.
+
+    Attributes:
+        group: written once for neighbours that share it, e.g. the table.
+        name: e.g. the level.
+        locked: a small lock stands before the name.
+    """
+
+    group: str
+    name: str
+    locked: bool = False
+
+
+class RowAxis(pg.AxisItem):
+    """The labels of rows: a bold group at its first visible row, a name at every row."""
+
+    def __init__(self) -> None:
+        super().__init__("left")
+        self._labels: tuple[RowLabel, ...] = ()
+        self._room = 1000.0
+        self._shown: tuple[str, ...] = ()
+        self.chosen: int | None = None
+
+    @property
+    def labels(self) -> tuple[RowLabel, ...]:
+        """What stands before the rows."""
+        return self._labels
+
+    def set_room(self, pixels: float) -> None:
+        """Say how wide the picture is; long names are shortened so that labels leave most of it to the rows."""
+        if pixels != self._room:
+            self._room = pixels
+            self.fit()
+
+    def set_labels(self, labels: tuple[RowLabel, ...]) -> None:
+        """Show these rows and make room for the longest label."""
+        if labels != self._labels:
+            self._labels = labels
+            self.fit()
+
+    def fit(self) -> None:
+        """Make room for the longest label in the current font."""
+        plain, bold = lettering(), lettering(bold=True)
+        groups = max((bold.width(label.group) for label in self._labels), default=0)
+        most = max(self._room * LABEL_PART - groups, 8 * plain.height)
+        metrics = QFontMetricsF(plain.font)
+        self._shown = tuple(metrics.elidedText(each.name, Qt.TextElideMode.ElideRight, most) for each in self._labels)
+        names = max((plain.width(name) for name in self._shown), default=0)
+        room = (LOCK_SIZE if any(label.locked for label in self._labels) else 0) + (4 * GAP if names else 2 * GAP)
+        self.setWidth(round(groups + names + room))
+        self.update()
+
+    def paint(self, painter: QPainter, *_rest: object) -> None:
+        """Draw the labels of the visible rows."""
+        box = self.linkedView()
+        if box is None:
+            return
+        colours, area = appearance().colours, self.mapRectFromParent(self.geometry())
+        rows = QRectF(area.left(), area.top(), area.width(), box.rect().height())
+        pixels = Pixels.between(QRectF(box.viewRect()), rows)
+        left, right, shown_group = area.left() + HALF, area.right() - GAP, ""
+        for index, label in enumerate(self._labels):
+            y = pixels.y(-index)
+            if not area.top() <= y <= area.bottom():
+                continue
+            chosen = index == self.chosen
+            if label.group != shown_group:
+                shown_group = label.group
+                draw_text(painter, QPointF(left, y), label.group, colours.text, bold=True)
+            ink = colours.accent_ink if chosen else colours.text
+            name = self._shown[index]
+            draw_text(painter, QPointF(right, y), name, ink, align=1, bold=chosen)
+            if label.locked:
+                width = lettering(bold=chosen).width(name)
+                mark = pixmap("locked", colours.muted, 2 * LOCK_SIZE)
+                place = QRectF(right - width - LOCK_SIZE - HALF, y - LOCK_SIZE / 2, LOCK_SIZE, LOCK_SIZE)
+                painter.drawPixmap(place, mark, QRectF(mark.rect()))
+
+
+class RowView(QWidget):
+    """A canvas of rows with a scroll bar; row i lies at y = −i."""
+
+    def __init__(
+        self, canvas: Canvas, axis: RowAxis, draw_row_backgrounds: Draw | None = None, *, stretch: float = 1.0
+    ) -> None:
+        """Put a canvas and a scroll bar side by side.
+
+        Args:
+            canvas: with `axis` on its left.
+            axis: of the row labels.
+            draw_row_backgrounds: painted below everything else.
+            stretch: height of a row as a multiple of a line of text.
+        """
+        super().__init__()
+        self._stretch = stretch
+        self.canvas, self.axis = canvas, axis
+        self._count = 0
+        self._x_range = (0.0, 1.0)
+        self._bar = QScrollBar(Qt.Orientation.Vertical)
+        self._bar.setAccessibleName("Scroll the rows")
+        self._bar.valueChanged.connect(self._show)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(canvas, 1)
+        layout.addWidget(self._bar)
+        canvas.resized.connect(self._fit)
+        canvas.set_grid(vertical=True, horizontal=False)
+        if draw_row_backgrounds is not None:
+            canvas.add_layer(draw_row_backgrounds, below=True)
+
+    @property
+    def x_range(self) -> tuple[float, float]:
+        """The horizontal range, in axis values."""
+        return self._x_range
+
+    @property
+    def row_height(self) -> float:
+        """Pixels a row takes at least."""
+        return lettering().height * self._stretch + 6
+
+    def set_rows(self, labels: tuple[RowLabel, ...], x_range: tuple[float, float]) -> None:
+        """Show rows with these labels over this horizontal range."""
+        self._count, self._x_range = len(labels), x_range
+        self.axis.set_labels(labels)
+        self._fit()
+
+    def row_at(self, y_pixel: float) -> int | None:
+        """Return the row under a vertical pixel of the plot area."""
+        row = round(-self.canvas.pixels.value_y(y_pixel))
+        return row if 0 <= row < self._count else None
+
+    def visible_rows(self) -> range:
+        """Return the rows whose middle is in the plot area: vector files do not clip what sticks out."""
+        view = pixels_of(self.canvas.box).view
+        return range(max(0, math.ceil(-view.bottom())), min(self._count, math.floor(-view.top()) + 1))
+
+    def make_visible(self, row: int) -> None:
+        """Scroll so that the row can be seen."""
+        first, page = self._bar.value(), self._page()
+        if row < first:
+            self._bar.setValue(row)
+        elif row >= first + page:
+            self._bar.setValue(row - page + 1)
+
+    def scroll_rows(self, rows: int) -> bool:
+        """Scroll by rows; return whether there is anything to scroll."""
+        if self._bar.maximum() == 0:
+            return False
+        self._bar.setValue(self._bar.value() + rows)
+        return True
+
+    def key_target(self, event: QKeyEvent, current: int | None) -> int | None:
+        """Return the row an arrow or page key leads to, None for other keys."""
+        if not self._count:
+            return None
+        here = -1 if current is None else current
+        moves: dict[int, int] = {
+            Qt.Key.Key_Up: here - 1 if here > 0 else 0,
+            Qt.Key.Key_Down: here + 1,
+            Qt.Key.Key_PageUp: here - self._page(),
+            Qt.Key.Key_PageDown: here + self._page(),
+            Qt.Key.Key_Home: 0,
+            Qt.Key.Key_End: self._count - 1,
+        }
+        target = moves.get(event.key())
+        return None if target is None else min(max(target, 0), self._count - 1)
+
+    def _page(self) -> int:
+        height = self.canvas.box.rect().height()
+        return max(1, min(self._count, int(height / self.row_height)))
+
+    def _fit(self) -> None:
+        page = self._page()
+        self._bar.setRange(0, max(0, self._count - page))
+        self._bar.setPageStep(page)
+        self._bar.setVisible(self._bar.maximum() > 0)
+        self.axis.set_room(self.canvas.width())
+        self._show()
+
+    def _show(self, _value: int = 0) -> None:
+        first, page = self._bar.value(), self._page()
+        self.canvas.show_range(self._x_range, (-(first + page) + 0.5, -first + 0.5))

@@ -1,0 +1,160 @@
+"""The table twin of a picture: the same numbers, reachable by keyboard, copied with their headers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
+from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
+from PySide6.QtWidgets import QAbstractItemView, QTableView, QWidget
+
+from phexplore.gui.charts.numbers import Numbers, is_number, plain, shown
+
+Index = QModelIndex | QPersistentModelIndex
+_NOWHERE = QModelIndex()
+
+
+class NumbersModel(QAbstractTableModel):
+    """Read-only rows and columns of a `Numbers` value."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._numbers = Numbers(())
+
+    @property
+    def numbers(self) -> Numbers:
+        """What is shown."""
+        return self._numbers
+
+    def set_numbers(self, numbers: Numbers) -> None:
+        """Show other numbers; the selection stays where the shape stays."""
+        before, same_shape = self._numbers, self._same_shape(numbers)
+        if numbers == before:
+            return
+        if not same_shape:
+            self.beginResetModel()
+            self._numbers = numbers
+            self.endResetModel()
+            return
+        self._numbers = numbers
+        changed = [row for row, (old, new) in enumerate(zip(before.rows, numbers.rows, strict=True)) if old != new]
+        if changed:
+            last = len(numbers.headers) - 1
+            self.dataChanged.emit(self.index(changed[0], 0), self.index(changed[-1], last))
+
+    def _same_shape(self, numbers: Numbers) -> bool:
+        return numbers.headers == self._numbers.headers and len(numbers.rows) == len(self._numbers.rows)
+
+    def rowCount(self, parent: Index = _NOWHERE) -> int:
+        return 0 if parent.isValid() else len(self._numbers.rows)
+
+    def columnCount(self, parent: Index = _NOWHERE) -> int:
+        return 0 if parent.isValid() else len(self._numbers.headers)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid():
+            return None
+        value = self._numbers.rows[index.row()][index.column()]
+        match role:
+            case Qt.ItemDataRole.DisplayRole:
+                return shown(value)
+            case Qt.ItemDataRole.ToolTipRole if is_number(value):
+                return plain(value)
+            case Qt.ItemDataRole.TextAlignmentRole:
+                side = Qt.AlignmentFlag.AlignRight if is_number(value) or value is None else Qt.AlignmentFlag.AlignLeft
+                return side | Qt.AlignmentFlag.AlignVCenter
+            case Qt.ItemDataRole.AccessibleTextRole:
+                return f"{self._numbers.headers[index.column()]}: {shown(value)}"
+        return None
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if role != Qt.ItemDataRole.DisplayRole:
+            return None
+        if orientation == Qt.Orientation.Vertical:
+            return str(section + 1)
+        return self._numbers.headers[section] if section < len(self._numbers.headers) else None
+
+
+class NumbersTable(QTableView):
+    """Shows a `NumbersModel`; Ctrl+C copies the selected block with its headers.
+
+    Signals:
+        row_chosen: the row (int) the user moved to.
+    """
+
+    row_chosen = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._following = False
+        self._model = NumbersModel(self)
+        self.setModel(self._model)
+        self.setAlternatingRowColors(True)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ContiguousSelection)
+        self.setTabKeyNavigation(False)
+        self.setWordWrap(False)
+        self.verticalHeader().setVisible(False)
+        self.horizontalHeader().setStretchLastSection(True)
+        self.horizontalHeader().setHighlightSections(False)
+        self._add_copy_actions()
+        self._model.modelReset.connect(self._fit_columns)
+        self.selectionModel().currentRowChanged.connect(self._announce)
+
+    @property
+    def numbers(self) -> Numbers:
+        """What is shown."""
+        return self._model.numbers
+
+    def set_numbers(self, numbers: Numbers) -> None:
+        """Show other numbers."""
+        self._model.set_numbers(numbers)
+
+    def choose_row(self, row: int | None) -> None:
+        """Move to a row without announcing it."""
+        if row == (self.currentIndex().row() if self.currentIndex().isValid() else None):
+            return
+        self._following = True
+        if row is None:
+            self.selectionModel().clear()
+        else:
+            self.selectRow(row)
+        self._following = False
+
+    def selected_numbers(self) -> Numbers:
+        """Return the selected block with its headers, everything when one cell or none is selected."""
+        chosen = self.selectionModel().selection()
+        if chosen.count() == 0 or len(chosen.indexes()) == 1:
+            return self.numbers
+        block = chosen.first()
+        columns = slice(block.left(), block.right() + 1)
+        rows = self.numbers.rows[block.top() : block.bottom() + 1]
+        return Numbers(self.numbers.headers[columns], tuple(row[columns] for row in rows))
+
+    def copy(self) -> None:
+        """Put the selected block on the clipboard."""
+        QGuiApplication.clipboard().setText(self.selected_numbers().tab_separated())
+
+    def copy_all(self) -> None:
+        """Put all numbers on the clipboard."""
+        QGuiApplication.clipboard().setText(self.numbers.tab_separated())
+
+    def _add_copy_actions(self) -> None:
+        for text, keys, slot in (
+            ("Copy with headers", QKeySequence(QKeySequence.StandardKey.Copy), self.copy),
+            ("Copy the whole table", QKeySequence(), self.copy_all),
+        ):
+            action = QAction(text, self)
+            action.setShortcut(keys)
+            action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+            action.triggered.connect(slot)
+            self.addAction(action)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
+
+    def _announce(self, current: QModelIndex) -> None:
+        if current.isValid() and not self._following:
+            self.row_chosen.emit(current.row())
+
+    def _fit_columns(self) -> None:
+        """Measure once per shape: measuring on every change costs more than the picture (desktop.md, section 2)."""
+        self.resizeColumnsToContents()
