@@ -85,7 +85,7 @@ def mean_absolute_error(truth: Values, estimate: Values) -> Floats:
 
 def root_mean_squared_error(truth: Values, estimate: Values) -> Floats:
     """Return the square root of the mean squared difference, in people."""
-    return np.sqrt(_mean(differences(truth, estimate) ** 2))
+    return np.asarray(np.sqrt(_mean(differences(truth, estimate) ** 2)), dtype=np.float64)
 
 
 def mean_absolute_percent_error(truth: Values, estimate: Values) -> Floats:
@@ -102,7 +102,8 @@ def coefficient_of_variation(truth: Values, estimate: Values) -> Floats:
     """Return 100 × root mean squared error / mean truth, in percent: one figure per group, not per cell."""
     level = _mean(truth.astype(np.float64))
     spread = root_mean_squared_error(truth, estimate)
-    return np.divide(100.0 * spread, level, out=np.full_like(spread, np.nan), where=level != 0)
+    ratio = np.divide(100.0 * spread, level, out=np.full_like(spread, np.nan), where=level != 0)
+    return np.asarray(ratio, dtype=np.float64)
 
 
 def total_absolute_error_of_shares(truth: Values, estimate: Values) -> Floats:
@@ -155,7 +156,8 @@ def _mean(values: NDArray[Any]) -> Floats:
 def _shares(values: Values) -> Floats:
     parts = values.astype(np.float64)
     total = parts.sum(axis=-1, keepdims=True)
-    return np.divide(parts, total, out=np.full_like(parts, np.nan), where=total != 0)
+    shares = np.divide(parts, total, out=np.full_like(parts, np.nan), where=total != 0)
+    return np.asarray(shares, dtype=np.float64)
 
 
 KNOWN: Mapping[str, Metric] = MappingProxyType(

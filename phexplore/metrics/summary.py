@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from phexplore.metrics.accuracy_report import AccuracyRow, Expectation, Reader, Truth
+from phexplore.metrics.accuracy_report import AccuracyRow, Expectation, Integers, Reader, Truth
 from phexplore.metrics.coverage import Coverage, Interval, coverage_of, error_between_trials, observed_margin
-from phexplore.metrics.errors import KNOWN, Values
+from phexplore.metrics.errors import KNOWN
 from phexplore.metrics.numbers import LevelGroup
 
 Json = dict[str, Any]
@@ -61,7 +61,7 @@ def level_metrics(
         }
 
 
-def _over_trials(truth: Values, released: Values, names: Sequence[str]) -> Json:
+def _over_trials(truth: Integers, released: Integers, names: Sequence[str]) -> Json:
     expected = np.broadcast_to(truth, released.shape)
     found: Json = {}
     for name in names:

@@ -1,0 +1,212 @@
+"""The Parquet files of a PHSafe run: one row per published number, in the same order in every file of a run.
+
+Key columns are TABLE, REGION_TYPE, REGION_ID, ITERATION_CODE, DATA_CELL, in the spelling of production's output. A
+trial adds COUNT, NOISE_DISTRIBUTION and VARIANCE; the truth adds TRUNCATED, UNTRUNCATED and NON_PRIVATE. Counts are
+64-bit integers. A digest of the keys is in the metadata of every file, so that a reader may take the counts alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from phexplore.metrics.accuracy_report import Integers, Truth
+from phexplore.metrics.numbers import NumberKeys
+from phexplore.runs.simulation import TrialFigures
+from phexplore.runs.store import RunUnreadableError
+
+KEY_COLUMNS: Mapping[str, str] = {
+    "table": "TABLE",
+    "region_type": "REGION_TYPE",
+    "region_id": "REGION_ID",
+    "iteration_code": "ITERATION_CODE",
+    "cell": "DATA_CELL",
+}
+"""Names of the key columns in the files, by field of `NumberKeys`."""
+
+_TRUTH_COLUMNS: Mapping[str, str] = {
+    "truncated": "TRUNCATED",
+    "untruncated": "UNTRUNCATED",
+    "non_private": "NON_PRIVATE",
+}
+_REMEDY = "Resume the run to draw it again, or take the directory from a backup."
+
+
+class NumberFiles:
+    """Writes and reads the files of one run, which all have the same keys."""
+
+    def __init__(self, keys: NumberKeys) -> None:
+        self.keys = keys
+        self.digest = keys_digest(keys)
+        self._columns = {
+            "TABLE": _dictionary(keys.table),
+            "REGION_TYPE": _dictionary(keys.region_type),
+            "REGION_ID": _dictionary(keys.region_id),
+            "ITERATION_CODE": _dictionary(keys.iteration_code),
+            "DATA_CELL": pa.array(keys.cell.astype(np.int16)),
+        }
+
+    def write_trial(
+        self,
+        path: Path,
+        counts: Integers,
+        distributions: NDArray[np.str_],
+        variances: NDArray[np.float64],
+        figures: TrialFigures,
+        label: str,
+    ) -> None:
+        """Write one trial.
+
+        Args:
+            path: of the file.
+            counts: ``int64[numbers]``, released.
+            distributions: ``str[numbers]``, as production writes them; "" for exact counts.
+            variances: ``float64[numbers]``, as production writes them.
+            figures: go into the metadata.
+            label: what the counts are and what they are not fit for.
+        """
+        columns = {
+            **self._columns,
+            "COUNT": pa.array(counts),
+            "NOISE_DISTRIBUTION": _dictionary(distributions),
+            "VARIANCE": pa.array(variances),
+        }
+        self._write(path, columns, {"covered": figures.covered, "numbers": figures.numbers, "label": label})
+
+    def write_truth(self, path: Path, truth: Truth, extra: Mapping[str, Any], *, synthetic: bool) -> None:
+        """Write the exact counts, marked as confidential unless the data is synthetic.
+
+        Args:
+            path: of the file.
+            truth: exact counts.
+            extra: JSON values kept in the metadata.
+            synthetic: whether no record behind the counts is a confidential one.
+        """
+        label = "Exact counts of synthetic records." if synthetic else "CONFIDENTIAL: exact counts, not protected."
+        columns = {**self._columns, **{name: pa.array(getattr(truth, f)) for f, name in _TRUTH_COLUMNS.items()}}
+        self._write(path, columns, {"confidential": not synthetic, "label": label, **extra})
+
+    def _write(self, path: Path, columns: Mapping[str, Any], metadata: Mapping[str, Any]) -> None:
+        table = pa.table(dict(columns))
+        content = json.dumps({"keys": self.digest, **metadata}, ensure_ascii=True)
+        pq.write_table(table.replace_schema_metadata({"phexplore": content}), path, compression="zstd")
+
+    def read_counts(self, path: Path) -> Integers:
+        """Return the counts of a trial of this run: ``int64[numbers]``.
+
+        Raises:
+            RunUnreadableError: the file cannot be read, or its numbers are others.
+        """
+        self._check(path, read_metadata(path))
+        return _integers(path, _read(path, ["COUNT"]), "COUNT")
+
+    def read_figures(self, path: Path) -> TrialFigures:
+        """Return the figures of a trial of this run.
+
+        Raises:
+            RunUnreadableError: the file cannot be read, or its numbers are others.
+        """
+        metadata = read_metadata(path)
+        self._check(path, metadata)
+        return TrialFigures(int(metadata["covered"]), int(metadata["numbers"]))
+
+    def read_noise(self, path: Path) -> tuple[NDArray[np.str_], NDArray[np.float64]]:
+        """Return the columns NOISE_DISTRIBUTION and VARIANCE of a trial: ``str[numbers]`` and ``float64[numbers]``.
+
+        Raises:
+            RunUnreadableError: the file cannot be read, or its numbers are others.
+        """
+        self._check(path, read_metadata(path))
+        table = _read(path, ["NOISE_DISTRIBUTION", "VARIANCE"])
+        return _texts(table, "NOISE_DISTRIBUTION"), np.asarray(table.column("VARIANCE").to_numpy(), dtype=np.float64)
+
+    def _check(self, path: Path, metadata: Mapping[str, Any]) -> None:
+        if metadata.get("keys") != self.digest:
+            raise RunUnreadableError(f"{path} holds other numbers than the rest of its run.", _REMEDY)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TruthFile:
+    """What ``truth.parquet`` holds.
+
+    Attributes:
+        keys: the numbers of the run.
+        truth: their exact counts.
+        metadata: what else was written, e.g. ``confidential`` and ``truncation``.
+    """
+
+    keys: NumberKeys
+    truth: Truth
+    metadata: Mapping[str, Any]
+
+
+def read_truth(path: Path) -> TruthFile:
+    """Return the exact counts of a run.
+
+    Raises:
+        RunUnreadableError: the file is missing or cannot be read.
+    """
+    metadata = read_metadata(path)
+    table = _read(path, [*KEY_COLUMNS.values(), *_TRUTH_COLUMNS.values()])
+    texts = {field: _texts(table, name) for field, name in KEY_COLUMNS.items() if field != "cell"}
+    keys = NumberKeys(**texts, cell=_integers(path, table, KEY_COLUMNS["cell"]))
+    if metadata.get("keys") != keys_digest(keys):
+        raise RunUnreadableError(f"{path} was altered.", _REMEDY)
+    return TruthFile(keys, Truth(**{f: _integers(path, table, name) for f, name in _TRUTH_COLUMNS.items()}), metadata)
+
+
+def read_metadata(path: Path) -> dict[str, Any]:
+    """Return what this program wrote about a file into it.
+
+    Raises:
+        RunUnreadableError: the file is missing, no Parquet, or not of this program.
+    """
+    try:
+        found = pq.read_schema(path).metadata or {}
+        content = json.loads(found[b"phexplore"])
+    except (OSError, pa.ArrowException, KeyError, ValueError) as error:
+        raise RunUnreadableError(f"{path} cannot be read ({error}).", _REMEDY) from error
+    if not isinstance(content, dict):
+        raise RunUnreadableError(f"{path} cannot be read (its mark is no object).", _REMEDY)
+    return content
+
+
+def keys_digest(keys: NumberKeys) -> str:
+    """Return 64 hexadecimal digits that are equal exactly for equal keys."""
+    digest = hashlib.sha256()
+    for field in fields(keys):
+        column = getattr(keys, field.name)
+        digest.update(("\n".join(map(str, column.tolist())) + "\n\n").encode())
+    return digest.hexdigest()
+
+
+def _dictionary(column: NDArray[np.str_]) -> Any:
+    return pa.array(column.tolist(), pa.string()).dictionary_encode()
+
+
+def _read(path: Path, columns: list[str]) -> Any:
+    try:
+        # One thread: small files, and several of them may be read at once.
+        return pq.read_table(path, columns=columns, use_threads=False)
+    except (OSError, pa.ArrowException, ValueError) as error:
+        raise RunUnreadableError(f"{path} cannot be read ({error}).", _REMEDY) from error
+
+
+def _integers(path: Path, table: Any, name: str) -> Integers:
+    column = table.column(name)
+    if column.null_count:
+        raise RunUnreadableError(f"{path} cannot be read ({name} has gaps).", _REMEDY)
+    return np.asarray(column.to_numpy(), dtype=np.int64)
+
+
+def _texts(table: Any, name: str) -> NDArray[np.str_]:
+    return np.array(table.column(name).to_pylist(), dtype=np.str_)
