@@ -3,6 +3,9 @@
 Run from the checkout, only when a rule below changes:
 
     python packaging/derive_synthetic_tables.py ../shared/data resources/synthetic
+    python packaging/derive_synthetic_tables.py demonstrations resources/synthetic
+
+The second line makes the shipped demonstration populations from the tables.
 
 Inputs (see the provenance file written beside the tables): complete counts of 2010 by county and state, the Rhode Island
 part of the 2018 ACS public-use persons, the Oregon public-use households with tenure. Same inputs, same bytes.
@@ -342,9 +345,21 @@ def derive_tenure(data: Path, out: Path) -> None:
     )
 
 
+def make_demonstrations(out: Path) -> None:
+    """Write the shipped populations: 50,000 persons of the 50 states and DC, 20,000 of Puerto Rico."""
+    from phexplore.data.source import Storage  # noqa: PLC0415 - the tables are derived without the program
+    from phexplore.data.synthetic.generator import generate_sdhc  # noqa: PLC0415
+
+    generate_sdhc(50_000, out / "demo", seed=2020, storages=[Storage.PARQUET])
+    generate_sdhc(20_000, out / "demo-pr", seed=2020, puerto_rico=True, storages=[Storage.PARQUET])
+
+
 def main() -> None:
-    """Derive every table."""
+    """Derive every table, or make the demonstration populations."""
     data, out = Path(sys.argv[1]), Path(sys.argv[2])
+    if sys.argv[1] == "demonstrations":
+        make_demonstrations(out)
+        return
     out.mkdir(parents=True, exist_ok=True)
     derive_states(data, out)
     derive_households(data, out)

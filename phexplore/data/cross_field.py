@@ -34,6 +34,7 @@ HOUSING_UNIT, GROUP_QUARTERS_UNIT = 2, 4
 IN_HOUSING_UNIT, IN_GROUP_QUARTERS = 3, 5
 GROUP_QUARTERS_RELATIONSHIPS = (37, 38)
 HHT2_WITH_OWN_CHILDREN = (1, 3, 6, 10)
+_LARGEST_FAMILY_HHT = 3
 _FEMALE_HHT, _FEMALE_HHT2, _MALE_HHT, _MALE_HHT2 = (3, 6, 7), (5, 6, 7, 8), (2, 4, 5), (9, 10, 11, 12)
 
 _DERIVE = "Derive the column again from the relationships, or correct the person records."
@@ -81,6 +82,9 @@ class _Checks:
         residents = np.bincount(self.unit[self.in_household], minlength=count) > 0
         occupied = (self.units["rtype"] == HOUSING_UNIT) & (self.units["hht"] != 0)
         self.in_universe = self.is_housing & (residents | occupied)
+        # PH4 asks for no record type: it counts householder, spouse and relatives where HHT is 0 to 3.
+        relatives = self.composition.relatives + self.composition.householders > 0
+        self.in_ph4 = self.is_housing & relatives & (self.units["hht"] <= _LARGEST_FAMILY_HHT)
 
     def run(self) -> None:
         self._units_without_cell()
@@ -137,7 +141,7 @@ class _Checks:
         self._unit(
             "householder's race missing",
             "HHRACE",
-            self.in_universe & (units["hhrace"] == 0),
+            (self.in_universe | self.in_ph4) & (units["hhrace"] == 0),
             lambda row: f"HHRACE is 00 in the occupied housing unit {units['mafid'][row]}: it has no place in A-G.",
             "Give the race code of the householder, 01-63.",
         )

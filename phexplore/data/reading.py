@@ -169,9 +169,9 @@ def _parquet_batches(source: DataSource, frame: Frame, log: ProblemLog) -> Itera
     for path in source.files[frame]:
         name = source.file_name(frame) if len(source.files[frame]) == 1 else f"{source.file_name(frame)}/{path.name}"
         try:
+            if not _schema_is_right(parquet.read_schema(path), frame, name, log):
+                return
             with parquet.ParquetFile(path, read_dictionary=texts) as file:
-                if not _schema_is_right(file.schema_arrow, frame, name, log):
-                    return
                 yield from file.iter_batches(BATCH_ROWS, columns=[column.name for column in LAYOUT[frame]])
         except (pa.ArrowException, OSError) as error:
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
