@@ -2,7 +2,8 @@
 
 Key columns are TABLE, REGION_TYPE, REGION_ID, ITERATION_CODE, DATA_CELL, in the spelling of production's output. A
 trial adds COUNT, NOISE_DISTRIBUTION and VARIANCE; the truth adds TRUNCATED, UNTRUNCATED and NON_PRIVATE. Counts are
-64-bit integers. A digest of the keys is in the metadata of every file, so that a reader may take the counts alone.
+64-bit integers. Digests of the keys and of every other column are in the metadata of each file, so that a reader may
+take the counts alone and a changed bit never gives another number.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ class NumberFiles:
         columns = {
             **self._columns,
             "COUNT": pa.array(counts),
-            "NOISE_DISTRIBUTION": _dictionary(distributions),
+            "NOISE_DISTRIBUTION": pa.array(distributions.tolist(), pa.string()),
             "VARIANCE": pa.array(variances),
         }
         self._write(path, columns, {"covered": figures.covered, "numbers": figures.numbers, "label": label})
@@ -97,7 +98,12 @@ class NumberFiles:
 
     def _write(self, path: Path, columns: Mapping[str, Any], metadata: Mapping[str, Any]) -> None:
         table = pa.table(dict(columns))
-        content = json.dumps({"keys": self.digest, **metadata}, ensure_ascii=True)
+        digests = {
+            name: _digest(column.to_numpy(zero_copy_only=False))
+            for name, column in columns.items()
+            if name not in self._columns
+        }
+        content = json.dumps({"keys": self.digest, "digests": digests, **metadata}, ensure_ascii=True)
         pq.write_table(table.replace_schema_metadata({"phexplore": content}), path, compression="zstd")
 
     def read_counts(self, path: Path) -> Integers:
@@ -106,8 +112,9 @@ class NumberFiles:
         Raises:
             RunUnreadableError: the file cannot be read, or its numbers are others.
         """
-        self._check(path, read_metadata(path))
-        return _integers(path, _read(path, ["COUNT"]), "COUNT")
+        metadata = read_metadata(path)
+        self._check(path, metadata)
+        return _integers(_read(path, ["COUNT"], metadata), "COUNT")
 
     def read_figures(self, path: Path) -> TrialFigures:
         """Return the figures of a trial of this run.
@@ -125,8 +132,9 @@ class NumberFiles:
         Raises:
             RunUnreadableError: the file cannot be read, or its numbers are others.
         """
-        self._check(path, read_metadata(path))
-        table = _read(path, ["NOISE_DISTRIBUTION", "VARIANCE"])
+        metadata = read_metadata(path)
+        self._check(path, metadata)
+        table = _read(path, ["NOISE_DISTRIBUTION", "VARIANCE"], metadata)
         return _texts(table, "NOISE_DISTRIBUTION"), np.asarray(table.column("VARIANCE").to_numpy(), dtype=np.float64)
 
     def _check(self, path: Path, metadata: Mapping[str, Any]) -> None:
@@ -156,12 +164,12 @@ def read_truth(path: Path) -> TruthFile:
         RunUnreadableError: the file is missing or cannot be read.
     """
     metadata = read_metadata(path)
-    table = _read(path, [*KEY_COLUMNS.values(), *_TRUTH_COLUMNS.values()])
+    table = _read(path, [*KEY_COLUMNS.values(), *_TRUTH_COLUMNS.values()], metadata)
     texts = {field: _texts(table, name) for field, name in KEY_COLUMNS.items() if field != "cell"}
-    keys = NumberKeys(**texts, cell=_integers(path, table, KEY_COLUMNS["cell"]))
+    keys = NumberKeys(**texts, cell=_integers(table, KEY_COLUMNS["cell"]))
     if metadata.get("keys") != keys_digest(keys):
         raise RunUnreadableError(f"{path} was altered.", _REMEDY)
-    return TruthFile(keys, Truth(**{f: _integers(path, table, name) for f, name in _TRUTH_COLUMNS.items()}), metadata)
+    return TruthFile(keys, Truth(**{f: _integers(table, name) for f, name in _TRUTH_COLUMNS.items()}), metadata)
 
 
 def read_metadata(path: Path) -> dict[str, Any]:
@@ -193,20 +201,33 @@ def _dictionary(column: NDArray[np.str_]) -> Any:
     return pa.array(column.tolist(), pa.string()).dictionary_encode()
 
 
-def _read(path: Path, columns: list[str]) -> Any:
+def _read(path: Path, names: list[str], metadata: Mapping[str, Any]) -> Any:
+    """Return columns that are as they were written; those of the keys are checked by their own digest."""
     try:
         # One thread: small files, and several of them may be read at once.
-        return pq.read_table(path, columns=columns, use_threads=False)
-    except (OSError, pa.ArrowException, ValueError) as error:
+        table = pq.read_table(path, columns=names, use_threads=False)
+        stated = metadata["digests"]
+        altered = [name for name in names if name in stated and _digest(table.column(name).to_numpy()) != stated[name]]
+    except (OSError, pa.ArrowException, ValueError, KeyError, TypeError) as error:
         raise RunUnreadableError(f"{path} cannot be read ({error}).", _REMEDY) from error
+    if altered:
+        raise RunUnreadableError(f"{path} was altered: {', '.join(altered)} is not as it was written.", _REMEDY)
+    return table
 
 
-def _integers(path: Path, table: Any, name: str) -> Integers:
-    column = table.column(name)
-    if column.null_count:
-        raise RunUnreadableError(f"{path} cannot be read ({name} has gaps).", _REMEDY)
-    return np.asarray(column.to_numpy(), dtype=np.int64)
+def _digest(values: NDArray[Any]) -> str:
+    if values.dtype == object:
+        return hashlib.sha256("\n".join(map(str, values.tolist())).encode()).hexdigest()
+    return hashlib.sha256(np.ascontiguousarray(values).tobytes()).hexdigest()
+
+
+def _integers(table: Any, name: str) -> Integers:
+    return np.asarray(table.column(name).to_numpy(), dtype=np.int64)
 
 
 def _texts(table: Any, name: str) -> NDArray[np.str_]:
-    return np.array(table.column(name).to_pylist(), dtype=np.str_)
+    column = table.column(name).combine_chunks()
+    if not isinstance(column, pa.DictionaryArray):
+        column = column.dictionary_encode()
+    words = np.array(column.dictionary.to_pylist(), dtype=np.str_)
+    return np.asarray(words[column.indices.to_numpy()] if len(column) else words, dtype=np.str_)

@@ -9,8 +9,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from phexplore.catalog.tables import table
+from phexplore.data.classification import Mode
 from phexplore.model.keys import parse_query
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
@@ -18,6 +21,8 @@ from phexplore.runs.events import Event
 from phexplore.runs.launch import WorkerProcess
 from phexplore.runs.spec import RunSpec, describe_data
 from phexplore.runs.store import prepare_directory
+from phexplore.simulate.phsafe_count import CountingSpec, derived_counts
+from phexplore.simulate.tabulation import Tabulation, region_ids
 
 FAKE_WORKER = Path(__file__).with_name("fake_worker.py")
 
@@ -90,3 +95,37 @@ def start() -> Iterator[Callable[..., Started]]:
     for process in processes:
         with process:
             pass
+
+
+STATES = (9, 44)
+
+
+@pytest.fixture
+def tabulated(us: Scenario) -> tuple[Tabulation, Tabulation]:
+    """Random counts of the 2020 tables in two states: private with truncation, and non-private."""
+    rng = np.random.default_rng(5)
+    private, dropped = {}, {}
+    method = us.method
+    for query in CountingSpec.measured(method).queries:
+        product = table(query.table)
+        regions = len(region_ids(query.level.region, STATES))
+        shape = (regions, len(query.level.iteration.codes), len(product.basis_cells))
+        private[query] = rng.integers(0, 5000, shape)
+        if product.truncated:
+            dropped[query] = rng.integers(0, 9, shape)
+    private |= derived_counts(private)
+    dropped |= derived_counts(dropped)
+    exact = {}
+    for query, counts in private.items():
+        cells = table(query.table).cells
+        basis = [cell.code for cell in cells if cell.basis]
+        full = np.full((*counts.shape[:2], len(cells)), -1, np.int64)
+        for place, cell in enumerate(cells):
+            if cell.basis:
+                full[..., place] = (counts + dropped.get(query, 0))[..., basis.index(cell.code)]
+        exact[query] = full + (7 if query.table == "PH8_num" else 0)
+    sizes = {name: np.bincount([1, 2, 2, 12, 40], minlength=1001) for name in ("PH1_num", "PH3")}
+    return (
+        Tabulation(Mode.PRIVATE, STATES, method.thresholds, private, {}, dropped, sizes, 1),
+        Tabulation(Mode.NON_PRIVATE, STATES, {}, exact, {}, {}, {}, 1),
+    )
