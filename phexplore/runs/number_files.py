@@ -56,33 +56,6 @@ class NumberFiles:
             "DATA_CELL": pa.array(keys.cell.astype(np.int16)),
         }
 
-    def write_trial(
-        self,
-        path: Path,
-        counts: Integers,
-        distributions: NDArray[np.str_],
-        variances: NDArray[np.float64],
-        figures: TrialFigures,
-        label: str,
-    ) -> None:
-        """Write one trial.
-
-        Args:
-            path: of the file.
-            counts: ``int64[numbers]``, released.
-            distributions: ``str[numbers]``, as production writes them; "" for exact counts.
-            variances: ``float64[numbers]``, as production writes them.
-            figures: go into the metadata.
-            label: what the counts are and what they are not fit for.
-        """
-        columns = {
-            **self._columns,
-            "COUNT": pa.array(counts),
-            "NOISE_DISTRIBUTION": pa.array(distributions.tolist(), pa.string()),
-            "VARIANCE": pa.array(variances),
-        }
-        self._write(path, columns, {"covered": figures.covered, "numbers": figures.numbers, "label": label})
-
     def write_truth(self, path: Path, truth: Truth, extra: Mapping[str, Any], *, synthetic: bool) -> None:
         """Write the exact counts, marked as confidential unless the data is synthetic.
 
@@ -93,18 +66,24 @@ class NumberFiles:
             synthetic: whether no record behind the counts is a confidential one.
         """
         label = "Exact counts of synthetic records." if synthetic else "CONFIDENTIAL: exact counts, not protected."
-        columns = {**self._columns, **{name: pa.array(getattr(truth, f)) for f, name in _TRUTH_COLUMNS.items()}}
+        columns = {name: pa.array(getattr(truth, field)) for field, name in _TRUTH_COLUMNS.items()}
         self._write(path, columns, {"confidential": not synthetic, "label": label, **extra})
 
     def _write(self, path: Path, columns: Mapping[str, Any], metadata: Mapping[str, Any]) -> None:
-        table = pa.table(dict(columns))
-        digests = {
-            name: _digest(column.to_numpy(zero_copy_only=False))
-            for name, column in columns.items()
-            if name not in self._columns
-        }
-        content = json.dumps({"keys": self.digest, "digests": digests, **metadata}, ensure_ascii=True)
-        pq.write_table(table.replace_schema_metadata({"phexplore": content}), path, compression="zstd")
+        _write_table(
+            path, {**self._columns, **columns}, {"keys": self.digest, "digests": _digests(columns), **metadata}
+        )
+
+    def trial_writer(self, distributions: NDArray[np.str_], variances: NDArray[np.float64], label: str) -> TrialWriter:
+        """Return what writes the trials of this run.
+
+        Args:
+            distributions: ``str[numbers]``, as production writes them; "" for exact counts.
+            variances: ``float64[numbers]``, as production writes them.
+            label: what the counts are and what they are not fit for; goes into the metadata.
+        """
+        noise = {"NOISE_DISTRIBUTION": _texts_column(distributions), "VARIANCE": pa.array(variances)}
+        return TrialWriter(self._columns, noise, {"keys": self.digest, "label": label})
 
     def read_counts(self, path: Path) -> Integers:
         """Return the counts of a trial of this run: ``int64[numbers]``.
@@ -140,6 +119,44 @@ class NumberFiles:
     def _check(self, path: Path, metadata: Mapping[str, Any]) -> None:
         if metadata.get("keys") != self.digest:
             raise RunUnreadableError(f"{path} holds other numbers than the rest of its run.", _REMEDY)
+
+
+class TrialWriter:
+    """Writes the trials of one run; several threads may use it at once. Everything but the counts is made once."""
+
+    def __init__(self, keys: Mapping[str, Any], noise: Mapping[str, Any], metadata: Mapping[str, Any]) -> None:
+        """Use `NumberFiles.trial_writer`."""
+        self._keys, self._noise, self._metadata = dict(keys), dict(noise), dict(metadata)
+        self._digests = _digests(noise)
+
+    def write(self, path: Path, counts: Integers, figures: TrialFigures) -> None:
+        """Write one trial.
+
+        Args:
+            path: of the file.
+            counts: ``int64[numbers]``, released.
+            figures: go into the metadata.
+        """
+        column = {"COUNT": pa.array(counts)}
+        metadata = {
+            **self._metadata,
+            "digests": {**_digests(column), **self._digests},
+            "covered": figures.covered,
+            "numbers": figures.numbers,
+        }
+        _write_table(path, {**self._keys, **column, **self._noise}, metadata)
+
+
+def _write_table(path: Path, columns: Mapping[str, Any], metadata: Mapping[str, Any]) -> None:
+    content = json.dumps(metadata, ensure_ascii=True)
+    table = pa.table(dict(columns)).replace_schema_metadata({"phexplore": content})
+    # Keys repeat, counts do not: a dictionary of counts would only be thrown away again.
+    repeating = [name for name in columns if name != "COUNT"]
+    pq.write_table(table, path, compression="zstd", use_dictionary=repeating)
+
+
+def _digests(columns: Mapping[str, Any]) -> dict[str, str]:
+    return {name: _digest(column.to_numpy(zero_copy_only=False)) for name, column in columns.items()}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -197,8 +214,12 @@ def keys_digest(keys: NumberKeys) -> str:
     return digest.hexdigest()
 
 
+def _texts_column(values: NDArray[np.str_]) -> Any:
+    return pa.array(values.tolist(), pa.string())
+
+
 def _dictionary(column: NDArray[np.str_]) -> Any:
-    return pa.array(column.tolist(), pa.string()).dictionary_encode()
+    return _texts_column(column).dictionary_encode()
 
 
 def _read(path: Path, names: list[str], metadata: Mapping[str, Any]) -> Any:

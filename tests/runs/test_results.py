@@ -37,8 +37,8 @@ class Written:
     def add(self, trial: int) -> None:
         counts = self.truth.truncated + self.noise[trial % TRIALS]
         blank = np.full(len(counts), "Discrete Gaussian")
-        path = self.directory / trial_file(trial)
-        self.files.write_trial(path, counts, blank, np.ones(len(counts)), TrialFigures(1, 2), "")
+        writer = self.files.trial_writer(blank, np.ones(len(counts)), "")
+        writer.write(self.directory / trial_file(trial), counts, TrialFigures(1, 2))
 
 
 @pytest.fixture
