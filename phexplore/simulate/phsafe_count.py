@@ -16,9 +16,10 @@ import numpy as np
 
 from phexplore.catalog.races import iteration_levels
 from phexplore.catalog.tables import Counted, RaceOf, TableProduct, queries, table, tables
-from phexplore.data.classification import GROUP_ITERATIONS, Classification, CodeClasses, Mode, classification
+from phexplore.data.classification import GROUP_ITERATIONS, OUTSIDE, Classification, CodeClasses, Mode, classification
 from phexplore.data.located import locate
 from phexplore.data.mafid_index import MafidIndex
+from phexplore.data.population import SdhcPersons
 from phexplore.data.unclassifiable import UnclassifiableRecord, unclassifiable_records
 from phexplore.errors import PhexploreError
 from phexplore.model.keys import Iteration, QueryKey, Region, TableId
@@ -29,8 +30,14 @@ from phexplore.simulate.tabulation import Tabulation
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from phexplore.data.population import SdhcData
+    from phexplore.data.population import SdhcData, SdhcUnits
     from phexplore.model.phsafe import PhSafe
+
+_BLOCK = 1 << 22
+"""Persons classed together: what is made for them takes some 100 MB at most."""
+
+_NEAR = 1 << 14
+"""MAFIDs closer than this have their units within the processor's cache."""
 
 _SOURCES = {RaceOf.NOBODY: kernel.NOBODY, RaceOf.HOUSEHOLDER: kernel.HOUSEHOLDER, RaceOf.PERSON: kernel.PERSON}
 
@@ -115,29 +122,28 @@ class PhsafeCounter:
         plan, rules = self._plan, self._plan.rules
         located = locate(data.units, data.geo, self.spec.states)
         index = MafidIndex(located.mafid)
-        record = np.empty(len(located.unit), np.uint32)
-        kernel.unit_records(
-            _coded(rules, rules.units, data.units, data.units.hhrace, data.units.hhspan),
-            located.unit,
-            located.state,
-            record,
-        )
-        units = kernel.Units(record, index.following)
-        persons = kernel.Persons(
-            index.rows(data.persons.mafid),
-            _coded(rules, rules.persons, data.persons, data.persons.cenrace, data.persons.cenhisp),
-        )
+        units = _records(rules, rules.units, data.units, (data.units.hhrace, data.units.hhspan))
+        units = units[located.unit] | located.state
         counts, dropped = np.zeros(plan.places, np.int64), np.zeros(plan.places, np.int64)
         private = self.spec.mode is Mode.PRIVATE
-        sizes = np.zeros((len(record) if private else 0, len(self._tau)), np.uint16)
-        kernel.count_persons(persons, units, plan.layout, counts, sizes)
+        sizes = np.zeros((len(units), plan.lanes.shape[1] if private else 0), np.uint64)
+        join = _Join(plan, located.mafid, units, index.following)
+        # 32 bits suffice for the counts of a chunk, and twice as many of them fit the processor's cache.
+        together = np.zeros(plan.joint.places, np.int32)
+        for start in range(0, len(data.persons), _BLOCK):
+            mafid, persons = _near(*_person_records(rules, data.persons, slice(start, start + _BLOCK)))
+            rows = index.rows(mafid)
+            kernel.count_persons(
+                rows, persons, units, index.following, plan.joint.atoms, plan.joint.layout, together, plan.lanes, sizes
+            )
+            if len(index.following):
+                repeated = (rows >= 0) & (index.following[rows] >= 0)
+                join.count_every_table(rows[repeated], persons[repeated], counts)
+        plan.add_joint(together, counts)
         if private:
-            kernel.count_sizes(units, plan.layout, sizes, self._sizes)
-            oversized = kernel.select_oversized(persons, plan.layout, sizes, self._tau)
-            ordered = truncation_order(data.persons, oversized)
-            kernel.count_dropped(persons, units, plan.layout, self._tau, ordered, dropped)
-        weights = data.units.final_pop[located.unit] if plan.weighted.any() else np.zeros(len(record), np.int32)
-        kernel.count_units(record, rules.unit_atoms, weights, plan.weighted, plan.unit_layout, counts, self._records)
+            self._count_dropped(data, index, join, sizes, dropped)
+        weights = data.units.final_pop[located.unit] if plan.weighted.any() else np.zeros(len(units), np.int32)
+        kernel.count_units(units, rules.unit_atoms, weights, plan.weighted, plan.unit_places, counts, self._records)
         if private:
             self._refuse_unclassifiable(data, counts - dropped)
         self._counts += counts
@@ -191,6 +197,45 @@ class PhsafeCounter:
             geo_multiplicity=self._multiplicity,
         )
 
+    def _count_dropped(
+        self,
+        data: SdhcData,
+        index: MafidIndex,
+        join: _Join,
+        sizes: NDArray[np.uint64],
+        dropped: NDArray[np.int64],
+    ) -> None:
+        """Count the persons beyond the threshold of each table, in the order production keeps them."""
+        rules, tables_counted = self._plan.rules, range(len(self._tau))
+        exceeding = kernel.exceeding_households(sizes, self._tau)
+        kernel.count_sizes(join.units, index.following, rules.unit_in, sizes, exceeding, self._sizes)
+        if not exceeding.any():
+            return
+        large = MafidIndex(join.mafid[exceeding])
+        chosen = _rows_of(data.persons, np.flatnonzero(large.rows(data.persons.mafid) >= 0))
+        mafid, persons = _person_records(rules, chosen, slice(None))
+        rows = index.rows(mafid)
+        counted = rules.person_in[persons >> 16]
+        household, number = np.unique(rows, return_inverse=True)
+        members = np.stack(
+            [np.bincount(number[counted[:, t]], minlength=len(household)) for t in tables_counted], axis=-1
+        )
+        for position in tables_counted:
+            matched = join.single_match(position, household) >= 0
+            held = np.minimum(members[matched, position], kernel.LARGEST_SIZE)
+            self._sizes[position] += np.bincount(held[held > 0], minlength=kernel.LARGEST_SIZE + 1)
+        cut = (counted & (members > self._tau)[number]).any(axis=-1)
+        chosen = _rows_of(chosen, truncation_order(chosen, np.flatnonzero(cut)))
+        mafid, persons = _person_records(rules, chosen, slice(None))
+        rows = index.rows(mafid)
+        first = np.flatnonzero(np.diff(rows, prepend=-1))
+        start_of = np.repeat(first, np.diff(first, append=len(rows)))
+        for position, tau in enumerate(self._tau):
+            counts_here = rules.person_in[persons >> 16, position]
+            before = np.cumsum(counts_here) - counts_here
+            beyond = counts_here & (before - before[start_of] >= tau)
+            join.count(position, rows[beyond], persons[beyond], dropped)
+
     def _refuse_unclassifiable(self, data: SdhcData, counts: NDArray[np.int64]) -> None:
         for name in self.spec.table_ids:
             if not self._plan.is_unclassifiable(name, counts, self.spec.queries):
@@ -233,13 +278,91 @@ def derived_counts(counts: Mapping[QueryKey, NDArray[np.int64]]) -> dict[QueryKe
     return derived
 
 
+class _Join:
+    """Persons matched to units one table at a time: for the few whose MAFID repeats and the few that are cut."""
+
+    def __init__(
+        self, plan: _Plan, mafid: NDArray[np.int64], units: NDArray[np.uint32], following: NDArray[np.int32]
+    ) -> None:
+        self._plan = plan
+        self.mafid = mafid
+        self.units = units
+        self._following = following
+
+    def count_every_table(
+        self, rows: NDArray[np.int32], persons: NDArray[np.uint32], counts: NDArray[np.int64]
+    ) -> None:
+        for position in range(len(self._plan.rules.person_tables)):
+            self.count(position, rows, persons, counts)
+
+    def count(
+        self, position: int, rows: NDArray[np.int32], persons: NDArray[np.uint32], counts: NDArray[np.int64]
+    ) -> None:
+        """Add persons to one table: once per matching unit in non-private mode, else only if exactly one matches."""
+        rules = self._plan.rules
+        if rules.mode is Mode.PRIVATE:
+            matched = self.single_match(position, rows)
+            person = np.flatnonzero(matched >= 0)
+            row = matched[person]
+        else:
+            person, row = self._matches(position, rows)
+        unit, code = self.units[row].astype(np.int64), persons[person].astype(np.int64)
+        atom = rules.person_atoms[unit >> 16, code >> 16, position].astype(np.int64)
+        source, offset, groups, width = self._plan.person_places[:, position].tolist()
+        group = {kernel.NOBODY: 0 * code, kernel.HOUSEHOLDER: unit >> 8 & 0xFF, kernel.PERSON: code >> 8 & 0xFF}[source]
+        place = offset + ((unit & 0xFF) * groups + group) * width + atom
+        np.add.at(counts, place[atom != OUTSIDE], 1)
+
+    def single_match(self, position: int, rows: NDArray[np.int32]) -> NDArray[np.int64]:
+        """Return the only unit of each MAFID that a table's universe takes, -1 if none or several: ``int64[n]``."""
+        person, row = self._matches(position, rows)
+        number = np.bincount(person, minlength=len(rows))
+        matched = np.full(len(rows), -1, np.int64)
+        matched[person] = row
+        matched[number != 1] = -1
+        return matched
+
+    def _matches(self, position: int, rows: NDArray[np.int32]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        person, row = np.arange(len(rows)), rows.astype(np.intp)
+        persons_of, rows_of = [person], [row]
+        while len(self._following) and len(row):
+            row = self._following[row].astype(np.intp)
+            person, row = person[row >= 0], row[row >= 0]
+            persons_of.append(person)
+            rows_of.append(row)
+        person, row = np.concatenate(persons_of), np.concatenate(rows_of)
+        matching = self._plan.rules.unit_in[self.units[row] >> 16, position]
+        return person[matching], row[matching]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Joint:
+    """The person tables with the same source of the group, counted together.
+
+    A joint atom is a combination of one atom (or none) of each of these tables.
+
+    Attributes:
+        atoms: ``int16[unit classes, person classes, sources]``.
+        layout: ``int64[4, sources]``; see `kernel.count_persons`.
+        places: length of the flat joint counts.
+        parts: per person table: its source and ``int64[joint atoms, atoms]``, 1 where the joint atom contains the atom.
+    """
+
+    atoms: NDArray[np.int16]
+    layout: NDArray[np.int64]
+    places: int
+    parts: tuple[tuple[int, NDArray[np.int64]], ...]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Plan:
     """Look-up tables and places of the flat count arrays for some tables in one mode."""
 
     rules: Classification
-    layout: kernel.Layout
-    unit_layout: NDArray[np.int64]
+    joint: _Joint
+    lanes: NDArray[np.uint64]
+    person_places: NDArray[np.int64]
+    unit_places: NDArray[np.int64]
     weighted: NDArray[np.bool_]
     offsets: Mapping[TableId, int]
     places: int
@@ -249,6 +372,13 @@ class _Plan:
         groups, width = self._groups(table(table_id)), len(self.rules.membership[table_id])
         first = self.offsets[table_id]
         return counts[first : first + kernel.STATE_SLOTS * groups * width].reshape(kernel.STATE_SLOTS, groups, width)
+
+    def add_joint(self, block: NDArray[np.int32], counts: NDArray[np.int64]) -> None:
+        """Split joint counts into the counts of the tables."""
+        for product, (source, part) in zip(self.rules.person_tables, self.joint.parts, strict=True):
+            _, first, groups, width = self.joint.layout[:, source]
+            here = block[first : first + kernel.STATE_SLOTS * groups * width].reshape(-1, width)
+            self.view(product.id, counts)[...] += (here @ part).reshape(kernel.STATE_SLOTS, groups, -1)
 
     def level(self, query: QueryKey, counts: NDArray[np.int64], states: tuple[int, ...]) -> NDArray[np.int64]:
         """Return the counts of a query: ``[regions, codes, cells]``."""
@@ -289,18 +419,68 @@ class _Plan:
         return self.rules.groups.count if product.iterated else 1
 
 
-def _coded(
-    rules: Classification, classes: CodeClasses, frame: object, race: NDArray[np.uint8], hispanic: NDArray[np.uint8]
-) -> kernel.Coded:
-    return kernel.Coded(
-        classes.arrays(frame),
-        classes.summands,
-        classes.class_of,
-        np.ascontiguousarray(race),
-        np.ascontiguousarray(hispanic),
-        rules.groups.summands,
-        rules.groups.group_of,
+def _joint(rules: Classification) -> _Joint:
+    kinds = [_SOURCES[product.iteration_source] for product in rules.person_tables]
+    shape = rules.person_atoms.shape[:2]
+    atoms, layout, parts = [], [], {}
+    places = 0
+    for source, kind in enumerate(sorted(set(kinds))):
+        positions = [position for position, other in enumerate(kinds) if other == kind]
+        combinations = rules.person_atoms[:, :, positions].reshape(-1, len(positions))
+        distinct, number = np.unique(combinations, axis=0, return_inverse=True)
+        atoms.append(number.reshape(shape))
+        groups = 1 if kind == kernel.NOBODY else rules.groups.count
+        layout.append([kind, places, groups, len(distinct)])
+        places += kernel.STATE_SLOTS * groups * len(distinct)
+        for column, position in enumerate(positions):
+            width = len(rules.membership[rules.person_tables[position].id])
+            parts[position] = (source, (distinct[:, column, None] == np.arange(width)).astype(np.int64))
+    return _Joint(
+        np.stack(atoms, axis=-1).astype(np.int16),
+        np.array(layout, np.int64).T.copy(),
+        places,
+        tuple(parts[position] for position in range(len(kinds))),
     )
+
+
+def _person_records(
+    rules: Classification, persons: SdhcPersons, block: slice
+) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+    """Return MAFID and record of some persons."""
+    part = _rows_of(persons, block)
+    return part.mafid, _records(rules, rules.persons, part, (part.cenrace, part.cenhisp))
+
+
+def _near(mafid: NDArray[np.int64], records: NDArray[np.uint32]) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+    """Return the same persons, put near their neighbours if their order jumps about."""
+    sample = mafid[: len(mafid) // 64 * 64].reshape(-1, 64)[:, :2]
+    jumps = np.count_nonzero(np.abs(np.diff(sample, axis=1)) > _NEAR)
+    if jumps * 20 < len(sample):
+        return mafid, records
+    near = np.empty_like(mafid), np.empty_like(records)
+    kernel.gather_neighbours(mafid, records, *near)
+    return near
+
+
+def _rows_of(persons: SdhcPersons, rows: slice | NDArray[np.int64]) -> SdhcPersons:
+    return SdhcPersons(*(getattr(persons, name)[rows] for name in SdhcPersons.DTYPES))
+
+
+def _records(
+    rules: Classification,
+    classes: CodeClasses,
+    frame: SdhcPersons | SdhcUnits,
+    race_and_origin: tuple[NDArray[np.uint8], NDArray[np.uint8]],
+) -> NDArray[np.uint32]:
+    """Return class << 16 | group << 8 of every record of a frame."""
+    index = np.zeros(len(frame), np.uint16)
+    for summands, codes in zip(classes.summands, classes.arrays(frame), strict=True):
+        kernel.sum_summands(codes, summands, index)
+    record = np.empty(len(frame), np.uint32)
+    race, hispanic = (np.ascontiguousarray(codes) for codes in race_and_origin)
+    groups = rules.groups
+    kernel.write_records(classes.class_of, index, groups.group_of, groups.summands, race, hispanic, record)
+    return record
 
 
 @lru_cache(maxsize=len(Mode))
@@ -314,7 +494,7 @@ def _plan(mode: Mode) -> _Plan:
         groups = rules.groups.count if product.iterated else 1
         places += kernel.STATE_SLOTS * groups * len(rules.membership[product.id])
 
-    def layout(products: tuple[TableProduct, ...]) -> NDArray[np.int64]:
+    def places_of(products: tuple[TableProduct, ...]) -> NDArray[np.int64]:
         return np.array(
             [
                 [_SOURCES[p.iteration_source] for p in products],
@@ -325,23 +505,15 @@ def _plan(mode: Mode) -> _Plan:
             np.int64,
         ).reshape(4, len(products))
 
-    source, offset, groups, width = layout(rules.person_tables)
     tabulated = [p.private if mode is Mode.PRIVATE else p.non_private for p in rules.unit_tables]
     if any(t.weight not in {None, "FINAL_POP"} or t.counted is not Counted.UNITS for t in tabulated):
         raise ValueError("only FINAL_POP can be summed over units")
     return _Plan(
         rules=rules,
-        layout=kernel.Layout(
-            rules.person_atoms,
-            rules.person_in,
-            rules.unit_in,
-            source,
-            offset,
-            groups,
-            width,
-            mode is Mode.NON_PRIVATE,
-        ),
-        unit_layout=layout(rules.unit_tables),
+        joint=_joint(rules),
+        lanes=kernel.lane_words(rules.person_in),
+        person_places=places_of(rules.person_tables),
+        unit_places=places_of(rules.unit_tables),
         weighted=np.array([t.weight is not None for t in tabulated], bool),
         offsets=offsets,
         places=places,
