@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from phexplore.gui.theme.colours import Colours, contrast, luminance
 from phexplore.model.keys import Iteration, PopulationGroupLevel, Region
@@ -53,6 +54,7 @@ def level_code(level: PopulationGroupLevel) -> str:
     return f"{region} {'all' if level.iteration is Iteration.ALL else level.iteration.title}"
 
 
+@lru_cache(maxsize=64)
 def ink_on(fill: str) -> str:
     """Return black or white, whichever is easier to read on this fill."""
     return "#000000" if contrast("#000000", fill) >= contrast("#ffffff", fill) else "#ffffff"

@@ -11,7 +11,8 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from phexplore.gui.charts.numbers import Numbers, people, percent
+from phexplore.gui.binding.wording import people
+from phexplore.gui.charts.numbers import Numbers
 from phexplore.gui.charts.scales import nice_at_least
 from phexplore.metrics.coverage import INTERVAL_CONFIDENCE, Coverage, coverage_of
 from phexplore.model.keys import QueryKey
@@ -206,7 +207,7 @@ def distribution_title(sample: ErrorSample) -> str:
     error = f" ± {points:.1f}" if points >= 0.05 else f" ± {points:.1g}" if points else ""
     return (
         f"{found.share.value * 100:.1f}{error} % of errors lie within ±{people(sample.margin)} people"
-        f" (expected {percent(_expected_coverage(sample))})"
+        f" (expected {_expected_coverage(sample) * 100:.1f} %)"
     )
 
 

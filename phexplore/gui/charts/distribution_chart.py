@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import pyqtgraph as pg
@@ -12,6 +13,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF
 from PySide6.QtWidgets import QComboBox, QLabel, QStackedWidget, QWidget
 
+from phexplore.gui.binding.wording import people
 from phexplore.gui.charts.canvas import Canvas, Pixels, draw_text, lettering
 from phexplore.gui.charts.colours import blended
 from phexplore.gui.charts.distribution import (
@@ -29,7 +31,7 @@ from phexplore.gui.charts.distribution import (
     histogram_numbers,
 )
 from phexplore.gui.charts.frame import ChartFrame
-from phexplore.gui.charts.numbers import grouped, people
+from phexplore.gui.charts.numbers import grouped
 from phexplore.gui.charts.rows import RowAxis, RowLabel, RowView
 from phexplore.gui.theme.colours import Colours
 
@@ -126,7 +128,7 @@ class ErrorDistributionChart(ChartFrame):
         unit = "person" if found.width == 1 else "people"
         canvas.set_axis_labels("error, people", f"share of errors per {found.width} {unit}")
         canvas.show_range((float(found.edges[0]), float(found.edges[-1])), (0.0, peak * 1.12))
-        self.show_finding(distribution_title(sample), distribution_summary(sample), histogram_numbers(found))
+        self.show_finding(distribution_title(sample), distribution_summary(sample), partial(histogram_numbers, found))
 
     def _show_cumulated(self, sample: ErrorSample) -> None:
         found = cumulated(sample)
@@ -135,7 +137,7 @@ class ErrorDistributionChart(ChartFrame):
         canvas.left_axis.set_scale(lambda value: f"{value * 100:.0f} %", lambda _low, _high: [0, 0.25, 0.5, 0.75, 1])
         canvas.set_axis_labels("error, people", "share of errors up to this value")
         canvas.show_range((float(found.values[0]), float(found.values[-1])), (-0.02, 1.14))
-        self.show_finding(distribution_title(sample), distribution_summary(sample), cumulated_numbers(found))
+        self.show_finding(distribution_title(sample), distribution_summary(sample), partial(cumulated_numbers, found))
 
     def _show_boxes(self, samples: Sequence[ErrorSample]) -> None:
         found = [(sample, box(sample)) for sample in samples]
@@ -151,7 +153,7 @@ class ErrorDistributionChart(ChartFrame):
         self.show_finding(
             distribution_title(samples[0]),
             distribution_summary(samples[0]),
-            box_numbers(self._boxes, samples[0].confidence),
+            partial(box_numbers, self._boxes, samples[0].confidence),
         )
 
     def _use(self, canvas: Canvas) -> Canvas:

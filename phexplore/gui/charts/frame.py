@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QMarginsF, QPoint, QRect, QRectF, QSize, Qt, Signal
@@ -72,6 +73,7 @@ class ChartFrame(QFrame):
         self.name = name
         self.canvas = canvas
         self._page = page or canvas
+        self._numbers_source: Callable[[], Numbers] | None = None
         self._teaching = teaching
         self.setObjectName(name.lower().replace(" ", "_"))
         self.setAccessibleName(name)
@@ -110,6 +112,7 @@ class ChartFrame(QFrame):
     @property
     def numbers(self) -> Numbers:
         """The table twin."""
+        self._fill_table()
         return self.table.numbers
 
     @property
@@ -117,11 +120,17 @@ class ChartFrame(QFrame):
         """Whether the empty state is shown."""
         return self._stack.currentWidget() is self._empty
 
-    def show_finding(self, title: str, summary: str, numbers: Numbers) -> None:
-        """Show the picture with this title, sentence and table."""
+    def show_finding(self, title: str, summary: str, numbers: Callable[[], Numbers]) -> None:
+        """Show the picture.
+
+        Args:
+            title: what the picture says.
+            summary: one sentence.
+            numbers: gives the table twin; asked only when somebody looks at it or copies it.
+        """
         self._title.setText(title)
         self._summary.setText(summary)
-        self.table.set_numbers(numbers)
+        self._numbers_source = numbers
         for widget in (self, self.canvas, self.table):
             widget.setAccessibleDescription(f"{title}. {summary}")
         self._enable(True)
@@ -132,7 +141,8 @@ class ChartFrame(QFrame):
         self._title.setText(self.name)
         self._summary.setText("")
         self._empty.setText(sentence or self._teaching)
-        self.table.set_numbers(Numbers(()))
+        self._numbers_source = _no_numbers
+        self._fill_table()
         for widget in (self, self.canvas, self.table):
             widget.setAccessibleDescription(sentence or self._teaching)
         self._enable(False)
@@ -163,6 +173,7 @@ class ChartFrame(QFrame):
 
     def copy_numbers(self) -> None:
         """Put the table twin on the clipboard, tab-separated with headers."""
+        self._fill_table()
         self.table.copy_all()
 
     def save_picture(self, path: Path) -> None:
@@ -305,8 +316,20 @@ class ChartFrame(QFrame):
         self._copy_button.setEnabled(enabled)
 
     def _show_page(self) -> None:
+        if self._table_button.isChecked():
+            self._fill_table()
         if self._table_button.isEnabled():
             self._stack.setCurrentWidget(self.table if self._table_button.isChecked() else self._page)
+
+    def _fill_table(self) -> None:
+        """Bring the table up to the picture; the place of the choice in it stays."""
+        source, self._numbers_source = self._numbers_source, None
+        if source is not None:
+            self.table.set_numbers(source())
+            self.table_filled()
+
+    def table_filled(self) -> None:
+        """Say that the table has new numbers; subclasses mark the chosen row."""
 
     def _follow_theme(self, colours: Colours) -> None:
         self._set_fonts()
@@ -315,6 +338,10 @@ class ChartFrame(QFrame):
     def _set_fonts(self) -> None:
         self._title.setFont(appearance().font(relative=TITLE_SIZE, bold=True))
         self._empty.setFont(appearance().font(relative=1.1))
+
+
+def _no_numbers() -> Numbers:
+    return Numbers(())
 
 
 def _wrapping_label(name: str) -> QLabel:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from fractions import Fraction
+from functools import partial
 
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from phexplore.accuracy.forecast import Forecast
+from phexplore.gui.binding.wording import people
 from phexplore.gui.charts.canvas import Canvas, Pixels, log_axis
 from phexplore.gui.charts.frame import ChartFrame
 from phexplore.gui.charts.margin_painting import REACH, MarginPainter, margin_pixel
@@ -22,7 +24,6 @@ from phexplore.gui.charts.margin_rows import (
     margin_title,
     row_explanation,
 )
-from phexplore.gui.charts.numbers import people
 from phexplore.gui.charts.rows import RowAxis, RowLabel, RowView
 from phexplore.gui.charts.scales import log_people, nice_at_least, nice_at_most, whole_people_near
 from phexplore.gui.theme.colours import Colours
@@ -109,7 +110,7 @@ class MarginChart(ChartFrame):
         self.show_finding(
             margin_title(self._rows),
             margin_summary(self._rows, figures.conventions),
-            margin_numbers(self._rows, figures.conventions, self._symbol),
+            partial(margin_numbers, self._rows, figures.conventions, self._symbol),
         )
         self._mark_chosen()
 
@@ -132,6 +133,9 @@ class MarginChart(ChartFrame):
             raise KeyError(query)
         pixels = self.canvas.pixels
         return QPointF(margin_pixel(pixels, self._rows[index].margin), pixels.y(-index))
+
+    def table_filled(self) -> None:
+        self.table.choose_row(self._axis.chosen)
 
     def recolour(self, colours: Colours) -> None:
         super().recolour(colours)

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from phexplore.accuracy.forecast import Forecast, QueryForecast
-from phexplore.gui.charts.numbers import Numbers, people, shown
+from phexplore.gui.binding.wording import budget_text, people, signed_people
+from phexplore.gui.charts.numbers import Numbers, shown
 from phexplore.model.conventions import Conventions
 from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Budget, Unlimited
@@ -178,14 +179,10 @@ def row_explanation(row: MarginRow, symbol: str) -> str:
     if row.target is not None:
         lines.append(f"target {people(float(row.target))}: {row.standing.value}")
     if row.baseline is not None:
-        lines.append(f"baseline {people(row.baseline)} ({_signed(row.margin - row.baseline)})")
-    budget = "unlimited, no noise" if isinstance(row.budget, Unlimited) else shown(row.budget)
+        lines.append(f"baseline {people(row.baseline)} ({signed_people(row.margin - row.baseline)})")
+    budget = "unlimited, no noise" if isinstance(row.budget, Unlimited) else budget_text(row.budget)
     lines.append(f"{symbol} {budget}" + (" · locked" if row.locked else ""))
     return "\n".join(lines)
-
-
-def _signed(difference: float) -> str:
-    return "unchanged" if not difference else ("+" if difference > 0 else "") + people(difference)
 
 
 def _extremes(rows: Sequence[MarginRow]) -> tuple[MarginRow, MarginRow]:

@@ -79,21 +79,14 @@ def grouped(value: int) -> str:
     return f"{value:,}".replace("-", "−")
 
 
-def people(value: float) -> str:
-    """Return a number of people as a label: whole from 100 up, else at most three significant digits."""
-    if not math.isfinite(value):
-        return _real(value)
-    if abs(value) >= 100 or value == round(value):
-        return grouped(round(value))
-    return f"{value:.{1 if abs(value) >= 10 else 2}f}".rstrip("0").rstrip(".").replace("-", "−")
+def signed_tick(value: float) -> str:
+    """Return a tick of an axis around 0, with a true minus sign."""
+    return f"{value:+g}".replace("-", "−") if value else "0"
 
 
-def percent(share: float | Fraction) -> str:
-    """Return a share as a percentage with one decimal, below 0.05 % with what it takes to not read 0."""
-    value = float(share) * 100
-    if value and abs(value) < 0.05:
-        return f"{value:.1g} %".replace("-", "−")
-    return f"{value:.1f} %".replace("-", "−")
+def shortened(text: str, most: int = 36) -> str:
+    """Return the text, cut with … where it is longer."""
+    return text if len(text) <= most else text[: most - 1].rstrip(" ,;") + "…"
 
 
 def _real(value: float) -> str:

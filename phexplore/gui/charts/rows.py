@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import pyqtgraph as pg
@@ -118,7 +119,7 @@ class RowView(QWidget):
         self._stretch = stretch
         self.canvas, self.axis = canvas, axis
         self._count = 0
-        self._x_range = (0.0, 1.0)
+        self._range_for: Callable[[float], tuple[float, float]] = lambda _width: (0.0, 1.0)
         self._bar = QScrollBar(Qt.Orientation.Vertical)
         self._bar.setAccessibleName("Scroll the rows")
         self._bar.valueChanged.connect(self._show)
@@ -135,16 +136,25 @@ class RowView(QWidget):
     @property
     def x_range(self) -> tuple[float, float]:
         """The horizontal range, in axis values."""
-        return self._x_range
+        view = pixels_of(self.canvas.box).view
+        return view.left(), view.right()
 
     @property
     def row_height(self) -> float:
         """Pixels a row takes at least."""
         return lettering().height * self._stretch + 6
 
-    def set_rows(self, labels: tuple[RowLabel, ...], x_range: tuple[float, float]) -> None:
-        """Show rows with these labels over this horizontal range."""
-        self._count, self._x_range = len(labels), x_range
+    def set_rows(
+        self, labels: tuple[RowLabel, ...], x_range: tuple[float, float] | Callable[[float], tuple[float, float]]
+    ) -> None:
+        """Show rows.
+
+        Args:
+            labels: one per row, from top to bottom.
+            x_range: horizontal range in axis values, or what gives it from the width of the plot area in pixels.
+        """
+        self._count = len(labels)
+        self._range_for = x_range if callable(x_range) else lambda _width: x_range
         self.axis.set_labels(labels)
         self._fit()
 
@@ -203,4 +213,5 @@ class RowView(QWidget):
 
     def _show(self, _value: int = 0) -> None:
         first, page = self._bar.value(), self._page()
-        self.canvas.show_range(self._x_range, (-(first + page) + 0.5, -first + 0.5))
+        width = float(self.canvas.width()) - float(self.axis.width())
+        self.canvas.show_range(self._range_for(max(width, 100.0)), (-(first + page) + 0.5, -first + 0.5))

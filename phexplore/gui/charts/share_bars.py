@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from phexplore.accuracy.forecast import Forecast
-from phexplore.gui.charts.numbers import Numbers, percent, shown
+from phexplore.gui.binding.wording import budget_text, percent
+from phexplore.gui.charts.numbers import Numbers
 from phexplore.model.conventions import Neighbours
 from phexplore.model.keys import QueryKey, TableId
-from phexplore.model.numbers import Budget, Unlimited
+from phexplore.model.numbers import Unlimited
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,13 +22,20 @@ class Segment:
         query: which one.
         share: of the scenario's total, exact.
         budget: unbounded, exact.
-        start: sum of the shares left of it in its bar.
+        first: where it starts in its bar, in percent of the total, for drawing.
+        last: where it ends.
     """
 
     query: QueryKey
     share: Fraction
     budget: Fraction
-    start: Fraction
+    first: float
+    last: float
+
+    @property
+    def label(self) -> str:
+        """Its share in percent, one decimal."""
+        return f"{self.last - self.first:.1f} %"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,33 +45,33 @@ class Bar:
     Attributes:
         table: which one.
         segments: its published levels, in the order of Table 10.
+        share: of the scenario's total, exact.
+        budget: unbounded, exact.
     """
 
     table: TableId
     segments: tuple[Segment, ...]
-
-    @property
-    def share(self) -> Fraction:
-        """Of the scenario's total, exact."""
-        return sum((segment.share for segment in self.segments), Fraction(0))
-
-    @property
-    def budget(self) -> Fraction:
-        """Unbounded, exact."""
-        return sum((segment.budget for segment in self.segments), Fraction(0))
+    share: Fraction
+    budget: Fraction
 
 
 def share_bars(figures: Forecast) -> tuple[Bar, ...]:
     """Return one bar per published table, largest first; empty when the total is 0 or unlimited."""
-    segments: dict[TableId, list[Segment]] = {}
+    entries: dict[TableId, list[tuple[QueryKey, Fraction, Fraction]]] = {}
     for entry in figures.queries:
-        if not entry.share or isinstance(entry.budget, Unlimited):
-            continue
-        before = segments.setdefault(entry.query.table, [])
-        start = before[-1].start + before[-1].share if before else Fraction(0)
-        before.append(Segment(entry.query, entry.share, entry.budget, start))
-    bars = [Bar(table, tuple(parts)) for table, parts in segments.items()]
-    return tuple(sorted(bars, key=lambda bar: -bar.share))
+        if entry.share and not isinstance(entry.budget, Unlimited):
+            entries.setdefault(entry.query.table, []).append((entry.query, entry.share, entry.budget))
+    return tuple(sorted((_bar(table, parts) for table, parts in entries.items()), key=lambda bar: -bar.share))
+
+
+def _bar(table: TableId, parts: list[tuple[QueryKey, Fraction, Fraction]]) -> Bar:
+    segments, first = [], 0.0
+    for query, share, budget in parts:
+        last = first + float(share) * 100
+        segments.append(Segment(query, share, budget, first, last))
+        first = last
+    share = sum((part[1] for part in parts), Fraction(0))
+    return Bar(table, tuple(segments), share, sum((part[2] for part in parts), Fraction(0)))
 
 
 def no_shares_reason(figures: Forecast) -> str:
@@ -97,7 +105,7 @@ def share_summary(bars: Sequence[Bar], figures: Forecast) -> str:
     parts = [segment for bar in bars for segment in bar.segments]
     largest = max(parts, key=lambda segment: segment.share)
     side = figures.conventions.neighbours
-    total = shown_budget(figures.headline)
+    total = budget_text(figures.headline)
     return (
         f"{side.value.capitalize()} {figures.privacy.framework.symbol} {total} is spent on {len(parts)} queries of "
         f"{len(bars)} tables; the largest single one is {largest.query.title} with {percent(largest.share)}."
@@ -130,20 +138,12 @@ def headline_budget(budget: Fraction, neighbours: Neighbours) -> Fraction:
     return 2 * budget if neighbours is Neighbours.BOUNDED else budget
 
 
-def shown_budget(budget: Budget) -> str:
-    """Return a budget as a label, six decimals at most."""
-    if isinstance(budget, Unlimited):
-        return "unlimited"
-    text = f"{float(budget):,.6f}".rstrip("0").rstrip(".")
-    return shown(budget) if budget and float(text.replace(",", "")) == 0 else text
-
-
 def segment_explanation(bar: Bar, segment: Segment, symbol: str) -> str:
     """Return the lines shown while the pointer rests on a segment."""
     return "\n".join(
         (
             segment.query.title,
             f"{percent(segment.share)} of the privacy loss, {percent(segment.share / bar.share)} of its table's",
-            f"{symbol} {shown_budget(segment.budget)} unbounded, {shown_budget(2 * segment.budget)} bounded",
+            f"{symbol} {budget_text(segment.budget)} unbounded, {budget_text(2 * segment.budget)} bounded",
         )
     )

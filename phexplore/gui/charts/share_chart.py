@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from phexplore.accuracy.forecast import Forecast
+from phexplore.gui.binding.wording import budget_text, percent
 from phexplore.gui.charts.canvas import Canvas, Pixels, draw_text, lettering
 from phexplore.gui.charts.colours import ink_on, level_code, level_mark
 from phexplore.gui.charts.frame import ChartFrame
 from phexplore.gui.charts.level_key import LevelKey, paint_mark
-from phexplore.gui.charts.numbers import percent
 from phexplore.gui.charts.rows import RowAxis, RowLabel, RowView
 from phexplore.gui.charts.scales import nice_at_least
 from phexplore.gui.charts.share_bars import (
@@ -26,7 +27,6 @@ from phexplore.gui.charts.share_bars import (
     share_numbers,
     share_summary,
     share_title,
-    shown_budget,
 )
 from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.metrics import GAP
@@ -57,6 +57,7 @@ class PrivacyShareChart(ChartFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         self._axis = RowAxis()
         self._bars: tuple[Bar, ...] = ()
+        self._numbers_at_bars: tuple[str, ...] = ()
         self._symbol = "ρ"
         self._neighbours = Neighbours.BOUNDED
         self._chosen: QueryKey | None = None
@@ -87,10 +88,13 @@ class PrivacyShareChart(ChartFrame):
         if not self._bars:
             self.show_empty(no_shares_reason(figures))
             return
+        self._numbers_at_bars = tuple(map(self._number, self._bars))
         labels = tuple(RowLabel(bar.table, "") for bar in self._bars)
-        self._view.set_rows(labels, (0.0, self._end_of_axis()))
+        self._view.set_rows(labels, self._range)
         self.show_finding(
-            share_title(self._bars), share_summary(self._bars, figures), share_numbers(self._bars, figures)
+            share_title(self._bars),
+            share_summary(self._bars, figures),
+            partial(share_numbers, self._bars, figures),
         )
         self._mark_chosen()
 
@@ -101,6 +105,10 @@ class PrivacyShareChart(ChartFrame):
             self._mark_chosen()
             if (place := self._place_of(query)) is not None:
                 self._view.make_visible(place[0])
+
+    def table_filled(self) -> None:
+        queries = [segment.query for bar in self._bars for segment in bar.segments]
+        self.table.choose_row(queries.index(self._chosen) if self._chosen in queries else None)
 
     # Pointer and keys: what a Handler of the canvas does
 
@@ -174,8 +182,7 @@ class PrivacyShareChart(ChartFrame):
             self._choose(queries[row])
 
     def _mark_chosen(self) -> None:
-        queries = [segment.query for bar in self._bars for segment in bar.segments]
-        self.table.choose_row(queries.index(self._chosen) if self._chosen in queries else None)
+        self.table_filled()
         place = self._place_of(self._chosen)
         self._axis.chosen = place[0] if place else None
         self._axis.update()
@@ -200,21 +207,19 @@ class PrivacyShareChart(ChartFrame):
 
     # Painting
 
-    def _end_of_axis(self) -> float:
-        """Return a round end of the axis, further out where the number at the longest bar needs it."""
-        largest = float(self._bars[0].share) * 100
-        text = lettering(bold=True).width(self._number(self._bars[0])) + 2 * GAP
-        width = max(float(self.canvas.box.rect().width()), 3 * text)
+    def _range(self, width: float) -> tuple[float, float]:
+        """Return an axis with a round end, further out where the number at the longest bar needs it."""
+        largest = self._bars[0].segments[-1].last
+        text = min(lettering(bold=True).width(self._numbers_at_bars[0]) + 2 * GAP, 0.6 * width)
         step = nice_at_least(largest / 10)
-        return max(step * math.ceil(largest / step), largest * width / (width - text))
+        return 0.0, max(step * math.ceil(largest / step), largest * width / (width - text))
 
     def _number(self, bar: Bar) -> str:
-        return f"{percent(bar.share)}   {self._symbol} {shown_budget(headline_budget(bar.budget, self._neighbours))}"
+        return f"{percent(bar.share)}   {self._symbol} {budget_text(headline_budget(bar.budget, self._neighbours))}"
 
     @staticmethod
     def _rectangle(pixels: Pixels, row: int, segment: Segment) -> QRectF:
-        left = pixels.x(float(segment.start) * 100)
-        right = pixels.x(float(segment.start + segment.share) * 100)
+        left, right = pixels.x(segment.first), pixels.x(segment.last)
         top, bottom = pixels.y(-row + BAR_PART / 2), pixels.y(-row - BAR_PART / 2)
         return QRectF(left, top, max(right - left, 1.0), bottom - top)
 
@@ -223,9 +228,8 @@ class PrivacyShareChart(ChartFrame):
             bar = self._bars[row]
             for segment in bar.segments:
                 self._draw_segment(painter, self._rectangle(pixels, row, segment), segment, colours)
-            end = pixels.x(float(bar.share) * 100)
-            place = QPointF(end + GAP, pixels.y(-row))
-            draw_text(painter, place, self._number(bar), colours.text, bold=self._axis.chosen == row)
+            place = QPointF(pixels.x(bar.segments[-1].last) + GAP, pixels.y(-row))
+            draw_text(painter, place, self._numbers_at_bars[row], colours.text, bold=self._axis.chosen == row)
 
     def _draw_segment(self, painter: QPainter, area: QRectF, segment: Segment, colours: Colours) -> None:
         mark = level_mark(segment.query.level, colours)
@@ -235,7 +239,7 @@ class PrivacyShareChart(ChartFrame):
             painter.setPen(QPen(QColor(colours.text), 2.5 if segment.query == self._chosen else 1.2))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(inside.adjusted(0, -2, 0, 2))
-        for text in (f"{level_code(segment.query.level)}  {percent(segment.share)}", level_code(segment.query.level)):
+        for text in (f"{level_code(segment.query.level)}  {segment.label}", level_code(segment.query.level)):
             width = lettering().width(text)
             if width + GAP < inside.width():
                 back = QRectF(0, 0, width + GAP, lettering().height)

@@ -111,7 +111,9 @@ class NumbersTable(QTableView):
         self._model.set_numbers(numbers)
 
     def choose_row(self, row: int | None) -> None:
-        """Move to a row without announcing it."""
+        """Move to a row without announcing it; a row that is not there yet is left for later."""
+        if row is not None and row >= self._model.rowCount():
+            return
         if row == (self.currentIndex().row() if self.currentIndex().isValid() else None):
             return
         self._following = True

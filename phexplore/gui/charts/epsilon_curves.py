@@ -1,0 +1,144 @@
+"""What the privacy-curve chart shows, as values: (ε, δ) under the named conversions, each with its ρ and neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+from phexplore.accounting.zcdp import curve, epsilon
+from phexplore.accuracy.forecast import HEADLINE_DELTA, Forecast
+from phexplore.gui.binding.wording import budget_text, power_text
+from phexplore.gui.charts.numbers import Numbers, Value
+from phexplore.model.conventions import Conversion, Neighbours
+from phexplore.model.numbers import Unlimited
+from phexplore.model.phsafe import PrivacyFramework
+
+POINTS = 60
+LARGEST_EXPONENT, SMALLEST_EXPONENT = -2, -20
+"""The axis reaches from δ = 10⁻² to 10⁻²⁰."""
+
+SHORT_NAMES = {
+    Conversion.BUN_STEINKE: "ρ + 2√(ρ ln 1/δ)",
+    Conversion.ZCDP_OPTIMAL_ALPHA: "zCDP, optimal α",
+    Conversion.GAUSSIAN_CONTINUOUS: "continuous Gaussian (approximation)",
+}
+
+SHORTEST_NAMES = {
+    Conversion.BUN_STEINKE: "Bun–Steinke",
+    Conversion.ZCDP_OPTIMAL_ALPHA: "optimal α",
+    Conversion.GAUSSIAN_CONTINUOUS: "≈ Gaussian",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class EpsilonCurve:
+    """One line of the picture.
+
+    Attributes:
+        conversion: how ρ and δ become ε; None under pure DP, where ε holds for every δ.
+        neighbours: whose ρ it is for.
+        budget: that ρ, or the pure ε.
+        exponents: log10 δ, descending.
+        epsilons: at these δ, rounded up.
+        marked: ε at δ = 10⁻¹⁰.
+    """
+
+    conversion: Conversion | None
+    neighbours: Neighbours
+    budget: Fraction
+    exponents: tuple[float, ...]
+    epsilons: tuple[float, ...]
+    marked: float
+
+    @property
+    def label(self) -> str:
+        """Words at the end of the line: ε at the mark, whose ρ, which conversion."""
+        side = self.neighbours.value
+        if self.conversion is None:
+            return f"ε {self.marked:.4g} · {side}, pure DP"
+        return f"ε {self.marked:.2f} · {side} ρ {budget_text(self.budget)} · {SHORT_NAMES[self.conversion]}"
+
+    @property
+    def short_label(self) -> str:
+        """The same for a narrow picture, whose sentence names the ρ."""
+        word = "pure DP" if self.conversion is None else SHORTEST_NAMES[self.conversion]
+        return f"{self.marked:.2f} {self.neighbours.value}, {word}"
+
+
+def epsilon_curves(figures: Forecast) -> tuple[EpsilonCurve, ...]:
+    """Return the lines of a forecast, the scenario's neighbours first; empty when nothing or everything is spent."""
+    privacy = figures.privacy
+    total = privacy.total
+    if isinstance(total, Unlimited) or isinstance(privacy.bounded_total, Unlimited) or total == 0:
+        return ()
+    sides = sorted(Neighbours, key=lambda side: side is not figures.conventions.neighbours)
+    totals = {Neighbours.BOUNDED: privacy.bounded_total, Neighbours.UNBOUNDED: total}
+    if privacy.framework is PrivacyFramework.PURE_DP:
+        return tuple(_pure(side, totals[side]) for side in sides)
+    return tuple(_zcdp(side, totals[side], conversion) for side in sides for conversion in Conversion)
+
+
+def _pure(side: Neighbours, total: Fraction) -> EpsilonCurve:
+    ends = (float(LARGEST_EXPONENT), float(SMALLEST_EXPONENT))
+    return EpsilonCurve(None, side, total, ends, (float(total), float(total)), float(total))
+
+
+@lru_cache(maxsize=64)
+def _zcdp(side: Neighbours, rho: Fraction, conversion: Conversion) -> EpsilonCurve:
+    points = curve(rho, conversion, _deltas())
+    marked = epsilon(rho, HEADLINE_DELTA, conversion)
+    return EpsilonCurve(conversion, side, rho, _exponents(), tuple(point.epsilon for point in points), marked)
+
+
+@lru_cache(maxsize=1)
+def _exponents() -> tuple[float, ...]:
+    step = (SMALLEST_EXPONENT - LARGEST_EXPONENT) / (POINTS - 1)
+    return tuple(LARGEST_EXPONENT + step * index for index in range(POINTS))
+
+
+@lru_cache(maxsize=1)
+def _deltas() -> tuple[Fraction, ...]:
+    return tuple(Fraction(10**exponent) for exponent in _exponents())
+
+
+def epsilon_title(curves: Sequence[EpsilonCurve], figures: Forecast) -> str:
+    """Return the finding: ε at the scenario's δ by the tightest sound conversion, saying whose."""
+    side = figures.conventions.neighbours
+    first = curves[0]
+    if first.conversion is None:
+        return f"{side.value.capitalize()} ε = {budget_text(first.budget)}, for every δ"
+    delta = figures.conventions.delta
+    value = epsilon(first.budget, delta, Conversion.ZCDP_OPTIMAL_ALPHA)
+    return f"{side.value.capitalize()} ε = {value:.2f} at δ = {power_text(delta)} (zCDP, optimal α)"
+
+
+def epsilon_summary(curves: Sequence[EpsilonCurve]) -> str:
+    """Return one sentence: which ρ the lines are for, and how the conversions compare at the mark."""
+    first = curves[0]
+    if first.conversion is None:
+        return "Pure differential privacy needs no conversion: its ε is the sum of all budgets and holds with δ = 0."
+    values = {each.conversion: each.marked for each in curves if each.neighbours is first.neighbours}
+    return (
+        f"For {first.neighbours.value} ρ = {budget_text(first.budget)} and δ = 10⁻¹⁰: "
+        f"{values[Conversion.BUN_STEINKE]:.2f} by ρ + 2√(ρ ln 1/δ), "
+        f"{values[Conversion.ZCDP_OPTIMAL_ALPHA]:.2f} by zCDP with optimal α, and "
+        f"{values[Conversion.GAUSSIAN_CONTINUOUS]:.2f} for a continuous Gaussian, which is an approximation."
+    )
+
+
+def epsilon_numbers(curves: Sequence[EpsilonCurve]) -> Numbers:
+    """Return the table twin: the mark first, then every point; one column per line."""
+    names = [
+        f"{each.neighbours.value} ρ {budget_text(each.budget)}, {SHORT_NAMES[each.conversion]}"
+        if each.conversion
+        else f"{each.neighbours.value}, pure DP"
+        for each in curves
+    ]
+    marked: tuple[Value, ...] = ("1e-10 (marked)", *(each.marked for each in curves))
+    rows: list[tuple[Value, ...]] = [
+        (f"{10.0**exponent:.3g}", *(each.epsilons[index] for each in curves))
+        for index, exponent in enumerate(curves[0].exponents)
+    ]
+    return Numbers(("δ", *names), (marked, *rows))
