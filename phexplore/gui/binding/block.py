@@ -14,10 +14,10 @@ from phexplore.gui.binding.budget_row import (
     Column,
     Edit,
     Row,
+    column_name,
     edit_of,
     exact,
     forbidden,
-    header,
     text,
 )
 from phexplore.gui.binding.wording import ABSENT, parse_people
@@ -73,7 +73,7 @@ def block_text(rows: Sequence[Row], columns: Sequence[Column], *, headers: bool)
     if headers:
         columns = [Column.TABLE, Column.LEVEL, *(c for c in columns if c not in {Column.TABLE, Column.LEVEL})]
         if rows:
-            lines.append([header(column, rows[0].framework, rows[0].conventions) for column in columns])
+            lines.append([column_name(column, rows[0].framework, rows[0].conventions) for column in columns])
     lines += [[exact(column, row) for column in columns] for row in rows]
     return "\n".join("\t".join(line) for line in lines) + "\n"
 
@@ -127,7 +127,7 @@ def _header_columns(line: Sequence[str], rows: Sequence[Row]) -> list[Column | N
     known = {name: column for column, names in _NAMES.items() for name in names}
     if rows:
         for column in COLUMNS:
-            known.setdefault(header(column, rows[0].framework, rows[0].conventions).lower(), column)
+            known.setdefault(column_name(column, rows[0].framework, rows[0].conventions).lower(), column)
     found: list[Column | None] = []
     for cell in line:
         name = cell.lower()
@@ -299,7 +299,7 @@ def _unlocked(row: Row) -> Row:
 
 
 def _refused(row: Row, column: Column, typed: str, reason: str) -> PasteRefusedError:
-    name = header(column, row.framework, row.conventions)
+    name = column_name(column, row.framework, row.conventions)
     return PasteRefusedError(
         f"Nothing was pasted. {typed!r} for {name} of {row.query.title}: {reason.rstrip('.')}.",
         "Correct this cell and paste again.",

@@ -129,7 +129,7 @@ def rows_of(shown: Shown) -> dict[QueryKey, Row]:
 
 
 def header(column: Column, framework: PrivacyFramework, conventions: Conventions) -> str:
-    """Return the header of a column, with its unit."""
+    """Return the header of a column, in one or two lines."""
     symbol = framework.symbol
     return {
         Column.TABLE: "Table",
@@ -137,17 +137,22 @@ def header(column: Column, framework: PrivacyFramework, conventions: Conventions
         Column.PUBLISHED: "Publ.",
         Column.THRESHOLD: "τ",
         Column.TARGET: "Target",
-        Column.MARGIN: f"MOE {percent(conventions.confidence, places=0)}",
+        Column.MARGIN: f"MOE\n{percent(conventions.confidence, places=0)}",
         Column.MARGIN_EXACT: "exact",
         Column.MARGIN_NORMAL: "normal",
         Column.MARGIN_PAPER: "paper",
         Column.BUDGET: symbol,
-        Column.BOUNDED: f"Bounded {symbol}",
+        Column.BOUNDED: f"Bounded\n{symbol}",
         Column.SHARE: "Share",
-        Column.MARGIN_CHANGE: "Δ MOE",
-        Column.BUDGET_CHANGE: f"Δ bounded {symbol}",
+        Column.MARGIN_CHANGE: "Δ\nMOE",
+        Column.BUDGET_CHANGE: f"Δ bounded\n{symbol}",
         Column.LOCK: "Lock",
     }[column]
+
+
+def column_name(column: Column, framework: PrivacyFramework, conventions: Conventions) -> str:
+    """Return the header of a column in one line, as copies carry it."""
+    return header(column, framework, conventions).replace("\n", " ")
 
 
 def header_tip(column: Column, framework: PrivacyFramework, conventions: Conventions) -> str:

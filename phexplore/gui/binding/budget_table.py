@@ -19,6 +19,7 @@ from phexplore.gui.binding.budget_row import (
     Column,
     Row,
     check_edit,
+    column_name,
     edit_of,
     exact,
     forbidden,
@@ -81,8 +82,10 @@ class BudgetTable(QAbstractTableModel):
             return self._rows[section].query.title if role == Qt.ItemDataRole.AccessibleTextRole else None
         column, scenario = COLUMNS[section], self._session.scenario
         match role:
-            case Qt.ItemDataRole.DisplayRole | Qt.ItemDataRole.AccessibleTextRole:
+            case Qt.ItemDataRole.DisplayRole:
                 return header(column, scenario.method.framework, scenario.conventions)
+            case Qt.ItemDataRole.AccessibleTextRole:
+                return column_name(column, scenario.method.framework, scenario.conventions)
             case Qt.ItemDataRole.ToolTipRole:
                 return header_tip(column, scenario.method.framework, scenario.conventions)
             case Qt.ItemDataRole.TextAlignmentRole:
@@ -208,7 +211,7 @@ def _tip(column: Column, row: Row, refusal: Refusal | None) -> str:
 
 
 def _spoken(column: Column, row: Row, refusal: Refusal | None) -> str:
-    name = header(column, row.framework, row.conventions)
+    name = column_name(column, row.framework, row.conventions)
     if column in CHECKED:
         checked = row.is_published if column is Column.PUBLISHED else row.is_locked
         return f"{row.query.title}, {name}: {'yes' if checked else 'no'}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
@@ -65,9 +65,11 @@ class HistoryList(QAbstractListModel):
         if not at:
             return ""
         try:
-            return datetime.fromisoformat(at).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+            moment = datetime.fromisoformat(at).astimezone()
         except ValueError:
             return at
+        is_today = moment.date() == datetime.now(UTC).astimezone().date()
+        return moment.strftime("%H:%M:%S" if is_today else "%Y-%m-%d %H:%M")
 
     def _on_updated(self) -> None:
         project = self._session.project

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtGui import QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from phexplore.gui.binding.block import PasteRefusedError, block_text, plan_paste
@@ -50,6 +50,7 @@ class BudgetView(QTableView):
     def __init__(self, session: Session, rows: BudgetFilter) -> None:
         super().__init__()
         self._session = session
+        self._widths: dict[int, int] = {}
         self.setModel(rows)
         self.setAccessibleName("Budgets")
         self.setAccessibleDescription(
@@ -76,7 +77,7 @@ class BudgetView(QTableView):
         heads.setHighlightSections(False)
         heads.setSectionsMovable(False)
         heads.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        heads.setDefaultAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        heads.setMinimumSectionSize(3 * GRID)
         for column in CONVENTION_COLUMNS:
             self.setColumnHidden(COLUMNS.index(column), True)
         appearance().changed.connect(self._measure)
@@ -104,6 +105,7 @@ class BudgetView(QTableView):
         """Show or hide columns."""
         for column in columns:
             self.setColumnHidden(COLUMNS.index(column), not shown)
+        self._fill_width()
 
     def queries(self) -> list[QueryKey]:
         """Return the queries on screen, in order."""
@@ -185,6 +187,10 @@ class BudgetView(QTableView):
         else:
             super().keyPressEvent(event)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fill_width()
+
     def currentChanged(self, current: Index, previous: Index) -> None:
         super().currentChanged(current, previous)
         if current.isValid():
@@ -223,9 +229,17 @@ class BudgetView(QTableView):
         normal, bold = QFontMetrics(appearance().font()), QFontMetrics(appearance().font(bold=True))
         self.verticalHeader().setDefaultSectionSize(normal.height() + ROW_PADDING)
         for number, column in enumerate(COLUMNS):
-            heading = str(self.model().headerData(number, Qt.Orientation.Horizontal))
-            widest = max(bold.horizontalAdvance(_SAMPLES[column]), normal.horizontalAdvance(heading))
-            self.setColumnWidth(number, widest + 2 * GRID - 3)
+            heading = str(self.model().headerData(number, Qt.Orientation.Horizontal)).split("\n")
+            widest = max(bold.horizontalAdvance(_SAMPLES[column]), *map(normal.horizontalAdvance, heading))
+            self._widths[number] = widest + 2 * GRID - 3
+            self.setColumnWidth(number, self._widths[number])
+        self._fill_width()
+
+    def _fill_width(self) -> None:
+        """Give room that is left over to the names of the levels."""
+        level = COLUMNS.index(Column.LEVEL)
+        others = sum(self.columnWidth(n) for n in range(len(COLUMNS)) if n != level and not self.isColumnHidden(n))
+        self.setColumnWidth(level, max(self._widths[level], self.viewport().width() - others))
 
 
 def _without_targets(scenario: Scenario, queries: list[QueryKey]) -> Scenario:

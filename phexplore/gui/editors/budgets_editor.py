@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPoint, QSignalBlocker, Qt, QTimer
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QStackedLayout, QVBoxLayout, QWidget
 
 from phexplore.accuracy.solving import reset_query, set_published
@@ -71,6 +71,11 @@ class BudgetsEditor(QWidget):
         session.selected.connect(self.view.show_query)
         session.updated.connect(self._count_rows)
         self._count_rows()
+        self.view.show_query(session.selection)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.view.scrollTo(self.view.currentIndex())
 
     def clear_filter(self) -> None:
         """Show all rows."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QRect, Qt
-from PySide6.QtGui import QColor, QPainter
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, Qt
+from PySide6.QtGui import QColor, QFontMetrics, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QListView,
@@ -19,21 +19,25 @@ from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.labels import Text
 
+Index = QModelIndex | QPersistentModelIndex
+
 
 class _StepDelegate(QStyledItemDelegate):
     """Draws the time of a step at the right and a mark at the current one."""
 
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: object) -> None:
-        super().paint(painter, option, index)  # type: ignore[arg-type]
-        rect: QRect = option.rect
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        rect = QRect(option.rect)
+        time, small = str(index.data(TIME_ROLE)), appearance().font(relative=0.92)
+        room = QFontMetrics(small).horizontalAdvance(time) + 3 * GRID
+        option.rect = rect.adjusted(0, 0, -room, 0)
+        super().paint(painter, option, index)
         painter.save()
         painter.setPen(QColor(appearance().colours.muted))
-        painter.setFont(appearance().font(relative=0.92))
-        time = index.data(TIME_ROLE)  # type: ignore[attr-defined]
+        painter.setFont(small)
         painter.drawText(
-            rect.adjusted(0, 0, -2 * GRID, 0), int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), time
+            rect.adjusted(0, 0, -GRID, 0), int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), time
         )
-        if index.data(IS_CURRENT_ROLE):  # type: ignore[attr-defined]
+        if index.data(IS_CURRENT_ROLE):
             painter.fillRect(
                 QRect(rect.left(), rect.top() + 2, 4, rect.height() - 4), QColor(appearance().colours.accent)
             )

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QListView, QMenu, 
 from phexplore.catalog.presets import presets
 from phexplore.gui.binding.scenario_list import NAME_ROLE, ScenarioList
 from phexplore.gui.binding.session import Session
-from phexplore.gui.theme.metrics import GRID
+from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import SymbolButton
 from phexplore.model.workbook import activate, add_scenario, compare_with, remove_scenario
 
@@ -26,8 +26,7 @@ class ScenarioManager(QWidget):
         self.list.setModel(self.model)
         self.list.setAccessibleName("Scenarios of the project")
         self.list.setEditTriggers(QAbstractItemView.EditTrigger.EditKeyPressed)
-        self.list.setMinimumHeight(14 * GRID)
-        self.list.setMaximumHeight(28 * GRID)
+        self.list.setUniformItemSizes(True)
         self.list.activated.connect(self._activate)
         self.list.clicked.connect(self._activate)
         self._menu = QMenu(self)
@@ -102,3 +101,5 @@ class ScenarioManager(QWidget):
         if self.list.currentIndex().row() != row:
             self.list.setCurrentIndex(self.model.index(row))
         self.delete.setEnabled(len(workbook.scenarios) > 1)
+        lines = min(max(len(workbook.scenarios), 2), 8)
+        self.list.setFixedHeight(lines * max(self.list.sizeHintForRow(0), 2 * GRID) + HALF)

@@ -87,8 +87,8 @@ QProgressBar {{ background: {hover}; border: none; border-radius: 4px; text-alig
 QProgressBar::chunk {{ background: {accent}; border-radius: 4px; }}
 QFrame[look="card"] {{ background: {base}; border: 1px solid {border}; border-radius: 8px; }}
 QFrame[look="bar"] {{ background: {window}; }}
-QFrame[look="attention"] {{ background: {attention_soft}; border: 1px solid {attention}; border-radius: 6px; }}
-QFrame[look="refused"] {{ background: {refused_soft}; border: 1px solid {refused}; border-radius: 6px; }}
+QFrame[look="notice-attention"] {{ background: {attention_soft}; border: 1px solid {attention}; border-radius: 6px; }}
+QFrame[look="notice-refused"] {{ background: {refused_soft}; border: 1px solid {refused}; border-radius: 6px; }}
 QFrame[look="line"] {{ background: {border}; border: none; }}
 QLabel[look="muted"] {{ color: {muted}; }}
 QLabel[look="heading"] {{ color: {text}; font-weight: 600; }}

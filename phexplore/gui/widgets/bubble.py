@@ -17,7 +17,7 @@ class Bubble(QFrame):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self._room = parent
-        self.setProperty("look", "refused")
+        self.setProperty("look", "notice-refused")
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self._text = Text(look="refused", wrap=True)
         column = QVBoxLayout(self)

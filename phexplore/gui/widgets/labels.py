@@ -36,6 +36,10 @@ class Text(QLabel):
         self._relative, self._bold = relative, bold
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setWordWrap(wrap)
+        if wrap:  # a wrapped label takes the width it can get, in forms, too
+            policy = self.sizePolicy()
+            policy.setHorizontalPolicy(QSizePolicy.Policy.Expanding)
+            self.setSizePolicy(policy)
         if look:
             self.setProperty("look", look)
         if relative != 1.0 or bold:

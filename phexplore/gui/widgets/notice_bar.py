@@ -57,7 +57,7 @@ class NoticeBar(QFrame):
         self._button.setText(action)
         self._button.setAccessibleName(action or "Act on the notice")
         self._button.setVisible(bool(action))
-        self.setProperty("look", look)
+        self.setProperty("look", look if look == "card" else f"notice-{look}")
         self.setAccessibleName(text)
         self._restyle()
         self.show()

@@ -1,0 +1,108 @@
+"""Questions, failures and lists of problems. Every dialog opens and returns at once; the answer comes by a call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontDatabase, QGuiApplication
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
+
+from phexplore.gui.theme.metrics import GRID, MARGIN
+from phexplore.gui.widgets.buttons import TextButton
+from phexplore.gui.widgets.labels import Text
+from phexplore.model.issues import Issue
+
+Answer = Callable[[], object]
+
+
+class Message(QDialog):
+    """A title, a sentence, optional details that can be copied, and buttons."""
+
+    def __init__(self, parent: QWidget | None, title: str, sentence: str, *, details: str = "") -> None:
+        super().__init__(parent)
+        self.setWindowTitle(title)
+        self.setAccessibleName(title)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setMinimumWidth(56 * GRID)
+        self._details = details
+        column = QVBoxLayout(self)
+        column.setContentsMargins(MARGIN, MARGIN, MARGIN, MARGIN)
+        column.setSpacing(GRID)
+        column.addWidget(Text(title, bold=True, relative=1.25, wrap=True))
+        self.sentence = Text(sentence, wrap=True)
+        self.sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        column.addWidget(self.sentence)
+        if details:
+            column.addWidget(self._details_field(details))
+        self._buttons = QHBoxLayout()
+        self._buttons.setSpacing(GRID)
+        if details:
+            copy = TextButton("Copy details")
+            copy.clicked.connect(self.copy_details)
+            self._buttons.addWidget(copy)
+        self._buttons.addStretch(1)
+        column.addSpacing(GRID)
+        column.addLayout(self._buttons)
+
+    def add_button(self, text: str, run: Answer | None = None, *, is_main: bool = False) -> TextButton:
+        """Add a button that closes the dialog and then acts."""
+        button = TextButton(text, look="primary" if is_main else "")
+        button.setDefault(is_main)
+
+        def act() -> None:
+            self.close()
+            if run is not None:
+                run()
+
+        button.clicked.connect(act)
+        self._buttons.addWidget(button)
+        return button
+
+    def copy_details(self) -> None:
+        """Put sentence and details on the clipboard."""
+        QGuiApplication.clipboard().setText(f"{self.sentence.text()}\n\n{self._details}")
+
+    def _details_field(self, details: str) -> QPlainTextEdit:
+        field = QPlainTextEdit(details)
+        field.setReadOnly(True)
+        field.setTabChangesFocus(True)
+        field.setAccessibleName("Details")
+        field.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        field.setMinimumHeight(20 * GRID)
+        return field
+
+
+def show_failure(parent: QWidget | None, title: str, sentence: str, *, details: str = "") -> Message:
+    """Say that something failed, and what to do."""
+    message = Message(parent, title, sentence, details=details)
+    message.add_button("Close", is_main=True)
+    message.open()
+    return message
+
+
+def show_problems(parent: QWidget | None, title: str, issues: Sequence[Issue]) -> Message:
+    """Show every problem of a file with its place and remedy."""
+    count = len(issues)
+    sentence = f"{count} problem" + ("" if count == 1 else "s") + " found. Nothing was loaded or changed."
+    details = "\n".join(f"{issue.place}: {issue.sentence} {issue.remedy}" for issue in issues)
+    return show_failure(parent, title, sentence, details=details)
+
+
+def ask_to_save(parent: QWidget | None, name: str, *, save: Answer, discard: Answer) -> Message:
+    """Ask what to do with unsaved edits; cancelling does nothing."""
+    message = Message(parent, "Save the edits?", f"{name} has edits that are not saved.")
+    message.add_button("Don't save", discard)
+    message.add_button("Cancel")
+    message.add_button("Save", save, is_main=True)
+    message.open()
+    return message
+
+
+def ask(parent: QWidget | None, title: str, sentence: str, *, action: str, run: Answer) -> Message:
+    """Ask before something that cannot be undone."""
+    message = Message(parent, title, sentence)
+    message.add_button("Cancel")
+    message.add_button(action, run, is_main=True)
+    message.open()
+    return message

@@ -1,0 +1,252 @@
+"""The margin of a sum of any published numbers: pick areas, groups and cells; shared measurements count once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QDialog,
+    QGridLayout,
+    QHBoxLayout,
+    QListWidget,
+    QListWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from phexplore.accuracy.forecast import SelectedNumber, SelectionMargin, selection_margin
+from phexplore.catalog.states import states
+from phexplore.catalog.tables import table, tables
+from phexplore.gui.binding.coalesced import Coalesced
+from phexplore.gui.binding.session import Session
+from phexplore.gui.binding.wording import margin_word, people, percent
+from phexplore.gui.theme.metrics import GRID, MARGIN
+from phexplore.gui.widgets.buttons import Chooser, TextButton
+from phexplore.gui.widgets.interval_picture import IntervalPicture
+from phexplore.gui.widgets.labels import Text
+from phexplore.model.conventions import MarginConvention
+from phexplore.model.keys import LEVELS, PopulationGroupLevel, QueryKey, Region, TableId
+from phexplore.model.scenario import Scenario
+
+MOST_NUMBERS = 2000
+"""More numbers in one sum would keep the window waiting."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """What was added at once: a table at a level, with the chosen areas, groups and cells."""
+
+    table: TableId
+    level: PopulationGroupLevel
+    regions: tuple[str, ...]
+    groups: tuple[str, ...]
+    cells: tuple[int, ...]
+
+    @property
+    def numbers(self) -> list[SelectedNumber]:
+        """Every number of the pick."""
+        return [
+            SelectedNumber(self.table, region, self.level, group, cell)
+            for region in self.regions
+            for group in self.groups
+            for cell in self.cells
+        ]
+
+    @property
+    def text(self) -> str:
+        """The pick in words."""
+        parts = (
+            (len(self.regions), "area"),
+            (len(self.groups), "group"),
+            (len(self.cells), "cell"),
+        )
+        words = " × ".join(f"{count} {word}" + ("" if count == 1 else "s") for count, word in parts)
+        return f"{self.table}, {self.level.title}: {words}"
+
+
+def sum_of(scenario: Scenario, picks: Sequence[Pick]) -> SelectionMargin | str:
+    """Return the margin of the sum of all picks, or why there is none."""
+    numbers = [number for pick in picks for number in pick.numbers]
+    if not numbers:
+        return "Choose areas, groups and cells, then add them to the sum."
+    if len(numbers) > MOST_NUMBERS:
+        return f"The sum has {len(numbers):,} numbers; up to {MOST_NUMBERS:,} are added."
+    published = set(scenario.method.published)
+    for pick in picks:
+        source = tables()[pick.table].derived_from or pick.table
+        if QueryKey(source, pick.level) not in published:
+            return f"{pick.table} at {pick.level.title} is not published."
+    return selection_margin(scenario, numbers)
+
+
+class SumDialog(QDialog):
+    """Stays open beside the window and follows every edit."""
+
+    def __init__(self, parent: QWidget | None, session: Session) -> None:
+        super().__init__(parent)
+        self._session = session
+        self.picks: list[Pick] = []
+        self.setWindowTitle("Margin of a sum")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.resize(92 * GRID, 76 * GRID)
+        self.table = Chooser("Table")
+        for product in tables().values():
+            self.table.addItem(f"{product.id}: {product.title}", product.id)
+        self.level = Chooser("Level")
+        self.table.currentIndexChanged.connect(self._fill_levels)
+        self.level.currentIndexChanged.connect(self._fill_lists)
+        self.areas = _list("Areas of the sum")
+        self.groups = _list("Race and ethnicity groups of the sum")
+        self.cells = _list("Cells of the sum")
+        self.add = TextButton("Add to the sum", look="primary", symbol="plus")
+        self.add.clicked.connect(self.add_pick)
+        self.chosen = QListWidget()
+        self.chosen.setAccessibleName("Parts of the sum")
+        self.chosen.setMaximumHeight(12 * GRID)
+        self.remove = TextButton("Remove the part")
+        self.remove.clicked.connect(self._remove)
+        self.picture = IntervalPicture("Margins of the sum in people")
+        self.headline = Text(bold=True, relative=1.5)
+        self.about = Text(look="muted", wrap=True)
+        self._lay_out()
+        self._frames = Coalesced(self)
+        self._frames.due.connect(self._refresh)
+        session.updated.connect(self._frames.request)
+        self._fill_levels()
+        self._refresh()
+
+    def add_pick(self) -> None:
+        """Add what is chosen in the lists."""
+        pick = Pick(
+            TableId(self.table.currentData()),
+            self.level.currentData(),
+            _chosen(self.areas),
+            _chosen(self.groups),
+            tuple(int(code) for code in _chosen(self.cells)),
+        )
+        if pick.numbers:
+            self.picks.append(pick)
+            self.chosen.addItem(pick.text)
+        self._refresh()
+
+    def _lay_out(self) -> None:
+        head = QHBoxLayout()
+        head.setSpacing(GRID)
+        head.addWidget(self.table, 1)
+        head.addWidget(self.level)
+        lists = QGridLayout()
+        lists.setSpacing(GRID)
+        for place, (title, widget) in enumerate(
+            (("Areas", self.areas), ("Groups", self.groups), ("Cells", self.cells))
+        ):
+            lists.addWidget(Text(title, look="muted"), 0, place)
+            lists.addWidget(widget, 1, place)
+        lists.setColumnStretch(0, 3)
+        lists.setColumnStretch(1, 2)
+        lists.setColumnStretch(2, 4)
+        buttons = QHBoxLayout()
+        buttons.addWidget(self.add)
+        buttons.addStretch(1)
+        buttons.addWidget(self.remove)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(MARGIN, MARGIN, MARGIN, MARGIN)
+        column.setSpacing(GRID)
+        column.addLayout(head)
+        column.addLayout(lists, 1)
+        column.addLayout(buttons)
+        column.addWidget(self.chosen)
+        column.addWidget(self.headline)
+        column.addWidget(self.picture)
+        column.addWidget(self.about)
+
+    def _fill_levels(self) -> None:
+        levels = table(self.table.currentData()).levels
+        chosen = self.level.currentData()
+        blocked = self.level.blockSignals(True)
+        self.level.clear()
+        for level in LEVELS:
+            if level in levels:
+                self.level.addItem(level.title, level)
+        self.level.setCurrentIndex(levels.index(chosen) if chosen in levels else 0)
+        self.level.blockSignals(blocked)
+        self._fill_lists()
+
+    def _fill_lists(self) -> None:
+        level: PopulationGroupLevel = self.level.currentData()
+        known = states()
+        regions = (
+            [("1", "Nation")]
+            if level.region is Region.NATION
+            else [(fips, known[fips].name) for fips in self._session.scenario.method.states if fips in known]
+        )
+        _fill(self.areas, regions)
+        _fill(
+            self.groups, [(code, "Everyone" if code == "*" else f"Iteration {code}") for code in level.iteration.codes]
+        )
+        product = table(self.table.currentData())
+        _fill(self.cells, [(str(cell.code), f"{cell.code}  {cell.label}") for cell in product.cells])
+
+    def _remove(self) -> None:
+        row = self.chosen.currentRow()
+        if row >= 0:
+            self.chosen.takeItem(row)
+            del self.picks[row]
+            self._refresh()
+
+    def _refresh(self, _signal: object = None) -> None:
+        scenario = self._session.scenario
+        found = sum_of(scenario, self.picks)
+        self.remove.setEnabled(bool(self.picks))
+        if isinstance(found, str):
+            self.headline.setText("")
+            self.picture.show_intervals(())
+            self.about.setText(found)
+            return
+        conventions = scenario.conventions
+        values = {
+            MarginConvention.EXACT: found.margins.exact,
+            MarginConvention.NORMAL: found.margins.normal,
+            MarginConvention.PAPER: found.margins.paper,
+        }
+        self.headline.setText(f"± {people(found.margins.by(conventions.margin))} people")
+        self.picture.show_intervals(
+            [
+                (
+                    margin_word(convention),
+                    None if value is None else float(value),
+                    "–" if value is None else f"± {people(value)}",
+                    convention is conventions.margin,
+                )
+                for convention, value in values.items()
+            ]
+        )
+        repeated = f" {found.repeated} of them enter more than once, so their noise adds." if found.repeated else ""
+        self.about.setText(
+            f"{percent(conventions.confidence, places=0)} noise margin of a sum of {found.measurements:,} independent "
+            f"measurements.{repeated} Truncation is not included."
+        )
+
+
+def _list(name: str) -> QListWidget:
+    widget = QListWidget()
+    widget.setAccessibleName(name)
+    widget.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+    return widget
+
+
+def _fill(widget: QListWidget, entries: Sequence[tuple[str, str]]) -> None:
+    widget.clear()
+    for value, text in entries:
+        item = QListWidgetItem(text)
+        item.setData(Qt.ItemDataRole.UserRole, value)
+        item.setToolTip(text)
+        widget.addItem(item)
+    widget.setCurrentRow(0)
+
+
+def _chosen(widget: QListWidget) -> tuple[str, ...]:
+    rows = sorted(widget.row(item) for item in widget.selectedItems())
+    return tuple(str(widget.item(row).data(Qt.ItemDataRole.UserRole)) for row in rows)

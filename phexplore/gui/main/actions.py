@@ -1,0 +1,115 @@
+"""Everything the window can do, in one table: menus, buttons and shortcuts are made from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QMenu, QMenuBar
+
+from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.icons import icon
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One thing the window can do.
+
+    Attributes:
+        id: short name; the part before the dot is the menu it is in.
+        text: in menus.
+        run: does it.
+        shortcut: keys, "" for none.
+        enabled: whether it can be done now.
+        checked: whether it is ticked now; None for actions that are not a choice.
+        symbol: its picture, "" for none.
+        group: submenu it is in, "" for the menu itself.
+        is_local: its keys are handled by the widget with the focus; the menu only shows them.
+        starts_part: a line is drawn above it.
+    """
+
+    id: str
+    text: str
+    run: Callable[[], object]
+    shortcut: str = ""
+    enabled: Callable[[], bool] = lambda: True
+    checked: Callable[[], bool] | None = None
+    symbol: str = ""
+    group: str = ""
+    is_local: bool = False
+    starts_part: bool = False
+
+
+class ActionTable(QObject):
+    """Makes Qt's actions from the table and keeps them up to date."""
+
+    def __init__(self, actions: Iterable[Action], parent: QObject) -> None:
+        super().__init__(parent)
+        self.entries: Mapping[str, Action] = {action.id: action for action in actions}
+        self._made: dict[str, QAction] = {}
+        for action in self.entries.values():
+            self._made[action.id] = self._make(action)
+        appearance().changed.connect(self._restyle)
+        self._restyle()
+
+    def __getitem__(self, action_id: str) -> QAction:
+        """Return Qt's action of an id."""
+        return self._made[action_id]
+
+    def refresh(self) -> None:
+        """Enable, disable and tick everything as it stands now."""
+        for action_id, action in self.entries.items():
+            made = self._made[action_id]
+            made.setEnabled(action.enabled())
+            if action.checked is not None:
+                made.setChecked(action.checked())
+
+    def fill(self, bar: QMenuBar, titles: Mapping[str, str], extra: Mapping[str, QMenu]) -> None:
+        """Fill the menu bar.
+
+        Args:
+            bar: the menu bar.
+            titles: of the menus, by the first part of the ids.
+            extra: menus made elsewhere, by the id of the action they stand after.
+        """
+        for prefix, title in titles.items():
+            menu = bar.addMenu(title)
+            menu.setToolTipsVisible(True)
+            menu.aboutToShow.connect(self.refresh)
+            submenus: dict[str, QMenu] = {}
+            for action in self.entries.values():
+                if action.id.partition(".")[0] != prefix:
+                    continue
+                if action.starts_part:
+                    menu.addSeparator()
+                home = menu
+                if action.group:
+                    if action.group not in submenus:
+                        submenus[action.group] = menu.addMenu(action.group)
+                    home = submenus[action.group]
+                home.addAction(self._made[action.id])
+                if action.id in extra:
+                    menu.addMenu(extra[action.id])
+
+    def _make(self, action: Action) -> QAction:
+        made = QAction(action.text, self)
+        made.setObjectName(action.id)
+        if action.shortcut:
+            made.setShortcut(QKeySequence(action.shortcut))
+        if action.is_local:
+            made.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+        made.setCheckable(action.checked is not None)
+        made.triggered.connect(lambda: self._run(action))
+        return made
+
+    def _run(self, action: Action) -> None:
+        if action.enabled():
+            action.run()
+        self.refresh()
+
+    def _restyle(self) -> None:
+        for action_id, action in self.entries.items():
+            if action.symbol:
+                self._made[action_id].setIcon(icon(action.symbol, appearance().colours))

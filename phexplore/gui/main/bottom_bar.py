@@ -1,0 +1,39 @@
+"""The line at the bottom: runs at the left, the number of issues at the right."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
+
+from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
+from phexplore.gui.widgets.buttons import SymbolButton
+from phexplore.gui.widgets.labels import ElidedText
+
+
+class BottomBar(QFrame):
+    """Holds the run strip and the button that opens the list of issues."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setProperty("look", "bar")
+        self.message = ElidedText(look="muted")
+        self.issues = SymbolButton("tick", "Show the issues", text="No issues", checkable=True)
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(MARGIN, HALF, GRID, HALF)
+        self._row.setSpacing(GRID)
+        self._row.addWidget(self.message, 1)
+        self._row.addWidget(self.issues, 0, Qt.AlignmentFlag.AlignRight)
+
+    def put_strip(self, strip: QWidget) -> None:
+        """Show the progress of runs."""
+        self._row.insertWidget(1, strip, 3)
+
+    def count_issues(self, counts: tuple[int, int]) -> None:
+        """Show how many errors and warnings there are."""
+        errors, warnings = counts
+        words = [f"{errors} error" + ("" if errors == 1 else "s")] if errors else []
+        words += [f"{warnings} warning" + ("" if warnings == 1 else "s")] if warnings else []
+        text = ", ".join(words) or "No issues"
+        self.issues.setText(text)
+        self.issues.setAccessibleName(f"Show the issues: {text}")
+        self.issues.set_symbol("error" if errors else "warning" if warnings else "tick")

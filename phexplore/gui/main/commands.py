@@ -1,0 +1,260 @@
+"""The table of everything the window can do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QFileDialog, QMenu
+
+from phexplore.gui.dialogs.about import show_about
+from phexplore.gui.dialogs.glossary import GlossaryDialog
+from phexplore.gui.dialogs.preset_dialog import PresetDialog
+from phexplore.gui.editors.budget_view import BudgetView
+from phexplore.gui.main.actions import Action, ActionTable
+from phexplore.gui.main.exporting import CONFIG, FORMATS, ExportFormat
+from phexplore.gui.main.navigation import AREAS, Area
+from phexplore.gui.main.settings import FOLDER, INSPECTOR, ISSUES, PICTURE, TEXT_SIZE, THEME
+from phexplore.gui.theme.appearance import LARGEST_SCALE, SMALLEST_SCALE, ThemeChoice, appearance
+
+if TYPE_CHECKING:
+    from phexplore.gui.main.window import MainWindow
+
+MENUS: Mapping[str, str] = {"file": "&File", "edit": "&Edit", "run": "&Run", "view": "&View", "help": "&Help"}
+_SCALE_STEP = 25
+_THEMES = {ThemeChoice.SYSTEM: "As the system", ThemeChoice.LIGHT: "Light", ThemeChoice.DARK: "Dark"}
+
+
+class Commands:
+    """Builds the table for a window."""
+
+    def __init__(self, window: MainWindow) -> None:
+        self._window = window
+        self.recent = QMenu("Open &recent", window)
+        self.recent.setToolTipsVisible(True)
+        self.menus: Mapping[str, QMenu] = {"file.open": self.recent}
+        self.refresh_recent()
+
+    def table(self) -> list[Action]:
+        """Return all actions, in the order of the menus."""
+        return [*self._file(), *self._edit(), *self._run(), *self._view(), *self._help()]
+
+    def export_menu(self, actions: ActionTable) -> QMenu:
+        """Return a menu of the exports for the header."""
+        menu = QMenu(self._window)
+        for form in FORMATS:
+            menu.addAction(actions[f"file.export-{form.id}"])
+        menu.aboutToShow.connect(actions.refresh)
+        return menu
+
+    def refresh_recent(self) -> None:
+        """List the files opened lately."""
+        self.recent.clear()
+        files = self._window.settings.recent_files()
+        for path in files:
+            action = self.recent.addAction(path.name)
+            action.setToolTip(str(path))
+            action.triggered.connect(lambda _checked, file=path: self._window.files.open(file))
+        self.recent.setEnabled(bool(files))
+
+    def _file(self) -> list[Action]:
+        window, files = self._window, self._window.files
+        exports = [
+            Action(
+                f"file.export-{form.id}",
+                f"{form.title}…",
+                self._exporter(form),
+                shortcut="Ctrl+E" if form is CONFIG else "",
+                enabled=lambda: not window.exports.is_busy,
+                group="&Export",
+            )
+            for form in FORMATS
+        ]
+        return [
+            Action("file.new", "&New from preset…", self._new, "Ctrl+N", symbol="plus"),
+            Action("file.open", "&Open…", files.choose_to_open, "Ctrl+O", symbol="open"),
+            Action("file.save", "&Save", files.save, "Ctrl+S", enabled=self._is_dirty, symbol="save", starts_part=True),
+            Action("file.save-as", "Save &as…", files.choose_to_save, "Ctrl+Shift+S"),
+            Action(
+                "file.import",
+                "&Import parameters…",
+                files.choose_to_import,
+                "Ctrl+I",
+                symbol="import",
+                starts_part=True,
+            ),
+            *exports,
+            Action("file.quit", "&Quit", window.close, "Ctrl+Q", starts_part=True),
+        ]
+
+    def _edit(self) -> list[Action]:
+        window, session = self._window, self._window.session
+        view = self._table
+        return [
+            Action(
+                "edit.undo", "&Undo", session.undo, "Ctrl+Z", enabled=lambda: session.project.can_undo, symbol="undo"
+            ),
+            Action(
+                "edit.redo",
+                "&Redo",
+                session.redo,
+                "Ctrl+Shift+Z",
+                enabled=lambda: session.project.can_redo,
+                symbol="redo",
+            ),
+            Action(
+                "edit.copy",
+                "&Copy",
+                view(lambda t: t.copy()),
+                "Ctrl+C",
+                self._is_table,
+                is_local=True,
+                starts_part=True,
+            ),
+            Action(
+                "edit.copy-headers",
+                "Copy with &headers",
+                view(lambda t: t.copy(headers=True)),
+                "Ctrl+Shift+C",
+                self._is_table,
+            ),
+            Action("edit.paste", "&Paste", view(lambda t: t.paste()), "Ctrl+V", self._is_table, is_local=True),
+            Action("edit.fill-down", "&Fill down", view(lambda t: t.fill_down()), "Ctrl+D", self._is_table),
+            Action("edit.find", "&Search the table", self._find, "Ctrl+F", symbol="search", starts_part=True),
+            Action("edit.sum", "&Margin of a sum…", window.show_sum, "Ctrl+M", symbol="sum"),
+        ]
+
+    def _run(self) -> list[Action]:
+        runs = self._window.runs
+        return [Action("run.new", "&New run…", runs.ask_for_run, "Ctrl+R", symbol="run")]
+
+    def _view(self) -> list[Action]:
+        window = self._window
+        settings = window.settings
+        areas = [
+            Action(
+                f"view.{area.name.lower()}",
+                area.value,
+                self._goer(area),
+                f"Ctrl+{number}",
+                checked=self._is_area(area),
+            )
+            for number, area in enumerate(AREAS, start=1)
+        ]
+        themes = [
+            Action(
+                f"view.theme-{choice.value}",
+                title,
+                self._themer(choice),
+                checked=self._is_theme(choice),
+                group="&Theme",
+                starts_part=choice is ThemeChoice.SYSTEM,
+            )
+            for choice, title in _THEMES.items()
+        ]
+        sizes = [
+            Action(
+                "view.larger",
+                "&Larger text",
+                lambda: self._scale(appearance().scale + _SCALE_STEP),
+                "Ctrl++",
+                enabled=lambda: appearance().scale < LARGEST_SCALE,
+            ),
+            Action(
+                "view.smaller",
+                "&Smaller text",
+                lambda: self._scale(appearance().scale - _SCALE_STEP),
+                "Ctrl+-",
+                enabled=lambda: appearance().scale > SMALLEST_SCALE,
+            ),
+            Action("view.normal", "&Normal text", lambda: self._scale(SMALLEST_SCALE), "Ctrl+0"),
+        ]
+        panels = [
+            Action(
+                "view.inspector",
+                "&Inspector",
+                lambda: window.show_inspector(shown=not settings.read(INSPECTOR)),
+                "F4",
+                checked=lambda: settings.read(INSPECTOR),
+                starts_part=True,
+            ),
+            Action(
+                "view.issues",
+                "Iss&ues",
+                lambda: window.show_issues(shown=window.issues.isHidden()),
+                "F8",
+                checked=lambda: settings.read(ISSUES),
+            ),
+            Action(
+                "view.picture",
+                "&Picture beside the budget table",
+                lambda: window.show_picture(shown=not settings.read(PICTURE)),
+                checked=lambda: settings.read(PICTURE),
+            ),
+            Action(
+                "view.conventions",
+                "Margin &conventions side by side",
+                window.show_conventions,
+                checked=lambda: window.has_budgets and window.budgets.side_by_side.isChecked(),
+            ),
+        ]
+        return [*areas, *themes, *sizes, *panels]
+
+    def _help(self) -> list[Action]:
+        window = self._window
+        return [
+            Action("help.glossary", "&Glossary", lambda: GlossaryDialog(window).open(), "F1"),
+            Action("help.about", "&About phexplore", lambda: show_about(window)),
+        ]
+
+    def _new(self) -> None:
+        PresetDialog(self._window, self._window.files.new).open()
+
+    def _is_dirty(self) -> bool:
+        return not self._window.session.project.is_clean
+
+    def _is_table(self) -> bool:
+        return self._window.navigation.area is Area.BUDGETS
+
+    def _find(self) -> None:
+        self._window.navigation.choose(Area.BUDGETS)
+        self._window.budgets.search.setFocus()
+        self._window.budgets.search.selectAll()
+
+    def _scale(self, percent: int) -> None:
+        appearance().set_scale(percent)
+        self._window.settings.keep(TEXT_SIZE, appearance().scale)
+
+    def _table(self, act: Callable[[BudgetView], object]) -> Callable[[], object]:
+        return lambda: act(self._window.budgets.view)
+
+    def _is_area(self, area: Area) -> Callable[[], bool]:
+        return lambda: self._window.navigation.area is area
+
+    def _is_theme(self, choice: ThemeChoice) -> Callable[[], bool]:
+        return lambda: appearance().choice is choice
+
+    def _goer(self, area: Area) -> Callable[[], object]:
+        return lambda: self._window.navigation.choose(area)
+
+    def _themer(self, choice: ThemeChoice) -> Callable[[], object]:
+        def choose() -> None:
+            appearance().choose(choice)
+            self._window.settings.keep(THEME, choice.value)
+
+        return choose
+
+    def _exporter(self, form: ExportFormat) -> Callable[[], object]:
+        def choose() -> None:
+            window = self._window
+            path = window.session.project.path
+            folder = path.parent if path is not None else Path(window.settings.read(FOLDER))
+            dialog = QFileDialog(window, form.title, str(folder / form.file_name), f"{form.title} (*{form.suffix})")
+            dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+            dialog.setDefaultSuffix(form.suffix[1:])
+            dialog.selectFile(form.file_name)
+            dialog.fileSelected.connect(lambda name: window.export(form, Path(name)))
+            dialog.open()
+
+        return choose

@@ -1,0 +1,108 @@
+"""Writing files from the window: parameter file, tables, report, figures. The work is done beside the window."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from phexplore.accuracy.check import has_errors
+from phexplore.errors import PhexploreError
+from phexplore.files.phsafe_config import write_config
+from phexplore.files.whole import write_whole
+from phexplore.gui.binding.latest import Latest
+from phexplore.gui.binding.shown import Shown
+from phexplore.report.known import SCENARIO_EXPORTERS, scenario_exporter
+from phexplore.report.snapshot import scenario_snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class ExportFormat:
+    """One line of the export menu.
+
+    Attributes:
+        id: as the command line takes it.
+        suffix: of the file.
+        title: for people.
+        file_name: proposed name.
+    """
+
+    id: str
+    suffix: str
+    title: str
+    file_name: str
+
+
+CONFIG = ExportFormat("phsafe-config", ".json", "Production config.json", "config.json")
+FORMATS = (
+    CONFIG,
+    *(
+        ExportFormat(exporter.id, exporter.suffix, exporter.title, f"parameters-{exporter.id}{exporter.suffix}")
+        for exporter in SCENARIO_EXPORTERS.values()
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What to write and where."""
+
+    form: ExportFormat
+    shown: Shown
+    path: Path
+    now: datetime
+
+
+def export_text(order: Order) -> bytes:
+    """Return the content of the file.
+
+    Raises:
+        PhexploreError: the scenario has errors, or the format cannot hold it.
+    """
+    scenario = order.shown.scenario
+    if has_errors(list(order.shown.issues)):
+        first = order.shown.issues[0]
+        raise PhexploreError(f"The scenario cannot be handed over: {first.sentence}", first.remedy)
+    if order.form is CONFIG:
+        return write_config(scenario).encode()
+    reference = order.shown.reference
+    snapshot = scenario_snapshot(scenario, order.now, reference.scenario if reference else None)
+    return scenario_exporter(order.form.id).write(snapshot)
+
+
+class Exports(QObject):
+    """Writes files in a thread, so that drawing figures does not stop the window.
+
+    Signals:
+        written: the `Path` of the file.
+        failed: the exception.
+    """
+
+    written = Signal(object)
+    failed = Signal(object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._work = Latest(_write, self)
+        self._work.finished.connect(self.written)
+        self._work.failed.connect(self.failed)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a file is being written."""
+        return self._work.is_busy
+
+    def start(self, form: ExportFormat, shown: Shown, path: Path) -> None:
+        """Write a file."""
+        self._work.request(Order(form, shown, path, datetime.now(UTC)))
+
+    def stop(self) -> None:
+        """Finish what is being written, because the window closes."""
+        self._work.stop()
+
+
+def _write(order: Order) -> Path:
+    write_whole(order.path, export_text(order))
+    return order.path

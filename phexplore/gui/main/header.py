@@ -1,0 +1,102 @@
+"""The bar above everything: scenario, reference, undo, run, export."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QVBoxLayout, QWidget
+
+from phexplore.catalog.presets import presets
+from phexplore.gui.binding.session import Session
+from phexplore.gui.theme.metrics import GRID, MARGIN
+from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
+from phexplore.gui.widgets.labels import Text, line
+from phexplore.model.workbook import activate, compare_with
+
+
+class HeaderBar(QFrame):
+    """Choosers commit one step; buttons trigger the actions of the table."""
+
+    def __init__(self, session: Session, *, undo: QAction, redo: QAction, run: QAction, export: QMenu) -> None:
+        super().__init__()
+        self._session = session
+        self.setProperty("look", "bar")
+        self.scenario = Chooser("Scenario", tip="The scenario being edited", letters=26)
+        self.scenario.setProperty("look", "title")
+        self.scenario.currentIndexChanged.connect(self._activate)
+        self.reference = Chooser("Compared with", tip="What figures are compared with", letters=33)
+        self.reference.currentIndexChanged.connect(self._compare)
+        self._state = Text(look="muted")
+        self.undo = _button(undo, "undo", "Undo")
+        self.redo = _button(redo, "redo", "Redo")
+        self.run = TextButton("Run…", look="primary", symbol="run")
+        self.run.clicked.connect(run.trigger)
+        self.export = SymbolButton("export", "Export parameters, tables or a report", text="Export", bordered=True)
+        self.export.setMenu(export)
+        self.export.setPopupMode(SymbolButton.ToolButtonPopupMode.InstantPopup)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(MARGIN, GRID, MARGIN, GRID)
+        row.setSpacing(GRID)
+        row.addLayout(_captioned("Scenario", self.scenario))
+        row.addSpacing(GRID)
+        row.addLayout(_captioned("Compared with", self.reference))
+        row.addSpacing(GRID)
+        row.addWidget(self._state, 0, Qt.AlignmentFlag.AlignBottom)
+        row.addStretch(1)
+        for widget in (self.undo, self.redo, line(vertical=True), self.run, self.export):
+            row.addWidget(widget, 0, Qt.AlignmentFlag.AlignVCenter)
+        session.updated.connect(self._refresh)
+        session.saved.connect(self._refresh)
+        self._refresh()
+
+    def _refresh(self, _signal: object = None) -> None:
+        workbook = self._session.shown.workbook
+        names = [(name, name) for name in workbook.names]
+        _fill(self.scenario, names)
+        self.scenario.select(workbook.active)
+        others = [(name, name) for name in workbook.names if name != workbook.active]
+        shipped = [(preset.title, preset.id) for preset in presets().values()]
+        _fill(self.reference, [("nothing", ""), *others, *shipped])
+        self.reference.select(workbook.comparison)
+        self._state.setText("" if self._session.project.is_clean else "not saved")
+
+    def _activate(self) -> None:
+        name = self.scenario.currentData()
+        if name is not None:
+            self._session.report(
+                self._session.edit_workbook(f"Work on {name}", lambda workbook: activate(workbook, name))
+            )
+
+    def _compare(self) -> None:
+        name = self.reference.currentData()
+        if name is not None:
+            label = f"Compare with {self.reference.currentText()}"
+            self._session.report(self._session.edit_workbook(label, lambda workbook: compare_with(workbook, name)))
+
+
+def _fill(chooser: Chooser, entries: list[tuple[str, str]]) -> None:
+    if [(chooser.itemText(n), chooser.itemData(n)) for n in range(chooser.count())] == entries:
+        return
+    blocked = chooser.blockSignals(True)
+    chooser.clear()
+    for text, value in entries:
+        chooser.addItem(text, value)
+        chooser.setItemData(chooser.count() - 1, text, Qt.ItemDataRole.ToolTipRole)
+    chooser.blockSignals(blocked)
+
+
+def _button(action: QAction, symbol: str, name: str) -> SymbolButton:
+    keys = action.shortcut().toString()
+    button = SymbolButton(symbol, name, tip=f"{name} ({keys})")
+    button.clicked.connect(action.trigger)
+    button.setEnabled(action.isEnabled())
+    action.enabledChanged.connect(button.setEnabled)
+    return button
+
+
+def _captioned(caption: str, widget: QWidget) -> QVBoxLayout:
+    column = QVBoxLayout()
+    column.setSpacing(2)
+    column.addWidget(Text(caption, look="muted", relative=0.92))
+    column.addWidget(widget)
+    return column

@@ -1,0 +1,62 @@
+"""Foreign parameter files as new scenarios of the project: nothing is half-loaded. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from phexplore.errors import PhexploreError
+from phexplore.files.phsafe_config import read_config
+from phexplore.files.whole import read_text
+from phexplore.model.issues import Issue
+from phexplore.model.scenario import Scenario
+from phexplore.report.table10_read import Table10Entry, read_table10
+
+PROJECT_SUFFIX = ".phx"
+CONFIG_SUFFIX = ".json"
+TABLE_SUFFIXES = frozenset({".csv", ".xlsx", ".tsv", ".txt"})
+PARAMETER_SUFFIXES = frozenset({CONFIG_SUFFIX}) | TABLE_SUFFIXES
+
+
+def is_readable(path: Path) -> bool:
+    """Return whether the window reads files of this name."""
+    return path.suffix.lower() in PARAMETER_SUFFIXES | {PROJECT_SUFFIX}
+
+
+def read_parameters(path: Path, like: Scenario) -> tuple[Scenario, Sequence[Issue]]:
+    """Read a production config.json, or a table of parameters in the shape of Table 10.
+
+    Args:
+        path: the file.
+        like: a table says budgets, targets and thresholds only; everything else is as in this scenario.
+
+    Returns:
+        The scenario and what is worth knowing about the file.
+
+    Raises:
+        InputProblemsError: everything that is wrong with it.
+        PhexploreError: it cannot be read.
+    """
+    if path.suffix.lower() in TABLE_SUFFIXES:
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise PhexploreError(f"{path.name} cannot be read: {error.strerror}.", "Check the file.") from error
+        return with_table(like, read_table10(content, path.name), path.stem), ()
+    return read_config(read_text(path), name=path.name)
+
+
+def with_table(like: Scenario, entries: Sequence[Table10Entry], name: str) -> Scenario:
+    """Return the scenario with what the lines of a parameter table say; queries they do not name stay as they are."""
+    method = like.method
+    budgets, thresholds, targets = dict(method.budgets), dict(method.thresholds), dict(method.targets)
+    for entry in entries:
+        budgets[entry.query] = entry.budget
+        if entry.threshold is not None:
+            thresholds[entry.query.table] = entry.threshold
+        targets.pop(entry.query, None)
+        if entry.target is not None:
+            targets[entry.query] = entry.target
+    edited = replace(method, budgets=budgets, thresholds=thresholds, targets=targets)
+    return replace(like, name=name.replace("#", "-"), method=edited, source_text="")

@@ -1,0 +1,82 @@
+"""The areas of the window."""
+
+from __future__ import annotations
+
+import enum
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem
+
+from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.icons import icon
+from phexplore.gui.theme.metrics import GRID
+
+
+class Area(enum.Enum):
+    """One question per place. The value is the title."""
+
+    OVERVIEW = "Overview"
+    BUDGETS = "Budgets"
+    LEVELS = "Levels and thresholds"
+    SCENARIO = "Scenario"
+    RUNS = "Runs"
+    RESULTS = "Results"
+    HISTORY = "History"
+
+
+_SYMBOLS = {
+    Area.OVERVIEW: "overview",
+    Area.BUDGETS: "budgets",
+    Area.LEVELS: "levels",
+    Area.SCENARIO: "scenario",
+    Area.RUNS: "runs",
+    Area.RESULTS: "results",
+    Area.HISTORY: "history",
+}
+AREAS = tuple(Area)
+
+
+class Navigation(QListWidget):
+    """The list of areas at the left.
+
+    Signals:
+        chosen: the `Area`.
+    """
+
+    chosen = Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setProperty("look", "navigation")
+        self.setAccessibleName("Areas")
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setWordWrap(True)
+        self.setIconSize(QSize(2 * GRID + 4, 2 * GRID + 4))
+        for area in AREAS:
+            item = QListWidgetItem(area.value)
+            item.setToolTip(f"{area.value} (Ctrl+{AREAS.index(area) + 1})")
+            self.addItem(item)
+        self.currentRowChanged.connect(self._announce)
+        appearance().changed.connect(self._restyle)
+        self._restyle()
+
+    @property
+    def area(self) -> Area:
+        """The chosen area."""
+        return AREAS[max(0, self.currentRow())]
+
+    def choose(self, area: Area) -> None:
+        """Go to an area."""
+        self.setCurrentRow(AREAS.index(area))
+
+    def _announce(self, row: int) -> None:
+        self._restyle()
+        if row >= 0:
+            self.chosen.emit(AREAS[row])
+
+    def _restyle(self) -> None:
+        for number, area in enumerate(AREAS):
+            role = "accent_ink" if number == self.currentRow() else "muted"
+            self.item(number).setIcon(icon(_SYMBOLS[area], appearance().colours, role=role))
+        self.setFixedWidth(4 * GRID + 13 * GRID * appearance().scale // 100)

@@ -1,0 +1,107 @@
+"""The area of each page of the window, made when it is first looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
+
+from phexplore.gui.binding.session import Session
+from phexplore.gui.editors.budgets_editor import BudgetsEditor
+from phexplore.gui.editors.conventions_editor import ConventionsEditor
+from phexplore.gui.editors.history_panel import HistoryPanel
+from phexplore.gui.editors.levels_editor import LevelsEditor
+from phexplore.gui.editors.scenario_editor import ScenarioEditor
+from phexplore.gui.editors.scenario_manager import ScenarioManager
+from phexplore.gui.editors.thresholds_editor import ThresholdsEditor
+from phexplore.gui.main.navigation import Area
+from phexplore.gui.theme.metrics import MARGIN
+from phexplore.gui.widgets.page import Page, Section
+
+Make = Callable[[], QWidget]
+
+
+class Pages(QStackedWidget):
+    """Shows one area; the others are not made before they are wanted."""
+
+    def __init__(self, makers: dict[Area, Make]) -> None:
+        super().__init__()
+        self._makers = makers
+        self._made: dict[Area, QWidget] = {}
+
+    def show_area(self, area: Area) -> QWidget:
+        """Show an area and return its page."""
+        page = self.page(area)
+        self.setCurrentWidget(page)
+        return page
+
+    def page(self, area: Area) -> QWidget:
+        """Return the page of an area, made on first use."""
+        if area not in self._made:
+            page = self._makers[area]()
+            self._made[area] = page
+            self.addWidget(page)
+        return self._made[area]
+
+
+def levels_page(session: Session) -> QWidget:
+    """Return the page of thresholds and levels."""
+    return Page(
+        "Levels and thresholds",
+        [
+            Section(
+                "Truncation thresholds",
+                "Most people counted per household. A smaller threshold needs less noise, and leaves people of large "
+                "households out of the counts.",
+                ThresholdsEditor(session),
+            ),
+            Section(
+                "Published levels",
+                "A tick publishes a table at a level; the number beside it says how many numbers that is. Ticking solves the "
+                "budget from the target, unticking sets it to 0.",
+                LevelsEditor(session),
+            ),
+        ],
+    )
+
+
+def scenario_page(session: Session) -> QWidget:
+    """Return the page of scenarios, their description and conventions."""
+    return Page(
+        "Scenario",
+        [
+            Section(
+                "Scenarios of this project",
+                "Work on one, compare it with another. The bold one is being edited.",
+                ScenarioManager(session),
+            ),
+            Section("This scenario", "", ScenarioEditor(session)),
+            Section(
+                "Conventions",
+                "What the shown numbers mean. Changing them changes no parameter, only how margins and privacy loss are "
+                "stated and how budgets are solved from now on.",
+                ConventionsEditor(session),
+            ),
+        ],
+    )
+
+
+def history_page(session: Session) -> QWidget:
+    """Return the page of all steps."""
+    page = QWidget()
+    column = QVBoxLayout(page)
+    column.setContentsMargins(MARGIN, MARGIN, MARGIN, MARGIN)
+    column.addWidget(Section("History", "", HistoryPanel(session)))
+    return page
+
+
+def budgets_page(editor: BudgetsEditor, picture: QWidget) -> QSplitter:
+    """Return the page of the budget table with the picture of its margins."""
+    page = QSplitter(Qt.Orientation.Horizontal)
+    page.setChildrenCollapsible(False)
+    page.addWidget(editor)
+    page.addWidget(picture)
+    page.setStretchFactor(0, 3)
+    page.setStretchFactor(1, 2)
+    return page

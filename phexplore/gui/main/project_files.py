@@ -1,0 +1,244 @@
+"""New, open, save, import, recover: the project and its file, with a question before edits are lost."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QStandardPaths, Signal
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from phexplore.catalog.presets import Preset, preset
+from phexplore.document.project import FileChangedError, Project
+from phexplore.errors import PhexploreError
+from phexplore.gui.binding.session import Session
+from phexplore.gui.dialogs.messages import ask, ask_to_save, show_failure, show_problems
+from phexplore.gui.main.importing import PROJECT_SUFFIX, read_parameters
+from phexplore.gui.main.settings import FOLDER, Settings
+from phexplore.model.issues import InputProblemsError
+from phexplore.model.workbook import Workbook, add_scenario
+
+DEMONSTRATION = "sdhc-2020-us"
+"""Preset of the project that is opened when no file is named."""
+_PROJECTS = f"Projects (*{PROJECT_SUFFIX})"
+_OPENABLE = f"Projects and parameters (*{PROJECT_SUFFIX} *.json *.csv *.xlsx);;All files (*)"
+_PARAMETERS = "Parameters (*.json *.csv *.xlsx);;All files (*)"
+
+Then = Callable[[], object]
+
+
+def scratch_folder() -> Path:
+    """Return the folder of the journals of projects that were never saved, made if it is not there."""
+    folder = Path(QStandardPaths.writableLocation(QStandardPaths.StandardLocation.AppDataLocation)) / "unsaved"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def scratch_file() -> Path:
+    """Return a name for an unsaved project of this process."""
+    folder = scratch_folder()
+    number = 1
+    while (path := folder / f"{os.getpid()}-{number}{PROJECT_SUFFIX}").exists():
+        number += 1
+    return path
+
+
+def project_of(chosen: Preset) -> Project:
+    """Return an unsaved project with a copy of a preset, compared with it."""
+    scenario = replace(chosen.scenario, name=f"Proposal from {chosen.id}")
+    return Project.new(
+        Workbook((scenario,), scenario.name, chosen.id), f"New from {chosen.title}", scratch=scratch_file()
+    )
+
+
+def first_project(path: Path | None) -> tuple[Project, str]:
+    """Return the project to start with and what there is to say about it.
+
+    A named file is opened. Without one, an unsaved project that a crash left behind is brought back, else a
+    demonstration is made.
+
+    Raises:
+        PhexploreError: the named file cannot be opened.
+    """
+    if path is not None:
+        if path.suffix == PROJECT_SUFFIX:
+            project = Project.open(path)
+            return project, opened_sentence(project)
+        project = project_of(preset(DEMONSTRATION))
+        scenario, issues = read_parameters(path, project.scenario)
+        project.commit(f"Import {path.name}", add_scenario(project.workbook, scenario))
+        return project, " ".join(f"{issue.sentence} {issue.remedy}" for issue in issues)
+    for scratch in sorted(scratch_folder().glob(f"*{PROJECT_SUFFIX}"), key=_age):
+        if (project_left := _rescued(scratch)) is not None:
+            return project_left, opened_sentence(project_left)
+    return project_of(preset(DEMONSTRATION)), ""
+
+
+def opened_sentence(project: Project) -> str:
+    """Return what the user should know about a project just opened, "" for nothing."""
+    words = [f"{issue.sentence} {issue.remedy}" for issue in project.issues]
+    if project.recovered:
+        count = f"{project.recovered} edit" + ("" if project.recovered == 1 else "s")
+        words.insert(0, f"{count} that had not been saved when the program ended were brought back.")
+    return " ".join(words)
+
+
+def _age(path: Path) -> float:
+    return -path.stat().st_mtime
+
+
+def _rescued(scratch: Path) -> Project | None:
+    try:
+        project = Project.rescue(scratch)
+    except PhexploreError:
+        return None  # in use by another window, or not readable: it stays for the user to look at
+    if project.recovered:
+        return project
+    project.close()
+    return None
+
+
+class ProjectFiles(QObject):
+    """What the File menu does to projects.
+
+    Signals:
+        noted: a sentence worth a notice.
+        changed: a file was opened or saved; recent files may be different.
+    """
+
+    noted = Signal(object)
+    changed = Signal()
+
+    def __init__(self, session: Session, settings: Settings, window: QWidget) -> None:
+        super().__init__(window)
+        self._session, self._settings, self._window = session, settings, window
+        self.dialog: QWidget | None = None
+
+    @property
+    def title(self) -> str:
+        """Name of the project's file, or that it has none."""
+        path = self._session.project.path
+        return path.name if path is not None else "Unsaved project"
+
+    def new(self, chosen: Preset) -> None:
+        """Start a project from a preset."""
+        self.when_saved(lambda: self._install(project_of(chosen)))
+
+    def choose_to_open(self) -> None:
+        """Let the user choose a file."""
+        self._choose("Open", _OPENABLE, self.open)
+
+    def choose_to_import(self) -> None:
+        """Let the user choose a parameter file for a new scenario."""
+        self._choose("Import parameters", _PARAMETERS, self.import_parameters)
+
+    def open(self, path: Path) -> None:
+        """Open a project, or import a parameter file into this one."""
+        if path.suffix.lower() != PROJECT_SUFFIX:
+            self.import_parameters(path)
+        else:
+            self.when_saved(lambda: self._open(path))
+
+    def import_parameters(self, path: Path) -> None:
+        """Add a scenario with the parameters of a file."""
+        session = self._session
+        try:
+            scenario, issues = read_parameters(path, session.scenario)
+        except PhexploreError as error:
+            self._say_failure(f"{path.name} cannot be read", error)
+            return
+        made = session.report(
+            session.edit_workbook(f"Import {path.name}", lambda workbook: add_scenario(workbook, scenario))
+        )
+        self._settings.keep(FOLDER, str(path.parent))
+        if made:
+            notes = " ".join(f"{issue.sentence} {issue.remedy}" for issue in issues)
+            self.noted.emit(f"{path.name} is now the scenario {session.scenario.name!r}. {notes}".strip())
+
+    def save(self, then: Then | None = None) -> None:
+        """Save, asking for a name when there is none; then go on."""
+        path = self._session.project.path
+        if path is None:
+            self.choose_to_save(then)
+        else:
+            self.save_to(path, then)
+
+    def choose_to_save(self, then: Then | None = None) -> None:
+        """Let the user choose a name, save, then go on."""
+        dialog = QFileDialog(self._window, "Save as", self._folder(), _PROJECTS)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix(PROJECT_SUFFIX[1:])
+        dialog.fileSelected.connect(lambda name: self.save_to(Path(name), then))
+        self._show(dialog)
+
+    def save_to(self, path: Path, then: Then | None = None, *, overwrite: bool = False) -> None:
+        """Save to a file, then go on."""
+        project = self._session.project
+        try:
+            project.save(path, overwrite_foreign=overwrite)
+        except FileChangedError as error:
+            self.dialog = ask(
+                self._window,
+                "The file was changed",
+                f"{error.sentence} {error.remedy}",
+                action="Overwrite",
+                run=lambda: self.save_to(path, then, overwrite=True),
+            )
+            return
+        except PhexploreError as error:
+            self._say_failure(f"{path.name} was not saved", error)
+            return
+        self._settings.remember_file(path)
+        self._session.mark_saved()
+        self.changed.emit()
+        if then is not None:
+            then()
+
+    def when_saved(self, then: Then) -> None:
+        """Go on at once if nothing would be lost, else after the user's choice."""
+        project = self._session.project
+        if project.is_clean or (project.path is None and project.cursor == 0):
+            then()
+            return
+        self.dialog = ask_to_save(self._window, self.title, save=lambda: self.save(then), discard=then)
+
+    def _open(self, path: Path) -> None:
+        if path == self._session.project.path:
+            self._session.project.close()
+        try:
+            project = Project.open(path)
+        except PhexploreError as error:
+            self._say_failure(f"{path.name} cannot be opened", error)
+            return
+        self._settings.remember_file(path)
+        self._install(project)
+        if note := opened_sentence(project):
+            self.noted.emit(note)
+        self.changed.emit()
+
+    def _install(self, project: Project) -> None:
+        before = self._session.project
+        self._session.install(project)
+        before.close()
+
+    def _say_failure(self, title: str, error: PhexploreError) -> None:
+        if isinstance(error, InputProblemsError) and len(error.issues) > 1:
+            self.dialog = show_problems(self._window, title, error.issues)
+        else:
+            self.dialog = show_failure(self._window, title, f"{error.sentence} {error.remedy}".strip())
+
+    def _choose(self, title: str, names: str, take: Callable[[Path], object]) -> None:
+        dialog = QFileDialog(self._window, title, self._folder(), names)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.fileSelected.connect(lambda name: take(Path(name)))
+        self._show(dialog)
+
+    def _show(self, dialog: QFileDialog) -> None:
+        self.dialog = dialog
+        dialog.open()
+
+    def _folder(self) -> str:
+        path = self._session.project.path
+        return str(path.parent) if path is not None else self._settings.read(FOLDER)

@@ -1,0 +1,91 @@
+"""Taste: what the window remembers between starts. Nothing in here changes a number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from PySide6.QtCore import QByteArray, QSettings
+
+Value = TypeVar("Value")
+MOST_RECENT = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Setting(Generic[Value]):
+    """One remembered choice.
+
+    Attributes:
+        key: where it is kept.
+        default: when nothing is kept, or something that cannot be read.
+        convert: reads what the store returns, which may be text whatever was kept; None when it cannot be read.
+        text: what it is, for people.
+    """
+
+    key: str
+    default: Value
+    convert: Callable[[Any], Value | None]
+    text: str
+
+
+def _word(kept: Any) -> str | None:
+    return kept if isinstance(kept, str) else None
+
+
+def _number(kept: Any) -> int | None:
+    return int(kept) if str(kept).isdigit() else None
+
+
+def _flag(kept: Any) -> bool | None:
+    return {"true": True, "false": False}.get(str(kept).lower())
+
+
+def _names(kept: Any) -> tuple[str, ...] | None:
+    if isinstance(kept, str):
+        return (kept,)
+    return tuple(map(str, kept)) if isinstance(kept, list | tuple) else None
+
+
+def _bytes(kept: Any) -> QByteArray | None:
+    return kept if isinstance(kept, QByteArray) else None
+
+
+THEME = Setting("look/theme", "system", _word, "Theme: system, light or dark")
+TEXT_SIZE = Setting("look/text_size", 100, _number, "Text size in percent")
+FOLDER = Setting("files/folder", "", _word, "Folder of the last file")
+RECENT: Setting[tuple[str, ...]] = Setting("files/recent", (), _names, "Files opened lately, newest first")
+GEOMETRY = Setting("window/geometry", QByteArray(), _bytes, "Place and size of the window")
+INSPECTOR = Setting("window/inspector", True, _flag, "Whether the inspector is shown")
+ISSUES = Setting("window/issues", False, _flag, "Whether the list of issues is shown")
+PICTURE = Setting("budgets/picture", True, _flag, "Whether margins are drawn beside the budget table, if there is room")
+
+
+class Settings:
+    """Typed access to what is kept on this computer for this user."""
+
+    def __init__(self, store: QSettings | None = None) -> None:
+        """Use the user's own store, or another one in tests."""
+        self._store = store or QSettings("phexplore", "phexplore")
+
+    def read(self, setting: Setting[Value]) -> Value:
+        """Return the kept value, the default when there is none that can be read."""
+        found = setting.convert(self._store.value(setting.key))
+        return setting.default if found is None else found
+
+    def keep(self, setting: Setting[Value], value: Value) -> None:
+        """Keep a value."""
+        self._store.setValue(setting.key, list(value) if isinstance(value, tuple) else value)
+
+    def recent_files(self) -> list[Path]:
+        """Return the files opened lately that still exist, newest first."""
+        kept: tuple[str, ...] = self.read(RECENT)
+        return [path for path in map(Path, kept) if path.is_file()]
+
+    def remember_file(self, path: Path) -> None:
+        """Put a file first among the recent ones, and remember its folder."""
+        kept: tuple[str, ...] = self.read(RECENT)
+        others = [name for name in kept if Path(name) != path.resolve()]
+        self.keep(RECENT, (str(path.resolve()), *others)[:MOST_RECENT])
+        self.keep(FOLDER, str(path.resolve().parent))

@@ -1,0 +1,77 @@
+"""Start of the window: look for a screen, open the project, show, and stay alive whatever happens."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from phexplore.errors import PhexploreError
+from phexplore.gui.main.display import display_problem
+from phexplore.model.issues import InputProblemsError
+
+DONE, EXPECTED_FAILURE, BAD_INPUT = 0, 1, 2
+
+
+def main(path: str | None = None) -> int:
+    """Open the window on a project, a parameter file, or a demonstration; return the exit status.
+
+    Args:
+        path: file to open, None for a demonstration project.
+    """
+    if problem := display_problem(os.environ):
+        print(problem, file=sys.stderr)  # noqa: T201 - there is no window to say it in
+        return EXPECTED_FAILURE
+    return _run(Path(path) if path else None)
+
+
+def _run(path: Path | None) -> int:
+    from PySide6.QtCore import QTimer
+    from PySide6.QtWidgets import QApplication
+
+    from phexplore.gui.dialogs.messages import show_failure
+    from phexplore.gui.main.failures import FailureHook
+    from phexplore.gui.main.project_files import first_project
+    from phexplore.gui.main.settings import TEXT_SIZE, THEME, Settings
+    from phexplore.gui.main.window import MainWindow
+    from phexplore.gui.theme.appearance import ThemeChoice, appearance
+
+    application = QApplication.instance() or QApplication(sys.argv[:1])
+    application.setApplicationName("phexplore")
+    application.setOrganizationName("phexplore")
+    settings = Settings()
+    look = appearance()
+    look.set_scale(settings.read(TEXT_SIZE))
+    look.choose(ThemeChoice(settings.read(THEME)) if settings.read(THEME) in _theme_words() else ThemeChoice.SYSTEM)
+    try:
+        project, note = first_project(path)
+    except InputProblemsError as error:
+        for issue in error.issues:
+            print(f"{issue.place}: {issue.sentence} {issue.remedy}", file=sys.stderr)  # noqa: T201 - no window yet
+        return BAD_INPUT
+    except PhexploreError as error:
+        print(f"{error.sentence} {error.remedy}".strip(), file=sys.stderr)  # noqa: T201 - no window yet
+        return EXPECTED_FAILURE
+    window = MainWindow(project, settings)
+    hook = FailureHook(
+        lambda sentence, details: show_failure(window, "Something went wrong", sentence, details=details),
+        window.save_journal,
+        window,
+    )
+    hook.install()
+    window.show()
+    if path is not None and project.path is not None:
+        settings.remember_file(project.path)
+        window.commands.refresh_recent()
+    if note:
+        QTimer.singleShot(0, window, lambda: window.files.noted.emit(note))
+    try:
+        return application.exec()
+    finally:
+        hook.remove()
+
+
+def _theme_words() -> set[str]:
+    from phexplore.gui.theme.appearance import ThemeChoice
+
+    return {choice.value for choice in ThemeChoice}

@@ -1,0 +1,309 @@
+"""The main window: composition only. Every decision is taken by the values it shows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QByteArray, QMimeData, QSize, Qt, QTimer
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QSplitter, QVBoxLayout, QWidget
+
+from phexplore.document.project import Project
+from phexplore.errors import PhexploreError
+from phexplore.gui.binding.inspection import query_of
+from phexplore.gui.binding.session import Refusal, Session
+from phexplore.gui.dialogs.sum_dialog import SumDialog
+from phexplore.gui.editors.budgets_editor import BudgetsEditor
+from phexplore.gui.editors.inspector import Inspector
+from phexplore.gui.editors.issues_panel import IssuesPanel
+from phexplore.gui.main.actions import ActionTable
+from phexplore.gui.main.bottom_bar import BottomBar
+from phexplore.gui.main.commands import MENUS, Commands
+from phexplore.gui.main.exporting import ExportFormat, Exports
+from phexplore.gui.main.header import HeaderBar
+from phexplore.gui.main.headline_bar import HeadlineBar
+from phexplore.gui.main.importing import is_readable
+from phexplore.gui.main.navigation import Area, Navigation
+from phexplore.gui.main.pages import Pages, budgets_page, history_page, levels_page, scenario_page
+from phexplore.gui.main.project_files import ProjectFiles
+from phexplore.gui.main.run_joint import RunJoint
+from phexplore.gui.main.settings import FOLDER, GEOMETRY, INSPECTOR, ISSUES, PICTURE, Settings
+from phexplore.gui.theme.metrics import GRID, INSPECTOR_WIDTH
+from phexplore.gui.widgets.labels import line
+from phexplore.gui.widgets.notice_bar import NoticeBar
+from phexplore.model.issues import Issue
+from phexplore.model.keys import QueryKey
+
+DEFAULT_SIZE = QSize(1280, 800)
+_ROOM_FOR_PICTURE = 1560
+"""Width of the window from which on the table and its picture stand side by side."""
+_INSPECTED = frozenset({Area.BUDGETS, Area.LEVELS})
+"""Areas whose rows the inspector explains; the overview joins them when there is room."""
+_MESSAGE_MS = 6000
+
+
+class MainWindow(QMainWindow):
+    """Shows a project."""
+
+    def __init__(self, project: Project, settings: Settings) -> None:
+        super().__init__()
+        self.settings = settings
+        self.session = Session(project, self)
+        self.files = ProjectFiles(self.session, settings, self)
+        self.exports = Exports(self)
+        self.notice = NoticeBar()
+        self.navigation = Navigation()
+        self.headline = HeadlineBar(self.session)
+        self.inspector = Inspector(self.session)
+        self.issues = IssuesPanel(self.session)
+        self.bottom = BottomBar()
+        self.runs = RunJoint(self.session, self)
+        self._budgets: BudgetsEditor | None = None
+        self._picture: QWidget | None = None
+        self._leaves_without_asking = False
+        self.pages = Pages(
+            {
+                Area.OVERVIEW: self._make_overview,
+                Area.BUDGETS: self._make_budgets,
+                Area.LEVELS: lambda: levels_page(self.session),
+                Area.SCENARIO: lambda: scenario_page(self.session),
+                Area.RUNS: self.runs.make_runs_page,
+                Area.RESULTS: self.runs.make_results_page,
+                Area.HISTORY: lambda: history_page(self.session),
+            }
+        )
+        self.commands = Commands(self)
+        self.actions_table = ActionTable(self.commands.table(), self)
+        self.header = self._make_header()
+        self.actions_table.fill(self.menuBar(), MENUS, self.commands.menus)
+        self._lay_out()
+        self._connect()
+        self.setAcceptDrops(True)
+        self.setWindowTitle("phexplore")
+        self.resize(DEFAULT_SIZE)
+        if not (geometry := settings.read(GEOMETRY)).isEmpty():
+            self.restoreGeometry(QByteArray(geometry))
+        self.navigation.choose(Area.OVERVIEW)
+        self.navigation.setFocus()
+        self._refresh()
+
+    @property
+    def budgets(self) -> BudgetsEditor:
+        """The budget table, made on first use."""
+        self.pages.page(Area.BUDGETS)
+        if self._budgets is None:
+            raise RuntimeError("the page of budgets has no table")
+        return self._budgets
+
+    @property
+    def has_budgets(self) -> bool:
+        """Whether the budget table was made already."""
+        return self._budgets is not None
+
+    def export(self, form: ExportFormat, path: Path) -> None:
+        """Write a file beside the window."""
+        self.settings.keep(FOLDER, str(path.parent))
+        self.say(f"Writing {path.name}…")
+        self.exports.start(form, self.session.shown, path)
+
+    def show_sum(self) -> None:
+        """Open the margin of any list of published numbers."""
+        SumDialog(self, self.session).show()
+
+    def show_query(self, query: QueryKey) -> None:
+        """Go to the row of a query."""
+        self.navigation.choose(Area.BUDGETS)
+        self.budgets.reveal(query)
+
+    def show_issue(self, issue: Issue) -> None:
+        """Go to the place of an issue."""
+        query = query_of(issue)
+        if query is not None:
+            self.show_query(query)
+            return
+        area = {"thresholds": Area.LEVELS, "budgets": Area.BUDGETS}.get(issue.path[0] if issue.path else "")
+        self.navigation.choose(area or Area.SCENARIO)
+
+    def show_inspector(self, *, shown: bool) -> None:
+        """Show or hide the inspector, in the areas it is of use."""
+        self.settings.keep(INSPECTOR, shown)
+        self._make_room()
+
+    def show_issues(self, *, shown: bool) -> None:
+        """Show or hide the list of issues."""
+        self.issues.setVisible(shown)
+        self.bottom.issues.setChecked(shown)
+        self.settings.keep(ISSUES, shown)
+
+    def show_picture(self, *, shown: bool) -> None:
+        """Show or hide the picture beside the budget table, when there is room."""
+        self.settings.keep(PICTURE, shown)
+        self._make_room()
+
+    def say(self, text: str) -> None:
+        """Show a short message at the bottom for a while."""
+        self.bottom.message.setText(text)
+        self._message.start()
+
+    def save_journal(self) -> None:
+        """Force the journal of the project to disk."""
+        self.session.project.flush()
+
+    def show_conventions(self) -> None:
+        """Show or hide the three margin conventions side by side in the budget table."""
+        self.navigation.choose(Area.BUDGETS)
+        self.budgets.side_by_side.toggle()
+
+    def leave_without_asking(self) -> None:
+        """Close, losing unsaved edits: the user said so, or a program drives the window."""
+        self._leaves_without_asking = True
+        self.close()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        project = self.session.project
+        clean = project.is_clean or (project.path is None and project.cursor == 0)
+        if not clean and not self._leaves_without_asking:
+            event.ignore()
+            self.files.when_saved(self.leave_without_asking)
+            return
+        if self.isVisible():
+            self.settings.keep(GEOMETRY, self.saveGeometry())
+        self.runs.stop()
+        self.exports.stop()
+        project.close()
+        event.accept()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if _dropped_file(event.mimeData()) is not None:
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        if (path := _dropped_file(event.mimeData())) is not None:
+            event.acceptProposedAction()
+            self.files.open(path)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._make_room()
+
+    def _make_room(self) -> None:
+        is_wide = self.width() >= _ROOM_FOR_PICTURE
+        useful = _INSPECTED | ({Area.OVERVIEW} if is_wide else set())
+        self.inspector.setVisible(self.settings.read(INSPECTOR) and self.navigation.area in useful)
+        if self._picture is not None:
+            self._picture.setVisible(self.settings.read(PICTURE) and is_wide)
+
+    def _make_header(self) -> HeaderBar:
+        actions = self.actions_table
+        return HeaderBar(
+            self.session,
+            undo=actions["edit.undo"],
+            redo=actions["edit.redo"],
+            run=actions["run.new"],
+            export=self.commands.export_menu(actions),
+        )
+
+    def _make_overview(self) -> QWidget:
+        from phexplore.gui.main.pictures import ChartJoint, OverviewPage
+
+        joint = ChartJoint(self.session, self)
+        joint.opened.connect(self.show_query)
+        joint.failed.connect(self._say_failure)
+        return OverviewPage(self.session, joint)
+
+    def _make_budgets(self) -> QWidget:
+        from phexplore.gui.main.pictures import ChartJoint, MarginPicture
+
+        joint = ChartJoint(self.session, self)
+        joint.opened.connect(self.show_query)
+        joint.failed.connect(self._say_failure)
+        self._budgets, self._picture = BudgetsEditor(self.session), MarginPicture(self.session, joint)
+        page = budgets_page(self._budgets, self._picture)
+        self._make_room()
+        return page
+
+    def _lay_out(self) -> None:
+        self._splitter = QSplitter(Qt.Orientation.Horizontal)
+        self._splitter.setChildrenCollapsible(False)
+        self._splitter.addWidget(self.pages)
+        self._splitter.addWidget(self.inspector)
+        self._splitter.setStretchFactor(0, 1)
+        self._splitter.setSizes([DEFAULT_SIZE.width() - INSPECTOR_WIDTH, INSPECTOR_WIDTH])
+        self.inspector.setMinimumWidth(32 * GRID)
+        middle = QHBoxLayout()
+        middle.setSpacing(0)
+        middle.addWidget(self.navigation)
+        middle.addWidget(line(vertical=True))
+        middle.addWidget(self._splitter, 1)
+        notices = QHBoxLayout()
+        notices.setContentsMargins(2 * GRID, 0, 2 * GRID, 0)
+        notices.addWidget(self.notice)
+        self.issues.setFixedHeight(16 * GRID)
+        centre = QWidget()
+        column = QVBoxLayout(centre)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.header)
+        column.addLayout(notices)
+        column.addWidget(self.headline)
+        column.addWidget(line())
+        column.addLayout(middle, 1)
+        column.addWidget(line())
+        column.addWidget(self.issues)
+        column.addWidget(self.bottom)
+        self.setCentralWidget(centre)
+        self._message = QTimer(self)
+        self._message.setSingleShot(True)
+        self._message.setInterval(_MESSAGE_MS)
+        self._message.timeout.connect(lambda: self.bottom.message.setText(""))
+        self.bottom.put_strip(self.runs.make_strip())
+        self.show_issues(shown=self.settings.read(ISSUES))
+
+    def _connect(self) -> None:
+        session = self.session
+        session.updated.connect(self._refresh)
+        session.saved.connect(self._refresh)
+        session.refused.connect(self._on_refused)
+        self.navigation.chosen.connect(self._go)
+        self.issues.opened.connect(self.show_issue)
+        self.issues.counted.connect(self.bottom.count_issues)
+        self.bottom.issues.toggled.connect(lambda shown: self.show_issues(shown=shown))
+        self.bottom.count_issues(self.issues.counts)
+        self.files.noted.connect(self._on_noted)
+        self.files.changed.connect(self.commands.refresh_recent)
+        self.exports.written.connect(self._on_exported)
+        self.exports.failed.connect(self._say_failure)
+        self.runs.headline_changed.connect(self.headline.show_run)
+        self.runs.opened.connect(self.navigation.choose)
+        self.runs.noted.connect(self._on_noted)
+
+    def _refresh(self, _signal: object = None) -> None:
+        project = self.session.project
+        mark = "" if project.is_clean else "*"
+        self.setWindowTitle(f"{self.files.title}{mark} – {self.session.scenario.name} – phexplore")
+        self.actions_table.refresh()
+
+    def _go(self, area: Area) -> None:
+        self.pages.show_area(area)
+        self._make_room()
+
+    def _on_refused(self, refusal: Refusal) -> None:
+        self.notice.say(refusal.full, look="refused")
+
+    def _on_noted(self, text: str) -> None:
+        self.notice.say(text, look="attention")
+
+    def _on_exported(self, path: Path) -> None:
+        self.notice.say(f"{path.name} was written to {path.parent}.")
+
+    def _say_failure(self, error: BaseException) -> None:
+        if isinstance(error, PhexploreError):
+            self.notice.say(f"{error.sentence} {error.remedy}".strip(), look="refused")
+            return
+        raise error
+
+
+def _dropped_file(content: QMimeData) -> Path | None:
+    """Return the one file that is being dropped, if the window reads it."""
+    paths = [Path(url.toLocalFile()) for url in content.urls() if url.isLocalFile()]
+    return paths[0] if len(paths) == 1 and is_readable(paths[0]) else None

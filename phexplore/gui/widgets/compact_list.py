@@ -1,0 +1,80 @@
+"""A short list of lines with a figure at the right, in a panel: it is as high as its lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QSizePolicy, QTableWidget, QTableWidgetItem
+
+from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.metrics import GRID
+
+_MOST_LINES = 9
+
+
+class CompactList(QTableWidget):
+    """Two columns, the second right-aligned.
+
+    Signals:
+        chosen: index of the line the user chose.
+    """
+
+    chosen = Signal(object)
+
+    def __init__(self, name: str) -> None:
+        super().__init__(0, 2)
+        self.setAccessibleName(name)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)
+        self.horizontalHeader().hide()
+        self.verticalHeader().hide()
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        self.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.Interactive)
+        self.cellActivated.connect(self._choose)
+        self.cellClicked.connect(self._choose)
+        appearance().changed.connect(self._measure)
+        self._lines: tuple[tuple[str, str], ...] = ()
+
+    def show_lines(self, lines: Sequence[tuple[str, str]]) -> None:
+        """Show text and figure of each line."""
+        if tuple(lines) == self._lines:
+            return
+        self._lines = tuple(lines)
+        self.setRowCount(len(lines))
+        for number, (text, figure) in enumerate(lines):
+            for place, words in enumerate((text, figure)):
+                item = QTableWidgetItem(words)
+                item.setToolTip(f"{text}  {figure}")
+                if place:
+                    item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+                self.setItem(number, place, item)
+        self.setVisible(bool(lines))
+        self._measure()
+
+    def sizeHint(self) -> QSize:
+        return QSize(30 * GRID, self._row_height() * min(_MOST_LINES, len(self._lines)) + 2)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(10 * GRID, self.sizeHint().height())
+
+    def _choose(self, row: int, _column: int) -> None:
+        self.chosen.emit(row)
+
+    def _row_height(self) -> int:
+        return QFontMetrics(appearance().font()).height() + GRID
+
+    def _measure(self) -> None:
+        self.verticalHeader().setDefaultSectionSize(self._row_height())
+        metrics = QFontMetrics(appearance().font())
+        widest = max((metrics.horizontalAdvance(figure) for _, figure in self._lines), default=0)
+        self.setColumnWidth(1, min(widest + 3 * GRID, 22 * GRID))
+        self.updateGeometry()
