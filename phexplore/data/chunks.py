@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from phexplore.data.population import SdhcData
 
-PERSONS_PER_CHUNK = 1_000_000
+PERSONS_PER_CHUNK = 500_000
 
 
 class UnsortedError(InputProblemsError):

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-BATCH_ROWS = 1 << 20
-"""Rows of a Parquet batch: 8 MB of identifiers, so that a batch and its codes stay far below the size of the file."""
+BATCH_ROWS = 1 << 18
+"""Rows of a Parquet batch: small enough that a batch with all its codes takes some 50 MB, large enough to be fast."""
 BLOCK_BYTES = 1 << 24
 """Bytes of a CSV block, about half a million persons."""
 

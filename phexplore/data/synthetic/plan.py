@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,6 +44,7 @@ class StatePlan:
     chances: NDArray[np.float64]
 
 
+@lru_cache(maxsize=64)
 def plan_state(figures: StateFigures) -> StatePlan:
     """Return the plan of a state: templates tilted towards its persons under 18, then groups fitted to them."""
     sample = templates()

@@ -109,6 +109,7 @@ def state_figures() -> Mapping[str, StateFigures]:
     }
 
 
+@lru_cache(maxsize=1)
 def puerto_rico_figures() -> StateFigures:
     """Return Puerto Rico's total of 2010 with the rates of the 50 states and DC: a stand-in, not its real composition."""
     nation = list(state_figures().values())

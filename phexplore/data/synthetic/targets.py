@@ -8,7 +8,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -115,12 +116,12 @@ def expected_sizes(figures: StateFigures) -> NDArray[np.float64]:
 def whole_sizes(expected: NDArray[np.float64], persons: int, households: int) -> NDArray[np.int64]:
     """Return households by size, near `expected`, that hold exactly `persons` persons.
 
-    Starts from the whole parts, gives the persons left to the sizes that lack most, then exchanges households, one of
-    size b + c for one of b and one of c, while that brings the number of households nearer to `households`.
+    Starts from the whole parts, gives the persons left to the sizes that lack most, then exchanges one or two
+    households for one or two others of as many persons while that brings the numbers nearer: first the number of all
+    households, then the published classes 1 … 6 and 7+, then the sizes inside the open class.
     """
     counts = np.floor(expected + 1e-9).astype(np.int64)
-    number = np.arange(len(counts))
-    left = persons - int(counts @ number)
+    left = persons - int(counts @ np.arange(len(counts)))
     while left < 0:
         largest = int(np.flatnonzero(counts)[-1])
         counts[largest] -= 1
@@ -130,29 +131,45 @@ def whole_sizes(expected: NDArray[np.float64], persons: int, households: int) ->
         size = int(fitting[np.argmax((expected - counts)[fitting])])
         counts[size] += 1
         left -= size
-    return _exchange(counts, expected, households)
-
-
-def _exchange(counts: NDArray[np.int64], expected: NDArray[np.float64], households: int) -> NDArray[np.int64]:
-    """Change the number of households by exchanges that keep the persons, each time the least harmful one."""
-    splits = [(b + c, b, c) for b, c in itertools.combinations_with_replacement(range(1, OPEN_CLASS), 2)]
+    moves, wanted = _exchanges(), _measures(expected)
+    wanted[-1] = households
+    changes = _measures(moves)
     for _ in range(int(counts.sum()) + households):
-        missing = households - int(counts.sum())
-        if missing == 0:
+        off = _measures(counts) - wanted
+        # |off + change|^2 - |off|^2, weighted; a household that is not there cannot be exchanged.
+        gain = changes**2 @ _WEIGHTS + changes @ (2 * off * _WEIGHTS)
+        gain[(counts + moves < 0).any(axis=1)] = np.inf
+        best = int(np.argmin(gain))
+        if gain[best] >= -1e-6:
             break
-        step = 1 if missing > 0 else -1
-        best, harm = None, np.inf
-        for whole, b, c in splits:
-            moved = counts.copy()
-            moved[whole] -= step
-            moved[b] += step
-            moved[c] += step
-            if moved.min() >= 0 and (found := float(((moved - expected) ** 2).sum())) < harm:
-                best, harm = moved, found
-        if best is None:
-            break
-        counts = best
+        counts += moves[best]
     return counts
+
+
+# Classes 1 … 6, sizes 7 … 20, the open class, all households: each matters more than what stands before it.
+_WEIGHTS = np.array([100.0] * (OPEN_CLASS - 1) + [1.0] * (LARGEST_SIZE - OPEN_CLASS + 1) + [100.0, 10_000.0])
+
+
+def _measures(counts: NDArray[Any]) -> NDArray[np.float64]:
+    """Return what is compared: sizes 1 … 20, the open class, all households (over the last axis)."""
+    sums = [counts[..., OPEN_CLASS:].sum(axis=-1), counts[..., 1:].sum(axis=-1)]
+    return np.concatenate([counts[..., 1:], np.stack(sums, axis=-1)], axis=-1).astype(np.float64)
+
+
+@lru_cache(maxsize=1)
+def _exchanges() -> NDArray[np.int64]:
+    """Return all exchanges of one or two households for one or two others with as many persons."""
+    moves = set()
+    pairs = list(itertools.combinations_with_replacement(range(LARGEST_SIZE + 1), 2))
+    for given, taken in itertools.permutations(pairs, 2):
+        if sum(given) == sum(taken):
+            move = [0] * (LARGEST_SIZE + 1)
+            for size in given:
+                move[size] += 1
+            for size in taken:
+                move[size] -= 1
+            moves.add((0, *move[1:]))
+    return np.array(sorted(moves), np.int64)
 
 
 def split_in_parts(target: Target) -> Iterator[Target]:
