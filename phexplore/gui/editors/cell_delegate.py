@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QObject, QPersistentModelIndex, QRect, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPen
-from PySide6.QtWidgets import (
-    QApplication,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionButton,
-    QStyleOptionViewItem,
-    QWidget,
+from PySide6.QtCore import (
+    QAbstractItemModel,
+    QEvent,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QRect,
+    QRectF,
+    Qt,
+    Signal,
 )
+from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPen
+from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from phexplore.gui.binding.budget_row import CHECKED, Column
 from phexplore.gui.binding.budget_table import COLUMN_ROLE, REFUSAL_ROLE, ROW_ROLE
@@ -156,16 +159,21 @@ def _starts_group(index: Index) -> bool:
 
 
 def _paint_tick(painter: QPainter, rect: QRect, index: Index) -> None:
-    style = QApplication.style()
-    option = QStyleOptionButton()
-    size = style.pixelMetric(QStyle.PixelMetric.PM_IndicatorWidth)
-    option.rect = QRect(rect.center().x() - size // 2, rect.center().y() - size // 2, size, size)
+    """Paint a tick as the style sheet draws those of forms."""
+    colours = appearance().colours
     checked = Qt.CheckState(index.data(Qt.ItemDataRole.CheckStateRole)) == Qt.CheckState.Checked
-    state = QStyle.StateFlag.State_On if checked else QStyle.StateFlag.State_Off
-    if index.flags() & Qt.ItemFlag.ItemIsUserCheckable:
-        state |= QStyle.StateFlag.State_Enabled
-    option.state = state
-    style.drawPrimitive(QStyle.PrimitiveElement.PE_IndicatorItemViewItemCheck, option, painter)
+    enabled = bool(index.flags() & Qt.ItemFlag.ItemIsUserCheckable)
+    box = QRectF(0, 0, _SYMBOL - 1, _SYMBOL - 1)
+    box.moveCenter(QRectF(rect).center())
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    fill = (colours.accent if enabled else colours.ghost) if checked else colours.base
+    painter.setBrush(QColor(fill))
+    painter.setPen(QPen(QColor(fill if checked else colours.outline), 1))
+    painter.drawRoundedRect(box, 4, 4)
+    if checked:
+        painter.drawPixmap(box.adjusted(1, 1, -1, -1).toRect(), pixmap("tick", colours.accent_text, 2 * _SYMBOL))
+    painter.restore()
 
 
 def _paint_lock(painter: QPainter, rect: QRect, index: Index) -> None:

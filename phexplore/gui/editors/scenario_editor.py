@@ -11,7 +11,7 @@ from phexplore.gui.binding.wording import framework_title
 from phexplore.gui.editors.states_field import StatesField
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import Chooser
-from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.labels import ElidedText
 from phexplore.model.edits import rename, set_framework, set_note, set_reader
 from phexplore.model.phsafe import PrivacyFramework
 
@@ -65,13 +65,13 @@ class ScenarioEditor(QWidget):
         for framework in PrivacyFramework:
             self.framework.addItem(framework_title(framework), framework)
         self.framework.currentIndexChanged.connect(self._set_framework)
-        self._consequence = Text(look="muted", wrap=True)
+        self._consequence = ElidedText(look="muted")
         self.states = StatesField(session)
         self.reader = Chooser("Reader of the production program")
         for value, title in _READERS.items():
             self.reader.addItem(title, value)
         self.reader.currentIndexChanged.connect(self._set_reader)
-        self._origin = Text(look="muted", wrap=True)
+        self._origin = ElidedText(look="muted")
         form = QFormLayout(self)
         form.setContentsMargins(0, 0, 0, 0)
         form.setHorizontalSpacing(2 * GRID)

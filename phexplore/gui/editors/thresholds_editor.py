@@ -16,7 +16,7 @@ from phexplore.gui.widgets.buttons import SymbolButton
 from phexplore.gui.widgets.exact_field import ExactField
 from phexplore.gui.widgets.labels import Text
 
-_HEADS = ("Table", "", "τ, people", "", "Sensitivity Δ", "Margins", "Reference τ")
+_HEADS = ("Table", "", "τ, people", "", "Sensitivity Δ", "Margins", "Reference")
 
 
 class ThresholdsEditor(QWidget):
@@ -39,14 +39,14 @@ class ThresholdsEditor(QWidget):
         choice.addStretch(1)
         self._lines = [_Line(session, product, self) for product in truncated_tables()]
         grid = QGridLayout()
-        grid.setHorizontalSpacing(2 * GRID)
+        grid.setHorizontalSpacing(GRID + GRID // 2)
         grid.setVerticalSpacing(GRID // 2)
         for number, title in enumerate(_HEADS):
             grid.addWidget(Text(title, look="muted"), 0, number)
         for number, row in enumerate(self._lines, start=1):
             for place, widget in enumerate(row.widgets):
                 grid.addWidget(widget, number, place, Qt.AlignmentFlag.AlignVCenter)
-        grid.setColumnStretch(len(_HEADS) - 1, 1)
+        grid.setColumnStretch(1, 1)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GRID)
@@ -87,7 +87,7 @@ class _Line:
         self._title = Text(product.id, bold=True)
         self._title.setToolTip(product.title)
         self._what = Text(product.title, look="muted", wrap=True)
-        self._what.setMinimumWidth(24 * GRID)
+        self._what.setMinimumWidth(16 * GRID)
         self._sensitivity, self._margins, self._reference = Text(), Text(), Text(look="muted")
         steps = QWidget()
         row = QHBoxLayout(steps)
@@ -121,7 +121,7 @@ class _Line:
         if shown.reference is not None:
             other = shown.reference.scenario.method.thresholds.get(table)
             same = other == people_counted
-            self._reference.setText("same" if same else f"{other} in the reference")
+            self._reference.setText("same" if same else f"τ was {other}")
             self._reference.set_look("muted" if same else "accent")
 
     def _take(self, typed: str) -> str:

@@ -36,4 +36,9 @@ class BottomBar(QFrame):
         text = ", ".join(words) or "No issues"
         self.issues.setText(text)
         self.issues.setAccessibleName(f"Show the issues: {text}")
-        self.issues.set_symbol("error" if errors else "warning" if warnings else "tick")
+        if errors:
+            self.issues.set_symbol("error", role="refused")
+        elif warnings:
+            self.issues.set_symbol("warning", role="attention")
+        else:
+            self.issues.set_symbol("tick", role="good")

@@ -83,9 +83,10 @@ class MainWindow(QMainWindow):
         self.resize(DEFAULT_SIZE)
         if not (geometry := settings.read(GEOMETRY)).isEmpty():
             self.restoreGeometry(QByteArray(geometry))
-        self.navigation.choose(Area.OVERVIEW)
         self.navigation.setFocus()
         self._refresh()
+        # The first page loads the charts; the window is on screen before that.
+        QTimer.singleShot(0, self, self._show_first_page)
 
     @property
     def budgets(self) -> BudgetsEditor:
@@ -282,6 +283,10 @@ class MainWindow(QMainWindow):
         mark = "" if project.is_clean else "*"
         self.setWindowTitle(f"{self.files.title}{mark} – {self.session.scenario.name} – phexplore")
         self.actions_table.refresh()
+
+    def _show_first_page(self) -> None:
+        if self.navigation.currentRow() < 0:
+            self.navigation.choose(Area.OVERVIEW)
 
     def _go(self, area: Area) -> None:
         self.pages.show_area(area)

@@ -121,8 +121,13 @@ class Appearance(QObject):
         font.setFeature(QFont.Tag("tnum"), 1)
         self._application.setFont(font)
         self._application.setPalette(qt_palette(self._colours))
-        arrow = resource(f"icons/arrow-{self._colours.name}.svg").as_posix()
-        self._application.setStyleSheet(stylesheet(self._colours, arrow=arrow))
+        pictures = {
+            "arrow": f"icons/arrow-{self._colours.name}.svg",
+            "tick": "icons/tick.svg",
+            "dash": "icons/dash.svg",
+        }
+        paths = {name: resource(path).as_posix() for name, path in pictures.items()}
+        self._application.setStyleSheet(stylesheet(self._colours, **paths))
         self.changed.emit(self._colours)
 
     def _wanted(self) -> Colours:

@@ -23,6 +23,7 @@ class Colours:
         text: normal text.
         muted: secondary text: units, captions, axis labels.
         border: lines that separate.
+        outline: border of ticks and round buttons, 3 : 1 on every surface.
         grid: faint lines inside charts.
         accent: filled selection and the main button; `accent_text` is written on it.
         accent_text: text on `accent`.
@@ -46,6 +47,7 @@ class Colours:
     text: str
     muted: str
     border: str
+    outline: str
     grid: str
     accent: str
     accent_text: str
@@ -74,6 +76,7 @@ LIGHT = Colours(
     text="#1a242e",
     muted="#56626e",
     border="#d3dae1",
+    outline="#7d8995",
     grid="#e6eaef",
     accent="#1f6fb2",
     accent_text="#ffffff",
@@ -98,6 +101,7 @@ DARK = Colours(
     text="#e7ecf1",
     muted="#a6b2be",
     border="#36424f",
+    outline="#7f8c99",
     grid="#2c3641",
     accent="#1f6fb2",
     accent_text="#ffffff",

@@ -98,6 +98,18 @@ QLabel[look="good"] {{ color: {good}; }}
 QLabel[look="accent"] {{ color: {accent_ink}; }}
 QGroupBox {{ border: 1px solid {border}; border-radius: 6px; margin-top: 10px; padding-top: 8px; }}
 QGroupBox::title {{ subcontrol-origin: margin; left: 10px; padding: 0 4px; color: {muted}; }}
+QCheckBox, QRadioButton {{ spacing: 6px; color: {text}; }}
+QCheckBox:disabled, QRadioButton:disabled {{ color: {muted}; }}
+QCheckBox::indicator, QRadioButton::indicator {{ width: 14px; height: 14px; background: {base}; border: 1px solid {outline}; }}
+QCheckBox::indicator {{ border-radius: 4px; }}
+QRadioButton::indicator {{ border-radius: 8px; }}
+QCheckBox::indicator:hover, QRadioButton::indicator:hover, QCheckBox::indicator:focus, QRadioButton::indicator:focus {{
+  border: 1px solid {accent_ink}; }}
+QCheckBox::indicator:checked {{ background: {accent}; border: 1px solid {accent}; image: url({tick}); }}
+QCheckBox::indicator:indeterminate {{ background: {accent}; border: 1px solid {accent}; image: url({dash}); }}
+QCheckBox::indicator:disabled, QRadioButton::indicator:disabled {{ background: {window}; border: 1px solid {border}; }}
+QCheckBox::indicator:checked:disabled {{ background: {ghost}; }}
+QRadioButton::indicator:checked {{ width: 6px; height: 6px; border: 5px solid {accent}; }}
 QSlider::groove:horizontal {{ height: 4px; background: {border}; border-radius: 2px; }}
 QSlider::sub-page:horizontal {{ background: {accent}; border-radius: 2px; }}
 QSlider::handle:horizontal {{ background: {base}; border: 2px solid {accent}; width: 12px; height: 12px; margin: -6px 0;
@@ -109,12 +121,14 @@ QSlider::handle:horizontal:disabled {{ border-color: {ghost}; }}
 """
 
 
-def stylesheet(colours: Colours, *, arrow: str) -> str:
+def stylesheet(colours: Colours, *, arrow: str, tick: str, dash: str) -> str:
     """Return the style sheet of a theme.
 
     Args:
         colours: the theme.
         arrow: path of the picture of the arrow in choosers.
+        tick: path of the picture of a tick, in `accent_text`.
+        dash: path of the picture of a partial tick, in `accent_text`.
     """
     fields = {name: getattr(colours, name) for name in colours.__slots__}
-    return _TEMPLATE.format(**fields, arrow=arrow, accent_hover="#2a7cc1")
+    return _TEMPLATE.format(**fields, arrow=arrow, tick=tick, dash=dash, accent_hover="#2a7cc1")

@@ -28,7 +28,7 @@ class SymbolButton(QToolButton):
             checkable: stays pressed.
         """
         super().__init__()
-        self._symbol = symbol
+        self._symbol, self._role = symbol, ""
         self.setAccessibleName(name)
         self.setToolTip(tip or name)
         self.setCheckable(checkable)
@@ -42,13 +42,13 @@ class SymbolButton(QToolButton):
         appearance().changed.connect(self._restyle)
         self._restyle()
 
-    def set_symbol(self, symbol: str) -> None:
-        """Show another picture."""
-        self._symbol = symbol
+    def set_symbol(self, symbol: str, *, role: str = "") -> None:
+        """Show another picture, in the colour of a role of the theme if one is named."""
+        self._symbol, self._role = symbol, role
         self._restyle()
 
     def _restyle(self) -> None:
-        role = "accent_ink" if self.isChecked() else "text"
+        role = self._role or ("accent_ink" if self.isChecked() else "text")
         self.setIcon(icon(self._symbol, appearance().colours, role=role))
 
     def checkStateSet(self) -> None:
