@@ -19,7 +19,7 @@ from phexplore.catalog.tables import Counted, RaceOf, TableProduct, queries, tab
 from phexplore.data.classification import GROUP_ITERATIONS, OUTSIDE, Classification, CodeClasses, Mode, classification
 from phexplore.data.located import locate
 from phexplore.data.mafid_index import MafidIndex
-from phexplore.data.population import SdhcPersons
+from phexplore.data.population import SdhcData, SdhcGeo, SdhcPersons, SdhcUnits
 from phexplore.data.unclassifiable import UnclassifiableRecord, unclassifiable_records
 from phexplore.errors import PhexploreError
 from phexplore.model.keys import Iteration, QueryKey, Region, TableId
@@ -30,7 +30,6 @@ from phexplore.simulate.tabulation import Tabulation
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from phexplore.data.population import SdhcData, SdhcUnits
     from phexplore.model.phsafe import PhSafe
 
 _BLOCK = 1 << 22
@@ -118,9 +117,12 @@ class PhsafeCounter:
         Raises:
             UnclassifiableRecordError: private mode, and a record that would be counted fits no cell or group. The
                 counter must not be used any further.
+            ValueError: a state code of more than two digits.
         """
         plan, rules = self._plan, self._plan.rules
         located = locate(data.units, data.geo, self.spec.states)
+        if located.states and located.states[-1] >= kernel.STATE_SLOTS:
+            raise ValueError(f"a state has a two-digit FIPS code, got {located.states[-1]}")
         index = MafidIndex(located.mafid)
         units = _records(rules, rules.units, data.units, (data.units.hhrace, data.units.hhspan))
         units = units[located.unit] | located.state
@@ -256,6 +258,22 @@ def tabulate(chunks: Iterable[SdhcData], spec: CountingSpec) -> Tabulation:
     for chunk in chunks:
         counter.add(chunk)
     return counter.result()
+
+
+def compile_ahead() -> None:
+    """Compile the loops and leave them in numba's cache, so that no first run waits some seconds for it."""
+    for mafids in ([100000001, 100000002], [100000001, 899999999]):
+        columns = {
+            frame: {
+                name: np.array(mafids if name == "mafid" else [3, 3], dtype) for name, dtype in frame.DTYPES.items()
+            }
+            for frame in (SdhcPersons, SdhcUnits, SdhcGeo)
+        }
+        data = SdhcData(
+            SdhcPersons(**columns[SdhcPersons]), SdhcUnits(**columns[SdhcUnits]), SdhcGeo(**columns[SdhcGeo])
+        )
+        for spec in (CountingSpec.exact(), CountingSpec(Mode.PRIVATE, ())):
+            tabulate([data], spec)
 
 
 def derived_counts(counts: Mapping[QueryKey, NDArray[np.int64]]) -> dict[QueryKey, NDArray[np.int64]]:

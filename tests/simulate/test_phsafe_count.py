@@ -12,10 +12,12 @@ from phexplore.data.classification import Mode
 from phexplore.data.population import SdhcData, SdhcGeo, SdhcPersons, SdhcUnits
 from phexplore.model.keys import Region, TableId, parse_query
 from phexplore.model.phsafe import PhSafe
+from phexplore.simulate import phsafe_kernel as kernel
 from phexplore.simulate.phsafe_count import (
     CountingSpec,
     PhsafeCounter,
     UnclassifiableRecordError,
+    compile_ahead,
     tabulate,
 )
 
@@ -217,6 +219,77 @@ def test_that_repeated_geography_is_reported(slow):
     population.geo += [dict(population.geo[0]), dict(population.geo[0])]
     population.geo[0]["RTYPE"] = population.geo[-1]["RTYPE"] = population.geo[-2]["RTYPE"] = "2"
     assert tabulate([slow.frames(population)], MEASURED).geo_multiplicity == 3
+
+
+@pytest.mark.parametrize("size", [511, 512, 513, 1001, 1500])
+def test_that_crowded_households_are_truncated_and_counted_by_size(slow, size):
+    """Far beyond the range of the packed size counters; smaller households of the same run stay right."""
+    rng = random.Random(size)
+    population = slow.clean_population(2, households=20)
+    persons, unit, place = slow.household(rng, 100000900, "44", 4)
+    while unit["HHT2"] != "01":
+        persons, unit, place = slow.household(rng, 100000900, "44", 4)
+    child = {**persons[0], "RELSHIP": "25"}
+    persons += [{**child, "QAGE": str(rng.randint(0, 40))} for _ in range(size - len(persons))]
+    population.persons += persons
+    population.units.append(unit)
+    population.geo.append(place)
+    tabulation = tabulate([slow.frames(population)], MEASURED)
+    assert slow.flat(tabulation) == slow.private_counts(population, TAUS)
+    assert tabulation.household_sizes["PH1_num"][min(size, 1000)] == 1
+    children = sum(p["RELSHIP"] in {"25", "26", "27"} and int(p["QAGE"]) < 18 for p in persons)
+    assert tabulation.household_sizes["PH6"][children] == 1
+    loose = dict.fromkeys(TAUS, 600)
+    spec = CountingSpec(Mode.PRIVATE, queries(), tuple((TableId(name), tau) for name, tau in loose.items()))
+    assert slow.flat(tabulate([slow.frames(population)], spec)) == slow.private_counts(population, loose)
+
+
+def test_that_units_and_geography_of_equal_length_may_still_differ(slow):
+    """Two units, two rows of geography, but both of the first unit: it is repeated, the second has no place."""
+    population = slow.clean_population(1, households=2, states=("44",))
+    population.geo = [dict(next(row for row in population.geo if row["MAFID"] == "100000001")) for _ in range(2)]
+    assert slow.flat(tabulate([slow.frames(population)], MEASURED)) == slow.private_counts(population, TAUS)
+
+
+def test_that_the_order_of_a_large_file_does_not_matter(slow):
+    """Persons in random order over a wide range of MAFIDs are moved together before they are counted."""
+    data = slow.frames(slow.clean_population(8, households=400, largest=9))
+    copies = 100
+
+    def repeated(frame, extra):
+        columns = {name: np.tile(getattr(frame, name), copies) for name in type(frame).DTYPES}
+        columns["mafid"] = columns["mafid"] + np.repeat(np.arange(copies) * extra, len(frame))
+        return type(frame)(**columns)
+
+    wide = SdhcData(*(repeated(frame, 1000) for frame in (data.persons, data.units, data.geo)))
+    shuffled = np.random.default_rng(1).permutation(len(wide.persons))
+    persons = SdhcPersons(*(getattr(wide.persons, name)[shuffled] for name in SdhcPersons.DTYPES))
+    loose = CountingSpec(Mode.PRIVATE, queries(), tuple((TableId(name), 20) for name in TAUS))
+    once = tabulate([data], loose)
+    for people in (wide.persons, persons):
+        many = tabulate([SdhcData(people, wide.units, wide.geo)], loose)
+        assert all((many.counts[query] == copies * counts).all() for query, counts in once.counts.items())
+    sorted_, mixed = (
+        tabulate([SdhcData(people, wide.units, wide.geo)], MEASURED) for people in (wide.persons, persons)
+    )
+    assert same(sorted_, mixed)
+
+
+def test_that_a_state_code_of_three_digits_is_refused(slow):
+    population = slow.clean_population(1, states=("101",))
+    with pytest.raises(ValueError, match="got 101"):
+        tabulate([slow.frames(population)], MEASURED)
+
+
+def test_that_compiling_ahead_compiles_all_a_run_needs(slow):
+    compile_ahead()
+    compiled = {name: len(loop.signatures) for name, loop in vars(kernel).items() if hasattr(loop, "signatures")}
+    for spec in (MEASURED, CountingSpec.exact()):
+        tabulate([slow.frames(slow.untidy_population(1))], spec)
+    needed = {name: len(loop.signatures) for name, loop in vars(kernel).items() if hasattr(loop, "signatures")}
+    assert len(needed) > 5
+    assert all(needed.values())
+    assert needed == compiled
 
 
 def spoil(slow, *, unit=None, person=None, kind="01"):
