@@ -1,0 +1,323 @@
+"""All runs of a project as the window sees them: the queue, the workers, what became of them. No widget in here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from phexplore.errors import PhexploreError
+from phexplore.gui.binding.coalesced import Coalesced
+from phexplore.gui.binding.run_process import RunProcess
+from phexplore.gui.run_manager.chores import Chores
+from phexplore.gui.run_manager.launch import LaunchRequest
+from phexplore.gui.run_manager.run_rows import RunAction, RunRow, after_event, refusal, row_of
+from phexplore.model.scenario import Scenario
+from phexplore.runs.events import Event, Failed, Finished
+from phexplore.runs.queue import RunQueue, activate, enqueue, leave
+from phexplore.runs.spec import RunSpec, describe_data
+from phexplore.runs.states import RunState
+from phexplore.runs.store import RunEntry, RunStore, describe_run, load_events, record_final
+
+NEWS_MS = 250
+"""Progress is shown at most four times a second."""
+RUNS_SUFFIX = ".runs"
+
+MakeProcess = Callable[[Path, QObject], RunProcess]
+
+
+class RunNotPossibleError(PhexploreError):
+    """Something was asked of a run that its state does not allow."""
+
+
+def runs_folder(project: Path | None, fallback: Path) -> Path:
+    """Return where the runs of a project are kept: beside its file, or the fallback while it has none."""
+    return fallback if project is None else project.with_name(project.name + RUNS_SUFFIX)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a look at the disk returned."""
+
+    root: Path
+    rows: tuple[RunRow, ...]
+
+
+class RunDesk(QObject):
+    """Keeps the runs of one folder, starts workers one after the other, and tells what they report.
+
+    Signals:
+        changed: the rows (tuple of `RunRow`, newest first); at once when a state changes, else at most every 250 ms.
+        progressed: the `Path` of a run with new trials, at most every 250 ms.
+        ended: the `RunRow` of a run that ended.
+        failed: a `PhexploreError`: the data is unreadable, the disk is full, a run cannot be deleted …
+        busy_changed: whether data is being described or files are being worked on (bool).
+    """
+
+    changed = Signal(object)
+    progressed = Signal(object)
+    ended = Signal(object)
+    failed = Signal(object)
+    busy_changed = Signal(object)
+
+    def __init__(
+        self,
+        root: Path,
+        parent: QObject | None = None,
+        *,
+        make_process: MakeProcess = RunProcess,
+        now: Callable[[], datetime] = _now,
+    ) -> None:
+        """Look after a folder.
+
+        Args:
+            root: folder of runs; need not exist.
+            parent: owner.
+            make_process: makes the worker process of a run directory.
+            now: the time, with a time zone.
+        """
+        super().__init__(parent)
+        self._store = RunStore(root)
+        self._make_process, self._now = make_process, now
+        self._queue = RunQueue()
+        self._rows: dict[Path, RunRow] = {}
+        self._processes: dict[Path, RunProcess] = {}
+        self._chores = Chores(self)
+        self._chores.failed.connect(self._on_chore_failed)
+        self._news = Coalesced(self, interval_ms=NEWS_MS)
+        self._news.due.connect(self._tell_progress)
+        self._moved: set[Path] = set()
+        self.reread()
+
+    @property
+    def root(self) -> Path:
+        """The folder new runs go into."""
+        return self._store.root
+
+    @property
+    def rows(self) -> tuple[RunRow, ...]:
+        """All runs, newest first, as of now."""
+        return tuple(self._rows[path] for path in sorted(self._rows, key=lambda path: path.name, reverse=True))
+
+    @property
+    def active(self) -> tuple[RunRow, ...]:
+        """Runs with a worker, in the order they started."""
+        return tuple(self._rows[path] for path in self._queue.active if path in self._rows)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether data is being described or files are being worked on."""
+        return self._chores.is_busy
+
+    def row(self, directory: Path) -> RunRow | None:
+        """Return one run, None when it is not here."""
+        return self._rows.get(directory)
+
+    def set_root(self, root: Path) -> None:
+        """Look after another folder; runs that wait or work go on and stay listed."""
+        if root == self._store.root:
+            return
+        self._store = RunStore(root)
+        kept = {*self._queue.waiting, *self._queue.active}
+        self._rows = {path: row for path, row in self._rows.items() if path in kept}
+        self._tell()
+        self.reread()
+
+    def reread(self) -> None:
+        """Look at the folder again."""
+        store = self._store
+        self._do(lambda: _Found(store.root, tuple(map(_described, store.entries()))), self._take_found)
+
+    def launch(self, scenario: Scenario, request: LaunchRequest) -> None:
+        """Describe the data, make the run and put it in the queue."""
+        store = self._store
+
+        def make() -> RunEntry:
+            spec = request.spec(scenario, describe_data(request.path))
+            return describe_run(store.create(spec, self._now()))
+
+        self._do(make, self._take_new)
+
+    def repeat(self, directory: Path) -> None:
+        """Make a new run with the specification of another one: the same bytes when it has a seed."""
+        row = self._demand(directory, RunAction.RERUN)
+        spec, store = row.spec, self._store
+        if spec is not None:
+            self._do(lambda: describe_run(store.create(_fresh(spec), self._now())), self._take_new)
+
+    def pause(self, directory: Path) -> None:
+        """Let a run rest after the current piece of work."""
+        self._demand(directory, RunAction.PAUSE)
+        self._processes[directory].pause()
+
+    def resume(self, directory: Path) -> None:
+        """Let a paused run go on; start a cancelled or failed one again, its finished trials count."""
+        row = self._demand(directory, RunAction.RESUME)
+        if row.state is RunState.PAUSED:
+            self._processes[directory].resume()
+            return
+        self._rows[directory] = replace(row, state=RunState.QUEUED, problem="", remedy="", details="", phase="")
+        self._enqueue(directory)
+
+    def cancel(self, directory: Path) -> None:
+        """Stop a run; finished trials are kept. A run that waits leaves the queue."""
+        row = self._demand(directory, RunAction.CANCEL)
+        if directory in self._processes:
+            self._processes[directory].cancel()
+            return
+        self._queue = leave(self._queue, directory)
+        self._rows[directory] = replace(row, state=RunState.CANCELLED)
+        self._renumber()
+        self._tell()
+
+    def remove(self, directory: Path) -> None:
+        """Delete a run and its files."""
+        self._demand(directory, RunAction.DELETE)
+        self._queue = leave(self._queue, directory)
+        store = RunStore(directory.parent)
+        self._do(lambda: store.remove(directory), partial(self._forget, directory))
+
+    def shut_down(self) -> None:
+        """End all workers because the window closes; their finished trials stay. Blocks for at most a few seconds."""
+        self._queue = RunQueue()
+        for process in list(self._processes.values()):
+            process.shut_down()
+        self._chores.stop()
+
+    # What the thread of chores brings
+
+    def _do(self, task: Callable[[], object], then: Callable[..., object]) -> None:
+        self._chores.do(task, partial(self._deliver, then))
+        self.busy_changed.emit(True)
+
+    def _deliver(self, then: Callable[..., object], result: object) -> None:
+        then(result)
+        self.busy_changed.emit(self._chores.is_busy)
+
+    def _on_chore_failed(self, error: PhexploreError) -> None:
+        self.busy_changed.emit(self._chores.is_busy)
+        self.failed.emit(error)
+
+    def _take_found(self, found: _Found) -> None:
+        if found.root != self._store.root:
+            return
+        held = {*self._queue.waiting, *self._queue.active}
+        listed = {row.directory: row for row in found.rows if row.directory not in held}
+        own = {path: row for path, row in self._rows.items() if path in held}
+        self._rows = listed | own
+        self._tell()
+
+    def _take_new(self, entry: RunEntry) -> None:
+        self._rows[entry.directory] = row_of(entry)
+        self._enqueue(entry.directory)
+
+    def _forget(self, directory: Path, _nothing: object) -> None:
+        self._rows.pop(directory, None)
+        self._tell()
+
+    # The queue and its workers
+
+    def _enqueue(self, directory: Path) -> None:
+        self._queue = enqueue(self._queue, directory)
+        self._start_due()
+
+    def _start_due(self) -> None:
+        for directory in self._queue.due:
+            self._queue = activate(self._queue, directory)
+            process = self._make_process(directory, self)
+            self._processes[directory] = process
+            process.reported.connect(partial(self._on_event, directory))
+            process.state_changed.connect(partial(self._on_state, directory))
+            process.start()
+        self._renumber()
+        self._tell()
+
+    def _renumber(self) -> None:
+        for directory in list(self._rows):
+            waits = None
+            if directory in self._queue.waiting:
+                waits = len(self._queue.active) + self._queue.waiting.index(directory)
+            self._rows[directory] = replace(self._rows[directory], waits_behind=waits)
+
+    def _on_state(self, directory: Path, state: RunState) -> None:
+        self._rows[directory] = replace(self._rows[directory], state=state)
+        self._tell()
+
+    def _on_event(self, directory: Path, event: Event) -> None:
+        before = self._rows[directory]
+        self._rows[directory] = after_event(before, event)
+        if isinstance(event, Finished | Failed):
+            self._on_end(directory, event)
+            return
+        if self._rows[directory].trials != before.trials:
+            self._moved.add(directory)
+        self._news.request(None)
+
+    def _on_end(self, directory: Path, final: Finished | Failed) -> None:
+        process = self._processes.pop(directory)
+        process.deleteLater()
+        self._rows[directory] = replace(self._rows[directory], state=process.state)
+        self._queue = leave(self._queue, directory)
+        self._moved.add(directory)
+        self._do(lambda: _close(directory, final), partial(self._take_end, directory))
+        self._start_due()
+
+    def _take_end(self, directory: Path, entry: RunEntry) -> None:
+        row = self._rows.get(directory)
+        if row is None or directory in self._queue.active:
+            return
+        self._rows[directory] = replace(row, state=entry.state, trials=entry.trials)
+        self._tell()
+        self.ended.emit(self._rows[directory])
+
+    def _demand(self, directory: Path, action: RunAction) -> RunRow:
+        row = self._rows.get(directory)
+        if row is None:
+            raise RunNotPossibleError(f"There is no run in {directory}.", "Choose one of the list.")
+        if (reason := refusal(row, action)) is not None:
+            raise RunNotPossibleError(reason, "Choose another run, or wait until its state allows it.")
+        return row
+
+    def _tell(self) -> None:
+        self.changed.emit(self.rows)
+
+    def _tell_progress(self, _nothing: object) -> None:
+        moved, self._moved = self._moved, set()
+        self._tell()
+        for directory in moved:
+            self.progressed.emit(directory)
+
+
+def _described(entry: RunEntry) -> RunRow:
+    """Return the row of a run with what its record tells; the reason of a failure stands in its last event."""
+    row = row_of(entry)
+    for event in load_events(entry.directory):
+        row = replace(after_event(row, event), trials=entry.trials)
+    return row
+
+
+def _close(directory: Path, final: Finished | Failed) -> RunEntry:
+    """Record an end the worker could not record, and look at what is on disk."""
+    try:
+        record_final(directory, final)
+    except OSError as error:
+        raise RunNotPossibleError(
+            f"The end of the run in {directory} could not be recorded ({error.strerror or error}).",
+            "Free some space; finished trials are kept.",
+        ) from error
+    return describe_run(directory)
+
+
+def _fresh(spec: RunSpec) -> RunSpec:
+    """Return the specification as this version of the program makes it."""
+    return RunSpec(
+        spec.scenario, spec.data, spec.trials, spec.seed, mode=spec.mode, workers=spec.workers, stop=spec.stop
+    )

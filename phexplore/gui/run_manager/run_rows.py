@@ -1,0 +1,249 @@
+"""A run as the list shows it: a value, what events make of it, and what may be done with it."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from phexplore.runs.events import (
+    Event,
+    Failed,
+    Finished,
+    Note,
+    Outcome,
+    Paused,
+    PhaseDone,
+    Progress,
+    Resumed,
+    Started,
+    TrialDone,
+)
+from phexplore.runs.spec import RunMode, RunSpec
+from phexplore.runs.states import RunState
+from phexplore.runs.store import RunEntry
+
+MODE_WORDS = {
+    RunMode.PRIVATE: "with noise",
+    RunMode.NO_NOISE: "truncated, no noise",
+    RunMode.NON_PRIVATE: "exact counts",
+}
+
+_STATE_WORDS = {
+    RunState.QUEUED: "waiting",
+    RunState.STARTING: "starting",
+    RunState.RUNNING: "running",
+    RunState.PAUSED: "paused",
+    RunState.CANCELLING: "stopping",
+    RunState.COMPLETE: "complete",
+    RunState.CANCELLED: "cancelled",
+    RunState.FAILED: "failed",
+}
+
+MOST_NOTES = 199
+"""Lines of the log kept in memory; the run directory keeps all."""
+
+
+class RunAction(enum.Enum):
+    """What can be asked of a run. The value is the word on its button."""
+
+    PAUSE = "Pause"
+    RESUME = "Resume"
+    CANCEL = "Cancel"
+    RERUN = "Run again"
+    OPEN = "Show results"
+    DELETE = "Delete"
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """One run.
+
+    Attributes:
+        directory: of the run.
+        spec: what it does, None when it cannot be read.
+        state: where it is in its life.
+        trials: finished trials on disk.
+        phase: what the worker does, "" when unknown.
+        done: units of the phase finished.
+        total: units of the phase; 0 = unknown.
+        seconds_left: of the phase, None while nothing can be said.
+        notes: what the worker and the watcher said, oldest first.
+        problem: why it failed or cannot be read.
+        remedy: what to do about it.
+        details: for a bug report.
+        waits_behind: runs that start before this one; None when it does not wait.
+    """
+
+    directory: Path
+    spec: RunSpec | None
+    state: RunState
+    trials: int = 0
+    phase: str = ""
+    done: int = 0
+    total: int = 0
+    seconds_left: float | None = None
+    notes: tuple[str, ...] = ()
+    problem: str = ""
+    remedy: str = ""
+    details: str = ""
+    waits_behind: int | None = None
+
+    @property
+    def title(self) -> str:
+        """The scenario it runs, or the directory when that cannot be read."""
+        return self.spec.scenario.name if self.spec else self.directory.name
+
+    @property
+    def wanted(self) -> int:
+        """Trials asked for; 0 when unknown."""
+        return self.spec.trials if self.spec else 0
+
+    @property
+    def share_done(self) -> float | None:
+        """Part of the run that is finished, in [0, 1]; None while nothing can be said."""
+        if self.state is RunState.COMPLETE:
+            return 1.0
+        if self.phase and self.phase != "trials" and self.state.has_process:
+            return self.done / self.total if self.total else None
+        return min(1.0, self.trials / self.wanted) if self.wanted else None
+
+
+def row_of(entry: RunEntry) -> RunRow:
+    """Return the row of a run as the disk tells it."""
+    return RunRow(entry.directory, entry.spec, entry.state, trials=entry.trials, problem=entry.problem)
+
+
+def with_failure(row: RunRow, failure: Failed) -> RunRow:
+    """Return the row with the reason of a failure."""
+    return replace(row, problem=failure.sentence, remedy=failure.remedy, details=failure.details)
+
+
+def after_event(row: RunRow, event: Event) -> RunRow:
+    """Return the row after an event of its worker."""
+    changed = row
+    match event:
+        case Started(trials=_, present=present):
+            changed = replace(row, trials=present, problem="", remedy="", details="", phase="", seconds_left=None)
+        case PhaseDone():
+            changed = replace(row, phase="", seconds_left=None)
+        case TrialDone():
+            changed = replace(row, trials=row.trials + 1)
+        case Progress(phase, done, total, seconds_left):
+            trials = done if phase == "trials" else row.trials
+            changed = replace(row, phase=phase, done=done, total=total, seconds_left=seconds_left, trials=trials)
+        case Paused():
+            changed = replace(row, seconds_left=None)
+        case Failed():
+            changed = with_failure(replace(row, seconds_left=None, phase=""), event)
+        case Finished():
+            changed = replace(row, seconds_left=None, phase="")
+    words = _words_of(event)
+    return replace(changed, notes=(*row.notes[-MOST_NOTES:], words)) if words else changed
+
+
+def _words_of(event: Event) -> str:
+    """Return the line of the log an event makes, "" for none."""
+    match event:
+        case PhaseDone(name, seconds):
+            words = f"{name}: {seconds:.2f} s"
+        case Note(text):
+            words = text
+        case Paused():
+            words = "Paused."
+        case Resumed():
+            words = "Resumed."
+        case Failed(sentence):
+            words = sentence
+        case Finished(outcome):
+            words = {Outcome.COMPLETE: "Complete.", Outcome.CANCELLED: "Cancelled; finished trials are kept."}[outcome]
+        case _:
+            words = ""
+    return words
+
+
+def state_words(row: RunRow) -> str:
+    """Return the state in words: what a waiting run waits for, which phase a working one is in."""
+    words = _STATE_WORDS[row.state]
+    if row.state is RunState.QUEUED and row.waits_behind:
+        behind = "1 run" if row.waits_behind == 1 else f"{row.waits_behind} runs"
+        return f"{words}, {behind} before it"
+    if row.state is RunState.RUNNING and row.phase and row.phase != "trials":
+        return f"{words}: {row.phase}"
+    return words
+
+
+def trials_words(row: RunRow) -> str:
+    """Return finished and wanted trials."""
+    if not row.wanted:
+        return f"{row.trials:,}"
+    if row.state is RunState.COMPLETE and row.trials < row.wanted:
+        return f"{row.trials:,}, precise enough before {row.wanted:,}"
+    return f"{row.trials:,} of {row.wanted:,}"
+
+
+def time_words(seconds: float | None) -> str:
+    """Return a time left for reading: seconds, minutes, hours, coarser the longer; "" when unknown."""
+    if seconds is None:
+        return ""
+    if seconds < 1.5:
+        return "1 s left"
+    if seconds < 90:
+        return f"{seconds:.0f} s left"
+    minutes = seconds / 60
+    if minutes < 90:
+        return f"{minutes:.0f} min left"
+    return f"{minutes / 60:.1f} h left"
+
+
+def started_words(directory: Path) -> str:
+    """Return when a run was made, from the name of its directory, in local time; "" when the name says nothing."""
+    stamp = directory.name[:16]
+    try:
+        made = datetime.strptime(stamp, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+    except ValueError:
+        return ""
+    return f"{made.astimezone():%Y-%m-%d %H:%M}"
+
+
+def data_words(spec: RunSpec | None) -> str:
+    """Return what the run reads, with its mark as synthetic."""
+    if spec is None:
+        return ""
+    return Path(spec.data.path).name + (" (synthetic)" if spec.data.synthetic else "")
+
+
+def kind_words(spec: RunSpec | None) -> str:
+    """Return how the run works: mode, seed or entropy, workers, early stop."""
+    if spec is None:
+        return ""
+    parts = [MODE_WORDS[spec.mode]]
+    if spec.mode is RunMode.PRIVATE:
+        parts.append("seed from the system" if spec.seed is None else f"seed {spec.seed}")
+    if spec.workers > 1:
+        parts.append(f"{spec.workers} workers")
+    if spec.stop is not None:
+        parts.append(f"stops at ± {float(spec.stop.coverage_error) * 100:g} %")
+    return ", ".join(parts)
+
+
+def refusal(row: RunRow, action: RunAction) -> str | None:
+    """Return why an action is not possible now, None when it is."""
+    if row.spec is None and action in {RunAction.OPEN, RunAction.RERUN, RunAction.RESUME}:
+        return "The run cannot be read."
+    possible, reason = {
+        RunAction.PAUSE: (row.state is RunState.RUNNING, "Only a running run can be paused."),
+        RunAction.RESUME: (
+            row.state in {RunState.PAUSED, RunState.CANCELLED, RunState.FAILED},
+            "Only a paused, cancelled or failed run can be resumed.",
+        ),
+        RunAction.CANCEL: (
+            not row.state.is_final and row.state is not RunState.CANCELLING,
+            "The run has ended or is stopping already.",
+        ),
+        RunAction.DELETE: (not row.state.has_process, "Cancel the run before you delete it."),
+        RunAction.OPEN: (True, ""),
+        RunAction.RERUN: (True, ""),
+    }[action]
+    return None if possible else reason

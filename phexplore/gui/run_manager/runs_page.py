@@ -1,0 +1,157 @@
+"""The page of runs: start one, watch the queue, look into one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QMessageBox, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+
+from phexplore.errors import PhexploreError
+from phexplore.gui.binding.session import Session
+from phexplore.gui.run_manager.launch import LaunchRequest
+from phexplore.gui.run_manager.launch_form import LaunchForm
+from phexplore.gui.run_manager.run_desk import RunDesk
+from phexplore.gui.run_manager.run_details import RunDetails
+from phexplore.gui.run_manager.run_rows import RunAction, RunRow
+from phexplore.gui.run_manager.runs_table import RunsTable
+from phexplore.gui.theme.metrics import GRID, MARGIN
+from phexplore.gui.widgets.empty_place import EmptyPlace
+from phexplore.gui.widgets.labels import Text
+from phexplore.model.issues import Severity
+
+FORM_WIDTH = 46 * GRID
+EMPTY_TITLE = "No run yet"
+EMPTY_SENTENCE = (
+    "A run simulates the whole release many times beside the window, with the exact algorithm of production. It shows "
+    "whether the margins hold, what truncation costs, and how single numbers come out. Start one at the left."
+)
+
+
+class RunsPage(QWidget):
+    """Launch form, queue and the chosen run.
+
+    Signals:
+        opened: the `Path` of the run whose results are wanted.
+        failed: a `PhexploreError` that has no field of its own.
+    """
+
+    opened = Signal(object)
+    failed = Signal(object)
+
+    def __init__(self, desk: RunDesk, session: Session, parent: QWidget | None = None) -> None:
+        """Show the runs of a desk.
+
+        Args:
+            desk: starts and follows runs.
+            session: its active scenario is what a new run simulates.
+            parent: owner.
+        """
+        super().__init__(parent)
+        self._desk, self._session = desk, session
+        self.form = LaunchForm()
+        self.table = RunsTable()
+        self.details = RunDetails()
+        self.empty = EmptyPlace("runs", EMPTY_TITLE, EMPTY_SENTENCE, action="Start a run", run=self.form.launch)
+        self._busy = Text(look="muted")
+        self._lay_out()
+        self.form.launched.connect(self._launch)
+        self.table.chosen.connect(self._show_chosen)
+        self.table.opened.connect(self._open)
+        self.details.asked.connect(self._do)
+        desk.changed.connect(self._show_rows)
+        desk.busy_changed.connect(self._show_busy)
+        session.settled.connect(self._allow)
+        self._show_rows(desk.rows)
+        self._allow()
+        self._show_busy(desk.is_busy)
+
+    def start_run(self) -> None:
+        """Start a run with what stands in the form."""
+        self.form.launch()
+
+    def _launch(self, request: LaunchRequest) -> None:
+        self._desk.launch(self._session.scenario, request)
+
+    def _show_rows(self, rows: tuple[RunRow, ...]) -> None:
+        self.table.show_rows(rows)
+        self._stack.setCurrentWidget(self._lists if rows else self.empty)
+        self._show_chosen(self.table.chosen_directory)
+
+    def _show_chosen(self, directory: Path | None) -> None:
+        self.details.show_row(None if directory is None else self._desk.row(directory))
+
+    def _show_busy(self, busy: bool) -> None:
+        self._busy.setText("Reading files…" if busy else "")
+
+    def _allow(self, _shown: object = None) -> None:
+        errors = [issue for issue in self._session.shown.issues if issue.severity is Severity.ERROR]
+        more = f" ({len(errors)} such issues)" if len(errors) > 1 else ""
+        self.form.block(f"The scenario cannot be run: {errors[0].sentence} {errors[0].remedy}{more}" if errors else "")
+
+    def _open(self, directory: Path) -> None:
+        self._do(RunAction.OPEN, directory)
+
+    def _do(self, action: RunAction, directory: Path) -> None:
+        if action is RunAction.DELETE:
+            self._ask_to_delete(directory)
+            return
+        if action is RunAction.OPEN:
+            self.opened.emit(directory)
+            return
+        asked = {
+            RunAction.PAUSE: self._desk.pause,
+            RunAction.RESUME: self._desk.resume,
+            RunAction.CANCEL: self._desk.cancel,
+            RunAction.RERUN: self._desk.repeat,
+        }[action]
+        self._attempt(lambda: asked(directory))
+
+    def _ask_to_delete(self, directory: Path) -> None:
+        row = self._desk.row(directory)
+        if row is None:
+            return
+        question = QMessageBox(self)
+        question.setIcon(QMessageBox.Icon.Question)
+        question.setWindowTitle("Delete run")
+        question.setText(f"Delete the run of {row.title!r} and its {row.trials:,} trials?")
+        question.setInformativeText("The files are removed from the disk. This cannot be undone.")
+        delete = question.addButton("Delete", QMessageBox.ButtonRole.DestructiveRole)
+        question.addButton(QMessageBox.StandardButton.Cancel)
+        delete.clicked.connect(lambda: self._attempt(lambda: self._desk.remove(directory)))
+        question.finished.connect(question.deleteLater)
+        question.open()
+
+    def _attempt(self, action: object) -> None:
+        try:
+            action()  # type: ignore[operator]
+        except PhexploreError as error:
+            self.failed.emit(error)
+
+    def _lay_out(self) -> None:
+        left = QWidget()
+        column = QVBoxLayout(left)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.form)
+        column.addWidget(self._busy)
+        column.addStretch(1)
+        left.setMinimumWidth(FORM_WIDTH)
+        self._lists = QSplitter(Qt.Orientation.Vertical)
+        self._lists.setChildrenCollapsible(False)
+        self._lists.addWidget(self.table)
+        self._lists.addWidget(self.details)
+        self._lists.setStretchFactor(0, 3)
+        self._lists.setStretchFactor(1, 2)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self._lists)
+        self._stack.addWidget(self.empty)
+        both = QSplitter(Qt.Orientation.Horizontal)
+        both.setChildrenCollapsible(False)
+        both.addWidget(left)
+        both.addWidget(self._stack)
+        both.setStretchFactor(0, 0)
+        both.setStretchFactor(1, 1)
+        both.setHandleWidth(GRID)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(MARGIN, GRID, MARGIN, GRID)
+        whole.addWidget(both)
