@@ -1,0 +1,139 @@
+"""Synthetic block files of any size, as sparse and as skewed as real ones.
+
+Shapes follow Rhode Island 2010 (25,181 blocks: 31 per block group, 3.3 block groups per tract, 49 tracts per county; 30 % of
+the blocks empty; populated blocks with a median of 33 people and a long tail). Race and ethnicity vary from county to tract to
+block around the shares of the United States 2010. No count describes a real place.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phexplore.data.blocks.population import BlockPopulation, from_dense
+from phexplore.data.blocks.reading import GROUPS
+from phexplore.errors import PhexploreError
+from phexplore.workload.schema import load_schema
+
+SHARES_2010 = np.array([0.1635, 0.6375, 0.1221, 0.0073, 0.0469, 0.0016, 0.0020, 0.0191])
+"""Shares of the eight groups in the United States 2010 (P.L. 94-171), in the order of `GROUPS`."""
+
+BLOCKS_PER_GROUP, GROUPS_PER_TRACT, TRACTS_PER_COUNTY = 31, 3.34, 49
+EMPTY = 0.30
+ADULT = 0.76
+MOST_BLOCKS = 1_000_000
+
+
+def synthesize_blocks(blocks: int, seed: int, state: str = "44") -> BlockPopulation:
+    """Return a synthetic population in the schema ``pl94_reduced16``.
+
+    Args:
+        blocks: how many, at least 1.
+        seed: any whole number of 0 or more.
+        state: two digits in front of every code.
+
+    Raises:
+        PhexploreError: a number of blocks or a state that cannot be.
+    """
+    if not 1 <= blocks <= MOST_BLOCKS:
+        raise PhexploreError(
+            f"A block file has 1 to {MOST_BLOCKS:,} blocks, got {blocks:,}.", "Choose a number between."
+        )
+    if len(state) != 2 or not state.isdigit():
+        raise PhexploreError(f"A state is two digits, got {state!r}.", "Write e.g. 44.")
+    rng = np.random.Generator(np.random.Philox(np.random.SeedSequence(seed, spawn_key=(blocks,))))
+    group = _clumps(blocks, BLOCKS_PER_GROUP, 900, rng)
+    tract = _clumps(int(group[-1]) + 1, GROUPS_PER_TRACT, 9, rng)
+    county = _clumps(int(tract[-1]) + 1, TRACTS_PER_COUNTY, 1_000, rng)
+    geoids = _codes(state, group, tract, county)
+    people = _people(blocks, rng)
+    shares = _shares(county[tract[group]], tract[group], blocks, rng)
+    by_group = rng.multinomial(people, shares)
+    adults = rng.binomial(by_group, ADULT)
+    cells = np.concatenate([by_group - adults, adults], axis=1)
+    remark = f"Synthetic blocks (seed {seed}); no count describes a real place."
+    return from_dense(load_schema("pl94_reduced16"), geoids, cells, remarks=(remark,))
+
+
+def _clumps(items: int, mean: float, most: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return which clump each item belongs to: sizes are geometric around the mean, between 1 and `most`."""
+    sizes = np.minimum(rng.geometric(1 / mean, size=int(2 * items / mean) + 10), most)
+    ends = np.cumsum(sizes)
+    while ends[-1] < items:
+        ends = np.concatenate([ends, ends[-1] + np.cumsum(np.minimum(rng.geometric(1 / mean, size=100), most))])
+    return np.searchsorted(ends, np.arange(items), side="right")
+
+
+def _codes(
+    state: str, group: NDArray[np.int64], tract: NDArray[np.int64], county: NDArray[np.int64]
+) -> NDArray[np.str_]:
+    """Return ascending 15-digit codes that nest like the clumps."""
+    tract_of = tract[group]
+    county_of = county[tract_of]
+    digit = group - _first(tract)[tract_of] + 1
+    number = np.arange(len(group)) - _first(group)[group]
+    tract_number = tract_of - _first(county)[county_of] + 1
+    texts = [
+        f"{state}{2 * c + 1:03d}{100 * t:06d}{d}{n:03d}"
+        for c, t, d, n in zip(county_of.tolist(), tract_number.tolist(), digit.tolist(), number.tolist(), strict=True)
+    ]
+    return np.array(texts, dtype="U15")
+
+
+def _first(clump: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the first item of each clump."""
+    return np.searchsorted(clump, np.arange(int(clump[-1]) + 1))
+
+
+def _people(blocks: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    people = np.ceil(rng.lognormal(np.log(33), 1.1, blocks)).astype(np.int64)
+    return np.where(rng.random(blocks) < EMPTY, 0, np.minimum(people, 5_000))
+
+
+def _shares(
+    county: NDArray[np.int64], tract: NDArray[np.int64], blocks: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Return the shares of the groups per block: multiplicative deviations of county, tract and block."""
+    logs = np.log(SHARES_2010) + rng.normal(0, 0.5, (int(county[-1]) + 1, 8))[county]
+    logs += rng.normal(0, 0.8, (int(tract[-1]) + 1, 8))[tract] + rng.normal(0, 0.4, (blocks, 8))
+    weights = np.exp(logs - logs.max(axis=1, keepdims=True))
+    shares: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
+    return shares
+
+
+def block_file(blocks: BlockPopulation) -> bytes:
+    """Return a population of the schema ``pl94_reduced16`` as a CSV block file, the layout `read_blocks` reads."""
+    table = blocks.dense(0, blocks.blocks)
+    minors, adults = table[:, :8], table[:, 8:]
+    people = minors + adults
+    names = ["geoid", "pop", *(f"pop_{g}" for g in GROUPS), "vap", *(f"vap_{g}" for g in GROUPS)]
+    numbers = np.concatenate([people.sum(1, keepdims=True), people, adults.sum(1, keepdims=True), adults], axis=1)
+    file = io.StringIO()
+    file.write(",".join(names) + "\n")
+    for geoid, row in zip(blocks.geoids.tolist(), numbers.tolist(), strict=True):
+        file.write(geoid + "," + ",".join(map(str, row)) + "\n")
+    return file.getvalue().encode()
+
+
+def write_block_file(blocks: BlockPopulation, path: Path) -> None:
+    """Write a block file, gzip-compressed when its name ends in ``.gz``.
+
+    Raises:
+        PhexploreError: it cannot be written.
+    """
+    content = block_file(blocks)
+    if path.suffix == ".gz":
+        content = gzip.compress(content, mtime=0)
+    part = path.with_name(path.name + ".part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_bytes(content)
+        part.replace(path)
+    except OSError as error:
+        raise PhexploreError(
+            f"{path} cannot be written: {error.strerror or error}.", "Choose another place."
+        ) from error
