@@ -17,8 +17,12 @@ from phexplore.metrics.accuracy_report import AccuracyRow, Expectation, Integers
 from phexplore.metrics.coverage import Coverage, Interval, coverage_of, error_between_trials, observed_margin
 from phexplore.metrics.errors import KNOWN
 from phexplore.metrics.numbers import LevelGroup
+from phexplore.model.keys import TableId
 
 Json = dict[str, Any]
+
+_ELEMENTS_AT_ONCE = 1 << 20
+"""Trials are measured in pieces: what is made in between stays in the cache, and memory does not grow with them."""
 
 SIGNED_PARTS = ("me", "mae", "rmse")
 """The metrics given for noise and truncation apart; percent measures are given for the total error alone."""
@@ -62,10 +66,12 @@ def level_metrics(
 
 
 def _over_trials(truth: Integers, released: Integers, names: Sequence[str]) -> Json:
-    expected = np.broadcast_to(truth, released.shape)
+    step = max(1, _ELEMENTS_AT_ONCE // max(1, len(truth)))
+    parts = [released[start : start + step] for start in range(0, len(released), step)]
     found: Json = {}
     for name in names:
-        figures = KNOWN[name].function(expected, released)
+        measure = KNOWN[name].function
+        figures = np.concatenate([np.empty(0), *(measure(np.broadcast_to(truth, part.shape), part) for part in parts)])
         error = error_between_trials(figures)
         found[name] = {"value": number(_mean(figures)), "error": number(error)}
     return found
@@ -111,7 +117,7 @@ def overall_coverage(held: Sequence[int], numbers: int, confidence: float) -> Js
     }
 
 
-def truncation_by_size(sizes: Mapping[str, NDArray[np.int64]], thresholds: Mapping[str, int]) -> list[Json]:
+def truncation_by_size(sizes: Mapping[TableId, NDArray[np.int64]], thresholds: Mapping[TableId, int]) -> list[Json]:
     """Return, per truncated table, how many households of each size there are and how many persons are cut.
 
     A household of s persons in the table's universe loses max(0, s − τ) of them, whatever the record order.

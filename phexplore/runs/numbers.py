@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
+from phexplore.data.classification import Mode
 from phexplore.metrics.accuracy_report import Integers, Truth
-from phexplore.metrics.numbers import REGION_TYPES, NumberKeys
-from phexplore.model.keys import QueryKey
-from phexplore.simulate.tabulation import Tabulation
+from phexplore.metrics.numbers import REGION_TYPES, NumberKeys, cell_groups, level_groups
+from phexplore.model.keys import QueryKey, Region
+from phexplore.simulate.phsafe_release import CellNoise, PhsafeRelease
+from phexplore.simulate.tabulation import Tabulation, tabulated_cells
 
 Counts = Mapping[QueryKey, NDArray[np.int64]]
 
@@ -75,3 +78,60 @@ def truth_of(measured: Tabulation, exact: Tabulation) -> Truth:
 
 def _joined(parts: list[Integers]) -> Integers:
     return np.concatenate(parts).astype(np.int64) if parts else np.empty(0, np.int64)
+
+
+def query_rows(keys: NumberKeys) -> dict[QueryKey, slice]:
+    """Return where the numbers of each query stand: they follow one another.
+
+    Raises:
+        ValueError: the numbers of a query are scattered.
+    """
+    found: dict[QueryKey, slice] = {}
+    for group in level_groups(cell_groups(keys)):
+        first, last = int(group.rows[0]), int(group.rows[-1])
+        if last - first + 1 != len(group.rows):
+            raise ValueError(f"the numbers of {group.query.text} do not follow one another")
+        found[group.query] = slice(first, last + 1)
+    return found
+
+
+def release_of(
+    keys: NumberKeys,
+    counts: Integers,
+    distributions: NDArray[np.str_],
+    variances: NDArray[np.float64],
+    *,
+    is_reproducible: bool,
+) -> PhsafeRelease:
+    """Return the release whose rows these are: the inverse of `keys_of` and `values_of`.
+
+    Args:
+        keys: of a private run.
+        counts: ``int64[numbers]``.
+        distributions: ``str[numbers]``.
+        variances: ``float64[numbers]``.
+        is_reproducible: whether the noise was drawn from a seed.
+    """
+    states = sorted({int(region) for region in keys.region_id[keys.region_type == REGION_TYPES[Region.STATE]].tolist()})
+    shaped: dict[QueryKey, NDArray[np.int64]] = {}
+    noise: dict[QueryKey, CellNoise] = {}
+    for query, rows in query_rows(keys).items():
+        width = len(tabulated_cells(query.table, Mode.PRIVATE))
+        shaped[query] = counts[rows].reshape(-1, len(query.level.iteration.codes), width)
+        first = slice(rows.start, rows.start + width)
+        noise[query] = CellNoise(str(distributions[rows.start]), tuple(variances[first].tolist()))
+    return PhsafeRelease(tuple(states), MappingProxyType(shaped), MappingProxyType(noise), is_reproducible)
+
+
+def noise_columns(
+    noise: Mapping[QueryKey, CellNoise], keys: NumberKeys
+) -> tuple[NDArray[np.str_], NDArray[np.float64]]:
+    """Return NOISE_DISTRIBUTION and VARIANCE of every number, in the order of `keys_of`."""
+    distributions = np.empty(len(keys), dtype="U32")
+    variances = np.empty(len(keys), dtype=np.float64)
+    for query, rows in query_rows(keys).items():
+        said = noise[query]
+        distributions[rows] = said.distribution
+        repeats = (rows.stop - rows.start) // len(said.variances)
+        variances[rows] = np.tile(np.array(said.variances), repeats)
+    return distributions, variances

@@ -224,7 +224,11 @@ class WorkerWatch:
         """Measure a phase, pauses left out, and report its end."""
         began, rested = self._clock(), self._rested
         yield
-        self._reporter.report(PhaseDone(name, round(self._clock() - began - (self._rested - rested), 4)))
+        self.phase_done(name, self._clock() - began - (self._rested - rested))
+
+    def phase_done(self, name: str, seconds: float) -> None:
+        """Report the end of a phase whose time was measured elsewhere."""
+        self._reporter.report(PhaseDone(name, round(seconds, 4)))
 
     def _rest(self) -> None:
         with self._lock:

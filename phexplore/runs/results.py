@@ -22,7 +22,7 @@ from phexplore.model.issues import Issue, Severity
 from phexplore.model.keys import PopulationGroupLevel, TableId
 from phexplore.runs.expectation import expectation_of
 from phexplore.runs.number_files import NumberFiles, TruthFile, read_truth
-from phexplore.runs.spec import RunSpec
+from phexplore.runs.spec import RunMode, RunSpec
 from phexplore.runs.states import RunState
 from phexplore.runs.store import (
     TRUTH_FILE,
@@ -353,6 +353,29 @@ class RunResults:
             )
             for place in order.tolist()
         ]
+
+    def export(self, trial: int, directory: Path) -> tuple[Path, ...]:
+        """Write the noisy measurements of a trial in production's layout and return the files.
+
+        Args:
+            trial: zero-based.
+            directory: made if it is missing; the tables' own directories in it are replaced.
+
+        Raises:
+            RunUnreadableError: there is no such trial, it cannot be read, or the run is non-private: its exact
+                counts are in ``release/`` once it is complete.
+            OutputPlaceError: the place cannot be written.
+        """
+        if self.spec.mode is RunMode.NON_PRIVATE:
+            raise RunUnreadableError(
+                "A non-private run has no noisy measurements.", f"Its exact tables are in {self.directory / 'release'}."
+            )
+        from phexplore.runs.numbers import release_of  # noqa: PLC0415 - brings numba; only exports need it
+        from phexplore.simulate.phsafe_output import write_output  # noqa: PLC0415 - the same
+
+        counts, noise = self.released(trial), self.noise_columns(trial)
+        release = release_of(self.keys, counts, *noise, is_reproducible=self.spec.is_reproducible)
+        return write_output(release, directory)
 
     def noise_columns(self, trial: int) -> tuple[NDArray[np.str_], NDArray[np.float64]]:
         """Return NOISE_DISTRIBUTION and VARIANCE of a trial.

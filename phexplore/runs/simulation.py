@@ -59,6 +59,9 @@ class Watch(Protocol):
     def phase(self, name: str) -> AbstractContextManager[None]:
         """Return the context that measures the time of a phase and reports its end."""
 
+    def phase_done(self, name: str, seconds: float) -> None:
+        """Report the end of a phase whose time was measured elsewhere."""
+
 
 class Simulation(Protocol):
     """One method's part of a run. Used by one worker; `write_trial` by several of its threads at once."""
@@ -100,9 +103,9 @@ Maker = Callable[[RunSpec, Path], Simulation]
 
 
 def _phsafe(spec: RunSpec, directory: Path) -> Simulation:
-    from phexplore.runs.phsafe import PhSafeSimulation  # noqa: PLC0415 - brings numpy, numba and pyarrow
+    from phexplore.runs.phsafe import make_simulation  # noqa: PLC0415 - brings numpy, numba and pyarrow
 
-    return PhSafeSimulation(spec, directory)
+    return make_simulation(spec, directory)
 
 
 SIMULATIONS: Mapping[type[object], Maker] = MappingProxyType({PhSafe: _phsafe})

@@ -184,18 +184,26 @@ def remove_run_files(directory: Path) -> None:
 
 
 def _belongs_to_run(path: Path) -> bool:
+    """Return whether a file is the unfinished form of one of the run's: ``name.part`` or ``.name.random.part``."""
+    if not path.name.endswith(PART_SUFFIX):
+        return False
     whole = path.name.removesuffix(PART_SUFFIX)
-    return path.name.endswith(PART_SUFFIX) and (whole in _OWN_FILES or _TRIAL.fullmatch(whole) is not None)
+    if whole.startswith("."):
+        whole = whole[1:].rpartition(".")[0]
+    return whole in _OWN_FILES or _TRIAL.fullmatch(whole) is not None
 
 
 def remove_leftovers(directory: Path) -> None:
-    """Remove what a worker that died left unfinished.
+    """Remove what a worker that died left unfinished; its release is written again at the end.
 
     Raises:
         OSError: the system refuses.
     """
-    for path in directory.rglob("*" + PART_SUFFIX):
-        path.unlink(missing_ok=True)
+    for path in list(directory.iterdir()):
+        if _belongs_to_run(path):
+            path.unlink(missing_ok=True)
+    if (directory / RELEASE_DIRECTORY).is_dir():
+        shutil.rmtree(directory / RELEASE_DIRECTORY)
 
 
 def close_run(directory: Path, identity: str) -> None:

@@ -26,6 +26,7 @@ from typing import Any
 from phexplore import __version__
 from phexplore.errors import CancelledError, PhexploreError
 from phexplore.model.fingerprint import fingerprint
+from phexplore.model.issues import InputProblemsError
 from phexplore.runs.events import Failed, FinalEvent, Finished, Note, Outcome, PhaseDone, Started, TrialDone
 from phexplore.runs.journal import EventJournal
 from phexplore.runs.lock import locked
@@ -214,6 +215,9 @@ def _seconds(directory: Path) -> dict[str, float]:
 def _failure(error: Exception) -> Failed:
     details = "".join(traceback.format_exception(error))
     match error:
+        case InputProblemsError():
+            listed = "\n".join(f"{issue.place}: {issue.sentence} {issue.remedy}" for issue in error.issues)
+            return Failed(error.sentence, error.remedy, listed)
         case PhexploreError():
             return Failed(error.sentence, error.remedy, details)
         case MemoryError():
@@ -236,4 +240,6 @@ def _failure(error: Exception) -> Failed:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1])))
+    status = main(Path(sys.argv[1]))
+    # Everything is written and flushed: taking the interpreter and its libraries apart would only cost the user a second.
+    os._exit(status)

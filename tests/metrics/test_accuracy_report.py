@@ -8,6 +8,7 @@ import pytest
 from phexplore.metrics.accuracy_report import Expectation, Truth, accuracy_rows, covered
 from phexplore.metrics.numbers import NumberKeys, cell_groups, level_groups
 from phexplore.metrics.summary import level_metrics, number, overall_coverage, report_json, truncation_by_size
+from phexplore.model.keys import TableId
 
 STATES = ("09", "44", "72")
 TRIALS = 5
@@ -123,7 +124,7 @@ def test_that_overall_coverage_pools_trials(keys) -> None:
 
 def test_that_a_household_loses_what_exceeds_the_threshold() -> None:
     households = np.bincount([0, 1, 3, 3, 4, 5], minlength=10)
-    (entry,) = truncation_by_size({"PH4": households}, {"PH4": 3})
+    (entry,) = truncation_by_size({TableId("PH4"): households}, {TableId("PH4"): 3})
     assert entry["tau"] == 3
     assert {row["size"]: (row["households"], row["persons"], row["cut"]) for row in entry["sizes"]} == {
         1: (1, 1, 0),
