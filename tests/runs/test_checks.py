@@ -11,7 +11,7 @@ import pytest
 from phexplore.catalog.tables import sensitivity, table
 from phexplore.metrics.accuracy_report import Truth
 from phexplore.metrics.numbers import NumberKeys, Rows
-from phexplore.model.keys import TableId, parse_query
+from phexplore.model.keys import Iteration, Region, TableId, parse_level, parse_query
 from phexplore.model.numbers import UNLIMITED
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
@@ -27,18 +27,13 @@ def measured(tabulated: tuple[Tabulation, Tabulation]) -> Tabulation:
     """The random counts, made to add up: state counts of every race first, the rest summed from them."""
     rough = tabulated[0]
     counts = {}
-    for query, found in rough.counts.items():
-        if not table(query.table).measured:
-            continue
-        by_race = rough.counts.get(query._replace(level=parse_query("X/state_A-G").level), found)
-        base = by_race if query.level.text in {"state_A-G", "state_*", "usa_A-G", "usa_*"} else found
-        if query.level.iteration.value == "*":
-            base = base.sum(axis=1, keepdims=True)
-        if query.level.region.value == "usa":
-            state = query._replace(level=query.level._replace(region=type(query.level.region).STATE))
-            base = base if query.level.text != "usa_H,I" else rough.counts[state]
-            base = base.sum(axis=0, keepdims=True)
-        counts[query] = base
+    for query in rough.counts:
+        if table(query.table).measured:
+            by_race = rough.counts.get(query._replace(level=parse_level("state_A-G")))
+            everybody = query.level.iteration is Iteration.ALL and by_race is not None
+            found = rough.counts[query._replace(level=query.level._replace(region=Region.STATE))]
+            states = by_race.sum(axis=1, keepdims=True) if everybody else found
+            counts[query] = states if query.level.region is Region.STATE else states.sum(axis=0, keepdims=True)
     counts |= derived_counts(counts)
     return replace(rough, counts={query: counts[query] for query in rough.counts})
 
