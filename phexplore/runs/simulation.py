@@ -1,4 +1,4 @@
-"""What a worker needs from a method: prepare once, write trials, sum up. One line per method in `SIMULATIONS`."""
+"""What a worker needs from a method: prepare once, write trials, sum up."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Protocol
 
-from phexplore.model.phsafe import PhSafe
 from phexplore.runs.spec import RunSpec
 
 
@@ -100,13 +98,3 @@ class Simulation(Protocol):
 
 Maker = Callable[[RunSpec, Path], Simulation]
 """Makes the simulation of a specification in its run directory. Reads nothing yet."""
-
-
-def _phsafe(spec: RunSpec, directory: Path) -> Simulation:
-    from phexplore.runs.phsafe import make_simulation  # noqa: PLC0415 - brings numpy, numba and pyarrow
-
-    return make_simulation(spec, directory)
-
-
-SIMULATIONS: Mapping[type[object], Maker] = MappingProxyType({PhSafe: _phsafe})
-"""The simulation of each method. A new method is one line."""

@@ -30,8 +30,9 @@ from phexplore.model.issues import InputProblemsError
 from phexplore.runs.events import Failed, FinalEvent, Finished, Note, Outcome, PhaseDone, Started, TrialDone
 from phexplore.runs.journal import EventJournal
 from phexplore.runs.lock import locked
+from phexplore.runs.methods import SIMULATIONS
 from phexplore.runs.reporting import Control, Reporter, WorkerWatch, listen
-from phexplore.runs.simulation import SIMULATIONS, Maker
+from phexplore.runs.simulation import Maker
 from phexplore.runs.spec import RunSpec, RunSpecError
 from phexplore.runs.store import (
     EVENTS_FILE,

@@ -1,0 +1,21 @@
+"""Which simulation runs which method: one line per method."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from phexplore.model.phsafe import PhSafe
+from phexplore.runs.simulation import Maker, Simulation
+from phexplore.runs.spec import RunSpec
+
+
+def _phsafe(spec: RunSpec, directory: Path) -> Simulation:
+    from phexplore.runs.phsafe import make_simulation  # noqa: PLC0415 - brings numpy, numba and pyarrow
+
+    return make_simulation(spec, directory)
+
+
+SIMULATIONS: Mapping[type[object], Maker] = MappingProxyType({PhSafe: _phsafe})
+"""The simulation of each method."""
