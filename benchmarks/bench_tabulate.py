@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
-import resource
 import statistics
 import tempfile
 import time
@@ -190,7 +189,9 @@ def load(folder: Path) -> SdhcData:
 
 
 def peak_mb() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
+    """Return the peak resident size of this process. `getrusage` would count the parent before it started this one."""
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1]) / 2**10
 
 
 def measure(engine: str, folder: Path, repeats: int) -> dict:
