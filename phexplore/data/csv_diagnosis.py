@@ -20,19 +20,10 @@ def header_problems(path: Path, frame: Frame) -> list[Issue]:
     """Return what is wrong with the first line of a file: encoding, delimiter, names and order of the columns."""
     wanted = [column.name for column in LAYOUT[frame]]
     remedy = f"The first line is {','.join(wanted)}."
-    try:
-        with path.open("rb") as file:
-            first = file.readline(65536)
-    except OSError as error:
-        return [Issue((path.name,), f"{path.name} cannot be opened: {error.strerror}.", "Check its permissions.")]
-    if not first.strip():
-        empty = "is empty" if path.stat().st_size == 0 else "has an empty first line"
-        return [Issue((path.name,), f"{path.name} {empty}.", remedy, line=1, column=1)]
-    try:
-        line = first.decode("utf-8-sig").rstrip("\r\n")
-    except UnicodeDecodeError as error:
-        return [_not_utf8(path, 1, error.start)]
-    names = next(csv.reader([line]))
+    header = _header(path, remedy)
+    if isinstance(header, Issue):
+        return [header]
+    line, names = header
     for sign, word in _DELIMITERS.items():
         if len(names) == 1 and sign in line:
             return [
@@ -47,6 +38,24 @@ def header_problems(path: Path, frame: Frame) -> list[Issue]:
     if all(_INTEGER.fullmatch(name.strip()) for name in names):
         return [Issue((path.name,), f"There is no header: the first line is {line[:60]!r}.", remedy, line=1, column=1)]
     return _name_problems(path, names, wanted, remedy)
+
+
+def _header(path: Path, remedy: str) -> tuple[str, list[str]] | Issue:
+    """Return the first line and its names, or why it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            first = file.readline(65536)
+        if not first.strip():
+            empty = "is empty" if path.stat().st_size == 0 else "has an empty first line"
+            return Issue((path.name,), f"{path.name} {empty}.", remedy, line=1, column=1)
+        line = first.decode("utf-8-sig").rstrip("\r\n")
+        return line, next(csv.reader([line]))
+    except OSError as error:
+        return Issue((path.name,), f"{path.name} cannot be opened: {error.strerror}.", "Check its permissions.")
+    except UnicodeDecodeError as error:
+        return _not_utf8(path, 1, error.start)
+    except csv.Error as error:
+        return Issue((path.name,), f"The header cannot be split into names: {error}.", remedy, line=1, column=1)
 
 
 def _name_problems(path: Path, names: Sequence[str], wanted: Sequence[str], remedy: str) -> list[Issue]:

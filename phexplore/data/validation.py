@@ -106,10 +106,20 @@ def load_data(
     Raises:
         InputProblemsError: it did not pass; carries every problem, and nothing is loaded.
     """
+    found, data = check_and_load(path, states, progress)
+    if data is None:
+        raise InputProblemsError(found.issues)
+    return data
+
+
+def check_and_load(
+    path: Path, states: tuple[str, ...] | None = None, progress: Callable[[str], None] | None = None
+) -> tuple[DataReport, SdhcData | None]:
+    """Return what `check_data` says and, when there are no errors, the population: for callers that show warnings too."""
     found, linked = _check(path, states, progress)
     if linked is None or not found.is_clean:
-        raise InputProblemsError(found.issues)
-    return as_population(linked.persons, linked.units, linked.geo)
+        return found, None
+    return found, as_population(linked.persons, linked.units, linked.geo)
 
 
 def as_population(persons: Table, units: Table, geo: Table) -> SdhcData:

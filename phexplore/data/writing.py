@@ -154,6 +154,7 @@ def _open(directory: Path, frame: Frame, storage: Storage) -> _File:
                 schema,
                 compression="zstd",
                 use_dictionary=codes,
+                write_page_checksum=True,
                 column_encoding={"MAFID": "DELTA_BINARY_PACKED"},
             )
     return _File(frame, path, part, writer, storage)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import random
 
 import pytest
 from population_files import (
@@ -15,7 +16,7 @@ from population_files import (
 )
 
 from phexplore.data.problems import LISTED_PER_RULE, Phase
-from phexplore.data.validation import PRIVACY_NOTE, check_data, load_data
+from phexplore.data.validation import PRIVACY_NOTE, check_and_load, check_data, load_data
 from phexplore.model.issues import InputProblemsError, Severity
 
 
@@ -344,3 +345,41 @@ def test_that_progress_is_told_in_words(tmp_path):
         "Matching records",
         "Comparing columns",
     ]
+
+
+def test_that_a_population_with_warnings_is_loaded_together_with_them(tmp_path):
+    report, data = check_and_load(write_csv(tmp_path / "warned", with_value("units", 0, "FINAL_POP", "9")))
+    assert (report.errors, report.warnings, len(data.persons)) == (0, 1, 8)
+    report, data = check_and_load(write_csv(tmp_path / "wrong", with_value("units", 0, "TEN", "0")))
+    assert (report.errors, data) == (1, None)
+
+
+@pytest.mark.parametrize("write", [write_csv, write_parquet])
+@pytest.mark.parametrize("frame", ["persons", "units", "geo"])
+def test_that_damaged_bytes_give_issues_and_never_another_failure(tmp_path, write, frame):
+    """120 damages a file: bytes changed, left out, doubled or cut off. Nothing but a report may come out."""
+    suffix = "csv" if write is write_csv else "parquet"
+    path = write(tmp_path) / f"{frame}.{suffix}"
+    intact, chance = path.read_bytes(), random.Random(f"{frame}{suffix}")
+    for _ in range(120):
+        content = bytearray(intact)
+        for _ in range(chance.choice([1, 1, 2, 20])):
+            place = chance.randrange(len(content))
+            match chance.randrange(4):
+                case 0:
+                    content[place] = (
+                        chance.choice(b',|";\n\r\x00\xff \t09a-') if suffix == "csv" else chance.randrange(256)
+                    )
+                case 1:
+                    del content[place : place + chance.randrange(1, 30)]
+                case 2:
+                    content[place:place] = content[place : place + chance.randrange(1, 30)]
+                case _:
+                    del content[max(place, 1) :]
+            if not content:
+                content = bytearray(intact[:1])
+        path.write_bytes(content)
+        report = check_data(tmp_path)
+        assert all(issue.sentence and issue.remedy for issue in report.issues)
+        if report.reached < Phase.RECORDS:
+            assert report.errors > 0

@@ -7,6 +7,7 @@ from population_files import column_place, tiny_population, write_csv
 from phexplore.data.layout import FRAMES, LAYOUT
 from phexplore.data.provenance import Provenance
 from phexplore.data.source import Storage
+from phexplore.data.validation import check_and_load, load_data
 from phexplore.data.writing import PopulationPart, PopulationWriter, as_population
 
 MARK = Provenance("synthetic-population", "test", True, 0, (), (), (), "Test.")
@@ -87,3 +88,21 @@ def test_that_parts_become_a_population_in_memory():
     assert parts.persons.mafid.tolist() == whole.persons.mafid.tolist()
     assert parts.units.final_pop.tolist() == [3, 1, 0, 2, 2]
     assert parts.geo.tabblkst.tolist() == [44, 44, 44, 9, 9]
+
+
+def test_that_a_flipped_bit_in_a_written_parquet_file_is_noticed(tmp_path):
+    with PopulationWriter(tmp_path, [Storage.PARQUET]) as writer:
+        writer.write(_part())
+        writer.close(MARK)
+    path = tmp_path / "persons.parquet"
+    intact, expected = path.read_bytes(), load_data(path).persons
+    for place in range(4, len(intact) - 8, 31):
+        damaged = bytearray(intact)
+        damaged[place] ^= 4
+        path.write_bytes(damaged)
+        report, data = check_and_load(path)
+        if data is not None:
+            assert data.persons.qage.tolist() == expected.qage.tolist()
+            assert data.persons.relship.tolist() == expected.relship.tolist()
+        else:
+            assert report.errors > 0

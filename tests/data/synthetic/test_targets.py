@@ -91,6 +91,7 @@ def test_that_whole_weights_are_apportioned_exactly(weights, total):
     assert apportion(np.array(weights, np.int64), sum(weights)).tolist() == weights
 
 
+@settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.floats(0, 50), min_size=LARGEST_SIZE, max_size=LARGEST_SIZE), st.integers(0, 400), st.integers(0, 200)
 )
