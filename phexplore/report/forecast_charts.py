@@ -25,16 +25,13 @@ from phexplore.report.look import (
     people_axis,
     plain_number,
 )
+from phexplore.report.query_rows import QueryRows, query_panels, row_places
 from phexplore.report.snapshot import ScenarioSnapshot
 from phexplore.report.table10 import Table10Row, keeps_target, percent_text, table10_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import FigureBase
-
-_ROW_INCHES = 0.163
-_GROUP_GAP = 0.55
-"""Rows left free between two tables."""
 
 _HAIRLINE = 0.004
 """A part of a bar narrower than this share of the longest bar would vanish behind a white edge."""
@@ -75,8 +72,7 @@ def margins_chart(snapshot: ScenarioSnapshot) -> Chart:
     """Return the dot plot of every margin with its target and, when there is one, the compared scenario's margin."""
     rows = table10_rows(snapshot.scenario, snapshot.forecast)
     compared = snapshot.comparison.forecast if snapshot.comparison else None
-    count = len({(row.query.table, row.query.level.iteration) for row in rows})
-    height = _ROW_INCHES * (count + _GROUP_GAP * len({row.query.table for row in rows})) + 0.85
+    height = row_places(row.query for row in rows).inches
     finding = margins_finding(rows, snapshot.forecast.conventions)
 
     def draw(figure: FigureBase) -> None:
@@ -131,52 +127,21 @@ def _margins_description(rows: Sequence[Table10Row], snapshot: ScenarioSnapshot)
 def _draw_margins(
     figure: FigureBase, rows: Sequence[Table10Row], conventions: Conventions, compared: Forecast | None, name: str
 ) -> None:
-    places, groups = _places(rows)
-    panels = figure.subplots(1, 2, sharex=True, sharey=True)
+    lines = row_places(row.query for row in rows)
+    panels = query_panels(figure, lines)
     low, high = _limits(rows, conventions, compared)
-    for axes, region in zip(panels, Region, strict=True):
-        people_axis(axes, log=True)
-        axes.set_xlim(low, high)
-        axes.set_title(region.title, fontsize=9, color=MUTED, pad=4)
+    for region, axes in panels.items():
+        people_axis(axes, low=low, high=high)
         for row in rows:
             if row.query.level.region is region:
-                _draw_row(axes, row, places[row.query.table, row.query.level.iteration], conventions, low)
+                _draw_row(axes, row, lines.place(row.query), conventions, low)
         if compared is not None:
-            _draw_compared(axes, rows, region, places, compared, conventions)
-        axes.tick_params(axis="y", length=0)
-        axes.spines["left"].set_visible(False)
-    first = panels[0]
-    first.set_yticks(list(places.values()), [iteration.title for _, iteration in places], color=INK)
-    first.set_ylim(max(places.values()) + 0.8, -0.8)
-    for table, place in groups.items():
-        first.annotate(
-            table,
-            (0, place),
-            xycoords=("axes fraction", "data"),
-            xytext=(-134, 0),
-            textcoords="offset points",
-            va="center",
-            fontweight="bold",
-            annotation_clip=False,
-        )
-    panels[0].set_xlabel(f"{confidence_text(conventions)} margin ({convention_name(conventions)}), log scale")
-    panels[1].set_xlabel("people; denominators: housing units")
+            _draw_compared(axes, rows, region, lines, compared, conventions)
+    panels[Region.NATION].set_xlabel(
+        f"{confidence_text(conventions)} margin ({convention_name(conventions)}), log scale"
+    )
+    panels[Region.STATE].set_xlabel("people; denominators: housing units")
     _margins_key(figure, name)
-
-
-def _places(rows: Sequence[Table10Row]) -> tuple[dict[tuple[TableId, Iteration], float], dict[TableId, float]]:
-    """Return the height of every line and of the first line of every table."""
-    places: dict[tuple[TableId, Iteration], float] = {}
-    groups: dict[TableId, float] = {}
-    place = -1.0
-    for row in rows:
-        key = (row.query.table, row.query.level.iteration)
-        if key in places:
-            continue
-        place += 1 if row.query.table in groups or not groups else 1 + _GROUP_GAP
-        groups.setdefault(row.query.table, place)
-        places[key] = place
-    return places, groups
 
 
 def _limits(rows: Sequence[Table10Row], conventions: Conventions, compared: Forecast | None) -> tuple[float, float]:
@@ -202,14 +167,12 @@ def _draw_row(axes: Axes, row: Table10Row, place: float, conventions: Convention
     colour = ATTENTION if missed else ACCENT
     axes.plot([max(margin, low * 1.15)], [place], "D" if missed else "o", color=colour, markersize=4.5, zorder=4)
     text = "no noise" if margin == 0 else plain_number(round(margin) if margin >= 10 else margin)
-    if missed and row.target is not None:
-        text += f" (target {exact_text(row.target)})"
     # Right of both marks, unless the target lies so far off that the number would seem to belong to it.
-    beyond = row.target is not None and float(row.target) > 1.2 * margin
-    anchor = margin if beyond else max(margin, float(row.target or 0), low * 1.15)
+    beyond = row.target is not None and float(row.target) > 1.2 * margin > 0
+    anchor = margin if beyond or margin == 0 else max(margin, float(row.target or 0))
     axes.annotate(
         text,
-        (anchor, place),
+        (max(anchor, low * 1.15), place),
         xytext=(-7 if beyond else 7, 0),
         textcoords="offset points",
         ha="right" if beyond else "left",
@@ -224,7 +187,7 @@ def _draw_compared(
     axes: Axes,
     rows: Sequence[Table10Row],
     region: Region,
-    places: dict[tuple[TableId, Iteration], float],
+    lines: QueryRows,
     compared: Forecast,
     conventions: Conventions,
 ) -> None:
@@ -233,7 +196,7 @@ def _draw_compared(
         margins = known.get(row.query)
         if row.query.level.region is not region or margins is None:
             continue
-        place = places[row.query.table, row.query.level.iteration]
+        place = lines.place(row.query)
         axes.plot(
             [margins.by(conventions.margin)], [place], "o", mfc="none", mec=GHOST, markersize=8, mew=1.0, zorder=2
         )

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from phexplore.errors import UnknownNameError
+from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.report.snapshot import ScenarioSnapshot
+
+if TYPE_CHECKING:
+    from phexplore.report.run_snapshot import RunSnapshot
 
 Shown = TypeVar("Shown")
 
@@ -89,4 +92,60 @@ def scenario_exporter(exporter_id: str) -> Exporter[ScenarioSnapshot]:
     """
     if (found := SCENARIO_EXPORTERS.get(exporter_id)) is None:
         raise UnknownNameError("export format", exporter_id, list(SCENARIO_EXPORTERS))
+    return found
+
+
+def _run_html(snapshot: RunSnapshot) -> bytes:
+    from phexplore.report.html import document_html  # noqa: PLC0415 - as above
+    from phexplore.report.run_document import run_document  # noqa: PLC0415 - as above
+
+    return document_html(run_document(snapshot))
+
+
+def _run_pdf(snapshot: RunSnapshot) -> bytes:
+    from phexplore.report.pdf import pdf_from_html  # noqa: PLC0415 - as above
+
+    return pdf_from_html(_run_html(snapshot), snapshot.now)
+
+
+def _run_csv(snapshot: RunSnapshot) -> bytes:
+    from phexplore.report.run_csv import run_metrics_csv  # noqa: PLC0415 - as above
+
+    return run_metrics_csv(snapshot)
+
+
+def _run_charts(form: str) -> Callable[[RunSnapshot], bytes]:
+    def write(snapshot: RunSnapshot) -> bytes:
+        from phexplore.report.look import FigureFormat, sheet_bytes  # noqa: PLC0415 - as above
+        from phexplore.report.run_charts import run_charts  # noqa: PLC0415 - as above
+
+        charts = run_charts(snapshot)
+        if not charts:
+            raise PhexploreError(
+                "There is nothing to draw: the run has no noise and truncates nothing.",
+                "Choose csv or html, which hold its figures.",
+            )
+        return sheet_bytes(charts, FigureFormat(form))
+
+    return write
+
+
+RUN_EXPORTERS: Mapping[str, Exporter[RunSnapshot]] = _table(
+    Exporter("html", ".html", "Report of the run, HTML", _run_html),
+    Exporter("pdf", ".pdf", "Report of the run, PDF", _run_pdf),
+    Exporter("csv", ".csv", "Figures of the run, CSV", _run_csv),
+    Exporter("png", ".png", "Charts of the run, PNG", _run_charts("png")),
+    Exporter("svg", ".svg", "Charts of the run, SVG", _run_charts("svg")),
+)
+"""Formats of the report of a run by id; `run_csv.run_csv_files` adds the measurements of every trial."""
+
+
+def run_exporter(exporter_id: str) -> Exporter[RunSnapshot]:
+    """Return a format of a run report.
+
+    Raises:
+        UnknownNameError: no such format; the remedy names the nearest.
+    """
+    if (found := RUN_EXPORTERS.get(exporter_id)) is None:
+        raise UnknownNameError("report format", exporter_id, list(RUN_EXPORTERS))
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import io
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -168,14 +169,20 @@ def sheet_bytes(charts: Sequence[Chart], form: FigureFormat, *, titled: bool = T
     return buffer.getvalue()
 
 
-def people_axis(axes: Axes, *, log: bool) -> None:
-    """Label the horizontal axis in plain numbers of people."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter  # noqa: PLC0415 - as above
+_LABELLED = (1.0, 2.0, 5.0)
+_FEW_DECADES = 3.2
 
-    if log:
-        axes.set_xscale("log")
-        axes.xaxis.set_major_locator(LogLocator(base=10, subs=(1.0, 2.0, 5.0)))
-        axes.xaxis.set_minor_formatter(NullFormatter())
+
+def people_axis(axes: Axes, *, low: float, high: float) -> None:
+    """Make the horizontal axis logarithmic from `low` to `high` people, both positive, labelled in plain numbers."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator  # noqa: PLC0415 - as above
+
+    decades = math.log10(high / low)
+    axes.set_xscale("log")
+    axes.set_xlim(low, high)
+    axes.xaxis.set_major_locator(LogLocator(base=10, subs=_LABELLED if decades <= _FEW_DECADES else (1.0,)))
+    # Minor ticks would take half the time of a figure and say nothing that grid lines do not.
+    axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain_number(value)))
     axes.grid(visible=True, axis="x")
 

@@ -10,11 +10,11 @@ from itertools import groupby
 from phexplore.accuracy.check import check
 from phexplore.accuracy.forecast import DerivedForecast, DerivedKind, Forecast
 from phexplore.accuracy.ratios import RatioForecast, ratio_forecasts
-from phexplore.model.conventions import Conventions, MarginConvention, Neighbours
+from phexplore.model.conventions import Conventions, Conversion, MarginConvention, Neighbours
 from phexplore.model.diff import diff, parameters_only
 from phexplore.model.issues import Severity
 from phexplore.model.keys import LEVELS, PopulationGroupLevel
-from phexplore.model.numbers import Unlimited, exact_text
+from phexplore.model.numbers import Budget, Unlimited, decimal_text, exact_text
 from phexplore.report.changes import change_sentence
 from phexplore.report.document import (
     Cell,
@@ -31,6 +31,9 @@ from phexplore.report.forecast_charts import confidence_text, convention_name, p
 from phexplore.report.provenance import conventions_section, identity, method_sections, privacy_section
 from phexplore.report.snapshot import ScenarioSnapshot
 from phexplore.report.table10 import Table10Row, keeps_target, percent_text, table10_rows
+
+_TILE_CHARACTERS = 12
+"""Longest total that fits a tile."""
 
 
 def scenario_document(snapshot: ScenarioSnapshot) -> Document:
@@ -76,8 +79,8 @@ def _tiles(rows: Sequence[Table10Row], snapshot: ScenarioSnapshot) -> tuple[Tile
     tiles = [
         Tile(
             f"{symbol} bounded" if conventions.neighbours is Neighbours.BOUNDED else f"{symbol} unbounded",
-            exact_text(forecast.headline),
-            _other_total(forecast),
+            _shown_budget(forecast.headline),
+            _totals(forecast),
             attention=isinstance(forecast.headline, Unlimited),
         )
     ]
@@ -92,21 +95,34 @@ def _tiles(rows: Sequence[Table10Row], snapshot: ScenarioSnapshot) -> tuple[Tile
     return tuple(tiles)
 
 
-def _other_total(forecast: Forecast) -> str:
-    privacy = forecast.privacy
-    if forecast.conventions.neighbours is Neighbours.BOUNDED:
-        return f"unbounded {exact_text(privacy.total)}"
-    return f"bounded {exact_text(privacy.bounded_total)}"
+def _shown_budget(budget: Budget) -> str:
+    """Return a total for people: exact where it is a short decimal, else rounded; the exact one stands beside it."""
+    if isinstance(budget, Unlimited):
+        return "∞"
+    text = decimal_text(budget)
+    return text if text is not None and len(text) <= _TILE_CHARACTERS else f"≈ {float(budget):.6f}"
+
+
+def _totals(forecast: Forecast) -> str:
+    privacy, exact = forecast.privacy, exact_text(forecast.headline)
+    if isinstance(forecast.headline, Unlimited):
+        return "at least one query is published without noise; nobody is protected"
+    bounded = forecast.conventions.neighbours is Neighbours.BOUNDED
+    other = f"unbounded {exact_text(privacy.total)}" if bounded else f"bounded {exact_text(privacy.bounded_total)}"
+    return other if exact == _shown_budget(forecast.headline) else f"exactly {exact}; {other}"
 
 
 def _epsilon_tile(forecast: Forecast) -> list[Tile]:
-    """Return the ε of the headline by the tightest conversion that holds for every mechanism."""
+    """Return the ε of the headline by the tightest conversion that holds for every mechanism; pure DP has no other."""
     conventions = forecast.conventions
     for figure in forecast.privacy.epsilons:
-        proven = figure.conversion is None or figure.conversion.value == "zcdp-optimal-alpha"
-        if proven and figure.neighbours is conventions.neighbours and figure.delta in {conventions.delta, Fraction(0)}:
-            how = "pure DP" if figure.conversion is None else f"δ = {power_text(float(figure.delta))}, optimal α"
-            return [Tile("ε", f"{figure.value:.2f}", f"{how}, {figure.neighbours.value}")]
+        if (figure.conversion, figure.neighbours, figure.delta) == (
+            Conversion.ZCDP_OPTIMAL_ALPHA,
+            conventions.neighbours,
+            conventions.delta,
+        ):
+            how = f"δ = {power_text(float(figure.delta))}, optimal α, {figure.neighbours.value}"
+            return [Tile("ε", f"{figure.value:.2f}", how)]
     return []
 
 

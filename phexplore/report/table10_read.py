@@ -23,8 +23,8 @@ from phexplore.report.table10 import EXACT_HEADER, NOT_APPLICABLE, PAPER_HEADERS
 _SEARCHED_LINES = 40
 """The header stands among the first lines, under whatever title a person put above it."""
 
-_DIGITS_OF_A_CELL = 15
-"""Spreadsheets keep so many significant digits of a number; two numbers that differ beyond are the same cell."""
+_PRECISION_OF_A_CELL = Fraction(1, 10**15)
+"""Spreadsheets keep 15 significant digits of a number; two numbers that differ beyond are the same cell."""
 
 _ZIP_START = b"PK\x03\x04"
 
@@ -376,7 +376,7 @@ def _agrees(cell: _Cell, value: Budget, best: Budget) -> bool:
         return True
     if not cell.rounded or isinstance(value, Unlimited) or isinstance(best, Unlimited):
         return False
-    return abs(value - best) * 10**_DIGITS_OF_A_CELL <= best
+    return abs(value - best) <= best * _PRECISION_OF_A_CELL
 
 
 def _list(names: Iterator[str] | Sequence[str]) -> str:

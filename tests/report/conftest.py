@@ -59,3 +59,22 @@ def scenario(request, us):
 def snapshot(us):
     """The 2020 parameters beside nothing."""
     return scenario_snapshot(us, NOW)
+
+
+@pytest.fixture(scope="session")
+def run(tmp_path_factory):
+    """The results of a complete run of 12 trials over three states, made up by hand."""
+    from phexplore.catalog.presets import preset
+    from phexplore.runs.results import RunResults
+    from tests.report.run_builder import made_run
+
+    directory = tmp_path_factory.mktemp("runs") / "made"
+    return RunResults.open(made_run(directory, preset("sdhc-2020-us").scenario, trials=12))
+
+
+@pytest.fixture(scope="session")
+def run_figures(run):
+    """The snapshot of `run`."""
+    from phexplore.report.run_snapshot import run_snapshot
+
+    return run_snapshot(run, NOW)

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import builtins
+import os
+
+import pytest
+
+from phexplore.report.document import Document, Header, Part, TableView, heading_cell, number_cell
+from phexplore.report.html import document_html
+from phexplore.report.pdf import PdfUnavailableError, pdf_from_html
+from tests.report.conftest import NOW
+
+
+@pytest.fixture(scope="module")
+def page():
+    table = TableView(
+        "t", "A table", (Header("Row"), Header("People", number=True)), ((heading_cell("a"), number_cell("1")),)
+    )
+    return document_html(
+        Document("Title", "Kind", "made", (), (Part("p", "Part", ("Words.",), tables=(table,)),), "2026")
+    )
+
+
+@pytest.fixture(scope="module")
+def _weasyprint_works():
+    try:
+        pdf_from_html(b"<html lang=en><title>x</title></html>", NOW)
+    except PdfUnavailableError as error:
+        pytest.skip(error.sentence)
+
+
+@pytest.mark.usefixtures("_weasyprint_works")
+def test_that_the_pdf_is_tagged_and_the_same_bytes_twice(page):
+    before = dict(os.environ)
+    first, second = (pdf_from_html(page, NOW) for _ in range(2))
+    assert first == second
+    assert first.startswith(b"%PDF-1.")
+    assert dict(os.environ) == before
+
+
+@pytest.mark.usefixtures("_weasyprint_works")
+def test_that_a_report_that_asks_for_a_file_is_refused(tmp_path):
+    picture = tmp_path / "x.png"
+    picture.write_bytes(b"")
+    with pytest.raises(BaseException, match="Error fetching"):
+        pdf_from_html(f'<html lang=en><title>x</title><img alt="" src="{picture.as_uri()}"></html>'.encode(), NOW)
+
+
+@pytest.mark.parametrize(
+    ("failure", "words", "remedy"),
+    [
+        (ImportError("No module named 'weasyprint'"), "weasyprint is not installed", "phexplore[pdf]"),
+        (OSError("cannot load library 'libpango-1.0-0'"), "libpango-1.0-0", "apt-get install libpango"),
+    ],
+)
+def test_that_a_missing_library_is_named_with_its_cure(monkeypatch, page, failure, words, remedy):
+    real = builtins.__import__
+
+    def without(name, *rest, **more):
+        if name == "weasyprint":
+            raise failure
+        return real(name, *rest, **more)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(PdfUnavailableError) as caught:
+        pdf_from_html(page, NOW)
+    assert words in caught.value.sentence
+    assert remedy in caught.value.remedy
