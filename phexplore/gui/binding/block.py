@@ -57,6 +57,8 @@ _NAMES = {
     Column.BOUNDED: ("bounded ρ", "bounded rho", "bounded ε", "bounded epsilon", "bounded"),
     Column.LOCK: ("lock", "locked"),
 }
+_DECIDING = (Column.BUDGET, Column.BOUNDED, Column.TARGET)
+"""The margin follows from these: where one of them is in the block, it is not read."""
 _ORDER = (Column.THRESHOLD, Column.BUDGET, Column.BOUNDED, Column.TARGET, Column.MARGIN, Column.PUBLISHED, Column.LOCK)
 """Edits are made in this order: what others are computed from comes first."""
 
@@ -85,7 +87,9 @@ def plan_paste(
 
     A block with headers goes where its headers (and its table and level, if it has them) say. Without headers it goes
     down and right from the current cell; a single value fills all selected rows. Blank cells and cells that show what is
-    already there change nothing. A budget decides over a margin in the same row.
+    already there change nothing: what differs from the table is what was edited in the spreadsheet. In one row an edited
+    budget decides over an edited target, which is then set without solving; the margin follows from both and is read only
+    where the block has neither.
 
     Args:
         pasted: tab-separated lines.
@@ -106,10 +110,12 @@ def plan_paste(
         if len(grid) == 1 and len(grid[0]) == 1:
             grid = grid * max(1, selected)
         cells = _by_position(grid, rows, columns, row, column)
+    given = {place: typed for place, typed in cells.items() if not _says_nothing(typed)}
     changes = {
         (key, col): typed
-        for (key, col), typed in cells.items()
-        if not _says_nothing(typed) and not _says_the_same(typed, col, key, rows)
+        for (key, col), typed in given.items()
+        if not _says_the_same(typed, col, key, rows)
+        and not (col is Column.MARGIN and any((key, decides) in given for decides in _DECIDING))
     }
     return _plan(changes, {entry.query: entry for entry in rows}, skip_computed=heads is not None)
 
@@ -231,10 +237,7 @@ def _row_edits(row: Row, cells: Mapping[Column, str]) -> list[tuple[int, Edit]]:
     _agree_on_budget(row, cells)
     edits = []
     for column, typed in cells.items():
-        decided = has_budget or Column.TARGET in cells
-        if column is Column.MARGIN and decided:
-            continue
-        if column is Column.PUBLISHED and (decided or Column.MARGIN in cells):
+        if column is Column.PUBLISHED and {*_DECIDING, Column.MARGIN} & cells.keys():
             continue
         if column is Column.BOUNDED and Column.BUDGET in cells:
             continue

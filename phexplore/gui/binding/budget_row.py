@@ -108,9 +108,9 @@ class Row:
 def rows_of(shown: Shown) -> dict[QueryKey, Row]:
     """Return all rows in the order of Table 10."""
     scenario, reference = shown.scenario, shown.reference
-    method = scenario.method
+    method = scenario.phsafe
     before: dict[QueryKey, QueryForecast] = {}
-    if reference is not None and reference.scenario.method.framework is method.framework:
+    if reference is not None and reference.scenario.phsafe.framework is method.framework:
         before = {entry.query: entry for entry in reference.figures.queries}
     rows = {}
     for entry in shown.figures.queries:

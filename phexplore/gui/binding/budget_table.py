@@ -83,11 +83,11 @@ class BudgetTable(QAbstractTableModel):
         column, scenario = COLUMNS[section], self._session.scenario
         match role:
             case Qt.ItemDataRole.DisplayRole:
-                return header(column, scenario.method.framework, scenario.conventions)
+                return header(column, scenario.phsafe.framework, scenario.conventions)
             case Qt.ItemDataRole.AccessibleTextRole:
-                return column_name(column, scenario.method.framework, scenario.conventions)
+                return column_name(column, scenario.phsafe.framework, scenario.conventions)
             case Qt.ItemDataRole.ToolTipRole:
-                return header_tip(column, scenario.method.framework, scenario.conventions)
+                return header_tip(column, scenario.phsafe.framework, scenario.conventions)
             case Qt.ItemDataRole.TextAlignmentRole:
                 return _alignment(column)
         return None
@@ -166,25 +166,29 @@ class BudgetTable(QAbstractTableModel):
             self.endResetModel()
             return
         old, self._rows = self._rows, rows
-        for number, (was, now) in enumerate(zip(old, rows, strict=True)):
-            self._emit_change(number, was, now)
+        self._emit_changes(old, rows)
         after = update.after.scenario
-        if (before.scenario.conventions, before.scenario.method.framework) != (
+        if (before.scenario.conventions, before.scenario.phsafe.framework) != (
             after.conventions,
             after.method.framework,
         ):
             self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(COLUMNS) - 1)
 
-    def _emit_change(self, number: int, was: Row, now: Row) -> None:
-        if was == now:
-            return
-        if replace(was, entry=replace(was.entry, share=now.entry.share)) == now:
-            share = self.index(number, COLUMNS.index(Column.SHARE))
-            self.dataChanged.emit(share, share)
-            return
-        for key in [key for key in self._refusals if key[0] == now.query]:
-            del self._refusals[key]
-        self.dataChanged.emit(self.index(number, 0), self.index(number, len(COLUMNS) - 1))
+    def _emit_changes(self, old: list[Row], new: list[Row]) -> None:
+        """Announce the rows that differ; the shares of all others as one block, because one budget moves them all."""
+        moved = []
+        for number, (was, now) in enumerate(zip(old, new, strict=True)):
+            if was == now:
+                continue
+            if replace(was, entry=replace(was.entry, share=now.entry.share)) == now:
+                moved.append(number)
+                continue
+            for key in [key for key in self._refusals if key[0] == now.query]:
+                del self._refusals[key]
+            self.dataChanged.emit(self.index(number, 0), self.index(number, len(COLUMNS) - 1))
+        if moved:
+            share = COLUMNS.index(Column.SHARE)
+            self.dataChanged.emit(self.index(moved[0], share), self.index(moved[-1], share))
 
     def _on_appearance(self) -> None:
         if self._rows:

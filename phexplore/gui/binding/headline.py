@@ -55,7 +55,7 @@ def missed_targets(scenario: Scenario, figures: Forecast) -> tuple[QueryKey, ...
     """Return the published queries whose margin is wider than their target, widest excess first."""
     excess: list[tuple[Fraction, QueryKey]] = []
     for entry in figures.queries:
-        target = scenario.method.targets.get(entry.query)
+        target = scenario.phsafe.targets.get(entry.query)
         if target is not None and entry.margins is not None and not is_target_met(entry, target, scenario):
             excess.append((Fraction(entry.margins.by(scenario.conventions.margin)) - target, entry.query))
     return tuple(query for _, query in sorted(excess, key=lambda pair: -pair[0]))
@@ -116,14 +116,14 @@ def _signed_percent(share: Fraction) -> str:
 def targets_tile(shown: Shown) -> TileContent:
     """Return how many margins are within their targets."""
     scenario, figures = shown.scenario, shown.figures
-    aimed = [query for query in scenario.method.targets if figures.query(query).margins is not None]
+    aimed = [query for query in scenario.phsafe.targets if figures.query(query).margins is not None]
     missed = missed_targets(scenario, figures)
     if not aimed:
         return TileContent("Margins within target", "none", "", "Enter a target in the budget table")
     if not missed:
         return TileContent("Margins within target", str(len(aimed)), f"of {len(aimed)}", "all met", Tone.GOOD)
     worst = missed[0]
-    entry, target = figures.query(worst), scenario.method.targets[worst]
+    entry, target = figures.query(worst), scenario.phsafe.targets[worst]
     wider = people(Fraction(_margin(entry, scenario)) - target)
     met = str(len(aimed) - len(missed))
     change = f"{len(missed)} missed, worst +{wider}: {worst.title}"
@@ -136,12 +136,12 @@ def _margin(entry: QueryForecast, scenario: Scenario) -> float:
 
 def numbers_tile(shown: Shown) -> TileContent:
     """Return how much is published."""
-    method = shown.scenario.method
+    method = shown.scenario.phsafe
     count = published_numbers(method)
     queries = f"{len(method.published)} of {len(method.budgets)} queries"
     change, tone = "", Tone.NEUTRAL
     if shown.reference is not None:
-        difference = count - published_numbers(shown.reference.scenario.method)
+        difference = count - published_numbers(shown.reference.scenario.phsafe)
         change = f"{difference:+,}".replace("-", "−") if difference else "as in the reference"
         tone = Tone.ATTENTION if difference < 0 else Tone.NEUTRAL
     return TileContent("Numbers published", f"{count:,}", queries, change, tone)

@@ -108,7 +108,7 @@ def topics(shown: Shown, query: QueryKey | None) -> tuple[Topic, ...]:
 
 def _query_topics(shown: Shown, query: QueryKey) -> tuple[Topic, ...]:
     entry, conventions = shown.figures.query(query), shown.scenario.conventions
-    framework = shown.scenario.method.framework
+    framework = shown.scenario.phsafe.framework
     found = []
     if entry.margins is not None:
         order = sorted(MarginConvention, key=lambda convention: convention is not conventions.margin)
@@ -156,7 +156,7 @@ def field_history(steps: Sequence[Step[Workbook]], cursor: int, query: QueryKey)
     first = max(0, cursor + 1 - _LONGEST_HISTORY)
     before: tuple[object, object] | None = None
     for number in range(first, cursor + 1):
-        method = steps[number].value.scenario.method
+        method = steps[number].value.scenario.phsafe
         now = (method.budgets.get(query), method.targets.get(query))
         if now != before:
             budget, target = method.budgets.get(query), method.targets.get(query)

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.coalesced import Coalesced
-from phexplore.gui.binding.shown import Shown, Update, shown
+from phexplore.gui.binding.shown import Shown, Update, require_shown, shown
 from phexplore.gui.binding.wording import sentence
 from phexplore.model.keys import QueryKey
 from phexplore.model.scenario import Scenario
@@ -91,7 +91,12 @@ class Session(QObject):
         return self._selection
 
     def install(self, project: Project) -> None:
-        """Show another project; the previous one is closed by whoever opened it."""
+        """Show another project; the previous one is closed by whoever opened it.
+
+        Raises:
+            NotShownError: the window cannot show it; nothing was changed.
+        """
+        require_shown(project.workbook)
         self._project = project
         self._listen(project)
         self._shown = shown(project.workbook)
@@ -111,7 +116,7 @@ class Session(QObject):
 
     def edit_workbook(self, label: str, change: Callable[[Workbook], Workbook]) -> Refusal | None:
         """Edit the list of scenarios as one named step; return why not, or None."""
-        return self._attempt(lambda: self._project.commit(label, change(self._project.workbook)))
+        return self._attempt(lambda: self._project.commit(label, require_shown(change(self._project.workbook))))
 
     def report(self, refusal: Refusal | None) -> bool:
         """Announce a refusal that has no field of its own; return whether the edit was made."""

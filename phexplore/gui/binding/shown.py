@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from phexplore.accuracy.check import check
 from phexplore.accuracy.forecast import Forecast, forecast
-from phexplore.catalog.presets import presets
+from phexplore.catalog.presets import Preset, presets
+from phexplore.errors import PhexploreError
 from phexplore.model.issues import Issue
+from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook
 
@@ -54,6 +56,31 @@ class Update:
     after: Shown
 
 
+class NotShownError(PhexploreError):
+    """A project with parameters of a system that the window does not edit."""
+
+
+def require_shown(workbook: Workbook) -> Workbook:
+    """Return the workbook if the window can show all of it.
+
+    Raises:
+        NotShownError: a scenario holds another system than PHSafe.
+    """
+    for scenario in workbook.scenarios:
+        if not isinstance(scenario.method, PhSafe):
+            raise NotShownError(
+                f"The scenario {scenario.name!r} holds {type(scenario.method).__name__} parameters; the window edits the "
+                "S-DHC (PHSafe).",
+                "Use it on the command line, e.g. phexplore forecast.",
+            )
+    return workbook
+
+
+def shown_presets() -> tuple[Preset, ...]:
+    """Return the presets the window can start from and compare with, in order."""
+    return tuple(preset for preset in presets().values() if isinstance(preset.scenario.method, PhSafe))
+
+
 def shown(workbook: Workbook) -> Shown:
     """Return what is to be shown of a workbook."""
     scenario = workbook.scenario
@@ -65,6 +92,7 @@ def _reference(workbook: Workbook) -> Reference | None:
     if name in workbook.names:
         scenario = workbook.find(name)
         return Reference(name, scenario, forecast(scenario))
-    if (preset := presets().get(name)) is not None:
+    preset = presets().get(name)
+    if preset is not None and isinstance(preset.scenario.method, PhSafe):
         return Reference(preset.title, preset.scenario, forecast(preset.scenario))
     return None

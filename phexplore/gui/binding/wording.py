@@ -82,6 +82,8 @@ def signed_people(change: float) -> str:
     text = people(abs(change))
     if not text.strip("0."):
         return "0"
+    if "." in text:
+        text = text.rstrip("0").rstrip(".")
     return ("+" if change > 0 else "−") + text
 
 

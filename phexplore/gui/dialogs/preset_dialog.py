@@ -7,7 +7,8 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
-from phexplore.catalog.presets import Preset, presets
+from phexplore.catalog.presets import Preset
+from phexplore.gui.binding.shown import shown_presets
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.labels import Text
@@ -24,7 +25,7 @@ class PresetDialog(QDialog):
         self.setMinimumSize(64 * GRID, 40 * GRID)
         self.list = QListWidget()
         self.list.setAccessibleName("Presets")
-        for preset in presets().values():
+        for preset in shown_presets():
             item = QListWidgetItem(preset.title)
             item.setData(Qt.ItemDataRole.UserRole, preset)
             item.setToolTip(preset.id)

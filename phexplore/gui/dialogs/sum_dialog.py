@@ -74,7 +74,7 @@ def sum_of(scenario: Scenario, picks: Sequence[Pick]) -> SelectionMargin | str:
         return "Choose areas, groups and cells, then add them to the sum."
     if len(numbers) > MOST_NUMBERS:
         return f"The sum has {len(numbers):,} numbers; up to {MOST_NUMBERS:,} are added."
-    published = set(scenario.method.published)
+    published = set(scenario.phsafe.published)
     for pick in picks:
         source = tables()[pick.table].derived_from or pick.table
         if QueryKey(source, pick.level) not in published:
@@ -180,7 +180,7 @@ class SumDialog(QDialog):
         regions = (
             [("1", "Nation")]
             if level.region is Region.NATION
-            else [(fips, known[fips].name) for fips in self._session.scenario.method.states if fips in known]
+            else [(fips, known[fips].name) for fips in self._session.scenario.phsafe.states if fips in known]
         )
         _fill(self.areas, regions)
         _fill(

@@ -127,7 +127,7 @@ class Inspector(QScrollArea):
 
     def _refresh(self, _signal: object = None) -> None:
         query, shown = self._session.selection, self._session.shown
-        if query is not None and query not in shown.scenario.method.budgets:
+        if query is not None and query not in shown.scenario.phsafe.budgets:
             query = None
         self._show_head(query)
         chosen = self.topic.currentText()

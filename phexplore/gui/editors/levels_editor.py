@@ -90,13 +90,13 @@ class LevelsEditor(QWidget):
         self._grid.addWidget(tick, number, place)
 
     def _toggle_all(self, queries: tuple[QueryKey, ...]) -> None:
-        published = set(self._session.scenario.method.published)
+        published = set(self._session.scenario.phsafe.published)
         self._publish(queries, published=not all(query in published for query in queries))
 
     def _publish(self, queries: tuple[QueryKey, ...], *, published: bool) -> None:
         def edit(scenario: Scenario) -> Scenario:
             for query in queries:
-                if query in scenario.method.locks and len(queries) > 1:
+                if query in scenario.phsafe.locks and len(queries) > 1:
                     raise EditRefusedError(f"{query.title} is locked.", "Unlock it, or tick the levels one by one.")
                 scenario = set_published(scenario, query, published=published)
             return scenario
@@ -107,7 +107,7 @@ class LevelsEditor(QWidget):
         self._refresh()
 
     def _refresh(self, _update: object = None) -> None:
-        method = self._session.scenario.method
+        method = self._session.scenario.phsafe
         published = set(method.published)
         for query, tick in self.ticks.items():
             _show(tick, Qt.CheckState.Checked if query in published else Qt.CheckState.Unchecked)

@@ -136,10 +136,10 @@ class RowPanel(QFrame):
         return f"target {exact_text(row.target)} people, " + ("met" if row.is_met else "missed")
 
     def _differs(self, query: QueryKey) -> bool:
-        reference, method = self._session.shown.reference, self._session.scenario.method
-        if reference is None or query not in reference.scenario.method.budgets:
+        reference, method = self._session.shown.reference, self._session.scenario.phsafe
+        if reference is None or query not in reference.scenario.phsafe.budgets:
             return False
-        other = reference.scenario.method
+        other = reference.scenario.phsafe
         return (method.budgets[query], method.targets.get(query)) != (other.budgets[query], other.targets.get(query))
 
     def _take(self, column: Column, typed: str) -> str:

@@ -92,9 +92,9 @@ class ScenarioEditor(QWidget):
         scenario = self._session.scenario
         if not (self.name.hasFocus() and self.name.isModified()):
             self.name.setText(scenario.name)
-        self.framework.select(scenario.method.framework)
-        self._consequence.setText(_CONSEQUENCES[scenario.method.framework])
-        self.reader.select(scenario.method.reader)
+        self.framework.select(scenario.phsafe.framework)
+        self._consequence.setText(_CONSEQUENCES[scenario.phsafe.framework])
+        self.reader.select(scenario.phsafe.reader)
         imported = "; exported files keep the imported file's layout and unknown keys" if scenario.source_text else ""
         self._origin.setText((f"preset {scenario.baseline}" if scenario.baseline else "no preset") + imported)
 

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QListView, QMenu, 
 from phexplore.catalog.presets import presets
 from phexplore.gui.binding.scenario_list import NAME_ROLE, ScenarioList
 from phexplore.gui.binding.session import Session
+from phexplore.gui.binding.shown import shown_presets
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import SymbolButton
 from phexplore.model.workbook import activate, add_scenario, compare_with, remove_scenario
@@ -30,7 +31,7 @@ class ScenarioManager(QWidget):
         self.list.activated.connect(self._activate)
         self.list.clicked.connect(self._activate)
         self._menu = QMenu(self)
-        for preset in presets().values():
+        for preset in shown_presets():
             entry = self._menu.addAction(preset.title)
             entry.setToolTip(preset.source)
             entry.triggered.connect(lambda _checked, key=preset.id: self.add_preset(key))

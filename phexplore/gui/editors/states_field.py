@@ -67,7 +67,7 @@ class StatesField(QWidget):
         return button
 
     def _toggle(self, fips: str) -> None:
-        chosen = set(self._session.scenario.method.states) - {PUERTO_RICO}
+        chosen = set(self._session.scenario.phsafe.states) - {PUERTO_RICO}
         chosen ^= {fips}
         name = states()[fips].name
         label = f"Add {name} to the run" if fips in chosen else f"Take {name} out of the run"
@@ -83,7 +83,7 @@ class StatesField(QWidget):
             self._choose_all()
         elif area == _PUERTO_RICO:
             self._set("Run Puerto Rico", (PUERTO_RICO,))
-        elif self._session.scenario.method.states == (PUERTO_RICO,):
+        elif self._session.scenario.phsafe.states == (PUERTO_RICO,):
             self._choose_all()
         self._refresh()
 
@@ -92,7 +92,7 @@ class StatesField(QWidget):
         self._refresh()
 
     def _refresh(self, _update: object = None) -> None:
-        chosen = self._session.scenario.method.states
+        chosen = self._session.scenario.phsafe.states
         if chosen == (PUERTO_RICO,):
             self.area.select(_PUERTO_RICO)
         else:

@@ -107,7 +107,7 @@ class _Line:
 
     def show(self, shown: Shown) -> None:
         """Show the threshold and what it leads to."""
-        table, thresholds = self.product.id, shown.scenario.method.thresholds
+        table, thresholds = self.product.id, shown.scenario.phsafe.thresholds
         people_counted = thresholds.get(table)
         self.field.set_value("" if people_counted is None else str(people_counted))
         self._less.setEnabled(people_counted is not None and people_counted > 1)
@@ -119,7 +119,7 @@ class _Line:
         self._margins.setText(f"{low} to {high} people" if low != high else f"{low} people" if low else "not published")
         self._reference.setText("")
         if shown.reference is not None:
-            other = shown.reference.scenario.method.thresholds.get(table)
+            other = shown.reference.scenario.phsafe.thresholds.get(table)
             same = other == people_counted
             self._reference.setText("same" if same else f"τ was {other}")
             self._reference.set_look("muted" if same else "accent")
@@ -140,7 +140,7 @@ class _Line:
 
     def _step(self, change: int) -> None:
         self.field.forget()
-        people_counted = self._session.scenario.method.thresholds[self.product.id] + change
+        people_counted = self._session.scenario.phsafe.thresholds[self.product.id] + change
         self._session.report(self._set(people_counted))
 
     def _set(self, people_counted: int) -> Refusal | None:

@@ -6,8 +6,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
-from phexplore.catalog.presets import presets
 from phexplore.gui.binding.session import Session
+from phexplore.gui.binding.shown import shown_presets
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
 from phexplore.gui.widgets.labels import Text, line
@@ -55,7 +55,7 @@ class HeaderBar(QFrame):
         _fill(self.scenario, names)
         self.scenario.select(workbook.active)
         others = [(name, name) for name in workbook.names if name != workbook.active]
-        shipped = [(preset.title, preset.id) for preset in presets().values()]
+        shipped = [(preset.title, preset.id) for preset in shown_presets()]
         _fill(self.reference, [("nothing", ""), *others, *shipped])
         self.reference.select(workbook.comparison)
         self._state.setText("" if self._session.project.is_clean else "not saved")

@@ -49,7 +49,7 @@ def read_parameters(path: Path, like: Scenario) -> tuple[Scenario, Sequence[Issu
 
 def with_table(like: Scenario, entries: Sequence[Table10Entry], name: str) -> Scenario:
     """Return the scenario with what the lines of a parameter table say; queries they do not name stay as they are."""
-    method = like.method
+    method = like.phsafe
     budgets, thresholds, targets = dict(method.budgets), dict(method.thresholds), dict(method.targets)
     for entry in entries:
         budgets[entry.query] = entry.budget

@@ -158,7 +158,7 @@ class OverviewPage(LivePage):
 def show_margins(chart: MarginChart, session: Session) -> None:
     """Show the margins of the active scenario in a chart."""
     shown = session.shown
-    method, reference = shown.scenario.method, shown.reference
+    method, reference = shown.scenario.phsafe, shown.reference
     chart.show_forecast(
         shown.figures, method.targets, reference.figures if reference is not None else None, method.locks
     )

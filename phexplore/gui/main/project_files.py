@@ -14,6 +14,7 @@ from phexplore.catalog.presets import Preset, preset
 from phexplore.document.project import FileChangedError, Project
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.session import Session
+from phexplore.gui.binding.shown import require_shown
 from phexplore.gui.dialogs.messages import ask, ask_to_save, show_failure, show_problems
 from phexplore.gui.main.importing import PROJECT_SUFFIX, read_parameters
 from phexplore.gui.main.settings import FOLDER, Settings
@@ -65,6 +66,7 @@ def first_project(path: Path | None) -> tuple[Project, str]:
     if path is not None:
         if path.suffix == PROJECT_SUFFIX:
             project = Project.open(path)
+            require_shown(project.workbook)
             return project, opened_sentence(project)
         project = project_of(preset(DEMONSTRATION))
         scenario, issues = read_parameters(path, project.scenario)
@@ -212,8 +214,13 @@ class ProjectFiles(QObject):
         except PhexploreError as error:
             self._say_failure(f"{path.name} cannot be opened", error)
             return
+        try:
+            self._install(project)
+        except PhexploreError as error:
+            project.close()
+            self._say_failure(f"{path.name} cannot be shown", error)
+            return
         self._settings.remember_file(path)
-        self._install(project)
         if note := opened_sentence(project):
             self.noted.emit(note)
         self.changed.emit()

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+from decimal import ROUND_HALF_EVEN, Decimal
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from phexplore.gui.binding.wording import (
+    budget_text,
+    fixed,
+    parse_people,
+    people,
+    percent,
+    power_text,
+    sentence,
+    signed_budget,
+    signed_people,
+)
+from phexplore.model.numbers import UNLIMITED, parse_exact
+
+
+@given(st.decimals(min_value=-(10**9), max_value=10**9, places=9), st.integers(0, 8))
+def test_that_fixed_rounds_as_the_decimal_module_does(value, places) -> None:
+    expected = value.quantize(Decimal(1).scaleb(-places), ROUND_HALF_EVEN)
+    shown = fixed(Fraction(value), places).replace("−", "-").replace(",", "")
+    assert Decimal(shown) == expected
+    assert shown.count(".") == (1 if places else 0)
+
+
+@pytest.mark.parametrize(
+    ("budget", "text"),
+    [
+        (Fraction(0), "–"),
+        (Fraction("0.662976"), "0.662976"),
+        (Fraction("0.000022"), "0.000022"),
+        (Fraction("0.1"), "0.100000"),
+        (Fraction("2.514562"), "2.514562"),
+        (Fraction("12345.5"), "12,345.500000"),
+        (Fraction("0.00000022"), "0.00000022"),
+        (Fraction(1, 3), "0.333333…"),
+        (Fraction(1, 3 * 10**7), "3.3333e-08…"),
+        (Fraction(1, 3 * 10**400), "3.3333e-401…"),
+        (UNLIMITED, "∞"),
+    ],
+)
+def test_that_a_budget_reads_well_and_never_as_zero(budget, text) -> None:
+    assert budget_text(budget) == text
+
+
+@given(st.fractions(min_value=0, max_value=100).filter(bool))
+def test_that_a_budget_that_is_shown_without_dots_is_exactly_that(budget) -> None:
+    shown = budget_text(budget)
+    if "…" not in shown:
+        assert parse_exact(shown.replace(",", "")) == budget
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (500.2, "500"),
+        (20, "20"),
+        (67.99, "68.0"),
+        (0.5, "0.50"),
+        (12688, "12,688"),
+        (float("inf"), "∞"),
+        (float("nan"), "–"),
+    ],
+)
+def test_that_people_are_rounded_for_reading(number, text) -> None:
+    assert people(number) == text
+
+
+def test_that_differences_carry_their_sign() -> None:
+    assert signed_people(5.0) == "+5"
+    assert signed_people(-119.1) == "−119"
+    assert signed_people(0.001) == "0"
+    assert signed_budget(Fraction("0.0311")) == "+0.031100"
+    assert signed_budget(Fraction(-1, 10**9)) == "−1.0000e-09"
+    assert signed_budget(Fraction(0)) == "0"
+
+
+def test_that_a_small_share_does_not_read_zero() -> None:
+    assert percent(Fraction(1, 10**6)) == "< 0.1 %"
+    assert percent(Fraction(527, 1000)) == "52.7 %"
+    assert percent(Fraction(0)) == "0.0 %"
+    assert percent(None) == "–"
+
+
+@pytest.mark.parametrize(
+    ("typed", "value"),
+    [("1/3", "1/3"), ("0,25", "1/4"), ("0.25", "1/4"), ("25 %", "1/4"), ("2.2e-5", "0.000022"), ("20", "20")],
+)
+def test_that_people_are_read_exactly(typed, value) -> None:
+    assert parse_people(typed) == Fraction(value)
+
+
+@pytest.mark.parametrize("typed", ["1,500", "12,688", "1,234,567"])
+def test_that_a_comma_that_may_group_thousands_is_refused(typed) -> None:
+    with pytest.raises(ValueError, match=typed):
+        parse_people(typed)
+
+
+def test_that_sentences_and_powers_are_written_out() -> None:
+    assert sentence("not a number") == "Not a number."
+    assert sentence("Done!") == "Done!"
+    assert sentence(" ") == ""
+    assert power_text(Fraction(1, 10**10)) == "10⁻¹⁰"
+    assert power_text(Fraction(1, 3)) == "1/3"

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import sys
+
+import pytest
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import QLabel
+
+from phexplore.gui.theme.appearance import Appearance, ThemeChoice, appearance, qt_palette
+from phexplore.gui.theme.colours import DARK, LIGHT, THEMES, contrast
+
+PAIRS = [
+    ("WindowText", "Window"),
+    ("Text", "Base"),
+    ("Text", "AlternateBase"),
+    ("ButtonText", "Button"),
+    ("HighlightedText", "Highlight"),
+    ("ToolTipText", "ToolTipBase"),
+    ("PlaceholderText", "Base"),
+    ("Link", "Base"),
+]
+
+
+def test_that_there_is_one_appearance_per_application(qapp) -> None:
+    assert appearance() is appearance()
+    assert len(qapp.findChildren(Appearance)) == 1
+
+
+def test_that_a_theme_is_switched_at_run_time(qapp, qtbot) -> None:
+    with qtbot.waitSignal(appearance().changed) as changed:
+        appearance().choose(ThemeChoice.DARK)
+    assert changed.args == [DARK]
+    assert qapp.palette().color(QPalette.ColorRole.Window).name() == DARK.window
+    appearance().choose(ThemeChoice.LIGHT)
+    assert qapp.palette().color(QPalette.ColorRole.Window).name() == LIGHT.window
+
+
+@pytest.mark.parametrize(("asked", "given"), [(50, 100), (100, 100), (150, 150), (300, 200)])
+def test_that_the_text_size_stays_between_100_and_200_percent(qapp, asked, given) -> None:
+    appearance().set_scale(asked)
+    assert appearance().scale == given
+    assert qapp.font().pointSizeF() == pytest.approx(9 * given / 100)
+    assert appearance().font(relative=2).pointSizeF() == pytest.approx(18 * given / 100)
+
+
+@pytest.mark.parametrize("theme", THEMES.values(), ids=list(THEMES))
+@pytest.mark.parametrize(("ink", "paper"), PAIRS)
+def test_that_the_palette_is_readable(qapp, theme, ink, paper) -> None:
+    palette = qt_palette(theme)
+    colours = [palette.color(getattr(QPalette.ColorRole, role)).name() for role in (ink, paper)]
+    assert contrast(*colours) >= 4.5
+
+
+def test_that_qt_keeps_the_references_of_none(qapp) -> None:
+    """PySide6 6.12.0 on Python < 3.12 loses a reference to None per call and aborts the process."""
+    label = QLabel()
+    before = sys.getrefcount(None)
+    for number in range(1000):
+        label.setText(str(number))
+    assert abs(sys.getrefcount(None) - before) < 100
