@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from typing import assert_never
 
 from phexplore.accuracy.forecast import Forecast, forecast
+from phexplore.accuracy.topdown_check import check_topdown
 from phexplore.catalog.states import PUERTO_RICO, states
 from phexplore.catalog.tables import queries, tables, truncated_tables
 from phexplore.model.conventions import MarginConvention
@@ -14,13 +16,20 @@ from phexplore.model.keys import Region
 from phexplore.model.numbers import Unlimited, decimal_text, exact_text
 from phexplore.model.phsafe import PhSafe, PrivacyFramework
 from phexplore.model.scenario import Scenario
+from phexplore.model.topdown import TopDown
 
 
 def check(scenario: Scenario) -> list[Issue]:
     """Return all issues of a scenario, errors first; empty when it is ready to run and export."""
-    issues = [*_complete(scenario.method), *_states(scenario.method)]
-    if not any(issue.severity is Severity.ERROR for issue in issues):
-        issues += _consistent(scenario, forecast(scenario))
+    match scenario.method:
+        case PhSafe() as method:
+            issues = [*_complete(method), *_states(method)]
+            if not has_errors(issues):
+                issues += _consistent(scenario, forecast(scenario))
+        case TopDown() as method:
+            issues = check_topdown(method)
+        case _:
+            assert_never(scenario.method)
     return sorted(issues, key=lambda issue: issue.severity is not Severity.ERROR)
 
 
@@ -69,10 +78,10 @@ def _states(method: PhSafe) -> Iterator[Issue]:
 
 
 def _consistent(scenario: Scenario, figures: Forecast) -> Iterator[Issue]:
-    yield from _budgets(scenario.method)
+    yield from _budgets(scenario.phsafe)
     yield from _targets(scenario, figures)
-    yield from _ratios(scenario.method)
-    if scenario.conventions.margin is MarginConvention.PAPER and scenario.method.framework is PrivacyFramework.PURE_DP:
+    yield from _ratios(scenario.phsafe)
+    if scenario.conventions.margin is MarginConvention.PAPER and scenario.phsafe.framework is PrivacyFramework.PURE_DP:
         yield Issue(
             ("conventions", "margin"),
             "The paper's ⌊1.64 σ⌋ is a margin of Gaussian noise; the scenario uses pure DP.",
@@ -102,7 +111,7 @@ def _budgets(method: PhSafe) -> Iterator[Issue]:
 
 
 def _targets(scenario: Scenario, figures: Forecast) -> Iterator[Issue]:
-    for query, target in scenario.method.targets.items():
+    for query, target in scenario.phsafe.targets.items():
         margins = figures.query(query).margins
         if margins is None:
             continue

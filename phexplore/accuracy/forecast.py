@@ -157,7 +157,7 @@ class Forecast:
 
 def forecast(scenario: Scenario) -> Forecast:
     """Return all analytic figures. Unchanged queries come from a cache keyed by value, so an edit costs one query."""
-    method, conventions = scenario.method, scenario.conventions
+    method, conventions = scenario.phsafe, scenario.conventions
     total = total_budget(list(method.budgets.values()))
     known = _known_figures(method.framework, conventions)
     queries: list[QueryForecast] = []
@@ -364,7 +364,7 @@ def selection_margin(scenario: Scenario, selection: list[SelectedNumber]) -> Sel
 
 
 def _noise_of(scenario: Scenario, key: QueryKey) -> Noise:
-    method = scenario.method
+    method = scenario.phsafe
     budget = method.budgets[key]
     if budget == 0:
         raise ValueError(f"{key.title} is not published")

@@ -31,7 +31,7 @@ def solved_budget(scenario: Scenario, query: QueryKey, margin: Fraction) -> Frac
     Raises:
         MarginError: no positive budget gives it.
     """
-    method = scenario.method
+    method = scenario.phsafe
     reach = sensitivity(tables()[query.table], method.thresholds.get(query.table))
     return budget_for_margin(margin, reach, method.framework, scenario.conventions)
 
@@ -56,11 +56,11 @@ def edit_threshold(scenario: Scenario, table: TableId, people: int, keep: Keep =
     if keep is Keep.BUDGETS:
         return edited
     figures = forecast(scenario)
-    for query in scenario.method.published:
-        if query.table != table or query in scenario.method.locks:
+    for query in scenario.phsafe.published:
+        if query.table != table or query in scenario.phsafe.locks:
             continue
         margins = figures.query(query).margins
-        margin = scenario.method.targets.get(query)
+        margin = scenario.phsafe.targets.get(query)
         if margin is None and margins is not None:
             margin = Fraction(margins.by(scenario.conventions.margin))
         if margin:
@@ -79,9 +79,9 @@ def set_published(scenario: Scenario, query: QueryKey, *, published: bool) -> Sc
     """
     if not published:
         return set_budget(scenario, query, Fraction(0))
-    if scenario.method.budgets.get(query, Fraction(1)) != 0:
+    if scenario.phsafe.budgets.get(query, Fraction(1)) != 0:
         return scenario
-    if (target := scenario.method.targets.get(query)) is not None:
+    if (target := scenario.phsafe.targets.get(query)) is not None:
         return set_budget(scenario, query, solved_budget(scenario, query, target))
     if (budget := _baseline_budget(scenario, query)) is None:
         raise EditRefusedError(
@@ -92,7 +92,7 @@ def set_published(scenario: Scenario, query: QueryKey, *, published: bool) -> Sc
 
 def _baseline_budget(scenario: Scenario, query: QueryKey) -> Budget | None:
     baseline = presets().get(scenario.baseline)
-    budget = baseline.scenario.method.budgets.get(query) if baseline else None
+    budget = baseline.scenario.phsafe.budgets.get(query) if baseline else None
     return budget or None
 
 
@@ -102,8 +102,8 @@ def reset_query(scenario: Scenario, query: QueryKey, source: Scenario) -> Scenar
     Raises:
         EditRefusedError: the query is locked.
     """
-    edited = set_budget(scenario, query, source.method.budgets[query])
-    targets = {key: value for key, value in edited.method.targets.items() if key != query}
-    if (target := source.method.targets.get(query)) is not None:
+    edited = set_budget(scenario, query, source.phsafe.budgets[query])
+    targets = {key: value for key, value in edited.phsafe.targets.items() if key != query}
+    if (target := source.phsafe.targets.get(query)) is not None:
         targets[query] = target
-    return replace(edited, method=replace(edited.method, targets=targets))
+    return replace(edited, method=replace(edited.phsafe, targets=targets))

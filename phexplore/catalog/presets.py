@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from phexplore.catalog.tables import queries
+from phexplore.catalog.topdown_presets import TopDownEntry, topdown_entries
 from phexplore.errors import UnknownNameError
 from phexplore.model.keys import QueryKey, TableId, parse_level
 from phexplore.model.numbers import parse_budget, parse_exact
@@ -26,8 +27,10 @@ class Preset:
         id: as the command line takes it, e.g. ``sdhc-2020-us``.
         title: for people.
         source: where the figures come from.
-        product: the system, "S-DHC (PHSafe)".
+        product: the publication, e.g. "S-DHC (PHSafe)".
         scenario: the parameters.
+        partner: id of the preset released together with this one, "" when alone.
+        errata: what the papers print otherwise, in words.
     """
 
     id: str
@@ -35,13 +38,17 @@ class Preset:
     source: str
     product: str
     scenario: Scenario
+    partner: str = ""
+    errata: tuple[str, ...] = ()
 
 
 @lru_cache(maxsize=1)
 def presets() -> Mapping[str, Preset]:
     """Return all presets by id, in the order they are shown."""
     content = json.loads(resource("presets/sdhc.json").read_text(encoding="utf-8"))
-    return MappingProxyType({entry["id"]: _sdhc(entry) for entry in content["presets"]})
+    found = [_sdhc(entry) for entry in content["presets"]]
+    found += [_topdown(entry) for entry in topdown_entries().values()]
+    return MappingProxyType({preset.id: preset for preset in found})
 
 
 def preset(preset_id: str) -> Preset:
@@ -67,6 +74,13 @@ def _sdhc(entry: Mapping[str, Any]) -> Preset:
     )
     scenario = Scenario(name=entry["title"], method=method, baseline=entry["id"])
     return Preset(entry["id"], entry["title"], entry["source"], "S-DHC (PHSafe)", scenario)
+
+
+def _topdown(entry: TopDownEntry) -> Preset:
+    scenario = Scenario(name=entry.title, method=entry.method, baseline=entry.id)
+    return Preset(
+        entry.id, entry.title, entry.source, f"{entry.product} (TopDown)", scenario, entry.partner, entry.errata
+    )
 
 
 def _by_query(tables: Mapping[str, Mapping[str, str]], parse: Any) -> dict[QueryKey, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 from phexplore.accuracy.forecast import DerivedForecast, EpsilonFigure, Forecast, QueryForecast
 from phexplore.accuracy.margins import Margins
 from phexplore.accuracy.ratios import RatioForecast
+from phexplore.accuracy.topdown_forecast import JointRelease, TopDownForecast
 from phexplore.model.conventions import Conventions
 from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PrivacyFramework
@@ -58,7 +59,7 @@ def _epsilon_json(figure: EpsilonFigure) -> dict[str, Any]:
 
 
 def _query_json(scenario: Scenario, entry: QueryForecast) -> dict[str, Any]:
-    target = scenario.method.targets.get(entry.query)
+    target = scenario.phsafe.targets.get(entry.query)
     return {
         "table": entry.query.table,
         "level": entry.query.level.text,
@@ -115,3 +116,60 @@ def margins_json(margins: Margins | None) -> dict[str, Any]:
 def _finite(value: float) -> float | None:
     """JSON has no infinity: an unbounded end is null."""
     return value if math.isfinite(value) else None
+
+
+def topdown_json(
+    scenario: Scenario, figures: TopDownForecast, joint: JointRelease | None, errata: tuple[str, ...]
+) -> dict[str, Any]:
+    """Return the content of ``forecast --json`` for TopDown."""
+    zcdp = figures.framework is PrivacyFramework.ZCDP
+    return {
+        "scenario": scenario.name,
+        "framework": figures.framework.value,
+        "schema": scenario.topdown.schema,
+        "conventions": {**conventions_json(figures.conventions), "neighbours": "bounded"},
+        "privacy": {
+            "rho": exact_text(figures.total) if zcdp else None,
+            "pure_epsilon": None if zcdp else exact_text(figures.total),
+            "epsilon": [_epsilon_json(figure) for figure in figures.epsilons],
+            "block_within": [
+                {"level": loss.name, "rho": exact_text(loss.rho), "epsilon": loss.epsilon}
+                for loss in figures.block_within
+            ],
+            "attributes": [
+                {"attribute": loss.name, "rho": exact_text(loss.rho), "epsilon": loss.epsilon}
+                for loss in figures.attributes
+            ],
+            "joint_release": _joint_json(joint),
+        },
+        "levels": [
+            {"level": level, "share": exact_text(scenario.topdown.level_shares[level])}
+            for level in scenario.topdown.levels
+        ],
+        "cells": [
+            {
+                "level": entry.key.level,
+                "query": entry.key.query,
+                "cells": entry.cells,
+                "share": exact_text(entry.share),
+                "rho": exact_text(entry.budget),
+                "sigma2": exact_text(entry.sigma2) if entry.sigma2 is not None else None,
+                "sigma": entry.sigma,
+                "moe": margins_json(entry.margins),
+            }
+            for entry in figures.entries
+        ],
+        "derived": [],
+        "errata": list(errata),
+    }
+
+
+def _joint_json(joint: JointRelease | None) -> dict[str, Any] | None:
+    if joint is None:
+        return None
+    return {
+        "with": joint.partner,
+        "rho": exact_text(joint.rho),
+        "epsilon": joint.epsilon,
+        "sum_of_epsilons": joint.sum_of_epsilons,
+    }

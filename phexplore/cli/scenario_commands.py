@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, assert_never
 
 import typer
 
 from phexplore.accuracy.check import check as check_scenario
 from phexplore.accuracy.check import has_errors
+from phexplore.accuracy.forecast import EpsilonFigure
+from phexplore.accuracy.margins import Margins
 from phexplore.catalog.presets import presets as all_presets
 from phexplore.cli.printing import print_json, print_table, say
 from phexplore.cli.source import load_scenario
 from phexplore.errors import PhexploreError
-from phexplore.model.conventions import MarginConvention
 from phexplore.model.diff import Change, parameters_only
 from phexplore.model.diff import diff as differences
-from phexplore.model.keys import QueryKey
-from phexplore.model.numbers import exact_text
+from phexplore.model.numbers import Unlimited, exact_text, total_budget
+from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
+from phexplore.model.topdown import TopDown
 
 SCENARIO = typer.Argument(help="A preset id, a project file (.phx, #NAME for one of its scenarios) or a config.json.")
 JSON = typer.Option(False, "--json", help="Print JSON.")
@@ -72,12 +74,22 @@ def forecast(scenario: str = SCENARIO, as_json: bool = JSON) -> None:
 
     Example: phexplore forecast sdhc-2020-us --json
     """
+    found = load_scenario(scenario)
+    _refuse_errors(found)
+    match found.method:
+        case PhSafe():
+            _forecast_phsafe(found, as_json=as_json)
+        case TopDown():
+            _forecast_topdown(found, as_json=as_json)
+        case _:
+            assert_never(found.method)
+
+
+def _forecast_phsafe(found: Scenario, *, as_json: bool) -> None:
     from phexplore.accuracy.forecast import forecast as compute
     from phexplore.accuracy.ratios import ratio_forecasts
     from phexplore.cli.figures import forecast_json
 
-    found = load_scenario(scenario)
-    _refuse_errors(found)
     figures = compute(found)
     if as_json:
         print_json(forecast_json(found, figures, ratio_forecasts(figures)))
@@ -86,27 +98,75 @@ def forecast(scenario: str = SCENARIO, as_json: bool = JSON) -> None:
     symbol = privacy.framework.symbol
     print(f"{found.name}")
     print(f"{symbol} bounded {exact_text(privacy.bounded_total)}, unbounded {exact_text(privacy.total)}")
-    for figure in privacy.epsilons:
-        how = figure.conversion.value if figure.conversion else "pure DP"
-        print(f"ε = {figure.value:.4f} at δ = {float(figure.delta):.0e}  ({how}, {figure.neighbours.value} neighbours)")
-    rows = []
-    for entry in figures.queries:
-        margins = entry.margins
-        rows.append(
-            (
-                entry.query.table,
-                entry.query.level.title,
-                str(entry.threshold or "-"),
-                exact_text(entry.budget),
-                exact_text(entry.bounded_budget),
-                f"{margins.exact}" if margins else "-",
-                f"{margins.normal:.2f}" if margins else "-",
-                f"{margins.paper}" if margins and margins.paper is not None else "-",
-            )
+    _print_epsilons(privacy.epsilons)
+    rows = [
+        (
+            entry.query.table,
+            entry.query.level.title,
+            str(entry.threshold or "-"),
+            exact_text(entry.budget),
+            exact_text(entry.bounded_budget),
+            *_margin_texts(entry.margins),
         )
+        for entry in figures.queries
+    ]
     z = exact_text(figures.conventions.z)
     header = ("table", "level", "τ", symbol, f"bounded {symbol}", "MOE exact", f"MOE z={z}", "MOE ⌊1.64σ⌋")
     print_table(header, rows, right=range(2, 8))
+
+
+def _forecast_topdown(found: Scenario, *, as_json: bool) -> None:
+    from phexplore.accuracy.topdown_forecast import forecast_topdown, joint_release
+    from phexplore.cli.figures import topdown_json
+
+    method = found.topdown
+    figures = forecast_topdown(method, found.conventions)
+    preset = all_presets().get(found.baseline)
+    joint = None
+    if preset is not None and preset.partner:
+        joint = joint_release(method, preset.partner, all_presets()[preset.partner].scenario.topdown)
+    errata = preset.errata if preset is not None else ()
+    if as_json:
+        print_json(topdown_json(found, figures, joint, errata))
+        return
+    print(found.name)
+    print(f"{figures.framework.symbol} {exact_text(figures.total)} ≈ {float(figures.total):.6f} (replace one record)")
+    _print_epsilons(figures.epsilons)
+    for loss in figures.block_within:
+        print(f"ε = {loss.epsilon:.2f} for the block within {loss.name}")
+    for loss in figures.attributes:
+        print(f"ε = {loss.epsilon:.2f} for {loss.name} alone")
+    if joint is not None:
+        print(
+            f"with {joint.partner}: ε = {joint.epsilon:.3f} as one release (sum of both ε {joint.sum_of_epsilons:.3f})"
+        )
+    for erratum in errata:
+        print(f"erratum: {erratum}")
+    rows = [
+        (
+            entry.key.level,
+            entry.key.query,
+            f"{entry.cells:,}",
+            exact_text(entry.share),
+            f"{float(entry.budget):.6g}",
+            *_margin_texts(entry.margins),
+        )
+        for entry in figures.entries
+    ]
+    header = ("level", "query", "cells", "share", figures.framework.symbol, "MOE exact", "MOE normal", "MOE ⌊1.64σ⌋")
+    print_table(header, rows, right=range(2, 8))
+
+
+def _print_epsilons(figures: tuple[EpsilonFigure, ...]) -> None:
+    for figure in figures:
+        how = figure.conversion.value if figure.conversion else "pure DP"
+        print(f"ε = {figure.value:.4f} at δ = {float(figure.delta):.0e}  ({how}, {figure.neighbours.value} neighbours)")
+
+
+def _margin_texts(margins: Margins | None) -> tuple[str, str, str]:
+    if margins is None:
+        return "-", "-", "-"
+    return f"{margins.exact}", f"{margins.normal:.2f}", "-" if margins.paper is None else f"{margins.paper}"
 
 
 def diff(a: str = SCENARIO, b: str = SCENARIO, as_json: bool = JSON) -> None:
@@ -114,21 +174,14 @@ def diff(a: str = SCENARIO, b: str = SCENARIO, as_json: bool = JSON) -> None:
 
     Example: phexplore diff sdhc-2020-us proposal.phx
     """
-    from phexplore.accuracy.forecast import forecast as compute
-
     first, second = load_scenario(a), load_scenario(b)
     changes = parameters_only(differences(first, second))
-    before, after = compute(first), compute(second)
-    effects = _margin_effects(first, before, after)
-    total = {
-        "before": exact_text(before.privacy.bounded_total),
-        "after": exact_text(after.privacy.bounded_total),
-    }
+    total, effects = _effects(first, second)
     if as_json:
         print_json(
             {
                 "parameters": [{"path": c.path, "before": _shown(c.before), "after": _shown(c.after)} for c in changes],
-                "effects": {"bounded_total": total, "margins": effects},
+                "effects": {"total": total, "margins": effects},
             }
         )
         return
@@ -136,26 +189,53 @@ def diff(a: str = SCENARIO, b: str = SCENARIO, as_json: bool = JSON) -> None:
         print("The parameters are equal.")
         return
     print_table(("parameter", "before", "after"), [(c.path, _shown(c.before), _shown(c.after)) for c in changes])
-    print(f"\nbounded total {total['before']} → {total['after']}")
+    print(f"\ntotal privacy loss {total['before']} → {total['after']}")
     if effects:
-        rows = [(e["table"], e["level"], e["before"], e["after"]) for e in effects]
-        print_table(
-            ("table", "level", "MOE before", "MOE after"),
-            [(t, lev, _people(x), _people(y)) for t, lev, x, y in rows],
-            right=(2, 3),
-        )
+        rows = [(e["name"], e["level"], _people(e["before"]), _people(e["after"])) for e in effects]
+        print_table(("name", "level", "MOE before", "MOE after"), rows, right=(2, 3))
 
 
-def _margin_effects(first: Scenario, before: Any, after: Any) -> list[dict[str, Any]]:
-    convention: MarginConvention = first.conventions.margin
-    found = []
-    for old, new in zip(before.queries, after.queries, strict=True):
-        x = old.margins.by(convention) if old.margins else None
-        y = new.margins.by(convention) if new.margins else None
-        if x != y:
-            key: QueryKey = old.query
-            found.append({"table": key.table, "level": key.level.text, "before": x, "after": y})
-    return found
+def _effects(first: Scenario, second: Scenario) -> tuple[dict[str, str], list[dict[str, Any]]]:
+    """Return the totals before and after, and the margins that differ, by name and level."""
+    before, after = _margins(first), _margins(second)
+    places = [*before, *(place for place in after if place not in before)]
+    effects = [
+        {"name": name, "level": level, "before": before.get((name, level)), "after": after.get((name, level))}
+        for name, level in places
+        if before.get((name, level)) != after.get((name, level))
+    ]
+    return {"before": _total(first), "after": _total(second)}, effects
+
+
+def _total(scenario: Scenario) -> str:
+    match scenario.method:
+        case PhSafe() as method:
+            total = total_budget(list(method.budgets.values()))
+            return exact_text(total if isinstance(total, Unlimited) else 2 * total)
+        case TopDown() as method:
+            return exact_text(method.total)
+        case _:
+            assert_never(scenario.method)
+
+
+def _margins(scenario: Scenario) -> dict[tuple[str, str], float | None]:
+    from phexplore.accuracy.forecast import forecast as compute
+    from phexplore.accuracy.topdown_forecast import forecast_topdown
+
+    convention = scenario.conventions.margin
+    match scenario.method:
+        case PhSafe():
+            return {
+                (entry.query.table, entry.query.level.text): entry.margins.by(convention) if entry.margins else None
+                for entry in compute(scenario).queries
+            }
+        case TopDown() as method:
+            return {
+                (entry.key.query, entry.key.level): entry.margins.by(convention) if entry.margins else None
+                for entry in forecast_topdown(method, scenario.conventions).entries
+            }
+        case _:
+            assert_never(scenario.method)
 
 
 def _people(value: float | None) -> str:

@@ -198,7 +198,7 @@ def write_config(scenario: Scenario) -> str:
     Raises:
         ExportError: a budget has no finite decimal, so the file could not say exactly what was approved.
     """
-    for query, budget in scenario.method.budgets.items():
+    for query, budget in scenario.phsafe.budgets.items():
         if not isinstance(budget, Unlimited) and decimal_text(budget) is None:
             raise ExportError(
                 f"The budget {exact_text(budget)} of {query.title} has no finite decimal; config.json needs one.",
@@ -206,7 +206,7 @@ def write_config(scenario: Scenario) -> str:
             )
     if scenario.source_text:
         return _patched(scenario)
-    return _rendered(scenario.method)
+    return _rendered(scenario.phsafe)
 
 
 def _number_text(budget: Budget) -> str:
@@ -243,7 +243,7 @@ def _rendered(method: PhSafe) -> str:
 
 
 def _patched(scenario: Scenario) -> str:
-    text, method = scenario.source_text, scenario.method
+    text, method = scenario.source_text, scenario.phsafe
     try:
         old, _ = read_config(text)
         root = parse_json(text)
@@ -251,7 +251,7 @@ def _patched(scenario: Scenario) -> str:
         return _rendered(method)
     replacements: list[tuple[int, int, str]] = []
     for member in _members(root):
-        replacements += _differences(member, old.method, method)
+        replacements += _differences(member, old.phsafe, method)
     for start, end, new in sorted(replacements, reverse=True):
         text = text[:start] + new + text[end:]
     return text

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, assert_never
 
 from phexplore.errors import PhexploreError
 from phexplore.model.conventions import Conventions, MarginConvention, Neighbours
-from phexplore.model.diff import Change, ChangedField
+from phexplore.model.diff import Change, ChangedField, ChangedKey
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.keys import QueryKey, TableId, parse_query
 from phexplore.model.numbers import Rounding, exact_text, parse_budget, parse_exact
 from phexplore.model.phsafe import PhSafe, PrivacyFramework
-from phexplore.model.scenario import Scenario
+from phexplore.model.scenario import Method, Scenario
+from phexplore.model.topdown import LevelQuery, Passes, SpineChoice, TopDown
 from phexplore.model.workbook import Workbook
 
 Json = dict[str, Any]
@@ -118,24 +119,67 @@ def _decode_conventions(value: Any, reader: _Reader) -> Conventions:
     return reader.parsed(fields, lambda found: Conventions(**found), "conventions", default=default)  # type: ignore[no-any-return]
 
 
+def encode_method(method: Method) -> Json:
+    """Return the parameters of a system as JSON; shares and budgets are exact text."""
+    match method:
+        case PhSafe():
+            return {
+                "kind": "phsafe",
+                "framework": method.framework.value,
+                "budgets": {query.text: exact_text(budget) for query, budget in method.budgets.items()},
+                "thresholds": dict(method.thresholds),
+                "states": list(method.states),
+                "reader": method.reader,
+                "targets": {query.text: exact_text(target) for query, target in method.targets.items()},
+                "locks": sorted(query.text for query in method.locks),
+            }
+        case TopDown():
+            return {
+                "kind": "topdown",
+                "framework": method.framework.value,
+                "schema": method.schema,
+                "total": exact_text(method.total),
+                "levels": [
+                    {
+                        "level": level,
+                        "share": exact_text(method.level_shares[level]),
+                        "queries": _queries(method, level),
+                    }
+                    for level in method.levels
+                ],
+                "passes": {level: encode_passes(passes) for level, passes in method.passes.items()},
+                "invariants": {level: list(names) for level, names in method.invariants.items()},
+                "constraints": {level: list(names) for level, names in method.constraints.items()},
+                "spine": encode_spine(method.spine),
+                "locked_levels": sorted(method.locked_levels),
+                "locked_queries": sorted(key.text for key in method.locked_queries),
+            }
+        case _:
+            assert_never(method)
+
+
+def _queries(method: TopDown, level: str) -> Json:
+    return {key.query: exact_text(share) for key, share in method.query_shares.items() if key.level == level}
+
+
+def encode_passes(passes: Passes) -> Json:
+    """Return passes as nested lists of query names."""
+    return {"least_squares": passes.least_squares, "rounder": passes.rounder}
+
+
+def encode_spine(spine: SpineChoice) -> Json:
+    """Return the choice of spine."""
+    return {"kind": spine.kind, "settings": dict(spine.settings)}
+
+
 def encode_scenario(scenario: Scenario) -> Json:
     """Return the scenario as JSON; budgets are exact text such as "0.002619" or "1/3"."""
-    method = scenario.method
     return {
         "name": scenario.name,
         "note": scenario.note,
         "baseline": scenario.baseline,
         "conventions": encode_conventions(scenario.conventions),
-        "method": {
-            "kind": "phsafe",
-            "framework": method.framework.value,
-            "budgets": {query.text: exact_text(budget) for query, budget in method.budgets.items()},
-            "thresholds": dict(method.thresholds),
-            "states": list(method.states),
-            "reader": method.reader,
-            "targets": {query.text: exact_text(target) for query, target in method.targets.items()},
-            "locks": sorted(query.text for query in method.locks),
-        },
+        "method": encode_method(scenario.method),
         "source_text": scenario.source_text,
     }
 
@@ -169,11 +213,19 @@ def decode_scenario(value: Any, *path: str) -> Scenario:
     return scenario
 
 
-def _decode_method(value: Any, reader: _Reader) -> PhSafe | None:
+def _decode_method(value: Any, reader: _Reader) -> Method | None:
     holder = reader.object_of(value, "method")
     kind = holder.get("kind")
-    if kind != "phsafe":
-        raise ValueError(f"this version knows the method 'phsafe', got {_shown(kind)}")
+    match kind:
+        case "phsafe":
+            return _decode_phsafe(holder, reader)
+        case "topdown":
+            return _decode_topdown(holder, reader)
+        case _:
+            raise ValueError(f"this version knows the methods 'phsafe' and 'topdown', got {_shown(kind)}")
+
+
+def _decode_phsafe(holder: Mapping[str, Any], reader: _Reader) -> PhSafe | None:
     budgets = _decode_queries(holder, "budgets", _budget, reader)
     targets = _decode_queries(holder, "targets", _number, reader)
     thresholds = {
@@ -191,6 +243,80 @@ def _decode_method(value: Any, reader: _Reader) -> PhSafe | None:
         "locks": locks,
     }
     return reader.parsed(fields, lambda found: PhSafe(**found), "method", default=None)  # type: ignore[no-any-return]
+
+
+def _decode_topdown(holder: Mapping[str, Any], reader: _Reader) -> TopDown | None:
+    levels: list[str] = []
+    level_shares: dict[str, Fraction] = {}
+    query_shares: dict[LevelQuery, Fraction] = {}
+    entries = holder.get("levels")
+    for number, entry in enumerate(entries if isinstance(entries, list) else []):
+        place = ("method", "levels", str(number))
+        item = reader.object_of(entry, *place)
+        level = reader.read(item, "level", _text, *place, default=f"level {number}")
+        levels.append(level)
+        level_shares[level] = reader.read(item, "share", _number, *place, default=Fraction(0))
+        for query, share in reader.object_of(item.get("queries", {}), *place, "queries").items():
+            found = reader.parsed(share, _number, *place, "queries", query, default=Fraction(0))
+            query_shares[LevelQuery(level, query)] = found
+
+    def names(key: str) -> dict[str, tuple[str, ...]]:
+        found = reader.object_of(holder.get(key, {}), "method", key)
+        return {level: reader.parsed(value, _texts, "method", key, level, default=()) for level, value in found.items()}
+
+    def read(key: str, parse: Callable[[Any], Any], default: Any) -> Any:
+        return reader.read(holder, key, parse, "method", default=default)
+
+    passes = reader.object_of(holder.get("passes", {}), "method", "passes")
+    fields = {
+        "schema": read("schema", _text, ""),
+        "levels": tuple(levels),
+        "total": read("total", _number, Fraction(1)),
+        "level_shares": level_shares,
+        "query_shares": query_shares,
+        "framework": read("framework", PrivacyFramework, PrivacyFramework.ZCDP),
+        "passes": {
+            level: reader.parsed(value, decode_passes, "method", "passes", level, default=Passes((), ()))
+            for level, value in passes.items()
+        },
+        "invariants": names("invariants"),
+        "constraints": names("constraints"),
+        "spine": read("spine", decode_spine, SpineChoice("standard")),
+        "locked_levels": frozenset(read("locked_levels", _texts, ())),
+        "locked_queries": frozenset(map(parse_level_query, read("locked_queries", _texts, ()))),
+    }
+    return reader.parsed(fields, lambda found: TopDown(**found), "method", default=None)  # type: ignore[no-any-return]
+
+
+def parse_level_query(text: str) -> LevelQuery:
+    """Read ``Block/hispanic * cenrace``."""
+    level, _, query = text.partition("/")
+    return LevelQuery(level, query)
+
+
+def decode_passes(value: Any) -> Passes:
+    """Read passes.
+
+    Raises:
+        TypeError: they are not lists of lists of lists of names.
+    """
+    return Passes(_nested(value["least_squares"]), _nested(value["rounder"]))
+
+
+def _nested(value: Any) -> tuple[tuple[tuple[str, ...], ...], ...]:
+    if not isinstance(value, list):
+        raise TypeError(f"a list of passes is expected, got {_shown(value)}")
+    return tuple(tuple(_texts(names) for names in inner) for inner in value)
+
+
+def decode_spine(value: Any) -> SpineChoice:
+    """Read the choice of spine.
+
+    Raises:
+        TypeError: a setting is not text.
+    """
+    settings = {str(key): _text(item) for key, item in dict(value.get("settings", {})).items()}
+    return SpineChoice(_text(value["kind"]), tuple(settings.items()))
 
 
 def _decode_queries(
@@ -245,7 +371,7 @@ def decode_workbook(value: Any, *path: str) -> Workbook:
 
 def encode_change(change: Change) -> Json:
     """Return one change as JSON, values as exact text."""
-    key = change.key.text if isinstance(change.key, QueryKey) else change.key
+    key = change.key.text if isinstance(change.key, QueryKey | LevelQuery) else change.key
     return {
         "field": change.field.value,
         **({"key": key} if key is not None else {}),
@@ -261,16 +387,31 @@ def decode_change(value: Any) -> Change:
         ValueError, TypeError, KeyError, PhexploreError: it cannot be read.
     """
     field, text = ChangedField(value["field"]), value.get("key")
-    key: QueryKey | TableId | None = None
-    if field is ChangedField.THRESHOLD:
-        key = TableId(_text(text))
-    elif text is not None:
-        key = parse_query(_text(text))
+    key = None if text is None else _KEYS.get(field, _text)(_text(text))
     return Change(field, key, _decode_value(field, value["from"]), _decode_value(field, value["to"]))
+
+
+_KEYS: Mapping[ChangedField, Callable[[str], ChangedKey]] = {
+    ChangedField.BUDGET: parse_query,
+    ChangedField.TARGET: parse_query,
+    ChangedField.LOCK: parse_query,
+    ChangedField.THRESHOLD: lambda text: TableId(text),
+    ChangedField.QUERY_SHARE: parse_level_query,
+    ChangedField.QUERY_LOCK: parse_level_query,
+}
 
 
 def _same(value: Any) -> Any:
     return value
+
+
+def _decode_method_alone(value: Any) -> Method:
+    reader = _Reader(("method",))
+    method = _decode_method(value, reader)
+    reader.finish()
+    if method is None:
+        raise ValueError("the parameters cannot be read")
+    return method
 
 
 def _decode_conventions_alone(value: Any) -> Conventions:
@@ -281,12 +422,24 @@ def _decode_conventions_alone(value: Any) -> Conventions:
 
 
 _CODECS: Mapping[ChangedField, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    ChangedField.METHOD: (encode_method, _decode_method_alone),
     ChangedField.BUDGET: (exact_text, _budget),
     ChangedField.TARGET: (exact_text, _number),
     ChangedField.THRESHOLD: (_same, _count),
     ChangedField.LOCK: (_same, bool),
     ChangedField.STATES: (list, _texts),
     ChangedField.FRAMEWORK: (lambda framework: framework.value, PrivacyFramework),
+    ChangedField.SCHEMA: (_same, _text),
+    ChangedField.LEVELS: (list, _texts),
+    ChangedField.TOTAL: (exact_text, _number),
+    ChangedField.LEVEL_SHARE: (exact_text, _number),
+    ChangedField.QUERY_SHARE: (exact_text, _number),
+    ChangedField.PASSES: (encode_passes, decode_passes),
+    ChangedField.INVARIANTS: (list, _texts),
+    ChangedField.CONSTRAINTS: (list, _texts),
+    ChangedField.SPINE: (encode_spine, decode_spine),
+    ChangedField.LEVEL_LOCK: (_same, bool),
+    ChangedField.QUERY_LOCK: (_same, bool),
     ChangedField.CONVENTIONS: (encode_conventions, _decode_conventions_alone),
     ChangedField.READER: (_same, _text),
     ChangedField.NAME: (_same, _text),

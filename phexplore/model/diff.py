@@ -3,30 +3,47 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from phexplore.model.keys import QueryKey, TableId
 from phexplore.model.phsafe import PhSafe
-from phexplore.model.scenario import Scenario
+from phexplore.model.scenario import Method, Scenario
+from phexplore.model.topdown import LevelQuery, TopDown
 
 
 class ChangedField(enum.Enum):
     """The kinds of parameters that can differ. The value is the word in a path."""
 
+    METHOD = "method"
     BUDGET = "budget"
     TARGET = "target"
     THRESHOLD = "threshold"
     LOCK = "lock"
     STATES = "states"
-    FRAMEWORK = "framework"
     READER = "reader"
+    FRAMEWORK = "framework"
+    SCHEMA = "schema"
+    LEVELS = "levels"
+    TOTAL = "total"
+    LEVEL_SHARE = "level share"
+    QUERY_SHARE = "query share"
+    PASSES = "passes"
+    INVARIANTS = "invariants"
+    CONSTRAINTS = "constraints"
+    SPINE = "spine"
+    LEVEL_LOCK = "level lock"
+    QUERY_LOCK = "query lock"
     CONVENTIONS = "conventions"
     NAME = "name"
     NOTE = "note"
     BASELINE = "baseline"
     SOURCE_TEXT = "source text"
+
+
+ChangedKey = QueryKey | TableId | LevelQuery | str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,25 +52,60 @@ class Change:
 
     Attributes:
         field: what kind of parameter.
-        key: which one: a query, a table, or None for parameters that exist once.
+        key: which one: a query, a table, a level, or None for parameters that exist once.
         before: its value in the first scenario, None when absent.
         after: its value in the second.
     """
 
     field: ChangedField
-    key: QueryKey | TableId | None
+    key: ChangedKey
     before: Any
     after: Any
 
     @property
     def path(self) -> str:
         """A readable path, e.g. ``budget PH3/state_A-G``."""
-        key = self.key.text if isinstance(self.key, QueryKey) else (self.key or "")
+        key = self.key.text if isinstance(self.key, QueryKey | LevelQuery) else (self.key or "")
         return f"{self.field.value} {key}".strip()
 
 
-_MAPPINGS = {ChangedField.BUDGET: "budgets", ChangedField.TARGET: "targets", ChangedField.THRESHOLD: "thresholds"}
-_METHOD = {ChangedField.STATES: "states", ChangedField.FRAMEWORK: "framework", ChangedField.READER: "reader"}
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """Which attributes of a method are mappings, sets and single values, and the word for each."""
+
+    mappings: Mapping[ChangedField, str]
+    sets: Mapping[ChangedField, str]
+    values: Mapping[ChangedField, str]
+
+    @property
+    def names(self) -> dict[ChangedField, str]:
+        return {**self.mappings, **self.sets, **self.values}
+
+
+_PARTS: Mapping[type[Method], _Parts] = {
+    PhSafe: _Parts(
+        {ChangedField.BUDGET: "budgets", ChangedField.TARGET: "targets", ChangedField.THRESHOLD: "thresholds"},
+        {ChangedField.LOCK: "locks"},
+        {ChangedField.STATES: "states", ChangedField.FRAMEWORK: "framework", ChangedField.READER: "reader"},
+    ),
+    TopDown: _Parts(
+        {
+            ChangedField.LEVEL_SHARE: "level_shares",
+            ChangedField.QUERY_SHARE: "query_shares",
+            ChangedField.PASSES: "passes",
+            ChangedField.INVARIANTS: "invariants",
+            ChangedField.CONSTRAINTS: "constraints",
+        },
+        {ChangedField.LEVEL_LOCK: "locked_levels", ChangedField.QUERY_LOCK: "locked_queries"},
+        {
+            ChangedField.SCHEMA: "schema",
+            ChangedField.LEVELS: "levels",
+            ChangedField.TOTAL: "total",
+            ChangedField.FRAMEWORK: "framework",
+            ChangedField.SPINE: "spine",
+        },
+    ),
+}
 _SCENARIO = {
     ChangedField.CONVENTIONS: "conventions",
     ChangedField.NAME: "name",
@@ -65,55 +117,67 @@ _SCENARIO = {
 
 def diff(before: Scenario, after: Scenario) -> tuple[Change, ...]:
     """Return every parameter that differs, in the order of the first scenario. Law: ``apply(diff(a, b), a) == b``."""
+    return (*_method_changes(before.method, after.method), *_values(_SCENARIO, before, after))
+
+
+def _method_changes(before: Method, after: Method) -> tuple[Change, ...]:
+    if type(before) is not type(after):
+        return (Change(ChangedField.METHOD, None, before, after),)
+    parts = _PARTS[type(before)]
     changes: list[Change] = []
-    for field, name in _MAPPINGS.items():
-        old, new = getattr(before.method, name), getattr(after.method, name)
+    for field, name in parts.mappings.items():
+        old, new = getattr(before, name), getattr(after, name)
         keys = [*old, *(key for key in new if key not in old)]
         changes += [Change(field, key, old.get(key), new.get(key)) for key in keys if old.get(key) != new.get(key)]
-    was, now = before.method.locks, after.method.locks
-    changes += [Change(ChangedField.LOCK, key, key in was, key in now) for key in sorted(was ^ now, key=str)]
-    for field, name in _METHOD.items():
-        if (old := getattr(before.method, name)) != (new := getattr(after.method, name)):
-            changes.append(Change(field, None, old, new))
-    for field, name in _SCENARIO.items():
-        if (old := getattr(before, name)) != (new := getattr(after, name)):
-            changes.append(Change(field, None, old, new))
-    return tuple(changes)
+    for field, name in parts.sets.items():
+        was, now = getattr(before, name), getattr(after, name)
+        changes += [Change(field, key, key in was, key in now) for key in sorted(was ^ now, key=str)]
+    return (*changes, *_values(parts.values, before, after))
+
+
+def _values(names: Mapping[ChangedField, str], before: object, after: object) -> tuple[Change, ...]:
+    pairs = [(field, getattr(before, name), getattr(after, name)) for field, name in names.items()]
+    return tuple(Change(field, None, old, new) for field, old, new in pairs if old != new)
 
 
 def parameters_only(changes: tuple[Change, ...]) -> tuple[Change, ...]:
-    """Return the changes that alter a number: no names, notes or provenance."""
-    words = {ChangedField.NAME, ChangedField.NOTE, ChangedField.BASELINE, ChangedField.SOURCE_TEXT, ChangedField.LOCK}
-    return tuple(change for change in changes if change.field not in words)
+    """Return the changes that alter a number: no names, notes, locks or provenance."""
+    words = {ChangedField.NAME, ChangedField.NOTE, ChangedField.BASELINE, ChangedField.SOURCE_TEXT}
+    locks = {ChangedField.LOCK, ChangedField.LEVEL_LOCK, ChangedField.QUERY_LOCK}
+    return tuple(change for change in changes if change.field not in words | locks)
 
 
 def apply(changes: tuple[Change, ...], scenario: Scenario) -> Scenario:
-    """Return the scenario with every change's `after` in place."""
+    """Return the scenario with every change's `after` in place.
+
+    Changes of one method are applied together, because a share alone may not make a legal value.
+    """
+    outer: dict[str, Any] = {_SCENARIO[c.field]: c.after for c in changes if c.field in _SCENARIO}
+    inner = [change for change in changes if change.field not in _SCENARIO]
+    replaced = [change.after for change in inner if change.field is ChangedField.METHOD]
+    if replaced:
+        outer["method"] = replaced[-1]
+    elif inner:
+        outer["method"] = _applied(scenario.method, inner)
+    return replace(scenario, **outer)
+
+
+def _applied(method: Method, changes: list[Change]) -> Method:
+    parts = _PARTS[type(method)]
+    names = parts.names
+    edited: dict[str, Any] = {}
     for change in changes:
-        scenario = _apply_one(change, scenario)
-    return scenario
-
-
-def _apply_one(change: Change, scenario: Scenario) -> Scenario:
-    method: PhSafe = scenario.method
-    if (name := _SCENARIO.get(change.field)) is not None:
-        return replace(scenario, **{name: change.after})
-    if (name := _METHOD.get(change.field)) is not None:
-        return replace(scenario, method=replace(method, **{name: change.after}))
-    if change.field is ChangedField.LOCK:
-        if not isinstance(change.key, QueryKey):
-            raise TypeError(f"a lock belongs to a query, got {change.key!r}")
-        keys = frozenset((change.key,))
-        locks = method.locks | keys if change.after else method.locks - keys
-        return replace(scenario, method=replace(method, locks=locks))
-    name = _MAPPINGS[change.field]
-    values: dict[Any, Any] = dict(getattr(method, name))
-    if change.after is None:
-        values.pop(change.key, None)
-    else:
-        values[change.key] = change.after
-    edited: dict[str, Any] = {name: values}
-    return replace(scenario, method=replace(method, **edited))
+        name = names[change.field]
+        current = edited.get(name, getattr(method, name))
+        if change.field in parts.values:
+            edited[name] = change.after
+        elif change.field in parts.sets:
+            edited[name] = current | {change.key} if change.after else current - {change.key}
+        elif change.after is None:
+            edited[name] = {key: value for key, value in current.items() if key != change.key}
+        else:
+            edited[name] = {**current, change.key: change.after}
+    return replace(method, **edited)
 
 
 def people(value: Fraction) -> str:

@@ -19,7 +19,7 @@ class EditRefusedError(PhexploreError):
 
 
 def _unlocked(scenario: Scenario, query: QueryKey) -> PhSafe:
-    method = scenario.method
+    method = scenario.phsafe
     if query not in method.budgets:
         raise EditRefusedError(
             f"{query.title} has no budget of its own.", "Edit the table it is derived from, or choose a measured table."
@@ -76,7 +76,7 @@ def set_threshold(scenario: Scenario, table: TableId, people: int) -> Scenario:
     Raises:
         EditRefusedError: below 1, or the table is not truncated.
     """
-    method = scenario.method
+    method = scenario.phsafe
     if table not in method.thresholds:
         raise EditRefusedError(f"{table} is not truncated.", "Tables that count housing units have no threshold.")
     if people < 1:
@@ -86,14 +86,14 @@ def set_threshold(scenario: Scenario, table: TableId, people: int) -> Scenario:
 
 def set_lock(scenario: Scenario, query: QueryKey, *, locked: bool) -> Scenario:
     """Lock or unlock the budget of `query`."""
-    method = scenario.method
+    method = scenario.phsafe
     locks = method.locks | {query} if locked else method.locks - {query}
     return replace(scenario, method=replace(method, locks=locks))
 
 
 def set_framework(scenario: Scenario, framework: PrivacyFramework) -> Scenario:
     """Choose zCDP or pure DP. The numbers stay and change their meaning from ρ to ε; the name of the step says so."""
-    return replace(scenario, method=replace(scenario.method, framework=framework))
+    return replace(scenario, method=replace(scenario.phsafe, framework=framework))
 
 
 def set_states(scenario: Scenario, states: tuple[str, ...]) -> Scenario:
@@ -104,14 +104,14 @@ def set_states(scenario: Scenario, states: tuple[str, ...]) -> Scenario:
     """
     if not states or len(set(states)) != len(states):
         raise EditRefusedError("The list of states is empty or names a state twice.", "Name each state once.")
-    return replace(scenario, method=replace(scenario.method, states=states))
+    return replace(scenario, method=replace(scenario.phsafe, states=states))
 
 
 def set_reader(scenario: Scenario, reader: str) -> Scenario:
     """Choose how production reads its input: "csv" or "cef"."""
     if reader not in {"csv", "cef"}:
         raise EditRefusedError(f"Production has no reader {reader!r}.", "Choose csv or cef.")
-    return replace(scenario, method=replace(scenario.method, reader=reader))
+    return replace(scenario, method=replace(scenario.phsafe, reader=reader))
 
 
 def set_conventions(scenario: Scenario, conventions: Conventions) -> Scenario:

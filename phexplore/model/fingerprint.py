@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+from typing import Any, assert_never
 
 from phexplore.model.numbers import exact_text
+from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
+from phexplore.model.topdown import TopDown
 
 FINGERPRINT_VERSION = 1
 
@@ -16,14 +19,34 @@ def fingerprint(scenario: Scenario) -> str:
 
     Name, note, locks, targets, conventions and provenance do not count: they change no released number.
     """
-    method = scenario.method
-    canonical = {
-        "version": FINGERPRINT_VERSION,
-        "method": "phsafe",
-        "framework": method.framework.value,
-        "budgets": {query.text: exact_text(budget) for query, budget in method.budgets.items()},
-        "thresholds": dict(method.thresholds),
-        "states": sorted(method.states),
-    }
+    canonical = {"version": FINGERPRINT_VERSION, **_canonical(scenario)}
     text = json.dumps(canonical, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _canonical(scenario: Scenario) -> dict[str, Any]:
+    match scenario.method:
+        case PhSafe() as method:
+            return {
+                "method": "phsafe",
+                "framework": method.framework.value,
+                "budgets": {query.text: exact_text(budget) for query, budget in method.budgets.items()},
+                "thresholds": dict(method.thresholds),
+                "states": sorted(method.states),
+            }
+        case TopDown() as method:
+            return {
+                "method": "topdown",
+                "framework": method.framework.value,
+                "schema": method.schema,
+                "levels": list(method.levels),
+                "total": exact_text(method.total),
+                "level_shares": {level: exact_text(share) for level, share in method.level_shares.items()},
+                "query_shares": {key.text: exact_text(share) for key, share in method.query_shares.items()},
+                "passes": {level: [p.least_squares, p.rounder] for level, p in method.passes.items()},
+                "invariants": {level: sorted(names) for level, names in method.invariants.items()},
+                "constraints": {level: sorted(names) for level, names in method.constraints.items()},
+                "spine": [method.spine.kind, sorted(method.spine.settings)],
+            }
+        case _:
+            assert_never(scenario.method)

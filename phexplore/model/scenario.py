@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 
 from phexplore.model.conventions import Conventions
 from phexplore.model.phsafe import PhSafe
+from phexplore.model.topdown import TopDown
 
-Method = PhSafe
+Method = PhSafe | TopDown
 """The systems a scenario can hold. A closed union: consumers match it to the end."""
 
 
@@ -31,3 +32,25 @@ class Scenario:
     note: str = ""
     baseline: str = ""
     source_text: str = ""
+
+    @property
+    def phsafe(self) -> PhSafe:
+        """The parameters of PHSafe.
+
+        Raises:
+            TypeError: the scenario holds another system.
+        """
+        if not isinstance(self.method, PhSafe):
+            raise TypeError(f"the scenario {self.name!r} holds {type(self.method).__name__}, not PhSafe")
+        return self.method
+
+    @property
+    def topdown(self) -> TopDown:
+        """The parameters of TopDown.
+
+        Raises:
+            TypeError: the scenario holds another system.
+        """
+        if not isinstance(self.method, TopDown):
+            raise TypeError(f"the scenario {self.name!r} holds {type(self.method).__name__}, not TopDown")
+        return self.method
