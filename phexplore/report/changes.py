@@ -7,7 +7,7 @@ from typing import Any
 
 from phexplore.accuracy.forecast import Forecast
 from phexplore.model.diff import Change, ChangedField
-from phexplore.model.keys import QueryKey, TableId
+from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Unlimited, exact_text
 from phexplore.report.document import people_text
 
@@ -25,7 +25,8 @@ def change_sentence(change: Change, before: Forecast, after: Forecast) -> str:
         old, new = _margin(before, change.key), _margin(after, change.key)
         return f"{name} {values}; margin {old} → {new}"
     if change.field is ChangedField.THRESHOLD:
-        return f"{name} {values}; sensitivity {_sensitivity(before, change.key)} → {_sensitivity(after, change.key)} people"
+        old, new = _sensitivity(before, change.key), _sensitivity(after, change.key)
+        return f"{name} {values}; sensitivity {old} → {new} people"
     return f"{name} {values}"
 
 
@@ -49,7 +50,7 @@ def _margin(forecast: Forecast, query: QueryKey) -> str:
     return f"{people_text(margins.by(forecast.conventions.margin), 2)} people"
 
 
-def _sensitivity(forecast: Forecast, table: QueryKey | TableId | None) -> str:
+def _sensitivity(forecast: Forecast, table: object) -> str:
     return next((str(entry.sensitivity) for entry in forecast.queries if entry.query.table == table), "none")
 
 

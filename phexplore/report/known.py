@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -149,3 +151,34 @@ def run_exporter(exporter_id: str) -> Exporter[RunSnapshot]:
     if (found := RUN_EXPORTERS.get(exporter_id)) is None:
         raise UnknownNameError("report format", exporter_id, list(RUN_EXPORTERS))
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class RunReportFormat:
+    """A format of the report of a run, written to disk.
+
+    Attributes:
+        id: as ``phexplore report --format`` takes it.
+        title: for people.
+        write: run directory, output and time to the files written; see `run_files.write_run_report`.
+    """
+
+    id: str
+    title: str
+    write: Callable[[Path, Path, datetime], list[Path]]
+
+
+def run_exporters() -> Mapping[str, RunReportFormat]:
+    """Return all formats of a run report by id, ready to write to disk."""
+    return MappingProxyType(
+        {name: RunReportFormat(name, exporter.title, _run_writer(name)) for name, exporter in RUN_EXPORTERS.items()}
+    )
+
+
+def _run_writer(form: str) -> Callable[[Path, Path, datetime], list[Path]]:
+    def write(run: Path, out: Path, now: datetime) -> list[Path]:
+        from phexplore.report.run_files import write_run_report  # noqa: PLC0415 - as above
+
+        return write_run_report(run, form, out, now)
+
+    return write

@@ -117,7 +117,7 @@ SOURCES = (
 
 def identity(snapshot: ScenarioSnapshot) -> Section:
     """Return who the scenario is: name, origin, fingerprint, time and program."""
-    method = snapshot.scenario.method
+    method = snapshot.scenario.phsafe
     entries = [
         ("Scenario", snapshot.scenario.name),
         ("Started from", snapshot.scenario.baseline or "no preset"),
@@ -188,6 +188,6 @@ def provenance(snapshot: ScenarioSnapshot) -> tuple[Section, ...]:
     return (
         identity(snapshot),
         privacy_section(snapshot.forecast.privacy),
-        conventions_section(snapshot.forecast.conventions, snapshot.scenario.method.framework),
+        conventions_section(snapshot.forecast.conventions, snapshot.scenario.phsafe.framework),
         *method_sections(),
     )

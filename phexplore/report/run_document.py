@@ -48,7 +48,7 @@ def run_document(snapshot: RunSnapshot) -> Document:
                 *_checks(snapshot),
                 _specification(snapshot),
                 privacy_section(snapshot.forecast.privacy),
-                conventions_section(snapshot.forecast.conventions, snapshot.spec.scenario.method.framework),
+                conventions_section(snapshot.forecast.conventions, snapshot.spec.scenario.phsafe.framework),
                 *method_sections(),
             ),
         ),

@@ -58,7 +58,7 @@ def scenario_document(snapshot: ScenarioSnapshot) -> Document:
             sections=(
                 identity(snapshot),
                 privacy_section(snapshot.forecast.privacy),
-                conventions_section(snapshot.forecast.conventions, snapshot.scenario.method.framework),
+                conventions_section(snapshot.forecast.conventions, snapshot.scenario.phsafe.framework),
                 *method_sections(),
             ),
         ),

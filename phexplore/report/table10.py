@@ -83,7 +83,7 @@ def table10_rows(scenario: Scenario, forecast: Forecast) -> tuple[Table10Row, ..
         Table10Row(
             query=entry.query,
             threshold=entry.threshold,
-            target=scenario.method.targets.get(entry.query),
+            target=scenario.phsafe.targets.get(entry.query),
             budget=entry.budget,
             bounded_budget=entry.bounded_budget,
             margins=entry.margins,
@@ -165,7 +165,7 @@ def table10_csv(scenario: Scenario, forecast: Forecast) -> bytes:
     """
     columns = forecast_columns(forecast.conventions)
     lines = [[*PAPER_HEADERS, *(column.header for column in columns), "Privacy definition"]]
-    definition = scenario.method.framework.value
+    definition = scenario.phsafe.framework.value
     for row in table10_rows(scenario, forecast):
         figures = [_figure_text(column, row) for column in columns]
         lines.append([*paper_cells(row), *figures, definition])
