@@ -172,10 +172,14 @@ def _parquet_batches(source: DataSource, frame: Frame, log: ProblemLog) -> Itera
             if not _schema_is_right(parquet.read_schema(path), frame, name, log):
                 return
             with parquet.ParquetFile(path, read_dictionary=texts, page_checksum_verification=True) as file:
+                missing = file.metadata.num_rows
                 for batch in file.iter_batches(BATCH_ROWS, columns=[column.name for column in LAYOUT[frame]]):
                     # Arrow trusts what it decodes; in a damaged file indices may point outside their dictionary.
                     batch.validate(full=True)
+                    missing -= batch.num_rows
                     yield batch
+                if missing:
+                    raise pa.ArrowInvalid(f"{missing:+,} rows more are announced than found")
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             _file_problem(

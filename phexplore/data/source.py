@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from phexplore.data.layout import FRAMES, Frame
-from phexplore.data.provenance import Provenance, is_as_marked, read_provenance
+from phexplore.data.provenance import PROVENANCE_FILE, Provenance, is_as_marked, read_provenance
 from phexplore.model.issues import InputProblemsError, Issue, Severity
 from phexplore.resources import resource
 
@@ -34,7 +34,7 @@ class DataSource:
         directory: they are in.
         storage: all three are stored the same way.
         files: per frame, one file or the sorted parts of a Parquet directory.
-        provenance: the mark beside them, None for confidential or foreign data.
+        provenance: the mark beside them, None for confidential or foreign data and when a file is not as marked.
         remarks: warnings about the choice of files.
     """
 
@@ -111,23 +111,14 @@ def find_source(path: Path) -> DataSource:
 
 def _choose(directory: Path) -> DataSource:
     """Return the better of two complete sets of files."""
-    provenance = read_provenance(directory)
-    marks = provenance.files if provenance is not None else {}
-    intact = {
-        storage: all(
-            (name := f"{frame}.{storage.value}") in marks
-            and (directory / name).is_file()
-            and is_as_marked(directory / name, marks[name])
-            for frame in FRAMES
-        )
-        for storage in reversed(Storage)
-    }
-    if intact[Storage.PARQUET] and intact[Storage.CSV]:
-        return _source(directory, Storage.PARQUET, ())
-    if intact[Storage.PARQUET] and not any(f"{frame}.csv" in marks for frame in FRAMES):
-        remark = _ambiguity(directory, "the Parquet files, which its provenance mark names,", "CSV")
-        return _source(directory, Storage.PARQUET, (remark,))
-    return _source(directory, Storage.CSV, (_ambiguity(directory, "the CSV files", "Parquet"),))
+    csv, parquet = (_source(directory, storage, ()) for storage in Storage)
+    if parquet.provenance is not None and csv.provenance is not None:
+        return parquet
+    mark = read_provenance(directory)
+    if parquet.provenance is not None and mark is not None and not any(f"{f}.csv" in mark.files for f in FRAMES):
+        words = "the Parquet files, which its provenance mark names,"
+        return replace(parquet, remarks=(_ambiguity(directory, words, "CSV"),))
+    return replace(csv, remarks=(*csv.remarks, _ambiguity(directory, "the CSV files", "Parquet")))
 
 
 def _ambiguity(directory: Path, chosen: str, other: str) -> Issue:
@@ -158,4 +149,27 @@ def _source(directory: Path, storage: Storage, remarks: tuple[Issue, ...]) -> Da
             )
     if problems:
         raise InputProblemsError(problems)
-    return DataSource(directory, storage, files, read_provenance(directory), remarks)
+    mark = read_provenance(directory)
+    if mark is not None and not _is_intact(files, mark):
+        remarks = (*remarks, _lost_mark(directory, storage))
+        mark = None
+    return DataSource(directory, storage, files, mark, remarks)
+
+
+def _is_intact(files: Mapping[Frame, tuple[Path, ...]], mark: Provenance) -> bool:
+    """Return whether a mark speaks of exactly these bytes."""
+    return all(
+        len(parts) == 1 and parts[0].name in mark.files and is_as_marked(parts[0], mark.files[parts[0].name])
+        for parts in files.values()
+    )
+
+
+def _lost_mark(directory: Path, storage: Storage) -> Issue:
+    # Whatever was changed may be confidential; only the bytes that were generated count as synthetic.
+    return Issue(
+        (PROVENANCE_FILE,),
+        f"The {storage.name} files in {directory} are not the ones its provenance mark was written for; they are "
+        "taken for data of unknown origin, not for synthetic ones.",
+        "Make the population again, or remove provenance.json when the change was meant.",
+        Severity.WARNING,
+    )

@@ -99,17 +99,28 @@ def check_data(
 
 
 def load_data(
-    path: Path, states: tuple[str, ...] | None = None, progress: Callable[[str], None] | None = None
+    path: Path,
+    states: tuple[str, ...] | None = None,
+    progress: Callable[[str], None] | None = None,
+    *,
+    up_to: Phase = Phase.RECORDS,
 ) -> SdhcData:
     """Return a population that passed validation, restricted to `states` when given.
+
+    Args:
+        path: the directory, one of its files, or ``demo``.
+        states: FIPS codes of the run's state filter.
+        progress: told what is being done, in words.
+        up_to: the last phase whose errors refuse the data. ``Phase.KEYS`` accepts what production accepts: exact counts
+            put a record that fits no cell into totals, a private count refuses it itself where it matters.
 
     Raises:
         InputProblemsError: it did not pass; carries every problem, and nothing is loaded.
     """
-    found, data = check_and_load(path, states, progress)
-    if data is None:
+    found, linked = _check(path, states, progress)
+    if linked is None or (up_to is Phase.RECORDS and not found.is_clean):
         raise InputProblemsError(found.issues)
-    return data
+    return as_population(linked.persons, linked.units, linked.geo)
 
 
 def check_and_load(
@@ -174,8 +185,12 @@ def _nobody(source: DataSource, states: tuple[str, ...] | None) -> Issue:
 
 def _failed(source: DataSource, log: ProblemLog) -> DataReport:
     phase = log.first_failing_phase() or Phase.FILES
-    totals = log.totals(phase)
-    return DataReport(source, log.issues(phase), totals[Severity.ERROR], totals[Severity.WARNING], phase, counts=None)
+    issues, totals = log.issues(phase), log.totals(phase)
+    if phase is not Phase.FILES:
+        # Remarks about which files were read belong to every report.
+        issues = (*issues, *source.remarks)
+        totals[Severity.WARNING] += len(source.remarks)
+    return DataReport(source, issues, totals[Severity.ERROR], totals[Severity.WARNING], phase, counts=None)
 
 
 def restrict(tables: Mapping[Frame, Table], states: tuple[str, ...] | None) -> dict[Frame, Table]:

@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 from population_files import with_value, write_csv, write_parquet
 
+from phexplore.data.description import describe_data
+from phexplore.data.problems import Phase
 from phexplore.data.provenance import read_provenance
 from phexplore.data.source import Storage, demonstration_directory, find_source
 from phexplore.data.synthetic.generator import generate_sdhc
-from phexplore.data.validation import load_data
+from phexplore.data.validation import check_data, load_data
 from phexplore.model.issues import InputProblemsError, Severity
 
 
@@ -75,13 +77,40 @@ def test_that_an_edited_csv_wins_over_the_parquet_beside_it(both):
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     source = find_source(both)
     assert source.storage is Storage.CSV
-    assert [remark.severity for remark in source.remarks] == [Severity.WARNING]
+    assert {remark.severity for remark in source.remarks} == {Severity.WARNING}
     assert load_data(both).persons.qage[0] == int(values[2])
 
 
 def test_that_an_edited_parquet_is_not_taken_for_the_csv(both):
     write_parquet(both)
     assert find_source(both).storage is Storage.CSV
+
+
+def test_that_a_changed_file_loses_its_mark(tmp_path):
+    generate_sdhc(200, tmp_path, seed=1, states=["RI"], storages=[Storage.CSV])
+    assert find_source(tmp_path).provenance.synthetic
+    path = tmp_path / "persons.csv"
+    path.write_bytes(path.read_bytes() + b"3,100000001,30,1,01,36\n")
+    source = find_source(tmp_path)
+    assert source.provenance is None
+    assert ["unknown origin" in remark.sentence for remark in source.remarks] == [True]
+    assert not describe_data(tmp_path).is_synthetic
+
+
+def test_that_a_report_of_bad_values_still_says_which_files_were_read(both):
+    path = both / "persons.csv"
+    path.write_bytes(path.read_bytes() + b"9,100000001,30,1,01,36\n")
+    report = check_data(both)
+    assert (report.reached, report.errors, report.warnings) == (Phase.VALUES, 1, 2)
+    assert "CSV files were read" in report.issues[-1].sentence
+
+
+def test_that_parts_in_place_of_a_marked_file_have_no_mark(tmp_path):
+    generate_sdhc(200, tmp_path, seed=1, states=["RI"], storages=[Storage.PARQUET])
+    (tmp_path / "geo.parquet").rename(tmp_path / "part.parquet")
+    (tmp_path / "geo.parquet").mkdir()
+    (tmp_path / "part.parquet").rename(tmp_path / "geo.parquet" / "part.parquet")
+    assert find_source(tmp_path).provenance is None
 
 
 def test_that_without_a_mark_the_csv_is_read(tmp_path):

@@ -49,7 +49,9 @@ def test_that_any_state_adds_up_and_stays_near_its_shares(persons, figures):
     assert np.abs(target.cells - figures.cells * float(scale)).max() < 1
     # Rounding of one household more or less, which a state of a few persons cannot avoid.
     assert abs(target.households - figures.households * scale) < 1
-    assert np.abs(target.sizes - expected_sizes(figures) * float(scale)).max() < 2
+    published = np.append(target.sizes[1:7], target.sizes[7:].sum())
+    assert np.abs(published - np.array(figures.sizes) * float(scale)).max() < 1.5
+    assert np.abs(target.sizes - expected_sizes(figures) * float(scale)).max() < 4
 
 
 @settings(max_examples=60, deadline=None)
