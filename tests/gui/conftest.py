@@ -54,9 +54,9 @@ def settings(tmp_path):
 
 
 @pytest.fixture
-def window(qtbot, project, settings):
+def window(qtbot, project, settings, tmp_path):
     """The main window, shown, with its first page."""
-    found = MainWindow(project, settings)
+    found = MainWindow(project, settings, tmp_path / "runs")
     qtbot.addWidget(found, before_close_func=lambda w: setattr(w, "_leaves_without_asking", True))
     found.resize(1280, 800)
     found.show()

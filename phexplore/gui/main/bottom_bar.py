@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout
 
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import SymbolButton
@@ -18,15 +18,13 @@ class BottomBar(QFrame):
         self.setProperty("look", "bar")
         self.message = ElidedText(look="muted")
         self.issues = SymbolButton("tick", "Show the issues", text="No issues", checkable=True)
-        self._row = QHBoxLayout(self)
-        self._row.setContentsMargins(MARGIN, HALF, GRID, HALF)
-        self._row.setSpacing(GRID)
-        self._row.addWidget(self.message, 1)
-        self._row.addWidget(self.issues, 0, Qt.AlignmentFlag.AlignRight)
-
-    def put_strip(self, strip: QWidget) -> None:
-        """Show the progress of runs."""
-        self._row.insertWidget(1, strip, 3)
+        self.strip_place = QHBoxLayout()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(MARGIN, HALF, GRID, HALF)
+        row.setSpacing(GRID)
+        row.addWidget(self.message, 1)
+        row.addLayout(self.strip_place, 3)
+        row.addWidget(self.issues, 0, Qt.AlignmentFlag.AlignRight)
 
     def count_issues(self, counts: tuple[int, int]) -> None:
         """Show how many errors and warnings there are."""

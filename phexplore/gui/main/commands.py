@@ -126,8 +126,7 @@ class Commands:
         ]
 
     def _run(self) -> list[Action]:
-        runs = self._window.runs
-        return [Action("run.new", "&New run…", runs.ask_for_run, "Ctrl+R", symbol="run")]
+        return [Action("run.new", "&New run…", self._goer(Area.RUNS), "Ctrl+R", symbol="run")]
 
     def _view(self) -> list[Action]:
         window = self._window

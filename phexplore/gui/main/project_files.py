@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QStandardPaths, Signal
@@ -54,7 +54,28 @@ def project_of(chosen: Preset) -> Project:
     )
 
 
-def first_project(path: Path | None) -> tuple[Project, str]:
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What the window starts with.
+
+    Attributes:
+        project: to show.
+        note: what there is to say about it, "" for nothing.
+        runs_home: folder of its runs while it has no file.
+    """
+
+    project: Project
+    note: str
+    runs_home: Path
+
+
+def runs_home(scratch: Path | None = None) -> Path:
+    """Return the folder of the runs of unsaved projects of this process, or of the one that left a scratch file."""
+    process = scratch.name.partition("-")[0] if scratch is not None else str(os.getpid())
+    return scratch_folder() / f"{process}-runs"
+
+
+def first_project(path: Path | None) -> Opening:
     """Return the project to start with and what there is to say about it.
 
     A named file is opened. Without one, an unsaved project that a crash left behind is brought back, else a
@@ -67,15 +88,16 @@ def first_project(path: Path | None) -> tuple[Project, str]:
         if path.suffix == PROJECT_SUFFIX:
             project = Project.open(path)
             require_shown(project.workbook)
-            return project, opened_sentence(project)
+            return Opening(project, opened_sentence(project), runs_home())
         project = project_of(preset(DEMONSTRATION))
         scenario, issues = read_parameters(path, project.scenario)
         project.commit(f"Import {path.name}", add_scenario(project.workbook, scenario))
-        return project, " ".join(f"{issue.sentence} {issue.remedy}" for issue in issues)
+        note = " ".join(f"{issue.sentence} {issue.remedy}" for issue in issues)
+        return Opening(project, note, runs_home())
     for scratch in sorted(scratch_folder().glob(f"*{PROJECT_SUFFIX}"), key=_age):
-        if (project_left := _rescued(scratch)) is not None:
-            return project_left, opened_sentence(project_left)
-    return project_of(preset(DEMONSTRATION)), ""
+        if (left := _rescued(scratch)) is not None:
+            return Opening(left, opened_sentence(left), runs_home(scratch))
+    return Opening(project_of(preset(DEMONSTRATION)), "", runs_home())
 
 
 def opened_sentence(project: Project) -> str:
@@ -200,11 +222,22 @@ class ProjectFiles(QObject):
 
     def when_saved(self, then: Then) -> None:
         """Go on at once if nothing would be lost, else after the user's choice."""
-        project = self._session.project
-        if project.is_clean or (project.path is None and project.cursor == 0):
+        if not self.ask_if_needed(then):
             then()
-            return
+
+    def ask_if_needed(self, then: Then, *, also: bool = False) -> bool:
+        """Ask before unsaved edits are lost, then go on; return whether there was something to ask.
+
+        Args:
+            then: what to do when the edits are saved or given up.
+            also: something else would be lost with the unsaved project.
+        """
+        project = self._session.project
+        untouched = project.path is None and project.cursor == 0 and not also
+        if project.is_clean or untouched:
+            return False
         self.dialog = ask_to_save(self._window, self.title, save=lambda: self.save(then), discard=then)
+        return True
 
     def _open(self, path: Path) -> None:
         if path == self._session.project.path:

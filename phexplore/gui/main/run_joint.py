@@ -1,47 +1,181 @@
-"""Runs and results, joined to the window: pages, progress strip, the tile of the last run."""
+"""Runs and results, joined to the window: pages, progress strip, the tile of the last run, the folder they are kept in."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QWidget
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
 
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from phexplore.errors import PhexploreError
+from phexplore.gui.binding.latest import Latest
 from phexplore.gui.binding.session import Session
 from phexplore.gui.main.navigation import Area
-from phexplore.gui.widgets.empty_place import EmptyPlace
+from phexplore.gui.run_manager.result_choices import ResultChoice, ResultRequest, ResultTab
+from phexplore.gui.run_manager.result_reader import ResultAnswer, ResultReader
+from phexplore.gui.run_manager.result_tiles import headline_tile
+from phexplore.gui.run_manager.results_page import ResultsPage
+from phexplore.gui.run_manager.run_desk import RunDesk, runs_folder
+from phexplore.gui.run_manager.run_rows import RunRow
+from phexplore.gui.run_manager.run_strip import RunStrip
+from phexplore.gui.run_manager.runs_page import RunsPage
 
 
 class RunJoint(QObject):
-    """Makes the pages when they are wanted.
+    """Owns the desk of the project's runs and joins the pages to the window.
 
     Signals:
-        headline_changed: `TileContent` of the newest finished run, None when there is none.
+        headline_changed: `TileContent` of the newest run with trials, None when there is none.
         opened: the `Area` to go to.
-        noted: a sentence worth a notice.
+        failed: a `PhexploreError`.
+        written: the `Path` of an exported file.
     """
 
     headline_changed = Signal(object)
     opened = Signal(object)
-    noted = Signal(object)
+    failed = Signal(object)
+    written = Signal(object)
 
-    def __init__(self, session: Session, parent: QObject) -> None:
+    def __init__(self, session: Session, home: Path, parent: QObject) -> None:
+        """Look after the runs of a project.
+
+        Args:
+            session: the project.
+            home: folder of its runs while it has no file.
+            parent: owner.
+        """
         super().__init__(parent)
-        self._session = session
+        self._session, self._home = session, home
+        self.desk = RunDesk(runs_folder(session.project.path, home), self)
+        self._runs: RunsPage | None = None
+        self._results: ResultsPage | None = None
+        self._newest: tuple[Path, int] | None = None
+        self._reader = Latest(ResultReader().answer, self)
+        self._reader.finished.connect(self._show_headline)
+        self._reader.failed.connect(self._on_unreadable)
+        self._mover = Latest(_move, self)
+        self._mover.finished.connect(self._on_moved)
+        self._mover.failed.connect(self.failed)
+        self.desk.changed.connect(self._read_headline)
+        self.desk.ended.connect(self._on_ended)
+        self.desk.failed.connect(self.failed)
+        session.saved.connect(self._follow_project)
 
-    def make_strip(self) -> QWidget:
-        """Return the progress of runs for the bottom bar."""
-        return QWidget()
+    @property
+    def active(self) -> tuple[RunRow, ...]:
+        """Runs with a worker."""
+        return self.desk.active
+
+    @property
+    def has_unsaved_runs(self) -> bool:
+        """Whether there are runs that go when the unsaved project goes."""
+        return self.desk.root == self._home and bool(self.desk.rows)
+
+    def fill_strip(self, place: QHBoxLayout) -> RunStrip:
+        """Put the progress of runs into the bottom bar."""
+        strip = RunStrip(self.desk)
+        strip.wanted.connect(self.ask_for_run)
+        strip.failed.connect(self.failed)
+        place.addWidget(strip)
+        return strip
 
     def make_runs_page(self) -> QWidget:
         """Return the page that starts and lists runs."""
-        return EmptyPlace("runs", "Simulated runs", "Run the real algorithm on a population, many times.")
+        self._runs = RunsPage(self.desk, self._session)
+        self._runs.opened.connect(self._open)
+        self._runs.failed.connect(self.failed)
+        return self._runs
 
     def make_results_page(self) -> QWidget:
         """Return the page of results."""
-        return EmptyPlace("results", "Results", "Errors of finished runs against the forecast.")
+        self._results = ResultsPage(self.desk)
+        self._results.runs_wanted.connect(self.ask_for_run)
+        self._results.failed.connect(self.failed)
+        self._results.written.connect(self.written)
+        self._session.selected.connect(self._results.select_query)
+        self._results.select_query(self._session.selection)
+        return self._results
 
     def ask_for_run(self) -> None:
         """Go to where a run is started."""
         self.opened.emit(Area.RUNS)
 
-    def stop(self) -> None:
-        """End what is running, because the window closes."""
+    def stop(self, *, discard: bool) -> None:
+        """End what is running, because the window closes.
+
+        Args:
+            discard: the project was never saved and is given up, and its runs with it.
+        """
+        self.desk.shut_down()
+        self._reader.stop()
+        self._mover.stop()
+        if self._results is not None:
+            self._results.stop()
+        if discard:
+            shutil.rmtree(self._home, ignore_errors=True)
+
+    def _open(self, directory: Path) -> None:
+        self.opened.emit(Area.RESULTS)
+        if self._results is not None:
+            self._results.show_run(directory)
+
+    def _on_ended(self, row: RunRow) -> None:
+        if row.problem:
+            self.failed.emit(PhexploreError(row.problem, row.remedy))
+
+    def _read_headline(self, rows: Sequence[RunRow]) -> None:
+        """Read the newest run that has trials, again when it has more."""
+        row = next((row for row in rows if row.trials and row.spec is not None), None)
+        found = None if row is None else (row.directory, row.trials)
+        if found == self._newest:
+            return
+        self._newest = found
+        if row is None:
+            self.headline_changed.emit(None)
+        else:
+            self._reader.request(ResultRequest(row.directory, None, ResultTab.OBSERVED, ResultChoice()))
+
+    def _show_headline(self, answer: ResultAnswer) -> None:
+        if self._newest is not None and answer.request.directory == self._newest[0]:
+            self.headline_changed.emit(headline_tile(answer.headline))
+
+    def _on_unreadable(self, error: BaseException) -> None:
+        if not isinstance(error, PhexploreError):
+            raise error
+        self.headline_changed.emit(None)
+
+    def _follow_project(self, _project: object) -> None:
+        """Look after the runs of the project's file; runs of a project just saved move beside it."""
+        root = runs_folder(self._session.project.path, self._home)
+        if root == self.desk.root:
+            return
+        if self.desk.root == self._home and root != self._home:
+            finished = [
+                row.directory for row in self.desk.rows if not row.state.has_process and row.waits_behind is None
+            ]
+            self._mover.request((tuple(finished), root))
+        self.desk.set_root(root)
+
+    def _on_moved(self, _count: int) -> None:
+        self.desk.reread()
+
+
+def _move(order: tuple[tuple[Path, ...], Path]) -> int:
+    """Move run directories into a folder; return how many there were.
+
+    Raises:
+        PhexploreError: the folder cannot be written; what was not moved stays where it is.
+    """
+    directories, root = order
+    try:
+        for directory in directories:
+            root.mkdir(parents=True, exist_ok=True)
+            shutil.move(directory, root / directory.name)
+    except OSError as error:
+        raise PhexploreError(
+            f"The runs could not be moved to {root}: {error.strerror or error}.",
+            "They stay in the program's own folder.",
+        ) from error
+    return len(directories)

@@ -44,7 +44,7 @@ def _run(path: Path | None) -> int:
     look.set_scale(settings.read(TEXT_SIZE))
     look.choose(ThemeChoice(settings.read(THEME)) if settings.read(THEME) in _theme_words() else ThemeChoice.SYSTEM)
     try:
-        project, note = first_project(path)
+        opening = first_project(path)
     except InputProblemsError as error:
         for issue in error.issues:
             print(f"{issue.place}: {issue.sentence} {issue.remedy}", file=sys.stderr)  # noqa: T201 - no window yet
@@ -52,7 +52,7 @@ def _run(path: Path | None) -> int:
     except PhexploreError as error:
         print(f"{error.sentence} {error.remedy}".strip(), file=sys.stderr)  # noqa: T201 - no window yet
         return EXPECTED_FAILURE
-    window = MainWindow(project, settings)
+    window = MainWindow(opening.project, settings, opening.runs_home)
     hook = FailureHook(
         lambda sentence, details: show_failure(window, "Something went wrong", sentence, details=details),
         window.save_journal,
@@ -60,11 +60,11 @@ def _run(path: Path | None) -> int:
     )
     hook.install()
     window.show()
-    if path is not None and project.path is not None:
-        settings.remember_file(project.path)
+    if opening.project.path is not None:
+        settings.remember_file(opening.project.path)
         window.commands.refresh_recent()
-    if note:
-        QTimer.singleShot(0, window, lambda: window.files.noted.emit(note))
+    if opening.note:
+        QTimer.singleShot(0, window, lambda: window.files.noted.emit(opening.note))
     try:
         return application.exec()
     finally:

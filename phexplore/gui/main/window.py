@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QMimeData, QSize, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent
@@ -12,6 +13,7 @@ from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.inspection import query_of
 from phexplore.gui.binding.session import Refusal, Session
+from phexplore.gui.dialogs.messages import ask
 from phexplore.gui.dialogs.sum_dialog import SumDialog
 from phexplore.gui.editors.budgets_editor import BudgetsEditor
 from phexplore.gui.editors.inspector import Inspector
@@ -26,13 +28,15 @@ from phexplore.gui.main.importing import is_readable
 from phexplore.gui.main.navigation import Area, Navigation
 from phexplore.gui.main.pages import Pages, budgets_page, history_page, levels_page, scenario_page
 from phexplore.gui.main.project_files import ProjectFiles
-from phexplore.gui.main.run_joint import RunJoint
 from phexplore.gui.main.settings import FOLDER, GEOMETRY, INSPECTOR, ISSUES, PICTURE, Settings
 from phexplore.gui.theme.metrics import GRID, INSPECTOR_WIDTH
 from phexplore.gui.widgets.labels import line
 from phexplore.gui.widgets.notice_bar import NoticeBar
 from phexplore.model.issues import Issue
 from phexplore.model.keys import QueryKey
+
+if TYPE_CHECKING:
+    from phexplore.gui.main.run_joint import RunJoint
 
 DEFAULT_SIZE = QSize(1280, 800)
 _ROOM_FOR_PICTURE = 1560
@@ -45,7 +49,14 @@ _MESSAGE_MS = 6000
 class MainWindow(QMainWindow):
     """Shows a project."""
 
-    def __init__(self, project: Project, settings: Settings) -> None:
+    def __init__(self, project: Project, settings: Settings, runs_home: Path) -> None:
+        """Show a project.
+
+        Args:
+            project: to show.
+            settings: what the window remembers.
+            runs_home: folder of the runs of a project that has no file yet.
+        """
         super().__init__()
         self.settings = settings
         self.session = Session(project, self)
@@ -57,7 +68,8 @@ class MainWindow(QMainWindow):
         self.inspector = Inspector(self.session)
         self.issues = IssuesPanel(self.session)
         self.bottom = BottomBar()
-        self.runs = RunJoint(self.session, self)
+        self._runs_home = runs_home
+        self._runs: RunJoint | None = None
         self._budgets: BudgetsEditor | None = None
         self._picture: QWidget | None = None
         self._leaves_without_asking = False
@@ -67,8 +79,8 @@ class MainWindow(QMainWindow):
                 Area.BUDGETS: self._make_budgets,
                 Area.LEVELS: lambda: levels_page(self.session),
                 Area.SCENARIO: lambda: scenario_page(self.session),
-                Area.RUNS: self.runs.make_runs_page,
-                Area.RESULTS: self.runs.make_results_page,
+                Area.RUNS: self._make_runs,
+                Area.RESULTS: self._make_results,
                 Area.HISTORY: lambda: history_page(self.session),
             }
         )
@@ -95,6 +107,20 @@ class MainWindow(QMainWindow):
         if self._budgets is None:
             raise RuntimeError("the page of budgets has no table")
         return self._budgets
+
+    @property
+    def runs(self) -> RunJoint:
+        """The runs of the project, looked after from first use on."""
+        if self._runs is None:
+            from phexplore.gui.main.run_joint import RunJoint  # loads the charts; the window is on screen before that
+
+            self._runs = RunJoint(self.session, self._runs_home, self)
+            self._runs.fill_strip(self.bottom.strip_place)
+            self._runs.headline_changed.connect(self.headline.show_run)
+            self._runs.opened.connect(self.navigation.choose)
+            self._runs.failed.connect(self._say_failure)
+            self._runs.written.connect(self._on_exported)
+        return self._runs
 
     @property
     def has_budgets(self) -> bool:
@@ -161,18 +187,38 @@ class MainWindow(QMainWindow):
         self.close()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        project = self.session.project
-        clean = project.is_clean or (project.path is None and project.cursor == 0)
-        if not clean and not self._leaves_without_asking:
+        if not self._leaves_without_asking and self._asks_before_closing():
             event.ignore()
-            self.files.when_saved(self.leave_without_asking)
             return
+        project = self.session.project
         if self.isVisible():
             self.settings.keep(GEOMETRY, self.saveGeometry())
-        self.runs.stop()
+        if self._runs is not None:
+            self._runs.stop(discard=project.path is None)
         self.exports.stop()
         project.close()
         event.accept()
+
+    def _asks_before_closing(self) -> bool:
+        """Ask what to do with running work and unsaved edits; return whether the window has to wait."""
+        if self._runs is not None and self._runs.active:
+            ask(
+                self,
+                "Stop the run?",
+                "A run is at work. Closing stops it after the current trial; finished trials are kept and it can be resumed.",
+                action="Stop and close",
+                run=self._close_after_runs,
+            )
+            return True
+        return self._asks_to_save()
+
+    def _asks_to_save(self) -> bool:
+        has_runs = self._runs is not None and self._runs.has_unsaved_runs
+        return self.files.ask_if_needed(self.leave_without_asking, also=has_runs)
+
+    def _close_after_runs(self) -> None:
+        if not self._asks_to_save():
+            self.leave_without_asking()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if _dropped_file(event.mimeData()) is not None:
@@ -211,6 +257,12 @@ class MainWindow(QMainWindow):
         joint.opened.connect(self.show_query)
         joint.failed.connect(self._say_failure)
         return OverviewPage(self.session, joint)
+
+    def _make_runs(self) -> QWidget:
+        return self.runs.make_runs_page()
+
+    def _make_results(self) -> QWidget:
+        return self.runs.make_results_page()
 
     def _make_budgets(self) -> QWidget:
         from phexplore.gui.main.pictures import ChartJoint, MarginPicture
@@ -257,7 +309,6 @@ class MainWindow(QMainWindow):
         self._message.setSingleShot(True)
         self._message.setInterval(_MESSAGE_MS)
         self._message.timeout.connect(lambda: self.bottom.message.setText(""))
-        self.bottom.put_strip(self.runs.make_strip())
         self.show_issues(shown=self.settings.read(ISSUES))
 
     def _connect(self) -> None:
@@ -274,9 +325,6 @@ class MainWindow(QMainWindow):
         self.files.changed.connect(self.commands.refresh_recent)
         self.exports.written.connect(self._on_exported)
         self.exports.failed.connect(self._say_failure)
-        self.runs.headline_changed.connect(self.headline.show_run)
-        self.runs.opened.connect(self.navigation.choose)
-        self.runs.noted.connect(self._on_noted)
 
     def _refresh(self, _signal: object = None) -> None:
         project = self.session.project
@@ -287,6 +335,7 @@ class MainWindow(QMainWindow):
     def _show_first_page(self) -> None:
         if self.navigation.currentRow() < 0:
             self.navigation.choose(Area.OVERVIEW)
+        QTimer.singleShot(0, self, lambda: self.runs)
 
     def _go(self, area: Area) -> None:
         self.pages.show_area(area)
