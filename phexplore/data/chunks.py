@@ -28,7 +28,11 @@ class UnsortedError(InputProblemsError):
 
 
 def iter_chunks(
-    path: Path, *, states: tuple[str, ...] | None = None, persons_per_chunk: int = PERSONS_PER_CHUNK
+    path: Path,
+    *,
+    states: tuple[str, ...] | None = None,
+    persons_per_chunk: int = PERSONS_PER_CHUNK,
+    up_to: Phase = Phase.RECORDS,
 ) -> Iterator[SdhcData]:
     """Yield a population in parts of whole households, each part checked like a whole population.
 
@@ -40,6 +44,7 @@ def iter_chunks(
         path: the directory, one of its files, or ``demo``.
         states: FIPS codes to keep, all when None.
         persons_per_chunk: about how many persons a part holds; the last household is never cut.
+        up_to: the last phase whose errors refuse the data, as in `load_data`.
 
     Raises:
         UnsortedError: a file is not sorted.
@@ -58,7 +63,7 @@ def iter_chunks(
         linked = link(restrict(tables, states), states, log)
         if linked is not None:
             check_records(linked, log)
-        _refuse(log, Phase.RECORDS)
+        _refuse(log, up_to)
         if linked is not None and len(linked.units):
             yield as_population(linked.persons, linked.units, linked.geo)
 

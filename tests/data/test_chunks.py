@@ -9,6 +9,7 @@ from population_files import tiny_population, with_value, write_csv, write_parqu
 from phexplore.data import reading
 from phexplore.data.chunks import UnsortedError, iter_chunks
 from phexplore.data.population import SdhcGeo, SdhcPersons, SdhcUnits
+from phexplore.data.problems import Phase
 from phexplore.data.synthetic.generator import generate_sdhc
 from phexplore.data.validation import load_data
 from phexplore.model.issues import InputProblemsError
@@ -89,6 +90,16 @@ def test_that_repeated_and_missing_keys_are_found_across_part_borders(tmp_path):
     del population["geo"][4]
     with pytest.raises(InputProblemsError, match=r"not in geo\.csv"):
         list(iter_chunks(write_csv(tmp_path / "missing", population), persons_per_chunk=1))
+
+
+def test_that_records_without_a_cell_pass_where_production_takes_them(tmp_path):
+    write_csv(tmp_path, with_value("units", 0, "TEN", "0"))
+    with pytest.raises(InputProblemsError, match="TEN is 0"):
+        load_data(tmp_path)
+    assert len(load_data(tmp_path, up_to=Phase.KEYS).persons) == 8
+    assert sum(len(part.persons) for part in iter_chunks(tmp_path, persons_per_chunk=1, up_to=Phase.KEYS)) == 8
+    with pytest.raises(InputProblemsError, match="TEN is 0"):
+        list(iter_chunks(tmp_path, persons_per_chunk=1))
 
 
 def test_that_a_part_of_nobody_is_refused():
