@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, Qt
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 from phexplore.gui.binding.history_list import IS_CURRENT_ROLE, TIME_ROLE, HistoryList
 from phexplore.gui.binding.session import Session
 from phexplore.gui.theme.appearance import appearance
-from phexplore.gui.theme.metrics import GRID
+from phexplore.gui.theme.metrics import GRID, ROW_PADDING
 from phexplore.gui.widgets.labels import Text
 
 Index = QModelIndex | QPersistentModelIndex
@@ -24,6 +24,10 @@ Index = QModelIndex | QPersistentModelIndex
 
 class _StepDelegate(QStyledItemDelegate):
     """Draws the time of a step at the right and a mark at the current one."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        found = super().sizeHint(option, index)
+        return QSize(found.width(), QFontMetrics(appearance().font()).height() + ROW_PADDING)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         rect = QRect(option.rect)

@@ -100,6 +100,8 @@ def budgets_page(editor: BudgetsEditor, picture: QWidget) -> QSplitter:
     """Return the page of the budget table with the picture of its margins."""
     page = QSplitter(Qt.Orientation.Horizontal)
     page.setChildrenCollapsible(False)
+    page.setHandleWidth(1)
+    page.setProperty("look", "lined")
     page.addWidget(editor)
     page.addWidget(picture)
     page.setStretchFactor(0, 3)

@@ -278,6 +278,8 @@ class MainWindow(QMainWindow):
     def _lay_out(self) -> None:
         self._splitter = QSplitter(Qt.Orientation.Horizontal)
         self._splitter.setChildrenCollapsible(False)
+        self._splitter.setHandleWidth(1)
+        self._splitter.setProperty("look", "lined")
         self._splitter.addWidget(self.pages)
         self._splitter.addWidget(self.inspector)
         self._splitter.setStretchFactor(0, 1)

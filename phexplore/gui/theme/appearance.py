@@ -123,6 +123,7 @@ class Appearance(QObject):
         self._application.setPalette(qt_palette(self._colours))
         pictures = {
             "arrow": f"icons/arrow-{self._colours.name}.svg",
+            "up": f"icons/arrow-up-{self._colours.name}.svg",
             "tick": "icons/tick.svg",
             "dash": "icons/dash.svg",
         }

@@ -10,9 +10,8 @@ from phexplore.gui.theme.colours import Colours
 _TEMPLATE = """
 QToolTip {{ background: {raised}; color: {text}; border: 1px solid {border}; padding: 6px; }}
 QMainWindow::separator {{ background: {border}; width: 1px; height: 1px; }}
-QSplitter::handle {{ background: {border}; }}
-QSplitter::handle:horizontal {{ width: 1px; }}
-QSplitter::handle:vertical {{ height: 1px; }}
+QSplitter::handle {{ background: transparent; }}
+QSplitter[look="lined"]::handle {{ background: {border}; }}
 QMenuBar {{ background: {window}; color: {text}; padding: 2px 6px; }}
 QMenuBar::item {{ padding: 4px 9px; border-radius: 4px; background: transparent; }}
 QMenuBar::item:selected {{ background: {hover}; color: {text}; }}
@@ -22,14 +21,15 @@ QMenu::item:selected {{ background: {accent}; color: {accent_text}; }}
 QMenu::item:disabled {{ color: {muted}; background: transparent; }}
 QMenu::separator {{ height: 1px; background: {border}; margin: 5px 8px; }}
 QMenu::icon {{ padding-left: 6px; }}
-QPushButton, QComboBox, QLineEdit, QPlainTextEdit {{
+QPushButton, QComboBox, QLineEdit, QPlainTextEdit, QSpinBox {{
   background: {base}; color: {text}; border: 1px solid {border}; border-radius: 5px; padding: 4px 9px;
   selection-background-color: {accent}; selection-color: {accent_text}; }}
 QPushButton {{ background: {raised}; padding: 5px 14px; }}
 QPushButton:hover, QComboBox:hover {{ background: {hover}; }}
 QPushButton:pressed {{ background: {accent_soft}; }}
-QPushButton:disabled, QComboBox:disabled, QLineEdit:disabled {{ color: {muted}; background: {window}; }}
-QPushButton:focus, QComboBox:focus, QLineEdit:focus, QPlainTextEdit:focus {{ border: 1px solid {accent_ink}; }}
+QPushButton:disabled, QComboBox:disabled, QLineEdit:disabled, QSpinBox:disabled {{
+  color: {muted}; background: {window}; }}
+QPushButton:focus, QComboBox:focus, QLineEdit:focus, QPlainTextEdit:focus, QSpinBox:focus {{ border: 1px solid {accent_ink}; }}
 QPushButton[look="primary"] {{ background: {accent}; color: {accent_text}; border: 1px solid {accent}; font-weight: 600; }}
 QPushButton[look="primary"]:hover {{ background: {accent_hover}; }}
 QPushButton[look="primary"]:focus {{ border: 1px solid {text}; }}
@@ -40,6 +40,10 @@ QPushButton[look="link"]:focus {{ border: 1px solid {accent_ink}; }}
 QLineEdit[refused="true"] {{ border: 1px solid {refused}; background: {refused_soft}; }}
 QLineEdit[look="cell"] {{ border: 1px solid {accent_ink}; border-radius: 0; padding: 0 4px; }}
 QLineEdit[look="cell"][refused="true"] {{ border: 1px solid {refused}; }}
+QSpinBox {{ padding: 4px 22px 4px 7px; }}
+QSpinBox::up-button, QSpinBox::down-button {{ border: none; width: 20px; }}
+QSpinBox::up-arrow {{ image: url({up}); width: 11px; height: 11px; }}
+QSpinBox::down-arrow {{ image: url({arrow}); width: 11px; height: 11px; }}
 QComboBox {{ padding-right: 24px; }}
 QComboBox::drop-down {{ border: none; width: 22px; }}
 QComboBox::down-arrow {{ image: url({arrow}); width: 12px; height: 12px; }}
@@ -121,14 +125,15 @@ QSlider::handle:horizontal:disabled {{ border-color: {ghost}; }}
 """
 
 
-def stylesheet(colours: Colours, *, arrow: str, tick: str, dash: str) -> str:
+def stylesheet(colours: Colours, *, arrow: str, up: str, tick: str, dash: str) -> str:
     """Return the style sheet of a theme.
 
     Args:
         colours: the theme.
         arrow: path of the picture of the arrow in choosers.
+        up: path of the picture of the upward arrow.
         tick: path of the picture of a tick, in `accent_text`.
         dash: path of the picture of a partial tick, in `accent_text`.
     """
     fields = {name: getattr(colours, name) for name in colours.__slots__}
-    return _TEMPLATE.format(**fields, arrow=arrow, tick=tick, dash=dash, accent_hover="#2a7cc1")
+    return _TEMPLATE.format(**fields, arrow=arrow, up=up, tick=tick, dash=dash, accent_hover="#2a7cc1")

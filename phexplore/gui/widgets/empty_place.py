@@ -13,6 +13,8 @@ from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.labels import Text
 
+_WIDTH = 46 * GRID
+
 
 class EmptyPlace(QWidget):
     """A symbol, a sentence that teaches, and a button."""
@@ -34,7 +36,6 @@ class EmptyPlace(QWidget):
         self._picture = QLabel()
         self._title = Text(title, relative=1.25, bold=True)
         self._sentence = Text(sentence, look="muted", wrap=True)
-        self._sentence.setMaximumWidth(60 * GRID)
         column = QVBoxLayout(self)
         column.setSpacing(GRID)
         column.addStretch(2)
@@ -42,7 +43,6 @@ class EmptyPlace(QWidget):
             if isinstance(widget, QLabel):
                 widget.setAlignment(Qt.AlignmentFlag.AlignCenter)
             column.addWidget(widget, 0, Qt.AlignmentFlag.AlignHCenter)
-        self._sentence.setMinimumWidth(40 * GRID)
         if action and run is not None:
             button = TextButton(action, look="primary")
             button.clicked.connect(self._act)
@@ -56,6 +56,7 @@ class EmptyPlace(QWidget):
         """Say something else."""
         self._title.setText(title)
         self._sentence.setText(sentence)
+        self._restyle()
 
     def _act(self) -> None:
         if self._run is not None:
@@ -63,3 +64,6 @@ class EmptyPlace(QWidget):
 
     def _restyle(self) -> None:
         self._picture.setPixmap(pixmap(self._symbol, appearance().colours.ghost, 6 * GRID))
+        # A centred label does not ask for the height its lines need; the width is fixed, so the height is known.
+        width = _WIDTH * appearance().scale // 100
+        self._sentence.setFixedSize(width, self._sentence.heightForWidth(width))

@@ -62,7 +62,7 @@ class ElidedText(Text):
 
     def __init__(self, text: str = "", *, relative: float = 1.0, bold: bool = False, look: str = "") -> None:
         super().__init__(text, relative=relative, bold=bold, look=look)
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.setMinimumWidth(24)
 
     def minimumSizeHint(self) -> QSize:
