@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 
-from phexplore.cli import data_commands, run_commands, scenario_commands
+from phexplore.cli import data_commands, demo_commands, run_commands, scenario_commands
 from phexplore.errors import CancelledError, PhexploreError, UnknownNameError
 from phexplore.model.issues import InputProblemsError
 
@@ -26,6 +26,7 @@ app = typer.Typer(
 scenario_commands.register(app)
 data_commands.register(app)
 run_commands.register(app)
+demo_commands.register(app)
 
 
 @app.command()

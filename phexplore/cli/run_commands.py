@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -10,8 +11,12 @@ from phexplore.cli.printing import print_json, say
 from phexplore.cli.progress import ProgressLine
 from phexplore.cli.source import load_scenario
 from phexplore.errors import CancelledError, PhexploreError
+from phexplore.model.scenario import Scenario
 
 SCENARIO = typer.Argument(help="A preset id, a project file (.phx, #NAME for one of its scenarios) or a config.json.")
+
+
+_MOST_NAMED = 12
 
 
 def register(app: typer.Typer) -> None:
@@ -53,20 +58,43 @@ def run(
 
     Example: phexplore run sdhc-2020-us --data demo --trials 20 --seed 1 --out runs/first
     """
+    found = load_scenario(scenario)
+    if no_noise and non_private:
+        raise PhexploreError("--no-noise and --non-private exclude each other.", "Give one of them.")
+    word = "no-noise" if no_noise else "non-private" if non_private else "private"
+    summary = simulate(found, data, out, trials=trials, seed=seed, workers=workers, mode=word)
+    if as_json:
+        print_json(summary)
+    else:
+        say(f"Complete: {out}")
+
+
+def simulate(
+    scenario: Scenario,
+    data: Path,
+    out: Path,
+    *,
+    trials: int,
+    seed: int | None,
+    workers: int = 1,
+    mode: str = "private",
+) -> dict[str, Any] | None:
+    """Run a scenario in a worker process, show its progress, and return its summary.
+
+    Raises:
+        PhexploreError: the scenario or the data are not fit, or the run failed.
+        CancelledError: it was cancelled; finished trials are kept.
+    """
     from phexplore.accuracy.check import check, has_errors
     from phexplore.runs.events import Failed, Finished, Outcome
     from phexplore.runs.launch import run_worker
     from phexplore.runs.spec import RunMode, RunSpec, describe_data
     from phexplore.runs.store import load_summary, prepare_directory
 
-    found = load_scenario(scenario)
-    errors = [issue for issue in check(found) if has_errors([issue])]
+    errors = [issue for issue in check(scenario) if has_errors([issue])]
     if errors:
         raise PhexploreError(f"{errors[0].place}: {errors[0].sentence}", errors[0].remedy)
-    if no_noise and non_private:
-        raise PhexploreError("--no-noise and --non-private exclude each other.", "Give one of them.")
-    mode = RunMode.NO_NOISE if no_noise else RunMode.NON_PRIVATE if non_private else RunMode.PRIVATE
-    spec = RunSpec(found, describe_data(data), trials, seed, mode, workers)
+    spec = RunSpec(scenario, describe_data(data), trials, seed, RunMode(mode), workers)
     directory = prepare_directory(out, spec, replace=True)
     with ProgressLine() as line:
         final = run_worker(directory, line.show)
@@ -76,11 +104,7 @@ def run(
         case Finished(Outcome.CANCELLED):
             raise CancelledError("The run was cancelled; finished trials are kept.")
         case _:
-            summary = load_summary(directory)
-    if as_json:
-        print_json(summary)
-    else:
-        say(f"Complete: {directory}")
+            return load_summary(directory)
 
 
 def report(
@@ -94,5 +118,8 @@ def report(
     """
     from phexplore.cli.exporting import export_run
 
-    for path in export_run(run, form, out):
+    written = export_run(run, form, out)
+    for path in written[:_MOST_NAMED]:
         say(f"Wrote {path}")
+    if len(written) > _MOST_NAMED:
+        say(f"… and {len(written) - _MOST_NAMED} more files.")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 from phexplore.data.chunks import UnsortedError, iter_chunks
-from phexplore.data.population import SdhcData
-from phexplore.data.validation import Leniency, load_data
+from phexplore.data.problems import Phase
+from phexplore.data.validation import load_data
 from phexplore.model.scenario import Scenario
 from phexplore.simulate.phsafe_count import CountingSpec, tabulate
 from phexplore.simulate.phsafe_output import write_output
@@ -28,21 +27,10 @@ def tabulate_to(data: Path, out: Path, scenario: Scenario | None, states: tuple[
     """
     spec = CountingSpec.measured(scenario.phsafe) if scenario is not None else CountingSpec.exact(states or None)
     wanted = scenario.phsafe.states if scenario is not None else states or None
-    return write_output(tabulate(_parts(data, wanted), spec), out)
-
-
-def _parts(data: Path, states: tuple[str, ...] | None) -> Iterator[SdhcData]:
-    """Yield the population in parts where its files are sorted, whole otherwise.
-
-    Records that fit no cell are no obstacle here: exact output counts them in its totals, as production does, and a
-    private count refuses them itself, where they matter.
-    """
-    parts = iter_chunks(data, states=states, leniency=Leniency.KEYS_ONLY)
+    # Records that fit no cell are no obstacle here: exact output counts them as production does, and a private count
+    # refuses them itself, where they matter.
     try:
-        first = next(parts, None)
+        counted = tabulate(iter_chunks(data, states=wanted, up_to=Phase.KEYS), spec)
     except UnsortedError:
-        yield load_data(data, states, leniency=Leniency.KEYS_ONLY)
-        return
-    if first is not None:
-        yield first
-        yield from parts
+        counted = tabulate([load_data(data, wanted, up_to=Phase.KEYS)], spec)
+    return write_output(counted, out)
