@@ -47,16 +47,6 @@ class ErrorSample:
     confidence: Fraction
     trials: int
 
-    @property
-    def title(self) -> str:
-        """Words for headings, e.g. ``PH3 (State, A-G), all cells``."""
-        return f"{self.query.title}, {self.label}"
-
-    @property
-    def coverage(self) -> Coverage:
-        """How many errors lie within the margin."""
-        return coverage_of(int(np.count_nonzero(np.abs(self.errors) <= self.margin)), len(self.errors))
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Histogram:
@@ -130,6 +120,68 @@ class Box:
     count: int
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ErrorPicture:
+    """Everything the pictures of one group of errors need: small, whatever the number of errors.
+
+    Attributes:
+        query: the measured table and level.
+        label: which cells.
+        margin: in people, by the scenario's convention.
+        confidence: of that margin.
+        trials: how many trials the errors come from.
+        mean: of the errors, people.
+        largest: size of the error farthest from 0, people.
+        coverage: how many errors lie within the margin.
+        expected_coverage: exact probability of the margin; whole numbers make it differ from the confidence.
+        histogram: of the errors.
+        cumulated: share up to each value.
+        has_noise: whether the exact noise is drawn beside them.
+    """
+
+    query: QueryKey
+    label: str
+    margin: float
+    confidence: Fraction
+    trials: int
+    mean: float
+    largest: int
+    coverage: Coverage
+    expected_coverage: float
+    histogram: Histogram
+    cumulated: Cumulated
+    has_noise: bool
+
+    @property
+    def title(self) -> str:
+        """Words for headings, e.g. ``PH3 (State, A-G), all cells``."""
+        return f"{self.query.title}, {self.label}"
+
+
+def picture_of(sample: ErrorSample) -> ErrorPicture | None:
+    """Return what the pictures of a sample need, None when it is empty."""
+    if not len(sample.errors):
+        return None
+    sizes = np.abs(sample.errors)
+    expected = float(sample.confidence)
+    if sample.noise is not None:
+        expected = sample.noise.coverage(math.floor(sample.margin))
+    return ErrorPicture(
+        query=sample.query,
+        label=sample.label,
+        margin=sample.margin,
+        confidence=sample.confidence,
+        trials=sample.trials,
+        mean=float(np.mean(sample.errors)),
+        largest=int(np.max(sizes)),
+        coverage=coverage_of(int(np.count_nonzero(sizes <= sample.margin)), len(sizes)),
+        expected_coverage=expected,
+        histogram=histogram(sample),
+        cumulated=cumulated(sample),
+        has_noise=sample.noise is not None,
+    )
+
+
 def histogram(sample: ErrorSample) -> Histogram:
     """Return the histogram of a sample; its bins depend on the noise, so they stay while trials arrive."""
     edges = bin_edges(sample)
@@ -196,36 +248,25 @@ def _spread(sample: ErrorSample) -> float:
     return float(np.std(sample.errors)) if len(sample.errors) else 0.0
 
 
-def distribution_title(sample: ErrorSample) -> str:
-    """Return the finding: the share of errors within the margin, with its Monte-Carlo error, against the confidence."""
-    found = sample.coverage
-    if not found.errors:
-        return f"{sample.title}: no errors yet"
-    if not np.any(sample.errors):
-        return f"{sample.title}: every error is 0, no noise was added"
+def distribution_title(picture: ErrorPicture) -> str:
+    """Return the finding: the share of errors within the margin, with its Monte-Carlo error, against what is exact."""
+    if not picture.largest:
+        return f"{picture.title}: every error is 0, no noise was added"
+    found = picture.coverage
     points = found.standard_error * 100
     error = f" ± {points:.1f}" if points >= 0.05 else f" ± {points:.1g}" if points else ""
     return (
-        f"{found.share.value * 100:.1f}{error} % of errors lie within ±{people(sample.margin)} people"
-        f" (expected {_expected_coverage(sample) * 100:.1f} %)"
+        f"{found.share.value * 100:.1f}{error} % of errors lie within ±{people(picture.margin)} people"
+        f" (expected {picture.expected_coverage * 100:.1f} %)"
     )
 
 
-def _expected_coverage(sample: ErrorSample) -> float:
-    """Return the exact probability of the margin: whole numbers make it differ from the confidence."""
-    if sample.noise is None:
-        return float(sample.confidence)
-    return sample.noise.coverage(math.floor(sample.margin))
-
-
-def distribution_summary(sample: ErrorSample) -> str:
+def distribution_summary(picture: ErrorPicture) -> str:
     """Return one sentence: whose noise errors, how many, their mean and largest size."""
-    if not len(sample.errors):
-        return f"Noise errors of {sample.title} will appear with the first finished trial."
     return (
-        f"Noise errors of {sample.title}: {len(sample.errors):,} errors from {sample.trials:,} "
-        f"{'trial' if sample.trials == 1 else 'trials'}, mean {_signed(float(np.mean(sample.errors)))}, "
-        f"largest {people(float(np.max(np.abs(sample.errors))))} people; truncation is not included."
+        f"Noise errors of {picture.title}: {picture.coverage.errors:,} errors from {picture.trials:,} "
+        f"{'trial' if picture.trials == 1 else 'trials'}, mean {_signed(picture.mean)}, "
+        f"largest {people(picture.largest)} people; truncation is not included."
     )
 
 

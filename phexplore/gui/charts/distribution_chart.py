@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -19,19 +20,16 @@ from phexplore.gui.charts.colours import blended
 from phexplore.gui.charts.distribution import (
     Box,
     Cumulated,
-    ErrorSample,
+    ErrorPicture,
     Histogram,
-    box,
     box_numbers,
-    cumulated,
     cumulated_numbers,
     distribution_summary,
     distribution_title,
-    histogram,
     histogram_numbers,
 )
 from phexplore.gui.charts.frame import ChartFrame
-from phexplore.gui.charts.numbers import grouped
+from phexplore.gui.charts.numbers import Numbers, grouped
 from phexplore.gui.charts.rows import RowAxis, RowLabel, RowView
 from phexplore.gui.theme.colours import Colours
 
@@ -55,9 +53,7 @@ class ErrorDistributionChart(ChartFrame):
     """Histogram, cumulated share or boxes of noise errors, each with what the exact noise predicts."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        self._samples: tuple[ErrorSample, ...] = ()
-        self._histogram: Histogram | None = None
-        self._cumulated: Cumulated | None = None
+        self._errors: ErrorPicture | None = None
         self._boxes: tuple[Box, ...] = ()
         self._curve_canvas = Canvas()
         self._axis = RowAxis()
@@ -92,13 +88,14 @@ class ErrorDistributionChart(ChartFrame):
         """Draw the errors this way."""
         self._kind.setCurrentIndex(self._kind.findData(kind))
 
-    def show_samples(self, samples: Sequence[ErrorSample]) -> None:
+    def show_errors(self, errors: ErrorPicture | None, boxes: Sequence[Box] = ()) -> None:
         """Show errors.
 
         Args:
-            samples: the group chosen, then, for the boxes, its parts; nothing shows the empty state.
+            errors: of the group chosen; None shows the empty state.
+            boxes: of the parts it is compared with, one row each.
         """
-        self._samples = tuple(samples)
+        self._errors, self._boxes = errors, tuple(boxes)
         self._redraw()
 
     def recolour(self, colours: Colours) -> None:
@@ -107,54 +104,43 @@ class ErrorDistributionChart(ChartFrame):
         self._axis.fit()
 
     def _redraw(self) -> None:
-        if not self._samples:
+        errors = self._errors
+        if errors is None or (self.kind is DistributionKind.BOXES and not self._boxes):
             self.show_empty()
             return
         match self.kind:
             case DistributionKind.HISTOGRAM:
-                self._show_histogram(self._samples[0])
+                numbers = self._show_histogram(errors.histogram)
             case DistributionKind.CUMULATED:
-                self._show_cumulated(self._samples[0])
+                numbers = self._show_cumulated(errors.cumulated)
             case DistributionKind.BOXES:
-                self._show_boxes(self._samples)
+                numbers = self._show_boxes(errors.confidence)
+        self.show_finding(distribution_title(errors), distribution_summary(errors), numbers)
         self.canvas.refresh()
 
-    def _show_histogram(self, sample: ErrorSample) -> None:
-        found = histogram(sample)
-        self._histogram, self._cumulated = found, None
+    def _show_histogram(self, found: Histogram) -> Callable[[], Numbers]:
         peak = float(max(found.shares.max(), found.high.max() if found.high.size else 0.0, 1e-9))
         canvas = self._use(self._curve_canvas)
         canvas.left_axis.set_scale(lambda value: f"{value * 100:g} %")
-        unit = "person" if found.width == 1 else "people"
-        canvas.set_axis_labels("error, people", f"share of errors per {found.width} {unit}")
+        unit = "person" if found.width == 1 else f"{found.width} people"
+        canvas.set_axis_labels("error, people", f"share of errors per {unit}")
         canvas.show_range((float(found.edges[0]), float(found.edges[-1])), (0.0, peak * 1.12))
-        self.show_finding(distribution_title(sample), distribution_summary(sample), partial(histogram_numbers, found))
+        return partial(histogram_numbers, found)
 
-    def _show_cumulated(self, sample: ErrorSample) -> None:
-        found = cumulated(sample)
-        self._histogram, self._cumulated = None, found
+    def _show_cumulated(self, found: Cumulated) -> Callable[[], Numbers]:
         canvas = self._use(self._curve_canvas)
         canvas.left_axis.set_scale(lambda value: f"{value * 100:.0f} %", lambda _low, _high: [0, 0.25, 0.5, 0.75, 1])
         canvas.set_axis_labels("error, people", "share of errors up to this value")
         canvas.show_range((float(found.values[0]), float(found.values[-1])), (-0.02, 1.14))
-        self.show_finding(distribution_title(sample), distribution_summary(sample), partial(cumulated_numbers, found))
+        return partial(cumulated_numbers, found)
 
-    def _show_boxes(self, samples: Sequence[ErrorSample]) -> None:
-        found = [(sample, box(sample)) for sample in samples]
-        self._boxes = tuple(each for _, each in found if each is not None)
-        if not self._boxes:
-            self.show_empty()
-            return
+    def _show_boxes(self, confidence: Fraction) -> Callable[[], Numbers]:
         canvas = self._use(self._box_canvas)
         canvas.set_axis_labels("error, people", "")
         reach = max(max(b.largest, -b.smallest, b.margin) for b in self._boxes)
         reach = max(reach, 1.0) * 1.06
         self._view.set_rows(tuple(RowLabel("", b.label) for b in self._boxes), (-reach, reach))
-        self.show_finding(
-            distribution_title(samples[0]),
-            distribution_summary(samples[0]),
-            partial(box_numbers, self._boxes, samples[0].confidence),
-        )
+        return partial(box_numbers, self._boxes, confidence)
 
     def _use(self, canvas: Canvas) -> Canvas:
         self.canvas = canvas
@@ -164,17 +150,18 @@ class ErrorDistributionChart(ChartFrame):
     # Painting
 
     def _draw_curve(self, painter: QPainter, pixels: Pixels, colours: Colours) -> None:
-        if not self._samples:
+        errors = self._errors
+        if errors is None:
             return
-        if self._histogram is not None:
-            _draw_histogram(painter, pixels, colours, self._histogram)
-        elif self._cumulated is not None:
-            _draw_cumulated(painter, pixels, colours, self._cumulated)
-        sample = self._samples[0]
-        _draw_margin(painter, pixels, colours, sample)
-        observed = ("bar", "observed") if self._histogram is not None else ("thick line", "observed")
-        exact = [("line", "exact noise"), ("range", f"95 % range of {grouped(len(sample.errors))} errors")]
-        _draw_key(painter, pixels, colours, [observed, *(exact if sample.noise is not None else [])])
+        is_histogram = self.kind is DistributionKind.HISTOGRAM
+        if is_histogram:
+            _draw_histogram(painter, pixels, colours, errors.histogram)
+        else:
+            _draw_cumulated(painter, pixels, colours, errors.cumulated)
+        _draw_margin(painter, pixels, colours, errors)
+        observed = ("bar" if is_histogram else "thick line", "observed")
+        exact = [("line", "exact noise"), ("range", f"95 % range of {grouped(errors.coverage.errors)} errors")]
+        _draw_key(painter, pixels, colours, [observed, *(exact if errors.has_noise else [])])
 
     def _draw_boxes(self, painter: QPainter, pixels: Pixels, colours: Colours) -> None:
         for row in self._view.visible_rows():
@@ -234,14 +221,14 @@ def _curve(pixels: Pixels, values: NDArray[np.float64], shares: NDArray[np.float
     return path
 
 
-def _draw_margin(painter: QPainter, pixels: Pixels, colours: Colours, sample: ErrorSample) -> None:
+def _draw_margin(painter: QPainter, pixels: Pixels, colours: Colours, errors: ErrorPicture) -> None:
     """Draw the margin at both sides and name it."""
     painter.setPen(QPen(QColor(colours.text), 1.4, Qt.PenStyle.DashLine))
     for side in (-1, 1):
-        x = pixels.x(side * sample.margin)
+        x = pixels.x(side * errors.margin)
         painter.drawLine(QPointF(x, pixels.area.top() + 20), QPointF(x, pixels.area.bottom()))
-    text = f"±{people(sample.margin)}: {float(sample.confidence) * 100:g} % margin"
-    left = min(pixels.x(sample.margin) - 4, pixels.area.right() - lettering(bold=True).width(text) - 4)
+    text = f"±{people(errors.margin)}: {float(errors.confidence) * 100:g} % margin"
+    left = min(pixels.x(errors.margin) - 4, pixels.area.right() - lettering(bold=True).width(text) - 4)
     draw_text(painter, QPointF(left, pixels.area.top() + 10), text, colours.text, bold=True)
 
 

@@ -42,6 +42,7 @@ class RowAxis(pg.AxisItem):
         super().__init__("left")
         self._labels: tuple[RowLabel, ...] = ()
         self._room = 1000.0
+        self._positions: tuple[float, ...] | None = None
         self._shown: tuple[str, ...] = ()
         self.chosen: int | None = None
 
@@ -49,6 +50,10 @@ class RowAxis(pg.AxisItem):
     def labels(self) -> tuple[RowLabel, ...]:
         """What stands before the rows."""
         return self._labels
+
+    def set_positions(self, positions: tuple[float, ...]) -> None:
+        """Say how far below the top each row lies, where that is not its number."""
+        self._positions = positions
 
     def set_room(self, pixels: float) -> None:
         """Say how wide the picture is; long names are shortened so that labels leave most of it to the rows."""
@@ -84,7 +89,7 @@ class RowAxis(pg.AxisItem):
         pixels = Pixels.between(QRectF(box.viewRect()), rows)
         left, right, shown_group = area.left() + HALF, area.right() - GAP, ""
         for index, label in enumerate(self._labels):
-            y = pixels.y(-index)
+            y = pixels.y(-index if self._positions is None else -self._positions[index])
             if not area.top() <= y <= area.bottom():
                 continue
             chosen = index == self.chosen

@@ -129,7 +129,7 @@ def _with_room(largest: float, width: float) -> tuple[float, float]:
 
 def _draw_size(painter: QPainter, pixels: Pixels, colours: Colours, row: int, each: SizeCut) -> None:
     left, right, y = pixels.x(0), pixels.x(each.cut), pixels.y(-row)
-    _draw_bias_bar(painter, QRectF(QPointF(left, pixels.y(-row + 0.3)), QPointF(right, pixels.y(-row - 0.3))), colours)
+    draw_bias_bar(painter, QRectF(QPointF(left, pixels.y(-row + 0.3)), QPointF(right, pixels.y(-row - 0.3))), colours)
     homes = f"{grouped(each.households)} {'household' if each.households == 1 else 'households'}"
     text = f"{grouped(each.cut)} of {grouped(each.persons)} people, {homes}" if each.cut else f"nobody, {homes}"
     draw_text(painter, QPointF(right + GAP, y), text, colours.text if each.cut else colours.muted)
@@ -140,7 +140,7 @@ def _draw_cell(painter: QPainter, pixels: Pixels, colours: Colours, row: int, ce
     left = pixels.x(0)
     top, middle, bottom = pixels.y(-row + 0.42), pixels.y(-row), pixels.y(-row - 0.42)
     end = pixels.x(abs(cell.mean_bias))
-    _draw_bias_bar(painter, QRectF(QPointF(left, top), QPointF(end, middle)), colours)
+    draw_bias_bar(painter, QRectF(QPointF(left, top), QPointF(end, middle)), colours)
     farthest = pixels.x(abs(cell.largest_bias))
     painter.setPen(QPen(QColor(colours.attention), 1.4))
     if farthest - end > 2:
@@ -157,7 +157,7 @@ def _draw_cell(painter: QPainter, pixels: Pixels, colours: Colours, row: int, ce
     draw_text(painter, QPointF(noise + GAP, (middle + bottom) / 2), f"noise ±{people(cell.margin)}", colours.muted)
 
 
-def _draw_bias_bar(painter: QPainter, area: QRectF, colours: Colours) -> None:
+def draw_bias_bar(painter: QPainter, area: QRectF, colours: Colours) -> None:
     """Fill a bar of truncation: amber and hatched, so that it is told from noise without colour."""
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(QColor(colours.attention))

@@ -9,9 +9,12 @@ from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QTableView, QWidget
 
 from phexplore.gui.charts.numbers import Numbers, is_number, plain, shown
+from phexplore.gui.theme.metrics import GRID
 
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
+MOST_LETTERS = 34
+"""A column is not made wider for its longest words; they are in the tool tip and in a copy."""
 
 
 class NumbersModel(QAbstractTableModel):
@@ -58,7 +61,7 @@ class NumbersModel(QAbstractTableModel):
         match role:
             case Qt.ItemDataRole.DisplayRole:
                 return shown(value)
-            case Qt.ItemDataRole.ToolTipRole if is_number(value):
+            case Qt.ItemDataRole.ToolTipRole:
                 return plain(value)
             case Qt.ItemDataRole.TextAlignmentRole:
                 side = Qt.AlignmentFlag.AlignRight if is_number(value) or value is None else Qt.AlignmentFlag.AlignLeft
@@ -68,6 +71,10 @@ class NumbersModel(QAbstractTableModel):
         return None
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if role == Qt.ItemDataRole.TextAlignmentRole and orientation == Qt.Orientation.Horizontal:
+            numbers = any(is_number(row[section]) for row in self._numbers.rows[:1])
+            side = Qt.AlignmentFlag.AlignRight if numbers else Qt.AlignmentFlag.AlignLeft
+            return side | Qt.AlignmentFlag.AlignVCenter
         if role != Qt.ItemDataRole.DisplayRole:
             return None
         if orientation == Qt.Orientation.Vertical:
@@ -160,3 +167,6 @@ class NumbersTable(QTableView):
     def _fit_columns(self) -> None:
         """Measure once per shape: measuring on every change costs more than the picture (desktop.md, section 2)."""
         self.resizeColumnsToContents()
+        most = self.fontMetrics().averageCharWidth() * MOST_LETTERS
+        for column in range(self._model.columnCount()):
+            self.setColumnWidth(column, min(most, self.columnWidth(column) + GRID))

@@ -7,12 +7,19 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QPainter
-from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+    QWidget,
+)
 
 from phexplore.gui.run_manager.run_rows import (
     RunRow,
     data_words,
-    kind_words,
     started_words,
     state_words,
     time_words,
@@ -25,26 +32,26 @@ from phexplore.runs.states import RunState
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
 
-HEADERS = ("Scenario", "Started", "State", "Progress", "Trials", "Data", "How")
-STATE, PROGRESS, TRIALS = 2, 3, 4
+HEADERS = ("Scenario", "State", "Progress", "Trials", "Started", "Data")
+SCENARIO, STATE, PROGRESS = 0, 1, 2
 SHARE_ROLE = Qt.ItemDataRole.UserRole + 1
 """Part of the run that is finished (float), None while nothing can be said."""
 ROW_ROLE = Qt.ItemDataRole.UserRole + 2
 """The `RunRow`."""
 
-_WIDTHS = (22, 16, 16, 18, 14, 22, 26)
+_WIDTHS = (30, 22, 17, 14, 18, 22)
+"""In letters; the scenario takes what is left."""
 
 
 def cell_text(row: RunRow, column: int) -> str:
     """Return the text of a cell."""
     return (
         row.title,
-        started_words(row.directory),
         state_words(row),
         progress_words(row),
         trials_words(row),
+        started_words(row.directory),
         data_words(row.spec),
-        kind_words(row.spec),
     )[column]
 
 
@@ -164,7 +171,8 @@ class RunsTable(QTableView):
         self.setWordWrap(False)
         self.verticalHeader().setVisible(False)
         self.horizontalHeader().setHighlightSections(False)
-        self.horizontalHeader().setStretchLastSection(True)
+        self.horizontalHeader().setSectionResizeMode(SCENARIO, QHeaderView.ResizeMode.Stretch)
+        self.horizontalHeader().setMinimumSectionSize(8 * GRID)
         self.selectionModel().currentRowChanged.connect(self._on_moved)
         self.activated.connect(self._on_activated)
         appearance().changed.connect(self._measure)

@@ -1,0 +1,62 @@
+"""How the window and its reader of results talk: one pickled value per frame, its length before it.
+
+Both ends are this program, started by itself; nothing from elsewhere is ever unpickled.
+"""
+
+from __future__ import annotations
+
+import pickle
+import struct
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+_LENGTH = struct.Struct(">Q")
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """An expected failure of the reader.
+
+    Attributes:
+        sentence: what is wrong.
+        remedy: what to do.
+    """
+
+    sentence: str
+    remedy: str
+
+
+def frame(value: object) -> bytes:
+    """Return a value as the bytes of one frame."""
+    body = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
+    return _LENGTH.pack(len(body)) + body
+
+
+def read_frame(stream: BinaryIO) -> Any:
+    """Return the next value; None at the end of the stream, also in the middle of a frame."""
+    head = stream.read(_LENGTH.size)
+    if len(head) < _LENGTH.size:
+        return None
+    (length,) = _LENGTH.unpack(head)
+    body = stream.read(length)
+    return pickle.loads(body) if len(body) == length else None  # noqa: S301 - our own other end
+
+
+class FrameDecoder:
+    """Turns bytes cut anywhere into whole values."""
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+
+    def feed(self, chunk: bytes) -> list[Any]:
+        """Take bytes; return the values that are whole now."""
+        self._buffer += chunk
+        found = []
+        while len(self._buffer) >= _LENGTH.size:
+            (length,) = _LENGTH.unpack_from(self._buffer)
+            end = _LENGTH.size + length
+            if len(self._buffer) < end:
+                break
+            found.append(pickle.loads(self._buffer[_LENGTH.size : end]))  # noqa: S301 - our own other end
+            del self._buffer[:end]
+        return found

@@ -1,0 +1,49 @@
+"""The reader of results as a process of its own: ``python -m phexplore.gui.run_manager.result_server``.
+
+Reading and aggregating in a thread makes the window stutter: imports, text columns and loops hold the interpreter. Requests
+come in on standard input, answers go out on standard output; the end of standard input ends the process.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from typing import BinaryIO
+
+from phexplore.errors import PhexploreError
+from phexplore.gui.run_manager.result_frames import Refused, frame, read_frame
+from phexplore.gui.run_manager.result_reader import ResultAnswer, ResultReader
+
+_NICENESS = 5
+"""The window goes first, this reader before the workers of runs."""
+
+
+def serve(requests: BinaryIO, answers: BinaryIO) -> None:
+    """Answer until the requests end."""
+    reader = ResultReader()
+    while (request := read_frame(requests)) is not None:
+        answers.write(frame(_reply(reader, request)))
+        answers.flush()
+
+
+def _reply(reader: ResultReader, request: object) -> ResultAnswer | Refused:
+    try:
+        return reader.answer(request)  # type: ignore[arg-type]
+    except PhexploreError as error:
+        return Refused(error.sentence, error.remedy)
+
+
+def main() -> int:
+    """Serve the process that started this one."""
+    with suppress(OSError, AttributeError):  # not allowed, or a system without priorities
+        os.nice(_NICENESS)
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever prints must not end up among the answers
+    with suppress(BrokenPipeError):  # the window is gone
+        serve(sys.stdin.buffer, answers)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,91 @@
+"""The figures above the results, worded: coverage, truncation bias, worst number, trials. Pure functions."""
+
+from __future__ import annotations
+
+import math
+
+from phexplore.gui.binding.headline import TileContent, Tone
+from phexplore.gui.binding.wording import people, signed_people
+from phexplore.gui.run_manager.result_reader import RunHeadline
+from phexplore.gui.run_manager.run_rows import MODE_WORDS
+from phexplore.runs.spec import RunMode
+from phexplore.runs.states import RunState
+
+SUSPICIOUS = 4.0
+"""A coverage further from the confidence than this many standard errors is not chance: 1 in 16,000."""
+
+
+def coverage_tile(run: RunHeadline, other: RunHeadline | None = None) -> TileContent:
+    """Return how often the margins held, with the Monte-Carlo error, against the confidence."""
+    aimed = f"aimed at {float(run.confidence) * 100:g} %"
+    if run.spec.mode is not RunMode.PRIVATE:
+        return TileContent("Coverage of the margins", "–", MODE_WORDS[run.spec.mode], "There is no noise in this run.")
+    if run.coverage is None:
+        return TileContent("Coverage of the margins", "–", aimed, "No trial yet.")
+    value = f"{run.coverage.share.value * 100:.1f} %"
+    error = monte_carlo_error(run)
+    beside = f"± {error * 100:.2f} %, {aimed}" if math.isfinite(error) else aimed
+    off = abs(run.coverage.share.value - float(run.confidence))
+    # Whole numbers make an exact coverage differ from the confidence by up to the mass of one value.
+    unusual = math.isfinite(error) and error > 0 and off > SUSPICIOUS * error + 0.01
+    change = "further off than chance explains" if unusual else "as forecast, within the Monte-Carlo error"
+    if other is not None and other.coverage is not None:
+        points = (run.coverage.share.value - other.coverage.share.value) * 100
+        change = f"{_signed_points(points)} against the other run"
+    return TileContent("Coverage of the margins", value, beside, change, Tone.ATTENTION if unusual else Tone.NEUTRAL)
+
+
+def monte_carlo_error(run: RunHeadline) -> float:
+    """Return the standard error of the coverage: between trials, and with one trial that of independent numbers."""
+    if run.coverage is None:
+        return math.inf
+    return run.coverage_error if math.isfinite(run.coverage_error) else run.coverage.standard_error
+
+
+def bias_tile(run: RunHeadline, other: RunHeadline | None = None) -> TileContent:
+    """Return what truncation takes from a number on average."""
+    if run.spec.mode is RunMode.NON_PRIVATE:
+        return TileContent("Truncation bias", "none", "", "Nothing is truncated in this run.")
+    if run.bias is None:
+        return TileContent("Truncation bias", "–", "people", "The data is not counted yet.")
+    biased, numbers = run.biased
+    beside = "people per number, on average"
+    change = f"{biased:,} of {numbers:,} numbers are affected"
+    if other is not None and other.bias is not None:
+        change = f"{signed_people(run.bias - other.bias)} against the other run"
+    return TileContent("Truncation bias", signed_people(run.bias), beside, change)
+
+
+def worst_tile(run: RunHeadline, other: RunHeadline | None = None) -> TileContent:
+    """Return the number that is furthest off."""
+    if run.worst is None:
+        return TileContent("Worst number", "–", "people", "No trial yet.")
+    change = run.worst_words
+    if other is not None and other.worst is not None:
+        change = f"{signed_people(run.worst - other.worst)} against the other run"
+    return TileContent("Worst number", people(run.worst), "people off, on average", change)
+
+
+def trials_tile(run: RunHeadline) -> TileContent:
+    """Return how much the figures rest on."""
+    kind = "synthetic data" if run.spec.data.synthetic else "confidential data: simulation only"
+    state = {
+        RunState.COMPLETE: "complete",
+        RunState.FAILED: "failed; what is finished is shown",
+        RunState.CANCELLED: "cancelled; what is finished is shown",
+    }.get(run.state, "still growing")
+    return TileContent("Trials", f"{run.trials:,}", f"of {run.spec.trials:,}", f"{state}; {kind}")
+
+
+def headline_tile(run: RunHeadline) -> TileContent:
+    """Return the tile of the last run for the head of the window."""
+    if run.coverage is None:
+        return TileContent("Last run", "–", MODE_WORDS[run.spec.mode], "")
+    error = monte_carlo_error(run)
+    beside = f"± {error * 100:.2f} %" if math.isfinite(error) else ""
+    bias = "" if run.bias is None else f"bias {signed_people(run.bias)} people (truncation)"
+    return TileContent("Last run: coverage", f"{run.coverage.share.value * 100:.1f} %", beside, bias)
+
+
+def _signed_points(points: float) -> str:
+    return ("+" if points > 0 else "−" if points < 0 else "") + f"{abs(points):.2f} points"

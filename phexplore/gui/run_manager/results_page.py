@@ -1,0 +1,389 @@
+"""The page of results: one run, or two compared; figures above, pictures below, growing while trials arrive."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QSize, Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QStackedWidget,
+    QTabWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from phexplore.errors import PhexploreError
+from phexplore.gui.binding.headline import TileContent, Tone
+from phexplore.gui.charts.distribution_chart import ErrorDistributionChart
+from phexplore.gui.charts.frame import ChartFrame
+from phexplore.gui.charts.observed_chart import ObservedMarginChart
+from phexplore.gui.charts.picked_chart import PickedNumberChart
+from phexplore.gui.charts.truncation_chart import TruncationBiasChart
+from phexplore.gui.charts.worst import WorstNumber
+from phexplore.gui.charts.worst_chart import WorstNumbersChart
+from phexplore.gui.run_manager.number_chooser import NumberChooser
+from phexplore.gui.run_manager.report_process import FORMATS, ReportFormat, ReportProcess
+from phexplore.gui.run_manager.result_choices import ResultChoice, ResultRequest, ResultTab
+from phexplore.gui.run_manager.result_reader import (
+    Content,
+    DistributionContent,
+    NumberContent,
+    ObservedContent,
+    ResultAnswer,
+    RunHeadline,
+    TruncationContent,
+    WorstContent,
+)
+from phexplore.gui.run_manager.result_service import ResultService
+from phexplore.gui.run_manager.result_tiles import bias_tile, coverage_tile, trials_tile, worst_tile
+from phexplore.gui.run_manager.run_desk import RunDesk
+from phexplore.gui.run_manager.run_rows import RunRow, started_words, state_words, trials_words
+from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
+from phexplore.gui.widgets.buttons import Chooser
+from phexplore.gui.widgets.empty_place import EmptyPlace
+from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.tile import Tile
+from phexplore.model.keys import QueryKey
+
+EMPTY_TITLE = "No results yet"
+EMPTY_SENTENCE = (
+    "What a simulated run found appears here while it works: how often the margins held, how the errors are spread, "
+    "what truncation costs, single numbers from truth to release, and the worst ones with their reason."
+)
+
+
+class ResultsPage(QWidget):
+    """Results of the runs of a desk.
+
+    Signals:
+        runs_wanted: the user wants to start a run.
+        failed: a `PhexploreError`.
+        written: the `Path` of an exported file or folder.
+        headline_read: the `RunHeadline` of the run shown, whenever it was read.
+    """
+
+    runs_wanted = Signal()
+    failed = Signal(object)
+    written = Signal(object)
+    headline_read = Signal(object)
+
+    def __init__(self, desk: RunDesk, parent: QWidget | None = None, *, service: ResultService | None = None) -> None:
+        """Show the runs of a desk.
+
+        Args:
+            desk: its runs can be chosen.
+            parent: owner.
+            service: reads the results; one of its own by default.
+        """
+        super().__init__(parent)
+        self._desk = desk
+        self._choice = ResultChoice()
+        self._answer: ResultAnswer | None = None
+        self._reader = service or ResultService(self)
+        self._report = ReportProcess(self)
+        self._stale = False
+        self._make_widgets()
+        self._lay_out()
+        self._connect()
+        self._show_runs(desk.rows)
+
+    @property
+    def directory(self) -> Path | None:
+        """The run shown."""
+        found = self.run.currentData()
+        return found if isinstance(found, Path) else None
+
+    @property
+    def tab(self) -> ResultTab:
+        """The picture shown."""
+        return list(ResultTab)[self.tabs.currentIndex()]
+
+    @property
+    def answer(self) -> ResultAnswer | None:
+        """What is shown, None before anything was read."""
+        return self._answer
+
+    def show_run(self, directory: Path) -> None:
+        """Show the results of a run."""
+        place = _place_of(self.run, directory)
+        if place >= 0:
+            self.run.setCurrentIndex(place)
+            self._ask()
+
+    def show_tab(self, tab: ResultTab) -> None:
+        """Show a picture."""
+        self.tabs.setCurrentIndex(list(ResultTab).index(tab))
+
+    def select_query(self, query: QueryKey | None) -> None:
+        """Look at the table and level chosen elsewhere."""
+        if query is not None and query != self._choice.query:
+            self._choose(ResultChoice(query, self._choice.region, self._choice.code, None))
+
+    def stop(self) -> None:
+        """End reading and writing because the window closes."""
+        self._reader.stop()
+        self._report.stop()
+
+    # Building
+
+    def _make_widgets(self) -> None:
+        self.run = Chooser("Run", letters=44)
+        self.other = Chooser("Compared with", letters=30)
+        self.export = QToolButton()
+        self.export.setText("Export…")
+        self.export.setAccessibleName("Export the run")
+        self.export.setProperty("look", "bordered")
+        self.export.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        menu = QMenu(self.export)
+        for form in FORMATS:
+            menu.addAction(form.title).setData(form)
+        menu.triggered.connect(self._export_chosen)
+        self.export.setMenu(menu)
+        self.tiles = {name: Tile() for name in ("coverage", "bias", "worst", "trials")}
+        self.chooser = NumberChooser()
+        self.charts: dict[ResultTab, Any] = {
+            ResultTab.DISTRIBUTION: ErrorDistributionChart(),
+            ResultTab.OBSERVED: ObservedMarginChart(),
+            ResultTab.TRUNCATION: TruncationBiasChart(),
+            ResultTab.NUMBER: PickedNumberChart(),
+            ResultTab.WORST: WorstNumbersChart(),
+        }
+        self.tabs = QTabWidget()
+        self.tabs.setAccessibleName("Pictures of the results")
+        self.tabs.setDocumentMode(True)
+        for tab, chart in self.charts.items():
+            self.tabs.addTab(chart, tab.value)
+        self._problems = Text(look="attention", wrap=True)
+        self.empty = EmptyPlace("results", EMPTY_TITLE, EMPTY_SENTENCE, action="Start a run", run=self.runs_wanted.emit)
+
+    def _lay_out(self) -> None:
+        head = QHBoxLayout()
+        head.setSpacing(GRID)
+        for words, chooser in (("&Run", self.run), ("Compared &with", self.other)):
+            label = QLabel(words)
+            label.setBuddy(chooser)
+            head.addWidget(label)
+            head.addWidget(chooser, 1)
+        head.addWidget(self.export)
+        tiles = QHBoxLayout()
+        tiles.setSpacing(GRID)
+        for tile in self.tiles.values():
+            tiles.addWidget(tile, 1)
+        filled = QWidget()
+        column = QVBoxLayout(filled)
+        column.setContentsMargins(MARGIN, GRID, MARGIN, GRID)
+        column.setSpacing(GRID)
+        column.addLayout(head)
+        column.addLayout(tiles)
+        column.addWidget(self._problems)
+        column.addWidget(self.chooser)
+        column.addWidget(self.tabs, 1)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(filled)
+        self._stack.addWidget(self.empty)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, HALF, 0, 0)
+        whole.addWidget(self._stack)
+
+    def _connect(self) -> None:
+        self._reader.answered.connect(self._show_answer)
+        self._reader.failed.connect(self._on_unreadable)
+        self._report.written.connect(self.written)
+        self._report.failed.connect(self.failed)
+        self._report.busy_changed.connect(self._show_writing)
+        self.run.currentIndexChanged.connect(self._run_chosen)
+        self.other.currentIndexChanged.connect(self._ask)
+        self.tabs.currentChanged.connect(self._tab_chosen)
+        self.chooser.chosen.connect(self._choose)
+        for chart in self.charts.values():
+            if isinstance(chart, ChartFrame):
+                chart.failed.connect(self.failed)
+        self.charts[ResultTab.OBSERVED].query_selected.connect(self.select_query)
+        self.charts[ResultTab.WORST].number_activated.connect(self._look_into)
+        self._desk.changed.connect(self._show_runs)
+        self._desk.progressed.connect(self._on_progress)
+
+    # What is asked
+
+    def _request(self) -> ResultRequest | None:
+        directory = self.directory
+        if directory is None:
+            return None
+        other = self.other.currentData()
+        return ResultRequest(directory, other if other != directory else None, self.tab, self._choice)
+
+    def _ask(self, _index: int = 0) -> None:
+        """Read what the choosers say, now if the page can be seen, else when it is."""
+        self._stale = not self.isVisible()
+        request = self._request()
+        if request is not None and not self._stale:
+            self._reader.request(request)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._stale or self._answer is None:
+            self._ask()
+
+    def sizeHint(self) -> QSize:
+        return QSize(900, 700)
+
+    def _run_chosen(self, _index: int) -> None:
+        self._answer = None
+        self._show_others()
+        self._ask()
+
+    def _tab_chosen(self, _index: int) -> None:
+        self.chooser.show_for(self.tab)
+        self._ask()
+
+    def _choose(self, choice: ResultChoice) -> None:
+        self._choice = choice
+        self._ask()
+
+    def _look_into(self, number: WorstNumber) -> None:
+        region, code, cell = number.key
+        self._choice = ResultChoice(number.query, region, code, cell)
+        self.show_tab(ResultTab.NUMBER)
+
+    def _on_progress(self, directory: Path) -> None:
+        if directory in {self.directory, self.other.currentData()}:
+            self._ask()
+
+    # What is shown
+
+    def _show_runs(self, rows: tuple[RunRow, ...]) -> None:
+        readable = [row for row in rows if row.spec is not None]
+        self._stack.setCurrentIndex(0 if readable else 1)
+        chosen = self.directory
+        self._fill_runs(readable)
+        if self.directory != chosen:
+            self._answer = None
+            self._show_others()
+            self._ask()
+        else:
+            self._show_others()
+
+    def _fill_runs(self, rows: list[RunRow]) -> None:
+        """List the runs; the chosen one stays, else the newest with trials is."""
+        chosen = self.directory
+        blocked = self.run.blockSignals(True)
+        _fill(self.run, [(run_words(row), row.directory) for row in rows])
+        if _place_of(self.run, chosen) < 0:
+            with_trials = [row.directory for row in rows if row.trials]
+            chosen = next(iter(with_trials), rows[0].directory if rows else None)
+        self.run.setCurrentIndex(_place_of(self.run, chosen))
+        self.run.blockSignals(blocked)
+
+    def _show_others(self) -> None:
+        others = [row for row in self._desk.rows if row.spec is not None and row.directory != self.directory]
+        chosen = self.other.currentData()
+        blocked = self.other.blockSignals(True)
+        _fill(self.other, [("no other run", None), *((run_words(row), row.directory) for row in others)])
+        self.other.setCurrentIndex(max(0, _place_of(self.other, chosen)))
+        self.other.blockSignals(blocked)
+
+    def _show_answer(self, answer: ResultAnswer) -> None:
+        if answer.request.directory != self.directory:
+            return
+        self._answer = answer
+        self._show_tiles(answer.headline, answer.compared)
+        self._problems.setVisible(bool(answer.problems))
+        self._problems.setText("\n".join(f"{issue.sentence} {issue.remedy}" for issue in answer.problems[:3]))
+        if answer.choices is not None:
+            self._choice = answer.request.choice
+            self.chooser.show_choice(answer.choices, answer.request.choice)
+        self._show_content(answer.content)
+        self.headline_read.emit(answer.headline)
+
+    def _show_tiles(self, run: RunHeadline, other: RunHeadline | None) -> None:
+        contents = {
+            "coverage": coverage_tile(run, other),
+            "bias": bias_tile(run, other),
+            "worst": worst_tile(run, other),
+            "trials": trials_tile(run),
+        }
+        for name, content in contents.items():
+            show_tile(self.tiles[name], content)
+
+    def _show_content(self, content: Content | None) -> None:
+        match content:
+            case DistributionContent(errors, boxes):
+                self.charts[ResultTab.DISTRIBUTION].show_errors(errors, boxes)
+            case ObservedContent(margins, confidence, trials):
+                self.charts[ResultTab.OBSERVED].show_margins(margins, confidence, trials)
+            case TruncationContent(query, sizes, cells):
+                self.charts[ResultTab.TRUNCATION].show_truncation(query, sizes, cells)
+            case NumberContent(story, reason):
+                self.charts[ResultTab.NUMBER].show_story(story, reason)
+            case WorstContent(numbers, trials):
+                self.charts[ResultTab.WORST].show_worst(numbers, trials)
+            case None:
+                self.charts[self.tab].show_empty()
+
+    def _on_unreadable(self, error: PhexploreError) -> None:
+        self.charts[self.tab].show_empty(f"{error.sentence} {error.remedy}")
+        self.failed.emit(error)
+
+    # Export
+
+    def _export_chosen(self, action: Any) -> None:
+        form, directory = action.data(), self.directory
+        if directory is None:
+            return
+        dialog = QFileDialog(self, form.title.rstrip("…"), str(directory.parent / f"{directory.name}{form.suffix}"))
+        if form.is_folder:
+            dialog.setFileMode(QFileDialog.FileMode.Directory)
+            dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+        else:
+            dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+            dialog.setDefaultSuffix(form.suffix.removeprefix("."))
+        dialog.fileSelected.connect(lambda name: self.export_to(form, Path(name)))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def export_to(self, form: ReportFormat, path: Path) -> None:
+        """Write the report, the figures or the noisy measurements of the run shown."""
+        if self.directory is not None:
+            self._report.start(self.directory, form, path)
+
+    def _show_writing(self, writing: bool) -> None:
+        self.export.setText("Writing…" if writing else "Export…")
+        self.export.setEnabled(not writing)
+
+
+def _place_of(chooser: Chooser, value: object) -> int:
+    """Return the entry with an equal value, -1 for none; Qt compares Python objects by identity."""
+    return next((place for place in range(chooser.count()) if chooser.itemData(place) == value), -1)
+
+
+def run_words(row: RunRow) -> str:
+    """Return one line for a run: scenario, when, trials, state."""
+    parts = (row.title, started_words(row.directory), f"{trials_words(row)} trials", state_words(row))
+    return " · ".join(part for part in parts if part)
+
+
+def show_tile(tile: Tile, content: TileContent) -> None:
+    """Show a worded figure in a tile."""
+    look = {Tone.NEUTRAL: "muted", Tone.GOOD: "good", Tone.ATTENTION: "attention", Tone.REFUSED: "refused"}
+    tile.show_figure(
+        content.caption, content.value, beside=content.beside, change=content.change, look=look[content.tone]
+    )
+
+
+def _fill(chooser: Chooser, entries: list[tuple[str, Path | None]]) -> None:
+    """Make a chooser hold these entries; words that changed are changed in place, so that an open list stays open."""
+    if [chooser.itemData(place) for place in range(chooser.count())] != [data for _, data in entries]:
+        chooser.clear()
+        for words, data in entries:
+            chooser.addItem(words, data)
+        return
+    for place, (words, _) in enumerate(entries):
+        if chooser.itemText(place) != words:
+            chooser.setItemText(place, words)
