@@ -100,7 +100,10 @@ def observed_margin(errors: Values, probability: float) -> Interval:
     reach = _z(INTERVAL_CONFIDENCE) * math.sqrt(len(sizes) * probability * (1 - probability))
     first = max(0, math.floor(len(sizes) * probability - reach) - 1)
     last = min(len(sizes) - 1, math.ceil(len(sizes) * probability + reach) - 1)
-    return Interval(float(np.quantile(sizes, probability)), float(sizes[first]), float(sizes[last]))
+    place = probability * (len(sizes) - 1)
+    below = math.floor(place)
+    low, high = float(sizes[below]), float(sizes[min(below + 1, len(sizes) - 1)])
+    return Interval(low + (place - below) * (high - low), float(sizes[first]), float(sizes[last]))
 
 
 def _z(confidence: float) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,10 +92,12 @@ class LevelGroup:
     Attributes:
         query: table and level; the table may be a derived one.
         rows: of these numbers, ascending.
+        cells: the same numbers by cell and code.
     """
 
     query: QueryKey
     rows: Rows
+    cells: tuple[CellGroup, ...]
 
 
 def level_of(region_type: str, iteration_code: str) -> PopulationGroupLevel:
@@ -106,8 +109,9 @@ def level_of(region_type: str, iteration_code: str) -> PopulationGroupLevel:
     return PopulationGroupLevel(_REGIONS[region_type], _ITERATIONS[iteration_code])
 
 
+@lru_cache(maxsize=8)
 def cell_groups(keys: NumberKeys) -> tuple[CellGroup, ...]:
-    """Return the groups of the accuracy report, in the order of their first number."""
+    """Return the groups of the accuracy report, in the order of their first number; remembered, as keys never change."""
     found: dict[tuple[str, str, str, int], list[int]] = {}
     columns = (keys.table, keys.region_type, keys.iteration_code, keys.cell)
     for row, key in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
@@ -120,7 +124,10 @@ def cell_groups(keys: NumberKeys) -> tuple[CellGroup, ...]:
 
 def level_groups(groups: tuple[CellGroup, ...]) -> tuple[LevelGroup, ...]:
     """Return the groups joined over the cells and codes of each table and level, in the order of their first cell."""
-    found: dict[QueryKey, list[Rows]] = {}
+    found: dict[QueryKey, list[CellGroup]] = {}
     for group in groups:
-        found.setdefault(group.query, []).append(group.rows)
-    return tuple(LevelGroup(query, np.sort(np.concatenate(rows))) for query, rows in found.items())
+        found.setdefault(group.query, []).append(group)
+    return tuple(
+        LevelGroup(query, np.sort(np.concatenate([cell.rows for cell in cells])), tuple(cells))
+        for query, cells in found.items()
+    )

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 from phexplore.data.chunks import UnsortedError, iter_chunks
+from phexplore.data.problems import Phase
 from phexplore.data.source import DataSource, Storage, find_source
 from phexplore.data.validation import load_data
 from phexplore.runs.simulation import Watch
@@ -20,7 +21,8 @@ def count_population(
 ) -> tuple[Tabulation, ...]:
     """Return one tabulation per specification of the population at `path`, read once.
 
-    Files sorted by MAFID are read in parts, so memory does not grow with them; others are loaded whole.
+    Files sorted by MAFID are read in parts, so memory does not grow with them; others are loaded whole. As in production,
+    records that fit no cell are refused by a private count of their table, and taken into the totals by an exact one.
 
     Args:
         path: as the readers take it.
@@ -39,7 +41,7 @@ def count_population(
     except UnsortedError:
         watch.note("The files are not sorted by MAFID, so they are loaded whole; sorted ones need less memory.")
     with watch.phase("read"):
-        data = load_data(path, states, lambda _: watch.checkpoint())
+        data = load_data(path, states, lambda _: watch.checkpoint(), up_to=Phase.KEYS)
     with watch.phase("count"):
         counters = [PhsafeCounter(spec) for spec in specs]
         for counter in counters:
@@ -54,7 +56,7 @@ def _count_parts(
     counters = [PhsafeCounter(spec) for spec in specs]
     reading = counting = 0.0
     done = 0
-    parts = iter_chunks(path, states=states)
+    parts = iter_chunks(path, states=states, up_to=Phase.KEYS)
     while True:
         watch.progress("count", done, max(done, total))
         began = time.monotonic()

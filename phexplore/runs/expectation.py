@@ -56,7 +56,7 @@ def _expected_moe(scenario: Scenario, query: QueryKey, cell: int) -> float:
     """
     product = table(query.table)
     source = QueryKey(product.derived_from or product.id, query.level)
-    method = scenario.method
+    method = scenario.phsafe
     reach = sensitivity(table(source.table), method.thresholds.get(source.table))
     noise = noise_for(method.framework, sensitivity=reach, budget=method.budgets[source])
     added = max(1, len(product.cell(cell).sources))

@@ -72,7 +72,7 @@ class PrivateSimulation:
 
     def prepare(self, watch: Watch) -> None:
         """Read, count with and without truncation, and write the truth; see `Simulation.prepare`."""
-        spec, method = self._spec, self._spec.scenario.method
+        spec, method = self._spec, self._spec.scenario.phsafe
         what = (CountingSpec.measured(method), CountingSpec.exact(method.states))
         measured, exact = count_population(Path(spec.data.path), method.states, what, watch)
         with watch.phase("prepare"):
@@ -98,7 +98,7 @@ class PrivateSimulation:
     @property
     def _parameters(self) -> PhSafe:
         """The parameters of the noise: without noise, every published query gets an unlimited budget."""
-        method = self._spec.scenario.method
+        method = self._spec.scenario.phsafe
         if self._spec.mode is RunMode.PRIVATE:
             return method
         return replace(
@@ -158,7 +158,7 @@ class ExactSimulation:
 
     def prepare(self, watch: Watch) -> None:
         """Read and count; see `Simulation.prepare`."""
-        spec, states = self._spec, self._spec.scenario.method.states
+        spec, states = self._spec, self._spec.scenario.phsafe.states
         (exact,) = count_population(Path(spec.data.path), states, (CountingSpec.exact(states),), watch)
         keys, counts = keys_of(exact), values_of(exact, exact.counts)
         files = NumberFiles(keys)

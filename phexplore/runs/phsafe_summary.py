@@ -109,11 +109,10 @@ def private_summary(run: Evidence, truncation: list[dict[str, Any]]) -> dict[str
     confirm_spent(spent(run.parameters.budgets.values()), [measurement.spends for measurement in run.measurements])
     metrics: list[dict[str, Any]] = []
     report: list[dict[str, Any]] = []
-    groups = cell_groups(run.keys)
-    for level in level_groups(groups):
+    for level in level_groups(cell_groups(run.keys)):
         metrics += level_metrics([level], run.truth, run.expectation, run.released)
-        own = [group for group in groups if group.query == level.query]
-        report += [report_json(row) for row in accuracy_rows(own, run.truth, run.expectation, run.released)]
+        lines = accuracy_rows(level.cells, run.truth, run.expectation, run.released)
+        report += [report_json(line) for line in lines]
     numbers = run.figures[0].numbers if run.figures else 0
     held = [each.covered for each in run.figures]
     return {

@@ -220,7 +220,7 @@ class RunResults:
         """What the parameters promise for each number."""
         return expectation_of(self.spec, self.keys)
 
-    @cached_property
+    @property
     def cell_groups(self) -> tuple[CellGroup, ...]:
         """The numbers of each cell over its regions: what an error distribution pools."""
         return cell_groups(self.keys)

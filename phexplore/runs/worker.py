@@ -32,7 +32,7 @@ from phexplore.runs.journal import EventJournal
 from phexplore.runs.lock import locked
 from phexplore.runs.methods import SIMULATIONS
 from phexplore.runs.reporting import Control, Reporter, WorkerWatch, listen
-from phexplore.runs.simulation import Maker
+from phexplore.runs.simulation import Maker, Simulation
 from phexplore.runs.spec import RunSpec, RunSpecError
 from phexplore.runs.store import (
     EVENTS_FILE,
@@ -108,7 +108,8 @@ def _leave_soon(reporter: Reporter) -> None:
     time.sleep(CANCEL_PATIENCE_SECONDS)
     if reporter.claim_end():
         end = Finished(Outcome.CANCELLED)
-        reporter.record_end(end)
+        with contextlib.suppress(OSError):  # a full disk must not keep the process alive
+            reporter.record_end(end)
         reporter.send_end(end)
         os._exit(0)
 
@@ -139,7 +140,7 @@ class _Start:
         watch = WorkerWatch(self.reporter, self.control)
         with watch.phase("check data"):
             spec.data.verify(on_progress=lambda done, total: watch.progress("check data", done, total))
-        simulation = self.simulations[type(spec.scenario.method)](spec, self.directory)
+        simulation = self._simulation(spec)
         simulation.prepare(watch)
         trials = TrialLoop(self.directory, spec, simulation, watch=watch, report=self.reporter.report).run()
         with watch.phase("summary"):
@@ -147,6 +148,14 @@ class _Start:
         watch.checkpoint()
         write_json(self.directory / SUMMARY_FILE, _summary(self.directory, spec, trials, content))
         return Finished(Outcome.COMPLETE)
+
+    def _simulation(self, spec: RunSpec) -> Simulation:
+        kind = type(spec.scenario.method)
+        if kind not in self.simulations:
+            raise RunSpecError(
+                f"No simulation of {kind.__name__} is known to this version of the program.", "Choose another scenario."
+            )
+        return self.simulations[kind](spec, self.directory)
 
     def write_end(self, end: FinalEvent) -> FinalEvent:
         """Record how the run ended, the manifest of a complete one last; return what became of it."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 import random
 import resource
+import signal
+import subprocess
 import sys
 import time
 from collections.abc import Mapping
@@ -20,7 +22,7 @@ from phexplore.runs import worker
 from phexplore.runs.simulation import TrialFigures, Watch
 from phexplore.runs.spec import RunSpec
 
-BEHAVIOURS = ("quick", "slow", "stuck", "deaf", "broken", "refusing", "full-disk", "dying", "hungry")
+BEHAVIOURS = ("quick", "slow", "stuck", "deaf", "broken", "refusing", "full-disk", "dying", "hungry", "parent")
 
 
 class FakeSimulation:
@@ -35,6 +37,11 @@ class FakeSimulation:
                 watch.progress("count", done + 1, 3)
         if self.behaviour == "stuck":
             time.sleep(3600)  # no checkpoint, but the interpreter is free
+        if self.behaviour == "parent":
+            child = subprocess.Popen(["sleep", "3600"], stdin=subprocess.DEVNULL)
+            watch.note(str(child.pid))
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+            hold_the_interpreter()
         if self.behaviour == "full-disk":
             resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 
@@ -64,6 +71,13 @@ class FakeSimulation:
     def finish(self, trials: tuple[int, ...], watch: Watch) -> Mapping[str, Any]:
         watch.progress("summary", len(trials), len(trials))
         return {"checks": {"whole": True}, "failsafe": 0, "metrics": []}
+
+
+def hold_the_interpreter() -> None:
+    """Work for ever in one call that lets no other thread run: the worker hears no command."""
+    sys.setswitchinterval(3600)
+    while True:
+        pass
 
 
 if __name__ == "__main__":

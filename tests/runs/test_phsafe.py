@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -33,7 +34,7 @@ from phexplore.runs.phsafe import make_simulation
 from phexplore.runs.results import NumberSelection, RunResults
 from phexplore.runs.spec import RunMode, RunSpec, describe_data
 from phexplore.runs.store import RunUnreadableError, prepare_directory, trial_file
-from phexplore.simulate.phsafe_count import CountingSpec, tabulate
+from phexplore.simulate.phsafe_count import CountingSpec, UnclassifiableRecordError, tabulate
 from phexplore.simulate.phsafe_output import write_output
 
 DEMO = Path("demo")
@@ -288,6 +289,25 @@ def test_that_files_in_any_order_give_the_same_truth(results: RunResults, us: Sc
     assert found.keys.same_as(results.keys)
     assert np.array_equal(found.truth.truncated, results.truth().truncated)
     assert found.metadata["confidential"] is True
+
+
+def test_that_a_record_that_fits_no_cell_fails_a_private_run_and_counts_in_an_exact_one(
+    us: Scenario, tmp_path: Path
+) -> None:
+    """phsafe.md §4: HHT2 of a married couple without such a couple in CPLT fits no basis cell of PH2."""
+    for frame, (file,) in find_source(DEMO).files.items():
+        content = pq.read_table(file)
+        if frame == "units":
+            couples = content.column("CPLT").to_pylist()
+            couples[content.column("HHT2").to_pylist().index("01")] = "5"
+            content = content.set_column(content.schema.get_field_index("CPLT"), "CPLT", pa.array(couples, pa.string()))
+        pq.write_table(content, tmp_path / f"{frame}.parquet")
+    (tmp_path / "run").mkdir()
+    simulation = make_simulation(RunSpec(us, describe_data(tmp_path), 1, 7), tmp_path / "run")
+    with pytest.raises(UnclassifiableRecordError, match="PH2"):
+        simulation.prepare(SilentWatch())
+    summary = run(tmp_path / "exact", us, trials=1, data=tmp_path, mode=RunMode.NON_PRIVATE)
+    assert summary["checks"]["totals_equal_their_cells"] > 0
 
 
 def test_that_unpublished_levels_have_no_numbers(us: Scenario, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
+import psutil
 import pytest
 
 from phexplore.runs import launch
@@ -123,6 +124,19 @@ def test_that_a_worker_deaf_to_cancel_is_killed_after_its_grace(
     assert run.to_end() == CANCELLED
     assert run.process.exit_code == -signal.SIGKILL
     assert state_of(directory) is RunState.CANCELLED
+
+
+def test_that_a_worker_is_killed_with_everything_it_started(
+    run_directory: Make, start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(launch, "GRACE_SECONDS", 0.3)
+    run = start(run_directory(), "parent")
+    child = psutil.Process(int(run.until(lambda event: isinstance(event, Note)).text))
+    run.process.cancel()
+    assert run.to_end() == CANCELLED
+    assert run.process.exit_code == -signal.SIGKILL
+    # Whoever adopts orphans may take its time to bury them; a killed one no longer runs either way.
+    assert not child.is_running() or child.status() in {psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD}
 
 
 def test_that_a_killed_worker_is_reported_once_and_its_trials_stay(run_directory: Make, start) -> None:
