@@ -143,6 +143,8 @@ def _tables(snapshot: RunSnapshot) -> tuple[TableView, ...]:
         found.append(_truncation_table(snapshot))
     if snapshot.worst:
         found.append(_worst_table(snapshot))
+    if snapshot.most_biased:
+        found.append(_bias_table(snapshot))
     return tuple(found)
 
 
@@ -294,6 +296,34 @@ def _worst_table(snapshot: RunSnapshot) -> TableView:
     )
     caption = "Worst numbers: largest total error on average over the trials"
     return TableView("worst", caption, headers, lines, "Trials are counted from 0.")
+
+
+def _bias_table(snapshot: RunSnapshot) -> TableView:
+    headers = (
+        Header("Table"),
+        Header("Area"),
+        Header("Group"),
+        Header("Cell"),
+        Header("Count without\ntruncation", number=True),
+        Header("Truncation\nbias", number=True),
+        Header("of the\ncount", number=True),
+        Header("Margin of\nthe noise", number=True),
+    )
+    lines = tuple(
+        (
+            heading_cell(number.table),
+            Cell(number.region),
+            Cell(number.iteration_code),
+            Cell(f"{number.cell}: {number.label}"),
+            number_cell(people_text(number.untruncated)),
+            number_cell(people_text(number.bias), attention=abs(number.bias) > number.margin),
+            number_cell(share_text(number.bias / number.untruncated, 2).replace("-", "−")),
+            number_cell(people_text(number.margin, 1)),
+        )
+        for number in snapshot.most_biased
+    )
+    caption = "Largest truncation bias: the same in every trial, and in no margin of error"
+    return TableView("most-biased", caption, headers, lines, "Marked: the bias is larger than the margin of the noise.")
 
 
 def _checks(snapshot: RunSnapshot) -> tuple[Section, ...]:

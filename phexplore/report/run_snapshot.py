@@ -149,6 +149,31 @@ class WorstResult:
 
 
 @dataclass(frozen=True, slots=True)
+class BiasResult:
+    """A number that truncation changes.
+
+    Attributes:
+        table: id.
+        region: name of the area.
+        iteration_code: ``*``, ``A`` … ``I``.
+        cell: data-cell code.
+        label: what the cell counts.
+        untruncated: the exact count without truncation.
+        bias: truncated − untruncated, people; the same in every trial.
+        margin: the scenario's margin of the noise, people.
+    """
+
+    table: str
+    region: str
+    iteration_code: str
+    cell: int
+    label: str
+    untruncated: int
+    bias: int
+    margin: float
+
+
+@dataclass(frozen=True, slots=True)
 class RunSnapshot:
     """The figures of a run.
 
@@ -162,6 +187,7 @@ class RunSnapshot:
         levels: every table and level, derived ones included.
         cells: PHSafe's accuracy report, noise and bias beside it; empty without trials.
         worst: the numbers with the largest mean total error; empty without trials.
+        most_biased: the numbers with the largest truncation bias; empty where truncation changes nothing.
         overall: coverage over all measured numbers and trials, None without noise or trials.
         overall_expected: the exact coverage averaged over the same numbers.
         error_between_trials: Monte-Carlo error of the overall coverage from trial to trial; infinite with one trial.
@@ -180,6 +206,7 @@ class RunSnapshot:
     levels: tuple[LevelResult, ...]
     cells: tuple[AccuracyRow, ...]
     worst: tuple[WorstResult, ...]
+    most_biased: tuple[BiasResult, ...]
     overall: Coverage | None
     overall_expected: float
     error_between_trials: float
@@ -236,6 +263,7 @@ def run_snapshot(results: RunResults, now: datetime) -> RunSnapshot:
         levels=tuple(levels),
         cells=_cells(results),
         worst=_worst(results),
+        most_biased=_most_biased(results),
         overall=coverage_of(int(held.sum()), numbers) if queries else None,
         overall_expected=_weighted(queries),
         error_between_trials=error_between_trials(held / per_trial) if queries else math.inf,
@@ -359,6 +387,28 @@ def _worst(results: RunResults) -> tuple[WorstResult, ...]:
             )
         )
     return tuple(found)
+
+
+def _most_biased(results: RunResults) -> tuple[BiasResult, ...]:
+    keys, truth, margin = results.keys, results.truth(), results.expectation.margin
+    bias = truth.truncated - truth.untruncated
+    # Derived tables repeat what their source shows.
+    own = np.array([table(name).measured for name in keys.table.tolist()], dtype=np.bool_)
+    order = np.lexsort((np.arange(len(keys)), -np.abs(np.where(own, bias, 0))))[:WORST]
+    return tuple(
+        BiasResult(
+            table=str(keys.table[row]),
+            region=region_name(keys, row),
+            iteration_code=str(keys.iteration_code[row]),
+            cell=int(keys.cell[row]),
+            label=table(str(keys.table[row])).cell(int(keys.cell[row])).label,
+            untruncated=int(truth.untruncated[row]),
+            bias=int(bias[row]),
+            margin=float(margin[row]),
+        )
+        for row in order.tolist()
+        if own[row] and bias[row]
+    )
 
 
 def region_name(keys: NumberKeys, row: int) -> str:

@@ -39,7 +39,7 @@ def test_that_the_report_tells_what_is_needed_to_judge_and_repeat_the_run(run_fi
 
 def test_that_each_query_and_level_has_its_row(run_figures):
     tables = {table.id: table for part in run_document(run_figures).parts for table in part.tables}
-    assert list(tables) == ["noise", "levels", "truncation", "worst"]
+    assert list(tables) == ["noise", "levels", "truncation", "worst", "most-biased"]
     assert len(tables["noise"].rows) == 46
     assert len(tables["levels"].rows) == 58
     assert [cell.text for cell in tables["truncation"].rows[2]] == [

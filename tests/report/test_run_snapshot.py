@@ -96,6 +96,23 @@ def test_that_the_worst_numbers_come_first_with_their_names(run_figures):
     assert all(worst.label for worst in run_figures.worst)
 
 
+def test_that_the_most_biased_numbers_are_measured_ones_and_come_first(run, run_figures):
+    truth = run.truth()
+    bias = {
+        (
+            str(run.keys.table[row]),
+            str(run.keys.region_id[row]),
+            str(run.keys.iteration_code[row]),
+            int(run.keys.cell[row]),
+        ): int(truth.truncated[row] - truth.untruncated[row])
+        for row in range(len(run.keys))
+        if table(str(run.keys.table[row])).measured
+    }
+    assert [abs(number.bias) for number in run_figures.most_biased] == sorted(map(abs, bias.values()), reverse=True)[
+        :20
+    ]
+
+
 def test_that_wrong_noise_is_noticed(tmp_path, us):
     figures = run_snapshot(RunResults.open(made_run(tmp_path / "r", us, trials=6, scale=1.5)), NOW)
     assert sum(not query.is_expected for query in figures.queries) > 20
