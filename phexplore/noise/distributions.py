@@ -33,6 +33,9 @@ class NoiseOutOfRangeError(PhexploreError):
 class Noise(Protocol):
     """A distribution of integer noise, symmetric around 0. Equal parameters make equal, hashable values."""
 
+    def __hash__(self) -> int:
+        """Hash by parameters: noises are keys of caches."""
+
     @property
     def name(self) -> str:
         """What production writes into NOISE_DISTRIBUTION."""

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from phexplore.noise.deciding import Tail, normal_guess, secant_guess
+from phexplore.noise.deciding import Tail
 from phexplore.noise.enclosure import Enclosure, exp_negative
 
 _UNIT = 2.3e-16
@@ -57,13 +57,10 @@ def tail(scale: float, m: int, count: int = 1) -> Tail:
     return Tail(value, value * _UNIT * (16 + 12 * count + 2 * exponent + 2 * count / scale) + 1e-300)
 
 
-def guess(scale: float, confidence: Fraction, count: int = 1) -> int:
-    """Return about the margin."""
-    if count == 1:
-        outside = max((confidence.denominator - confidence.numerator) / confidence.denominator, 1e-300)
-        return max(math.ceil(scale * math.log(2 / (outside * (1 + math.exp(-1 / scale))))) - 1, 0)
-    start = normal_guess(math.sqrt(variance(scale, count)), confidence)
-    return secant_guess(start, confidence, lambda m: tail(scale, m, count))
+def guess(scale: float, confidence: Fraction) -> int:
+    """Return about the margin of a single noise: the float solution of 2 q^{m+1} = (1 + q) (1 − confidence)."""
+    outside = max((confidence.denominator - confidence.numerator) / confidence.denominator, 1e-300)
+    return max(math.ceil(scale * math.log(2 / (outside * (1 + math.exp(-1 / scale))))) - 1, 0)
 
 
 def exact_tail(scale: Fraction, m: int, bits: int, count: int = 1) -> Enclosure:

@@ -31,8 +31,8 @@ def test_that_partial_fractions_are_the_tail_of_the_convolution(scales):
 
 
 def test_that_partial_fractions_and_fourier_inversion_agree_on_wider_noise():
-    scales = ((Fraction(30), 2), (Fraction(31), 1), (Fraction(200, 3), 1))
-    for m in (0, 333):
+    scales = ((Fraction(8), 2), (Fraction(9), 1), (Fraction(50, 3), 1))
+    for m in (0, 60):
         expanded = geometric_mixture.exact_tail(scales, m, 100)
         inverted = Mixture(geometrics=scales).exact_tail(m, 100)
         assert expanded.low <= inverted.high

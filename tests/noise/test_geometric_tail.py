@@ -8,7 +8,7 @@ from noise.oracles import ROUNDING, UNIT, convolved, coverages, half_pmf
 from phexplore.noise import geometric_tail
 from phexplore.noise.distributions import TwoSidedGeometric
 
-SCALES = [Fraction(1, 20), Fraction(1, 3), Fraction(1), Fraction(7, 2)]
+SCALES = [Fraction(1, 20), Fraction(1, 3), Fraction(1), Fraction(5, 2)]
 COUNTS = [1, 2, 3, 7]
 
 
