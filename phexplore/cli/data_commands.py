@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from phexplore.cli.printing import print_json, print_table, say
+from phexplore.cli.printing import print_json, say
 from phexplore.model.issues import Issue, Severity
 
 JSON = typer.Option(False, "--json", help="Print JSON.")
@@ -17,6 +18,7 @@ def register(app: typer.Typer) -> None:
     """Add the commands to the program."""
     synth = typer.Typer(help="Make a synthetic population.", no_args_is_help=True)
     synth.command("sdhc")(synth_sdhc)
+    synth.command("pl94")(synth_pl94)
     app.add_typer(synth, name="synth")
     convert = typer.Typer(help="Turn other records into a population.", no_args_is_help=True)
     convert.command("pums")(convert_pums)
@@ -52,10 +54,29 @@ def synth_sdhc(
         say(f"Wrote {out / name} ({file.rows:,} rows)")
 
 
+def synth_pl94(
+    blocks: int = typer.Option(..., "--blocks", help="How many census blocks."),
+    seed: int = typer.Option(..., "--seed", help="Any whole number of 0 or more; equal seeds make equal files."),
+    out: Path = typer.Option(..., "--out", help="File (.csv or .csv.gz); replaced if it exists."),
+    state: str = typer.Option("44", "--state", help="Two digits in front of every block code."),
+) -> None:
+    """Make a block file with 16 person cells per block, as sparse and skewed as real ones.
+
+    Example: phexplore synth pl94 --blocks 25000 --seed 1 --out blocks.csv.gz
+    """
+    from phexplore.data.blocks.generator import synthesize_blocks, write_block_file
+
+    population = synthesize_blocks(blocks, seed, state)
+    write_block_file(population, out)
+    say(f"Wrote {out} ({population.blocks:,} blocks, {population.total:,} persons; no count describes a real place)")
+
+
 def convert_pums(
     file: Path = typer.Argument(help="ACS PUMS person records (.csv or .csv.gz) with SERIALNO."),
     out: Path = typer.Option(..., "--out", help="Directory; it may exist."),
     seed: int = typer.Option(0, "--seed", help="Of the imputations."),
+    weighted: bool = typer.Option(False, "--weighted", help="Repeat every household by its weight (PWGTP)."),
+    state: str = typer.Option("", "--state", help="Only this state of a file with several."),
 ) -> None:
     """Turn ACS PUMS person records into a population and say what had to be imputed.
 
@@ -63,9 +84,9 @@ def convert_pums(
     """
     from phexplore.data.pums import convert_pums as convert
 
-    mark = convert(file, out, seed=seed)
-    say(mark.statement)
-    for sentence in mark.imputed:
+    conversion = convert(file, out, seed=seed, weighted=weighted, state=state or None)
+    say(conversion.statement)
+    for sentence in conversion.imputed:
         say(f"- {sentence}")
 
 
@@ -87,6 +108,7 @@ def check(
                 "errors": found.errors,
                 "warnings": found.warnings,
                 "reached": found.reached.name.lower(),
+                "counts": asdict(found.counts) if found.counts is not None else None,
                 "issues": [_issue_json(issue) for issue in found.issues],
                 "note": found.note,
             }
@@ -94,6 +116,9 @@ def check(
     else:
         for issue in found.issues:
             print(f"{issue.place}: {issue.severity.value}: {issue.sentence} {issue.remedy}")
+        if found.counts is not None:
+            counts = asdict(found.counts)
+            print(", ".join(f"{_plain(value)} {name.replace('_', ' ')}" for name, value in counts.items()) + ".")
         print(f"{found.errors:,} errors, {found.warnings:,} warnings.")
         say(found.note)
     if found.errors:
@@ -137,11 +162,13 @@ def describe(path: Path = typer.Argument(help="Directory of a population, or dem
     if as_json:
         print_json(content)
         return
-    rows = [(key.replace("_", " "), _plain(value)) for key, value in content.items()]
-    print_table(("", ""), rows)
+    for key, value in content.items():
+        print(f"{key.replace('_', ' ')}: {_plain(value)}")
 
 
 def _plain(value: Any) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{key}: {number:,}" for key, number in value.items())
+    if isinstance(value, tuple):
+        return " ".join(map(str, value))
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
