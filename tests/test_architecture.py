@@ -14,7 +14,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 MOST_LINES = 700
 OPEN_ENDS = re.compile("|".join(["TO" + "DO", "FIX" + "ME", "NotImplemented" + "Error"]))
 WINDOW_WORDS = re.compile("PySide6|pyqtgraph")
-BLOCKING = re.compile(r"processEvents\(|\.exec\(\)|time\.sleep\(")
+BLOCKING = re.compile(r"processEvents\(|(?<!application)\.exec\(\)|time\.sleep\(")
 VAGUE = {"utils", "util", "common", "helpers", "helper", "core", "base", "manager", "misc"}
 
 
