@@ -7,32 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING
 
 from phexplore.errors import PhexploreError, UnknownNameError
+from phexplore.report.exporter import Exporter, Shown
 from phexplore.report.snapshot import ScenarioSnapshot
 
 if TYPE_CHECKING:
     from phexplore.report.run_snapshot import RunSnapshot
-
-Shown = TypeVar("Shown")
-
-
-@dataclass(frozen=True, slots=True)
-class Exporter(Generic[Shown]):
-    """One format. `write` is pure: the same value gives the same bytes.
-
-    Attributes:
-        id: as the command line and menus take it.
-        suffix: of the file, with its dot.
-        title: for people.
-        write: value to bytes; raises a `PhexploreError` when it cannot.
-    """
-
-    id: str
-    suffix: str
-    title: str
-    write: Callable[[Shown], bytes]
 
 
 def _csv(snapshot: ScenarioSnapshot) -> bytes:
@@ -171,14 +153,14 @@ class RunReportFormat:
 def run_exporters() -> Mapping[str, RunReportFormat]:
     """Return all formats of a run report by id, ready to write to disk."""
     return MappingProxyType(
-        {name: RunReportFormat(name, exporter.title, _run_writer(name)) for name, exporter in RUN_EXPORTERS.items()}
+        {name: RunReportFormat(name, exporter.title, _run_writer(exporter)) for name, exporter in RUN_EXPORTERS.items()}
     )
 
 
-def _run_writer(form: str) -> Callable[[Path, Path, datetime], list[Path]]:
+def _run_writer(exporter: Exporter[RunSnapshot]) -> Callable[[Path, Path, datetime], list[Path]]:
     def write(run: Path, out: Path, now: datetime) -> list[Path]:
         from phexplore.report.run_files import write_run_report  # noqa: PLC0415 - as above
 
-        return write_run_report(run, form, out, now)
+        return write_run_report(run, exporter, out, now)
 
     return write

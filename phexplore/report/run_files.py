@@ -8,7 +8,7 @@ from pathlib import Path
 
 from phexplore.errors import PhexploreError
 from phexplore.files.whole import write_whole
-from phexplore.report.known import run_exporter
+from phexplore.report.exporter import Exporter
 from phexplore.report.look import FigureFormat, chart_bytes
 from phexplore.report.run_charts import run_charts
 from phexplore.report.run_csv import run_csv_files
@@ -19,7 +19,7 @@ _FOLDER_FORMATS = {"csv", "png", "svg"}
 """Formats that fill a folder with several files when the output is not named like one file."""
 
 
-def write_run_report(run: Path, form: str, out: Path, now: datetime) -> list[Path]:
+def write_run_report(run: Path, exporter: Exporter[RunSnapshot], out: Path, now: datetime) -> list[Path]:
     """Write a report of a run and return the files.
 
     ``csv``, ``png`` and ``svg`` write one file if `out` ends like one (``figures.csv``), else a folder: ``metrics.csv``,
@@ -28,22 +28,21 @@ def write_run_report(run: Path, form: str, out: Path, now: datetime) -> list[Pat
 
     Args:
         run: a run directory, complete or not.
-        form: id of a run exporter.
+        exporter: the format, from `known.RUN_EXPORTERS`.
         out: file or directory; it may exist.
         now: printed in the report, with its zone.
 
     Raises:
-        UnknownNameError: no such format.
         PhexploreError: not a run, not counted yet, or the files cannot be written.
     """
-    exporter = run_exporter(form)
     if not run.is_dir():
         raise PhexploreError(f"{run} is not a run directory.", "Name a directory that a run has written.")
     results = RunResults.open(run)
     snapshot = run_snapshot(results, now)
-    if form in _FOLDER_FORMATS and (out.is_dir() or out.suffix != exporter.suffix):
-        files = run_csv_files(results, snapshot) if form == "csv" else _pictures(snapshot, FigureFormat(form))
-        return _write_all(out, files)
+    if exporter.id in _FOLDER_FORMATS and (out.is_dir() or out.suffix != exporter.suffix):
+        if exporter.id == "csv":
+            return _write_all(out, run_csv_files(results, snapshot))
+        return _write_all(out, _pictures(snapshot, FigureFormat(exporter.id)))
     target = out / f"report{exporter.suffix}" if out.is_dir() else out
     write_whole(target, exporter.write(snapshot))
     return [target]
