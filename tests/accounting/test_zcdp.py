@@ -49,7 +49,8 @@ def exact_optimal_alpha(rho, log_inverse):
         return rho * alpha + (log_inverse - mpmath.log(alpha)) / (alpha - 1) + mpmath.log1p(-1 / alpha)
 
     low, high = mpmath.mpf(-60), mpmath.mpf(700)
-    for _ in range(300):
+    # ε is flat at the minimum: an error of 1e-16 in y is one of 1e-30 in ε.
+    for _ in range(110):
         third = (high - low) / 3
         low, high = (low, high - third) if bound(low + third) < bound(high - third) else (low + third, high)
     return max(bound((low + high) / 2), 0)
@@ -60,7 +61,7 @@ def exact_gaussian(rho, log_inverse):
     mu = mpmath.sqrt(2 * rho)
 
     def log_delta(e):
-        with mpmath.workdps(80):
+        with mpmath.workdps(60):
             upper = mpmath.erfc((e / mu - mu / 2) / mpmath.sqrt(2)) / 2
             lower = mpmath.exp(e) * mpmath.erfc((e / mu + mu / 2) / mpmath.sqrt(2)) / 2
             return mpmath.log(upper - lower)
@@ -83,7 +84,7 @@ EXACT = {
 
 @lru_cache
 def exact_epsilon(rho: Fraction, delta: Fraction, conversion: Conversion) -> mpmath.mpf:
-    with mpmath.workdps(60):
+    with mpmath.workdps(50):
         log_inverse = mpmath.log(mpmath.mpf(delta.denominator) / delta.numerator)
         return EXACT[conversion](mpmath.mpf(rho.numerator) / rho.denominator, log_inverse)
 
