@@ -155,8 +155,8 @@ def explain_derived(entry: DerivedForecast, conventions: Conventions) -> Explana
 def explain_epsilon(figure: EpsilonFigure) -> Explanation:
     """Explain one ε."""
     whose = {
-        Neighbours.BOUNDED: "neighbours replace one household's records (bounded)",
-        Neighbours.UNBOUNDED: "neighbours add or remove one household's records (unbounded)",
+        Neighbours.BOUNDED: "neighbours replace one person's record (bounded)",
+        Neighbours.UNBOUNDED: "neighbours add or remove one person's record (unbounded)",
     }[figure.neighbours]
     if figure.conversion is None or figure.rho is None:
         return Explanation(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import Protocol
 
 import typer
 
@@ -29,19 +30,31 @@ run_commands.register(app)
 demo_commands.register(app)
 
 
+class Window(Protocol):
+    """How to open the window; given from above, because the command line does not know it."""
+
+    def __call__(self, path: str | None) -> int:
+        """Open the window on a file, return the exit status when it closes."""
+
+
+_window: list[Window] = []
+
+
 @app.command()
 def gui(file: str = typer.Argument("", help="A project (.phx) or a production config.json to open.")) -> None:
     """Open the window.
 
     Example: phexplore gui proposal.phx
     """
-    from phexplore.gui.main.start import main  # Qt is loaded for the window only
+    if not _window:
+        raise PhexploreError("This installation has no window.", "Use the commands; phexplore --help lists them.")
+    raise typer.Exit(_window[-1](file or None))
 
-    raise typer.Exit(main(file or None))
 
-
-def run(arguments: list[str]) -> int:
+def run(arguments: list[str], window: Window | None = None) -> int:
     """Run the command line and return the exit status: 0 done, 1 expected failure, 2 bad input, 130 cancelled."""
+    if window is not None:
+        _window.append(window)
     if arguments[:1] == ["--worker"]:
         from phexplore.runs.worker import main as worker
 

@@ -13,9 +13,9 @@ class Neighbours(enum.Enum):
     """Which pairs of inputs are hidden from each other."""
 
     BOUNDED = "bounded"
-    """One household's records are replaced; the total is known."""
+    """One person's record is replaced by another; the number of people is known."""
     UNBOUNDED = "unbounded"
-    """One household's records are added or removed."""
+    """One person's record is added or removed."""
 
 
 class MarginConvention(enum.Enum):

@@ -38,6 +38,9 @@ def parse_exact(text: str) -> Fraction:
     """
     body, percent, rest = text.strip().partition("%")
     body = body.strip().replace("\u00a0", "").replace("\u202f", "").replace("−", "-")
+    if re.fullmatch(r"[+-]?[1-9]\d{0,2},\d{3}", body):
+        plain, point = body.replace(",", ""), body.replace(",", ".")
+        raise ValueError(f"{text.strip()!r} may mean {plain} or {point}; write {plain} or {point}")
     if not rest.strip() and (_DECIMAL.fullmatch(body) or _RATIO.fullmatch(body)):
         try:
             return Fraction(re.sub(r"\s", "", body).replace(",", ".")) / (100 if percent else 1)

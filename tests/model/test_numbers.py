@@ -57,6 +57,14 @@ def test_that_decimals_print_as_the_decimal_module_says(value):
     assert Decimal(text) == value
 
 
+@pytest.mark.parametrize("text", ["1,000", "12,345", "-2,514", "999,999"])
+def test_that_a_comma_that_may_group_thousands_is_refused_with_both_readings(text):
+    with pytest.raises(ValueError, match="may mean"):
+        parse_exact(text)
+    assert parse_exact("0,125") == Fraction(1, 8)
+    assert parse_exact("2,5140") == Fraction("2.514")
+
+
 def test_that_a_third_has_no_decimal():
     assert decimal_text(Fraction(1, 3)) is None
     assert exact_text(Fraction(1, 3)) == "1/3"
