@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -79,6 +79,7 @@ BRUTE_FORCE: dict[str, Callable[[list[int], list[int]], float]] = {
 
 
 @pytest.mark.parametrize("name", KNOWN)
+@settings(max_examples=40)
 @given(pairs=st.lists(st.tuples(COUNTS, st.integers(-500, 10_000)), min_size=1, max_size=30))
 def test_that_a_metric_equals_its_definition_written_out(name: str, pairs: list[tuple[int, int]]) -> None:
     truth, estimate = map(list, zip(*pairs, strict=True))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,7 @@ from phexplore.runs.number_files import read_metadata, read_truth
 from phexplore.runs.numbers import keys_of, truth_of
 from phexplore.runs.phsafe import make_simulation
 from phexplore.runs.results import NumberSelection, RunResults
+from phexplore.runs.simulation import Simulation
 from phexplore.runs.spec import RunMode, RunSpec, describe_data
 from phexplore.runs.store import RunUnreadableError, prepare_directory, trial_file
 from phexplore.simulate.phsafe_count import CountingSpec, UnclassifiableRecordError, tabulate
@@ -72,6 +74,12 @@ def run(
     directory: Path, scenario: Scenario, *, trials: int = 2, data: Path = DEMO, **changes: Any
 ) -> Mapping[str, Any]:
     """Do a whole run in this process and return its part of the summary."""
+    return prepare_and_run(directory, scenario, trials=trials, data=data, **changes)[1]
+
+
+def prepare_and_run(
+    directory: Path, scenario: Scenario, *, trials: int, data: Path = DEMO, **changes: Any
+) -> tuple[Simulation, Mapping[str, Any]]:
     spec = RunSpec(scenario, describe_data(data), trials, **({"seed": 7} | changes))
     prepare_directory(directory, spec)
     simulation = make_simulation(spec, directory)
@@ -80,7 +88,7 @@ def run(
         simulation.write_trial(index, directory / trial_file(index))
     content = simulation.finish(tuple(range(trials)), SilentWatch())
     (directory / "summary.json").write_text(json.dumps(content))
-    return content
+    return simulation, content
 
 
 def released_rows(directory: Path) -> dict[tuple[str, str, str, str, str], tuple[str, str, str]]:
@@ -101,22 +109,31 @@ def released_rows(directory: Path) -> dict[tuple[str, str, str, str, str], tuple
     return found
 
 
+@dataclass(frozen=True)
+class Done:
+    """A run of all tables in 51 states, used by many tests."""
+
+    directory: Path
+    simulation: Simulation
+    summary: Mapping[str, Any]
+
+
 @pytest.fixture(scope="module")
-def done(tmp_path_factory: pytest.TempPathFactory, us: Scenario) -> tuple[Path, Mapping[str, Any]]:
+def done(tmp_path_factory: pytest.TempPathFactory, us: Scenario) -> Done:
     directory = tmp_path_factory.mktemp("run")
-    return directory, run(directory, us, trials=TRIALS)
+    return Done(directory, *prepare_and_run(directory, us, trials=TRIALS))
 
 
 @pytest.fixture(scope="module")
-def results(done: tuple[Path, Mapping[str, Any]]) -> RunResults:
-    return RunResults.open(done[0])
+def results(done: Done) -> RunResults:
+    return RunResults.open(done.directory)
 
 
-def test_that_every_check_of_a_sound_run_is_true(done: tuple[Path, Mapping[str, Any]]) -> None:
-    checks = done[1]["checks"]
+def test_that_every_check_of_a_sound_run_is_true(done: Done) -> None:
+    checks = done.summary["checks"]
     assert len(checks) == 8
     assert set(checks.values()) == {True}
-    assert done[1]["privacy"] == {"framework": "zcdp", "budget": "1.257281", "bounded_budget": "2.514562"}
+    assert done.summary["privacy"] == {"framework": "zcdp", "budget": "1.257281", "bounded_budget": "2.514562"}
 
 
 def test_that_the_truth_is_that_of_the_population_loaded_whole(results: RunResults, us: Scenario) -> None:
@@ -130,9 +147,7 @@ def test_that_the_truth_is_that_of_the_population_loaded_whole(results: RunResul
     assert results.truth().truncated.sum() < results.truth().untruncated.sum()
 
 
-def test_that_coverage_is_what_the_noise_promises(
-    done: tuple[Path, Mapping[str, Any]], results: RunResults, us: Scenario
-) -> None:
+def test_that_coverage_is_what_the_noise_promises(done: Done, results: RunResults, us: Scenario) -> None:
     """Expected share within the margin from the exact distribution of every number; false alarm below 1e-7."""
     method, mean, variance = us.method, 0.0, 0.0
     for group in cell_groups(results.keys):
@@ -142,7 +157,7 @@ def test_that_coverage_is_what_the_noise_promises(
             share = noise.coverage(int(results.expectation.margin[group.rows[0]]))
             mean += TRIALS * len(group.rows) * share
             variance += TRIALS * len(group.rows) * share * (1 - share)
-    coverage = done[1]["coverage"]
+    coverage = done.summary["coverage"]
     assert coverage["of"] == TRIALS * 10_608
     assert abs(coverage["held"] - mean) < 5.4 * variance**0.5
 
@@ -158,8 +173,8 @@ def test_that_noise_has_the_spread_and_centre_of_its_distribution(results: RunRe
         assert abs(noise.var() - sigma2) < 5.4 * sigma2 * (2 / noise.size) ** 0.5
 
 
-def test_that_the_release_is_the_first_trial_in_production_s_layout(done: tuple[Path, Mapping[str, Any]]) -> None:
-    directory, _ = done
+def test_that_the_release_is_the_first_trial_in_production_s_layout(done: Done) -> None:
+    directory = done.directory
     frame = pq.read_table(directory / trial_file(0)).to_pandas()
     expected = {
         (row.TABLE, row.REGION_TYPE, row.REGION_ID, row.ITERATION_CODE, str(row.DATA_CELL)): (
@@ -190,22 +205,18 @@ def test_that_any_trial_can_be_exported(results: RunResults, tmp_path: Path) -> 
         results.export(99, tmp_path)
 
 
-def test_that_a_trial_depends_on_seed_and_index_alone(
-    done: tuple[Path, Mapping[str, Any]], us: Scenario, tmp_path: Path
-) -> None:
+def test_that_a_trial_depends_on_seed_and_index_alone(done: Done, us: Scenario, tmp_path: Path) -> None:
     spec = RunSpec(us, describe_data(DEMO), 2, 7, workers=4)
     simulation = make_simulation(spec, tmp_path)
     simulation.prepare(SilentWatch())
     for index in (TRIALS - 1, 3):
         simulation.write_trial(index, tmp_path / "trial")
-        assert (tmp_path / "trial").read_bytes() == (done[0] / trial_file(index)).read_bytes()
+        assert (tmp_path / "trial").read_bytes() == (done.directory / trial_file(index)).read_bytes()
 
 
-def test_that_trials_differ_and_seeded_ones_say_what_they_are(
-    done: tuple[Path, Mapping[str, Any]], results: RunResults
-) -> None:
+def test_that_trials_differ_and_seeded_ones_say_what_they_are(done: Done, results: RunResults) -> None:
     assert not np.array_equal(results.released(0), results.released(1))
-    assert "never for release" in read_metadata(done[0] / trial_file(0))["label"]
+    assert "never for release" in read_metadata(done.directory / trial_file(0))["label"]
 
 
 def test_that_noise_of_the_operating_system_never_repeats(us: Scenario, tmp_path: Path) -> None:
@@ -248,11 +259,9 @@ def test_that_truncation_bias_by_household_size_adds_up_to_the_bias(results: Run
     assert {entry["table"] for entry in results.truncation} == {"PH1_num", "PH2", "PH3", "PH4", "PH6", "PH7"}
 
 
-def test_that_the_accuracy_report_is_production_s_figure_for_a_cell(
-    done: tuple[Path, Mapping[str, Any]], results: RunResults
-) -> None:
+def test_that_the_accuracy_report_is_production_s_figure_for_a_cell(done: Done, results: RunResults) -> None:
     wanted = {"TABLE": "PH3", "REGION_TYPE": "STATE", "ITERATION_CODE": "C", "DATA_CELL": 9}
-    (line,) = [line for line in done[1]["accuracy_report"] if wanted.items() <= line.items()]
+    (line,) = [line for line in done.summary["accuracy_report"] if wanted.items() <= line.items()]
     rows = [
         row
         for row in results.rows(NumberSelection(table=TableId("PH3"), iteration_code="C", cell=9)).tolist()
@@ -265,14 +274,12 @@ def test_that_the_accuracy_report_is_production_s_figure_for_a_cell(
     )
     assert line["COUNT"] == len(sizes) == 51 * TRIALS
     assert line["EXPERIMENTAL_MOE"] == pytest.approx(np.quantile(sizes, 0.9))
-    assert len(done[1]["accuracy_report"]) == 12_688 // 52 * 2
+    assert len(done.summary["accuracy_report"]) == 12_688 // 52 * 2
 
 
-def test_that_memory_bounds_change_no_figure(
-    done: tuple[Path, Mapping[str, Any]], us: Scenario, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_that_memory_bounds_change_no_figure(done: Done, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(phsafe_summary, "_BLOCK_BYTES", 8 * TRIALS * 700)
-    assert run(tmp_path, us, trials=TRIALS) == done[1]
+    assert done.simulation.finish(tuple(range(TRIALS)), SilentWatch()) == done.summary
 
 
 def test_that_files_in_any_order_give_the_same_truth(results: RunResults, us: Scenario, tmp_path: Path) -> None:
@@ -341,21 +348,30 @@ def test_that_counting_stops_at_a_checkpoint(us: Scenario, tmp_path: Path, check
         simulation.prepare(SilentWatch(checkpoint))
 
 
-def test_that_a_worker_cancelled_and_resumed_draws_the_same_bytes(
-    done: tuple[Path, Mapping[str, Any]], us: Scenario, tmp_path: Path
-) -> None:
+def test_that_a_worker_draws_what_is_missing_with_the_same_bytes(done: Done, us: Scenario, tmp_path: Path) -> None:
     directory = prepare_directory(tmp_path / "run", RunSpec(us, describe_data(DEMO), TRIALS, 7, workers=2))
-    with WorkerProcess(directory) as first:
-        for event in first.events():
-            if isinstance(event, TrialDone):
-                first.cancel()
-    assert isinstance(event, Finished)
-    # A machine that was busy for long enough may have let the first worker finish; there is something to resume anyway.
-    for name in ("manifest.json", "summary.json", trial_file(TRIALS - 1)):
-        (directory / name).unlink(missing_ok=True)
-    with WorkerProcess(directory) as second:
-        *_, last = second.events()
-    assert last == Finished(Outcome.COMPLETE)
+    there = (0, 1, 2, 9, TRIALS - 1)
+    for index in there:
+        shutil.copy(done.directory / trial_file(index), directory)
+    with WorkerProcess(directory) as worker:
+        events = list(worker.events())
+    assert events[-1] == Finished(Outcome.COMPLETE)
+    drawn = {event.index for event in events if isinstance(event, TrialDone)}
+    assert drawn == set(range(TRIALS)) - set(there)
     for index in range(TRIALS):
-        assert (directory / trial_file(index)).read_bytes() == (done[0] / trial_file(index)).read_bytes()
-    assert json.loads((directory / "summary.json").read_text())["metrics"] == json.loads(json.dumps(done[1]["metrics"]))
+        assert (directory / trial_file(index)).read_bytes() == (done.directory / trial_file(index)).read_bytes()
+    assert json.loads((directory / "summary.json").read_text())["metrics"] == json.loads(
+        json.dumps(done.summary["metrics"])
+    )
+
+
+@pytest.mark.slow
+def test_that_a_real_run_is_cancelled_with_its_trials_kept(us: Scenario, tmp_path: Path) -> None:
+    directory = prepare_directory(tmp_path / "run", RunSpec(us, describe_data(DEMO), 5000, 7))
+    with WorkerProcess(directory) as worker:
+        for event in worker.events():
+            if isinstance(event, TrialDone):
+                worker.cancel()
+    assert event == Finished(Outcome.CANCELLED)
+    assert worker.exit_code == 0
+    assert len(RunResults.open(directory).errors().noise) > 0
