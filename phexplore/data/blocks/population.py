@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from phexplore.data.blocks.geocodes import CENSUS_BLOCKS, GeocodeLayout
 from phexplore.workload.schema import Schema
 
-GEOID_LENGTHS: Mapping[str, int] = MappingProxyType(
-    {"US": 0, "State": 2, "County": 5, "Tract": 11, "Block_Group": 12, "Block": 16}
-)
+GEOID_LENGTHS: Mapping[str, int] = MappingProxyType({level.name: level.length for level in CENSUS_BLOCKS.levels})
 """Characters of the 16-digit block code that name the unit of a level; the 12th is the first digit of the block."""
+
+_KEYS_BELOW = 2**62
+"""Products of a place and a cell below this are sorted as one number."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,11 +25,11 @@ class BlockPopulation:
     """Exact counts of every block. Confidential where the records are.
 
     The histogram is in compressed rows: the filled cells of block i are ``cells[starts[i]:starts[i + 1]]`` with
-    ``counts`` beside them, ascending, no zeros. Blocks ascend by code.
+    ``counts`` beside them, ascending, no zeros. Blocks ascend by code. A result of a run has the same shape.
 
     Attributes:
         schema: what a cell is.
-        geoids: public 15-digit block codes, ``U15[blocks]``, ascending and unique.
+        geoids: public codes of the leaves (blocks: 15 digits), ``U[blocks]``, ascending and unique.
         starts: ``int64[blocks + 1]``.
         cells: ``int32[filled]``.
         counts: ``int32[filled]``, all positive.
@@ -35,6 +38,7 @@ class BlockPopulation:
         housing: ``int32[blocks, 2]`` vacant and occupied housing units; None where unknown.
         places: codes of other areas a block lies in, by class (``place``, ``cousub``, ...), "" = none.
         remarks: what was assumed on the way, in words.
+        layout: what the characters of the codes mean.
     """
 
     schema: Schema
@@ -46,6 +50,7 @@ class BlockPopulation:
     housing: NDArray[np.int32] | None = None
     places: Mapping[str, NDArray[np.str_]] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+    layout: GeocodeLayout = CENSUS_BLOCKS
 
     def __post_init__(self) -> None:
         """Check shapes and make the arrays read-only."""
@@ -56,6 +61,10 @@ class BlockPopulation:
             raise ValueError("blocks must ascend by code without repetition")
         if len(self.counts) and self.counts.min() < 1:
             raise ValueError(f"a filled cell counts at least 1, got {self.counts.min()}")
+        if len(self.cells) and not 0 <= self.cells.min() <= self.cells.max() < self.schema.cells:
+            raise ValueError(
+                f"cells lie between 0 and {self.schema.cells - 1}, got {self.cells.min()}, {self.cells.max()}"
+            )
         for name in ("facilities", "housing"):
             value = getattr(self, name)
             if value is not None and len(value) != blocks:
@@ -65,6 +74,24 @@ class BlockPopulation:
             if array is not None:
                 array.flags.writeable = False
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Let the read-only mapping of places cross a process border."""
+        return (
+            BlockPopulation,
+            (
+                self.schema,
+                self.geoids,
+                self.starts,
+                self.cells,
+                self.counts,
+                self.facilities,
+                self.housing,
+                dict(self.places),
+                self.remarks,
+                self.layout,
+            ),
+        )
+
     @property
     def blocks(self) -> int:
         """The number of blocks."""
@@ -73,7 +100,7 @@ class BlockPopulation:
     @property
     def total(self) -> int:
         """All records."""
-        return int(self.counts.sum())
+        return int(self.counts.sum(dtype=np.int64))
 
     @property
     def states(self) -> tuple[str, ...]:
@@ -81,14 +108,18 @@ class BlockPopulation:
         return tuple(np.unique(self.geoids.astype("U2")).tolist())
 
     def geocodes(self) -> NDArray[np.str_]:
-        """Return the 16-digit codes with the block group's digit inserted, ``U16[blocks]``."""
-        return geocode16(self.geoids)
+        """Return the codes that units of all levels are prefixes of (blocks: 16 digits), ``U[blocks]``."""
+        return self.layout.geocodes(self.geoids)
 
     def totals(self) -> NDArray[np.int64]:
         """Return the records of each block, ``int64[blocks]``."""
         sums = np.concatenate([[0], np.cumsum(self.counts, dtype=np.int64)])
         totals: NDArray[np.int64] = sums[self.starts[1:]] - sums[self.starts[:-1]]
         return totals
+
+    def rows(self) -> NDArray[np.int64]:
+        """Return the block of each filled cell, ``int64[filled]``."""
+        return np.repeat(np.arange(self.blocks), np.diff(self.starts))
 
     def dense(self, first: int, last: int) -> NDArray[np.int64]:
         """Return the full histogram of the blocks ``first:last``, ``int64[last - first, cells of the schema]``."""
@@ -98,38 +129,127 @@ class BlockPopulation:
         table[rows, self.cells[inside]] = self.counts[inside]
         return table
 
+    def part(self, first: int, last: int) -> BlockPopulation:
+        """Return the blocks ``first:last`` as a population of their own."""
+        inside = slice(int(self.starts[first]), int(self.starts[last]))
+        return BlockPopulation(
+            self.schema,
+            self.geoids[first:last],
+            self.starts[first : last + 1] - self.starts[first],
+            self.cells[inside],
+            self.counts[inside],
+            None if self.facilities is None else self.facilities[first:last],
+            None if self.housing is None else self.housing[first:last],
+            {kind: codes[first:last] for kind, codes in self.places.items()},
+            self.remarks,
+            self.layout,
+        )
+
 
 def geocode16(geoids: NDArray[np.str_]) -> NDArray[np.str_]:
     """Insert the block group (first digit of the block) into 15-digit codes (formats, section 7)."""
-    letters = np.ascontiguousarray(geoids.astype("U15")).view("U1").reshape(-1, 15)
-    return np.concatenate([letters[:, :12], letters[:, 11:]], axis=1).view("U16").reshape(-1)
+    return CENSUS_BLOCKS.geocodes(geoids)
 
 
-def from_dense(
-    schema: Schema, geoids: NDArray[np.str_], table: NDArray[np.integer], **extra: object
-) -> BlockPopulation:
+def from_dense(schema: Schema, geoids: NDArray[np.str_], table: NDArray[np.integer], **extra: Any) -> BlockPopulation:
     """Return a population from a full table ``[blocks, cells]``; blocks in any order.
+
+    Args:
+        schema: what a cell is.
+        geoids: public codes, one per row.
+        table: counts of 0 or more.
+        extra: further attributes of the population, in the order of `geoids`.
 
     Raises:
         ValueError: a block is repeated, or a count is negative.
     """
     if len(table) and table.min() < 0:
         raise ValueError(f"a count is 0 or more, got {table.min()}")
-    order = np.argsort(geoids, kind="stable")
+    layout = extra.get("layout", CENSUS_BLOCKS)
+    ascending = bool((geoids[1:] > geoids[:-1]).all())
+    order = slice(None) if ascending else np.argsort(geoids, kind="stable")
     table = table[order]
     rows, cells = np.nonzero(table)
-    starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(table)))]).astype(np.int64)
-    sorted_extra = {name: value[order] if isinstance(value, np.ndarray) else value for name, value in extra.items()}
-    places = {
-        name: codes[order]
-        for name, codes in dict(sorted_extra.pop("places", {}) or {}).items()  # type: ignore[call-overload]
+    places = {kind: codes[order] for kind, codes in extra.pop("places", {}).items()}
+    ordered: dict[str, Any] = {
+        name: value[order] if isinstance(value, np.ndarray) else value for name, value in extra.items()
     }
     return BlockPopulation(
         schema,
-        geoids[order].astype("U15"),
-        starts,
+        geoids[order].astype(f"U{layout.public_length}"),
+        _starts(rows, len(table)),
         cells.astype(np.int32),
         table[rows, cells].astype(np.int32),
         places=places,
-        **sorted_extra,  # type: ignore[arg-type]
+        **ordered,
     )
+
+
+def from_filled(
+    schema: Schema,
+    geoids: NDArray[np.str_],
+    *,
+    rows: NDArray[np.integer],
+    cells: NDArray[np.integer],
+    counts: NDArray[np.integer],
+    **extra: Any,
+) -> BlockPopulation:
+    """Return a population from a list of filled cells in any order; equal ones are added, zeros dropped.
+
+    Args:
+        schema: what a cell is.
+        geoids: public codes, ascending and unique.
+        rows: of each entry, a place in `geoids`.
+        cells: of each entry.
+        counts: of each entry, 0 or more.
+        extra: further attributes of the population, in the order of `geoids`.
+
+    Raises:
+        ValueError: a count is negative, or the codes do not ascend.
+    """
+    if len(counts) and counts.min() < 0:
+        raise ValueError(f"a count is 0 or more, got {counts.min()}")
+    rows, cells, counts = add_equal(
+        rows.astype(np.int64), cells.astype(np.int64), counts.astype(np.int64), schema.cells
+    )
+    kept = counts > 0
+    return BlockPopulation(
+        schema,
+        geoids,
+        _starts(rows[kept], len(geoids)),
+        cells[kept].astype(np.int32),
+        counts[kept].astype(np.int32),
+        **extra,
+    )
+
+
+def add_equal(
+    rows: NDArray[np.int64], cells: NDArray[np.int64], counts: NDArray[np.int64], width: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return entries sorted by row and cell, equal ones added.
+
+    Args:
+        rows: 0 or more.
+        cells: between 0 and `width` - 1.
+        counts: to be added.
+        width: of one row.
+    """
+    if not len(rows):
+        return rows, cells, counts
+    if (int(rows.max()) + 1) * width < _KEYS_BELOW:
+        keys = rows * width + cells
+        if (keys[1:] < keys[:-1]).any():
+            order = np.argsort(keys, kind="stable")
+            keys, counts = keys[order], counts[order]
+        first = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
+        rows, cells = np.divmod(keys[first], width)
+        return rows, cells, np.add.reduceat(counts, first)
+    order = np.lexsort((cells, rows))
+    rows, cells, counts = rows[order], cells[order], counts[order]
+    new = (rows[1:] != rows[:-1]) | (cells[1:] != cells[:-1])
+    first = np.flatnonzero(np.concatenate([[True], new]))
+    return rows[first], cells[first], np.add.reduceat(counts, first)
+
+
+def _starts(rows: NDArray[np.integer], blocks: int) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=blocks))]).astype(np.int64)

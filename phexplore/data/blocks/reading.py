@@ -2,42 +2,52 @@
 
 from __future__ import annotations
 
-import csv as plain
-import gzip
-import io
-from collections.abc import Iterator
-from pathlib import Path
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-from pyarrow import csv
 
+from phexplore.data.blocks.delimited import (
+    Header,
+    Problems,
+    digit_codes,
+    missing_columns,
+    read_batches,
+    read_header,
+    refuse,
+)
+from phexplore.data.blocks.geocodes import CENSUS_BLOCKS
 from phexplore.data.blocks.population import BlockPopulation, from_dense
-from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.workload.schema import load_schema
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
     from numpy.typing import NDArray
+
+    from phexplore.data.blocks.delimited import Batch, CodedColumn
 
 GROUPS = ("hisp", "white", "black", "aian", "asian", "nhpi", "other", "two")
 """Columns of the race and ethnicity groups in the order of the schema ``pl94_reduced16``."""
 
-PLACE_CLASSES = {
-    "place": "place",
-    "cousub": "cousub",
-    "school_dist": "school_dist",
-    "secondary_sd": "secondary_sd",
-    "aiannh": "aiannh",
-    "sldu": "sldu",
-    "sldl": "sldl",
-    "zcta": "zcta",
-}
-"""Columns with codes of areas off the spine, by the name of their class."""
+COUNT_COLUMNS = tuple(f"{kind}_{group}" for kind in ("pop", "vap") for group in GROUPS)
+NEEDED = ("geoid", *COUNT_COLUMNS)
+"""The columns a block file must have."""
 
-_MOST_LISTED = 1000
-_LARGEST_COUNT = 10**7
+TOTALS = ("pop", "vap")
+"""Columns with the sums of the groups; checked where they stand."""
+
+PLACE_CLASSES = ("place", "cousub", "school_dist", "secondary_sd", "aiannh", "sldu", "sldl", "zcta")
+"""Columns with codes of areas off the spine; each names its class."""
+
+LARGEST_COUNT = 10**7
+"""More people than any census block can hold."""
+
+_REMEDY = (
+    "A block file has geoid and the columns pop_ and vap_ for hisp, white, black, aian, asian, nhpi, other and two."
+)
+_WHOLE = re.compile(r"\s*(\d{1,12})(\.0*)?\s*", re.ASCII)
 
 
 def read_blocks(path: Path) -> BlockPopulation:
@@ -49,146 +59,132 @@ def read_blocks(path: Path) -> BlockPopulation:
     Raises:
         InputProblemsError: every problem with line and column; nothing is half-loaded.
     """
-    table = _table(path)
-    columns = _Columns(path, table)
-    geoids = columns.texts("geoid")
-    columns.refuse(~_are_codes(geoids), "geoid", geoids, "is not a block code of 15 digits")
+    return blocks_from(read_header(path))
+
+
+def blocks_from(header: Header) -> BlockPopulation:
+    """Read a block file whose header is known.
+
+    Raises:
+        InputProblemsError: every problem with line and column.
+    """
+    missing_columns(header, NEEDED, _REMEDY)
+    counted = [*COUNT_COLUMNS, *(name for name in TOTALS if name in header.names)]
+    places = [name for name in PLACE_CLASSES if name in header.names]
+    problems = Problems(header.path)
+    counts: list[NDArray[np.int64]] = []
+    codes: list[NDArray[np.str_]] = []
+    areas: list[list[NDArray[np.str_]]] = [[] for _ in places]
+    for batch in read_batches(header, [*counted, *places], ["geoid"]):
+        codes.append(_codes(problems, header, batch))
+        counts.append(_counts(problems, header, batch, counted))
+        for found, name in zip(areas, places, strict=True):
+            found.append(batch.columns[name].strings())
+    if not counts or not sum(len(part) for part in counts):
+        problems.add("The file has no blocks.", "Check that it is the right one.", line=header.line)
+    problems.finish()
+    geoids, table = np.concatenate(codes), np.concatenate(counts)
+    _refuse_repeated(problems, header, geoids)
+    _refuse_contradictions(problems, header, table, counted)
+    problems.finish()
+    people, adults = table[:, :8], table[:, 8:16]
+    return from_dense(
+        load_schema("pl94_reduced16"),
+        geoids,
+        np.concatenate([people - adults, adults], axis=1),
+        places={name: np.concatenate(found) for name, found in zip(places, areas, strict=True)},
+    )
+
+
+def _codes(problems: Problems, header: Header, batch: Batch) -> NDArray[np.str_]:
+    column = batch.identifiers["geoid"]
+    geoids, wrong = digit_codes(column, CENSUS_BLOCKS.public_length)
+    refuse(
+        problems,
+        header,
+        wrong,
+        column="geoid",
+        sentence=lambda row: f"geoid {column[row].as_py()[:40]!r} is not a block code of 15 digits.",
+        remedy="Write state 2, county 3, tract 6 and block 4 digits; a spreadsheet may have cut the leading zero.",
+        first=batch.first,
+    )
+    return geoids
+
+
+def _counts(problems: Problems, header: Header, batch: Batch, names: Sequence[str]) -> NDArray[np.int64]:
+    """Return whole numbers of 0 or more, ``int64[rows, names]``; others are reported and read as 0."""
+    table = np.empty((batch.rows, len(names)), np.int64)
+    for place, name in enumerate(names):
+        column = batch.columns[name]
+        table[:, place], wrong = column.numbers(_whole)
+        _refuse_number(problems, header, batch, wrong, name=name, column=column)
+    return table
+
+
+def _refuse_number(
+    problems: Problems,
+    header: Header,
+    batch: Batch,
+    wrong: NDArray[np.bool_],
+    *,
+    name: str,
+    column: CodedColumn,
+) -> None:
+    refuse(
+        problems,
+        header,
+        wrong,
+        column=name,
+        sentence=lambda row: f"{name} {column.text(row)[:40]!r} is not a whole number from 0 to {LARGEST_COUNT:,}.",
+        first=batch.first,
+    )
+
+
+def _whole(text: str) -> int | None:
+    match = _WHOLE.fullmatch(text)
+    if match is None:
+        return None
+    number = int(match[1])
+    return number if number <= LARGEST_COUNT else None
+
+
+def _refuse_repeated(problems: Problems, header: Header, geoids: NDArray[np.str_]) -> None:
+    if (geoids[1:] > geoids[:-1]).all():
+        return
     order = np.argsort(geoids, kind="stable")
     repeated = np.zeros(len(geoids), bool)
     repeated[order[1:]] = geoids[order[1:]] == geoids[order[:-1]]
-    columns.refuse(repeated, "geoid", geoids, "names a block a second time")
-    people = {group: columns.counts(f"pop_{group}") for group in GROUPS}
-    adults = {group: columns.counts(f"vap_{group}") for group in GROUPS}
-    for group in GROUPS:
-        too_many = adults[group] > people[group]
-        columns.refuse(too_many, f"vap_{group}", adults[group], f"is larger than pop_{group}")
-    for name, parts in (("pop", people), ("vap", adults)):
-        if name in table.column_names:
-            total = columns.counts(name)
-            columns.refuse(total != sum(parts.values()), name, total, "is not the sum of its eight groups")
-    columns.finish()
-    cells = np.stack([people[g] - adults[g] for g in GROUPS] + [adults[g] for g in GROUPS], axis=1)
-    places = {kind: columns.texts(name) for name, kind in PLACE_CLASSES.items() if name in table.column_names}
-    return from_dense(load_schema("pl94_reduced16"), geoids, cells, places=places)
+    refuse(
+        problems,
+        header,
+        repeated,
+        column="geoid",
+        sentence=lambda row: f"geoid {geoids[row]!s} names a block a second time.",
+        remedy="Keep one line per block.",
+    )
 
 
-def _are_codes(texts: NDArray[np.str_]) -> NDArray[np.bool_]:
-    return (np.char.str_len(texts) == 15) & np.char.isdigit(texts)  # type: ignore[no-any-return]
-
-
-class _Columns:
-    """Columns of one file; what is wrong with them is collected."""
-
-    def __init__(self, path: Path, table: pa.Table) -> None:
-        self._path = path
-        self._table = table
-        self._issues: list[Issue] = []
-        needed = ["geoid", *(f"{kind}_{group}" for kind in ("pop", "vap") for group in GROUPS)]
-        missing = [name for name in needed if name not in table.column_names]
-        if missing:
-            raise InputProblemsError([self._missing(name) for name in missing])
-
-    def _missing(self, name: str) -> Issue:
-        return Issue(
-            (self._path.name,),
-            f"The column {name!r} is missing.",
-            "A block file has geoid and pop_, vap_ columns for hisp, white, black, aian, asian, nhpi, other and two.",
-            line=1,
-        )
-
-    def texts(self, name: str) -> NDArray[np.str_]:
-        """Return a column as text, surrounding blanks removed."""
-        values = self._table.column(name).to_numpy(zero_copy_only=False).astype("U")
-        return np.char.strip(values)
-
-    def counts(self, name: str) -> NDArray[np.int64]:
-        """Return a column of whole numbers of 0 or more; others are reported and read as 0."""
-        column = pc.utf8_trim_whitespace(self._table.column(name))
-        legal = pc.match_substring_regex(column, r"^\d{1,8}(\.0*)?$")
-        wrong = ~legal.to_numpy(zero_copy_only=False)
-        self.refuse(wrong, name, column.to_numpy(zero_copy_only=False), "is not a whole number of 0 or more")
-        whole = pc.replace_substring_regex(pc.if_else(legal, column, "0"), r"\.0*$", "")
-        counts: NDArray[np.int64] = pc.cast(whole, "int64").to_numpy()
-        self.refuse(counts > _LARGEST_COUNT, name, counts, "is more people than a block can hold")
-        return counts
-
-    def refuse(self, wrong: NDArray[np.bool_], name: str, values: NDArray[np.generic], sentence: str) -> None:
-        """Report the rows where `wrong` holds."""
-        rows = np.flatnonzero(wrong)
-        column = self._table.column_names.index(name) + 1
-        for row in rows[: max(0, _MOST_LISTED - len(self._issues))].tolist():
-            self._issues.append(
-                Issue(
-                    (self._path.name,),
-                    f"{name} {str(values[row])[:40]!r} {sentence}.",
-                    "Correct the line, or leave the block out.",
-                    line=row + 2,
-                    column=column,
-                )
-            )
-
-    def finish(self) -> None:
-        """Raise if anything was wrong."""
-        if not len(self._table):
-            self._issues.append(Issue((self._path.name,), "The file has no blocks.", "Check that it is the right one."))
-        if self._issues:
-            raise InputProblemsError(self._issues)
-
-
-def _table(path: Path) -> pa.Table:
-    try:
-        content = _unpacked(path)
-    except OSError as error:
-        raise _unreadable(path, error.strerror or str(error)) from error
-    except (EOFError, gzip.BadGzipFile) as error:
-        raise _unreadable(path, f"the compressed file is damaged ({error})") from error
-    names = _header(path, content)
-    try:
-        return csv.read_csv(
-            io.BytesIO(content),
-            convert_options=csv.ConvertOptions(
-                column_types={name: pa.string() for name in names}, strings_can_be_null=False, null_values=[]
+def _refuse_contradictions(problems: Problems, header: Header, table: NDArray[np.int64], names: Sequence[str]) -> None:
+    people, adults = table[:, :8], table[:, 8:16]
+    for place, group in enumerate(GROUPS):
+        refuse(
+            problems,
+            header,
+            adults[:, place] > people[:, place],
+            column=f"vap_{group}",
+            sentence=lambda row, at=place, of=group: (  # type: ignore[misc]
+                f"vap_{of} {adults[row, at]} is larger than pop_{of} {people[row, at]}."
             ),
         )
-    except pa.ArrowInvalid as error:
-        raise InputProblemsError(list(_ragged(path, content, len(names), str(error)))) from error
-
-
-def _unpacked(path: Path) -> bytes:
-    content = path.read_bytes()
-    return gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
-
-
-def _unreadable(path: Path, reason: str) -> InputProblemsError:
-    return InputProblemsError([Issue((path.name,), f"The file cannot be read: {reason}.", "Check name and rights.")])
-
-
-def _header(path: Path, content: bytes) -> list[str]:
-    try:
-        first = content[:65536].split(b"\n", 1)[0].decode("utf-8-sig").strip()
-    except UnicodeDecodeError as error:
-        raise _unreadable(path, "it is not UTF-8 text") from error
-    names = [name.strip().strip('"') for name in first.split(",")]
-    repeated = {name for name in names if names.count(name) > 1}
-    if repeated:
-        raise InputProblemsError(
-            [
-                Issue((path.name,), f"The column {name!r} stands twice.", "Keep one of them.", line=1)
-                for name in sorted(repeated)
-            ]
-        )
-    return names
-
-
-def _ragged(path: Path, content: bytes, width: int, reason: str) -> Iterator[Issue]:
-    """Find the lines with another number of fields; the parser names only the first."""
-    found = 0
-    text = io.StringIO(content.decode("utf-8-sig", errors="replace"), newline="")
-    for number, row in enumerate(plain.reader(text), start=1):
-        if row and len(row) != width and found < _MOST_LISTED:
-            found += 1
-            yield Issue(
-                (path.name,), f"The line has {len(row)} fields, the header {width}.", "Correct the line.", line=number
+    for name, parts in zip(TOTALS, (people, adults), strict=True):
+        if name in names:
+            written, sums = table[:, names.index(name)], parts.sum(axis=1)
+            refuse(
+                problems,
+                header,
+                written != sums,
+                column=name,
+                sentence=lambda row, of=name, wrote=written, add=sums: (  # type: ignore[misc]
+                    f"{of} {wrote[row]} is not the sum of its eight groups, {add[row]}."
+                ),
             )
-    if not found:
-        yield Issue((path.name,), f"The file is not a comma separated table: {reason[:200]}", "Save it as CSV.")

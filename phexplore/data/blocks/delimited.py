@@ -1,0 +1,417 @@
+"""Delimited text files as columns of codes, streamed; what is wrong is collected with line and column.
+
+Every column is read as text with a dictionary: each distinct text of a batch is judged once, whatever the number of rows.
+"""
+
+from __future__ import annotations
+
+import csv as plain
+import gzip
+import io
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import IO, TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from phexplore.model.issues import InputProblemsError, Issue
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+MOST_LISTED = 1000
+"""Problems listed one by one; further ones are counted."""
+
+BATCH_BYTES = 1 << 24
+_HEAD_BYTES = 1 << 16
+_GZIP = b"\x1f\x8b"
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The beginning of a delimited file.
+
+    Attributes:
+        path: of the file.
+        delimiter: between the values.
+        names: of the columns, in order.
+        line: of the header, from 1; lines before it are metadata.
+        metadata: the lines before the header without their ``# ``.
+    """
+
+    path: Path
+    delimiter: str
+    names: tuple[str, ...]
+    line: int
+    metadata: tuple[str, ...] = ()
+
+    def column(self, name: str) -> int:
+        """Return the place of a column, from 1."""
+        return self.names.index(name) + 1
+
+
+@dataclass(slots=True)
+class Problems:
+    """What is wrong with a file: the first ones with their places, the rest counted."""
+
+    path: Path
+    issues: list[Issue] = field(default_factory=list)
+    unlisted: int = 0
+
+    @property
+    def any(self) -> bool:
+        """Whether something was reported."""
+        return bool(self.issues)
+
+    def add(self, sentence: str, remedy: str, *, line: int = 0, column: int = 0) -> None:
+        """Report one problem."""
+        if len(self.issues) < MOST_LISTED:
+            self.issues.append(Issue((self.path.name,), sentence, remedy, line=line, column=column))
+        else:
+            self.unlisted += 1
+
+    def room(self, found: int) -> int:
+        """Return how many of some further problems can be listed, and count the others."""
+        listed = min(found, MOST_LISTED - len(self.issues))
+        self.unlisted += found - listed
+        return listed
+
+    def finish(self) -> None:
+        """Raise if anything was wrong.
+
+        Raises:
+            InputProblemsError: all problems; the last one says how many are not listed.
+        """
+        if not self.issues:
+            return
+        ordered = sorted(self.issues, key=lambda issue: (issue.line, issue.column))
+        if self.unlisted:
+            ordered.append(
+                Issue(
+                    (self.path.name,),
+                    f"{self.unlisted:,} further problems are not listed.",
+                    "Correct those above first; many problems of one kind often have one cause.",
+                )
+            )
+        raise InputProblemsError(ordered)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CodedColumn:
+    """One column of some rows.
+
+    Attributes:
+        texts: the distinct texts.
+        index: ``int32[rows]``, which of the texts stands in each row.
+    """
+
+    texts: tuple[str, ...]
+    index: NDArray[np.int32]
+
+    def numbers(self, number_of: Callable[[str], int | None]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Return the numbers of the texts per row, and where there is none (0 stands there)."""
+        found = [number_of(text) for text in self.texts]
+        values = np.array([0 if number is None else number for number in found], np.int64)
+        wrong = np.array([number is None for number in found], bool)
+        if not len(values):
+            return np.zeros(len(self.index), np.int64), np.zeros(len(self.index), bool)
+        return values[self.index], wrong[self.index]
+
+    def strings(self) -> NDArray[np.str_]:
+        """Return the texts per row, surrounding blanks removed."""
+        stripped = np.array([text.strip() for text in self.texts] or [""])
+        return stripped[self.index] if len(self.index) else np.empty(0, "U1")
+
+    def text(self, row: int) -> str:
+        """Return the text of a row."""
+        return self.texts[int(self.index[row])]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """Some consecutive rows.
+
+    Attributes:
+        first: number of its first row in the file, from 0; blank lines are no rows.
+        rows: how many.
+        columns: by name.
+        identifiers: columns whose texts hardly repeat, without a dictionary: pyarrow string arrays by name.
+    """
+
+    first: int
+    rows: int
+    columns: dict[str, CodedColumn]
+    identifiers: dict[str, Any] = field(default_factory=dict)
+
+
+def read_header(path: Path) -> Header:
+    """Return the header of a delimited file (comma, bar, semicolon or tabulator), behind any lines that begin with ``#``.
+
+    Raises:
+        InputProblemsError: the file cannot be read, is not text, or names a column twice.
+    """
+    head = read_head(path)
+    try:
+        text = head.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        # A character cut at the end of what was read is no fault of the file.
+        if len(head) < _HEAD_BYTES or error.start < len(head) - 4:
+            raise unreadable(path, "it is not UTF-8 text") from error
+        text = head[: error.start].decode("utf-8-sig")
+    metadata: list[str] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.startswith("#"):
+            metadata.append(line.removeprefix("#").strip())
+            continue
+        if line.strip():
+            return _header(path, line, number, tuple(metadata))
+    raise InputProblemsError(
+        [Issue((path.name,), "The file is empty.", "Check that it is the right one; it may have been cut off.", line=1)]
+    )
+
+
+def _header(path: Path, line: str, number: int, metadata: tuple[str, ...]) -> Header:
+    delimiter = max(",|;\t", key=line.count)
+    names = tuple(name.strip() for name in next(plain.reader([line], delimiter=delimiter)))
+    repeated = {name for name in names if names.count(name) > 1 and name}
+    if repeated:
+        raise InputProblemsError(
+            [
+                Issue(
+                    (path.name,),
+                    f"The column {name!r} stands twice.",
+                    "Keep one of them.",
+                    line=number,
+                    column=len(names) - names[::-1].index(name),
+                )
+                for name in sorted(repeated)
+            ]
+        )
+    return Header(path, delimiter, names, number, metadata)
+
+
+def read_head(path: Path) -> bytes:
+    """Return the first bytes of a file, unpacked.
+
+    Raises:
+        InputProblemsError: it cannot be read.
+    """
+    with readable(path) as file:
+        return file.read(_HEAD_BYTES)
+
+
+class readable:  # noqa: N801 - used like the function open
+    """Opens a file for reading bytes, unpacked if compressed; failures of reading become problems of the file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: IO[bytes] | None = None
+
+    def __enter__(self) -> IO[bytes]:
+        """Open the file."""
+        try:
+            with self._path.open("rb") as file:
+                packed = file.read(2) == _GZIP
+            opened = cast("IO[bytes]", gzip.open(self._path, "rb") if packed else self._path.open("rb"))
+        except OSError as error:
+            raise unreadable(self._path, error.strerror or str(error)) from error
+        self._file = opened
+        return opened
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        """Close the file and translate what went wrong inside."""
+        if self._file is not None:
+            self._file.close()
+        if isinstance(error, EOFError | gzip.BadGzipFile | zlib.error):
+            raise unreadable(self._path, f"the compressed file is damaged ({error})") from error
+        if isinstance(error, OSError):
+            raise unreadable(self._path, error.strerror or str(error)) from error
+
+
+def unreadable(path: Path, reason: str) -> InputProblemsError:
+    """Return the problem of a file that cannot be read at all."""
+    return InputProblemsError(
+        [Issue((path.name,), f"The file cannot be read: {reason}.", "Check its name, its rights and its content.")]
+    )
+
+
+def read_batches(header: Header, names: Sequence[str], identifiers: Sequence[str] = ()) -> Iterator[Batch]:
+    """Yield the rows of a file in batches, the named columns only.
+
+    Args:
+        header: of the file.
+        names: columns whose texts repeat.
+        identifiers: columns whose texts do not.
+
+    Raises:
+        InputProblemsError: lines with another number of values, or bytes that are not text; every one of them.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - the command line starts without it
+    from pyarrow import csv  # noqa: PLC0415 - as above
+
+    coded = pa.dictionary(pa.int32(), pa.string())
+    first = 0
+    with readable(header.path) as file:
+        try:
+            reader = csv.open_csv(
+                file,
+                read_options=csv.ReadOptions(
+                    column_names=list(header.names), skip_rows=header.line, block_size=BATCH_BYTES
+                ),
+                parse_options=csv.ParseOptions(delimiter=header.delimiter),
+                convert_options=csv.ConvertOptions(
+                    include_columns=[*names, *identifiers],
+                    column_types={**dict.fromkeys(names, coded), **dict.fromkeys(identifiers, pa.string())},
+                    null_values=[],
+                    strings_can_be_null=False,
+                ),
+            )
+            for batch in reader:
+                yield _batch(batch, names, identifiers, first)
+                first += batch.num_rows
+        except pa.ArrowInvalid as error:
+            if "Empty CSV file" in str(error):
+                return
+            raise InputProblemsError(_bad_lines(header, str(error))) from error
+
+
+def _batch(batch: pa.RecordBatch, names: Sequence[str], identifiers: Sequence[str], first: int) -> Batch:
+    columns = {}
+    for name in names:
+        column = batch.column(name)
+        columns[name] = CodedColumn(tuple(column.dictionary.to_pylist()), column.indices.to_numpy(zero_copy_only=False))
+    return Batch(first, batch.num_rows, columns, {name: batch.column(name) for name in identifiers})
+
+
+def digit_codes(texts: Any, width: int) -> tuple[NDArray[np.str_], NDArray[np.bool_]]:
+    """Return texts of exactly `width` ASCII digits, surrounding blanks removed, and where there is none.
+
+    Args:
+        texts: pyarrow string array.
+        width: digits of a code.
+
+    Returns:
+        ``U[rows]``, zeros where there is no code, and ``bool[rows]``, true there.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - the command line starts without it
+    from pyarrow import compute  # noqa: PLC0415 - as above
+
+    trimmed = compute.ascii_trim_whitespace(texts)
+    right = compute.and_(compute.equal(compute.binary_length(trimmed), width), compute.ascii_is_decimal(trimmed))
+    if not compute.all(right).as_py():
+        trimmed = compute.if_else(right, trimmed, "0" * width)
+    wrong = ~right.to_numpy(zero_copy_only=False).astype(bool)
+    if not len(texts):
+        return np.empty(0, f"U{width}"), wrong
+    letters = np.frombuffer(trimmed.cast(pa.binary(width)).buffers()[1], np.uint8, len(texts) * width)
+    return letters.astype(np.uint32).view(f"U{width}"), wrong
+
+
+def lines_of(header: Header, rows: Sequence[int]) -> list[int]:
+    """Return the lines (from 1) of some rows (from 0); blank lines are no rows. Reads the file once more."""
+    wanted = sorted(set(rows))
+    found: dict[int, int] = {}
+    row = -1
+    with readable(header.path) as file:
+        for number, content in enumerate(file, start=1):
+            if number <= header.line or not content.strip(b"\r\n"):
+                continue
+            row += 1
+            if row == wanted[len(found)]:
+                found[row] = number
+                if len(found) == len(wanted):
+                    break
+    return [found[row] for row in rows]
+
+
+def refuse(
+    problems: Problems,
+    header: Header,
+    wrong: NDArray[np.bool_],
+    *,
+    column: str,
+    sentence: Callable[[int], str],
+    remedy: str = "Correct the line, or leave it out.",
+    first: int = 0,
+) -> None:
+    """Report the rows where `wrong` holds.
+
+    Args:
+        problems: takes the problems.
+        header: of the file.
+        wrong: ``bool[rows]``.
+        column: the column to look at.
+        sentence: what is wrong with a row (its place in `wrong`), value included.
+        remedy: what to do.
+        first: number in the file of the first row.
+    """
+    rows = np.flatnonzero(wrong)
+    listed = rows[: problems.room(len(rows))].tolist()
+    if not listed:
+        return
+    for row, line in zip(listed, lines_of(header, [first + row for row in listed]), strict=True):
+        problems.issues.append(
+            Issue((header.path.name,), sentence(row), remedy, line=line, column=header.column(column))
+        )
+
+
+def missing_columns(header: Header, needed: Sequence[str], remedy: str) -> None:
+    """Raise if columns are missing.
+
+    Raises:
+        InputProblemsError: one problem per missing column.
+    """
+    missing = [name for name in needed if name not in header.names]
+    if missing:
+        raise InputProblemsError(
+            [
+                Issue((header.path.name,), f"The column {name!r} is missing.", remedy, line=header.line)
+                for name in missing
+            ]
+        )
+
+
+def _bad_lines(header: Header, reason: str) -> list[Issue]:
+    """Find the lines with another number of values and those that are no text; the parser names only the first."""
+    problems = Problems(header.path)
+    width = len(header.names)
+    with readable(header.path) as file:
+        for number, content in enumerate(file, start=1):
+            bare = content.rstrip(b"\r\n")
+            if number <= header.line or not bare:
+                continue
+            try:
+                values = next(plain.reader(io.StringIO(bare.decode()), delimiter=header.delimiter))
+            except UnicodeDecodeError as error:
+                problems.add(
+                    f"Byte {error.start + 1} of the line is not UTF-8 text.",
+                    "Save the file as UTF-8.",
+                    line=number,
+                    column=bare[: error.start].count(header.delimiter.encode()) + 1,
+                )
+                continue
+            except plain.Error as error:
+                problems.add(
+                    f"The line cannot be split into values: {error}.", "Correct the line.", line=number, column=1
+                )
+                continue
+            if len(values) != width:
+                problems.add(
+                    f"The line has {len(values)} values, the header {width}.",
+                    "Give every column one value; an unfinished last line means the file was cut off.",
+                    line=number,
+                    column=min(len(values), width),
+                )
+    if not problems.any:
+        problems.add(
+            f"The file is not a delimited table: {reason.splitlines()[0][:200]}", "Save it as comma separated text."
+        )
+    try:
+        problems.finish()
+    except InputProblemsError as error:
+        return list(error.issues)
+    return []

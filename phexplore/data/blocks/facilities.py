@@ -1,0 +1,128 @@
+"""Persons, units and facilities of one place put together: what a file lacks is joined or assumed, and said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from phexplore.data.blocks.aggregation import add_answers
+from phexplore.data.blocks.microdata_reading import HOUSING_UNITS_PLACE, QUARTERS_PLACE
+from phexplore.data.blocks.population import BlockPopulation, from_filled
+from phexplore.model.issues import InputProblemsError, Issue
+from phexplore.workload.queries import parse_query
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+PERSONS_PER_HOUSEHOLD = 2.5
+"""Assumed where occupied units are not known; 2.58 in the United States 2010."""
+
+
+def assume_facilities(persons: BlockPopulation) -> BlockPopulation:
+    """Return the population with the facilities its persons need: one of each type with people, and housing units.
+
+    A population that has facilities comes back unchanged. Housing units are people in households over 2.5, rounded up; none is
+    vacant.
+
+    Raises:
+        ValueError: the schema has no facilities.
+    """
+    if persons.facilities is not None:
+        return persons
+    people = people_by_type(persons)
+    facilities = np.minimum(people, 1).astype(np.int32)
+    facilities[:, 0] = np.ceil(people[:, 0] / PERSONS_PER_HOUSEHOLD)
+    remark = "Facilities were assumed: one of each type with people; a housing unit per 2.5 people in households."
+    return replace(persons, facilities=facilities, remarks=(*persons.remarks, remark))
+
+
+def people_by_type(persons: BlockPopulation) -> NDArray[np.int64]:
+    """Return the people of every block by type of facility, ``int64[blocks, types]``, households first.
+
+    Raises:
+        ValueError: the schema has no facilities.
+    """
+    bounds = persons.schema.facility_bounds
+    if bounds is None:
+        raise ValueError(f"the schema {persons.schema.id} has no facilities")
+    query = parse_query(persons.schema, bounds.query)
+    return add_answers(persons, query, np.arange(persons.blocks), persons.blocks)
+
+
+def join_units(persons: BlockPopulation, units: BlockPopulation) -> BlockPopulation:
+    """Return the persons with the housing units and group quarters of a unit file; blocks of either are kept.
+
+    The unit file does not say the type of group quarters. In each block every type with people has one facility; the
+    further ones are of the type with the most people, as many as it has people, then of the next.
+
+    Args:
+        persons: in a schema with facilities.
+        units: as `read_microdata` returns them for a unit file.
+
+    Raises:
+        InputProblemsError: blocks where the two cannot both be true.
+        ValueError: not persons and units.
+    """
+    if units.schema.id != "pl94_units" or units.facilities is None or persons.layout != units.layout:
+        raise ValueError(f"persons and units are joined, got {persons.schema.id} and {units.schema.id}")
+    geoids = np.union1d(persons.geoids, units.geoids)
+    quarters, housing = _aligned(units, geoids)
+    rows = np.searchsorted(geoids, persons.geoids)
+    people = np.zeros((len(geoids), people_by_type(persons).shape[1]), np.int64)
+    people[rows] = people_by_type(persons)
+    facilities = np.concatenate([housing.sum(axis=1, keepdims=True), _by_type(geoids, people[:, 1:], quarters)], axis=1)
+    _refuse(geoids, (people[:, 0] > 0) & (facilities[:, 0] == 0), "holds people in households and no housing unit")
+    return from_filled(
+        persons.schema,
+        geoids,
+        rows=rows[persons.rows()],
+        cells=persons.cells,
+        counts=persons.counts,
+        facilities=facilities.astype(np.int32),
+        housing=housing,
+        layout=persons.layout,
+        remarks=("Persons and units were joined; types of group quarters were taken from the persons in them.",),
+    )
+
+
+def _aligned(units: BlockPopulation, geoids: NDArray[np.str_]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return group quarters ``[blocks]`` and vacant, occupied units ``[blocks, 2]`` of all blocks."""
+    at = np.searchsorted(geoids, units.geoids)
+    quarters = np.zeros(len(geoids), np.int64)
+    housing = np.zeros((len(geoids), 2), np.int32)
+    if units.facilities is not None:
+        quarters[at] = units.facilities[:, QUARTERS_PLACE]
+    if units.housing is not None:
+        housing[at] = units.housing
+    elif units.facilities is not None:
+        housing[at, 0] = units.facilities[:, HOUSING_UNITS_PLACE]
+    return quarters, housing
+
+
+def _by_type(geoids: NDArray[np.str_], people: NDArray[np.int64], quarters: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Split the number of group quarters over the types with people, ``int64[blocks, types]``."""
+    present = np.minimum(people, 1)
+    rest = quarters - present.sum(axis=1)
+    _refuse(geoids, rest < 0, "holds people in more types of group quarters than it has group quarters")
+    _refuse(geoids, quarters > people.sum(axis=1), "has more group quarters than people in them")
+    room = people - present
+    # Largest type first; a stable order makes the rule exact where types are equally large.
+    order = np.argsort(-people, axis=1, kind="stable")
+    sorted_room = np.take_along_axis(room, order, axis=1)
+    before = np.cumsum(sorted_room, axis=1) - sorted_room
+    taken = np.clip(rest[:, None] - before, 0, sorted_room)
+    further = np.zeros_like(people)
+    np.put_along_axis(further, order, taken, axis=1)
+    total: NDArray[np.int64] = present + further
+    return total
+
+
+def _refuse(geoids: NDArray[np.str_], wrong: NDArray[np.bool_], sentence: str) -> None:
+    places = np.flatnonzero(wrong)
+    if len(places):
+        remedy = "Give persons and units of the same run; both are post-processed under the same invariants."
+        raise InputProblemsError(
+            [Issue(("units",), f"Block {geoids[place]!s} {sentence}.", remedy) for place in places[:1000].tolist()]
+        )

@@ -1,0 +1,175 @@
+"""Codes of geographic units: how many characters name the unit of each level, and what is public of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phexplore.errors import UnknownNameError
+
+
+class GeographicLevel(NamedTuple):
+    """A level of the standard spine.
+
+    Attributes:
+        name: as production spells it.
+        length: characters of the geocode that name a unit; 0 for the one unit of the widest level.
+    """
+
+    name: str
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class GeocodeLayout:
+    """What the characters of a leaf's code mean. Units of a level share a prefix, so ascending leaves lie side by side.
+
+    Attributes:
+        id: for files and messages.
+        title: words for people.
+        levels: widest first; the last one is the leaf.
+        public_length: characters of a leaf's public code.
+        repeated: place (from 0) of the character of the public code that the geocode writes twice; None where the two
+            codes are equal.
+    """
+
+    id: str
+    title: str
+    levels: tuple[GeographicLevel, ...]
+    public_length: int
+    repeated: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse levels that do not nest."""
+        lengths = [level.length for level in self.levels]
+        if lengths != sorted(set(lengths)) or not lengths:
+            raise ValueError(f"the codes of a lower level are longer, got {lengths}")
+        if lengths[-1] != self.public_length + (self.repeated is not None):
+            raise ValueError(f"a leaf has {lengths[-1]} characters, its public code {self.public_length}")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the levels, widest first."""
+        return tuple(level.name for level in self.levels)
+
+    @property
+    def leaf(self) -> str:
+        """The name of the lowest level."""
+        return self.levels[-1].name
+
+    def length(self, level: str) -> int:
+        """Return the characters of the geocode that name a unit of a level.
+
+        Raises:
+            UnknownNameError: there is no such level.
+        """
+        for name, length in self.levels:
+            if name == level:
+                return length
+        raise UnknownNameError("geographic level", level, list(self.names))
+
+    def geocodes(self, codes: NDArray[np.str_]) -> NDArray[np.str_]:
+        """Return the geocodes of public leaf codes, ``U[leaves]``."""
+        if self.repeated is None:
+            return codes
+        letters = characters(codes, self.public_length)
+        doubled = np.concatenate([letters[:, : self.repeated + 1], letters[:, self.repeated :]], axis=1)
+        return np.ascontiguousarray(doubled).view(f"U{self.public_length + 1}").reshape(-1)
+
+    def prefixes(self, codes: NDArray[np.str_], level: str) -> NDArray[np.str_]:
+        """Return the code of the unit each leaf lies in, ``U[leaves]``: public for the leaf, the name of the widest level.
+
+        Raises:
+            UnknownNameError: there is no such level.
+        """
+        length = self.length(level)
+        if level == self.leaf:
+            return codes
+        if length == 0:
+            return np.full(len(codes), level)
+        return (
+            characters(self.geocodes(codes), self.levels[-1].length)[:, :length].copy().view(f"U{length}").reshape(-1)
+        )
+
+
+CENSUS_BLOCKS = GeocodeLayout(
+    "census-blocks",
+    "Census blocks (state 2, county 3, tract 6, block group 1, block 4)",
+    (
+        GeographicLevel("US", 0),
+        GeographicLevel("State", 2),
+        GeographicLevel("County", 5),
+        GeographicLevel("Tract", 11),
+        GeographicLevel("Block_Group", 12),
+        GeographicLevel("Block", 16),
+    ),
+    public_length=15,
+    repeated=11,
+)
+"""Tabulation blocks of 2000 and later: the block group is the first digit of the block (formats, section 7)."""
+
+ENUMERATION_DISTRICTS_1940 = GeocodeLayout(
+    "enumeration-districts-1940",
+    "Enumeration districts of 1940 (state 2, county 4, supervisor's district 3, enumeration district 4)",
+    (
+        GeographicLevel("Nation", 0),
+        GeographicLevel("State", 2),
+        GeographicLevel("County", 6),
+        GeographicLevel("Supdist", 9),
+        GeographicLevel("Enumdist", 13),
+    ),
+    public_length=13,
+)
+"""Geocode of the 1940 full count in the 2010 demonstration code (formats, section 6)."""
+
+GEOCODE_LAYOUTS: Mapping[str, GeocodeLayout] = MappingProxyType(
+    {layout.id: layout for layout in (CENSUS_BLOCKS, ENUMERATION_DISTRICTS_1940)}
+)
+"""All layouts by id."""
+
+
+def characters(texts: NDArray[np.str_], width: int) -> NDArray[np.uint32]:
+    """Return the code points of equally long texts, ``uint32[texts, width]``."""
+    return np.ascontiguousarray(texts.astype(f"U{width}", copy=False)).view(np.uint32).reshape(len(texts), width)
+
+
+def texts_of_numbers(numbers: NDArray[np.int64], width: int) -> NDArray[np.str_]:
+    """Return numbers as texts of `width` digits, leading zeros kept, ``U[numbers]``.
+
+    Raises:
+        ValueError: a number is negative or has more digits.
+    """
+    if len(numbers) and not 0 <= int(numbers.min()) <= int(numbers.max()) < 10**width:
+        raise ValueError(f"{int(numbers.min())} to {int(numbers.max())} do not fit {width} digits")
+    return digits(numbers, width).astype(np.uint32).view(f"U{width}").reshape(-1)
+
+
+def digits(numbers: NDArray[np.int64], width: int) -> NDArray[np.uint8]:
+    """Return the ASCII digits of numbers, ``uint8[numbers, width]``, zeros in front."""
+    out = np.empty((len(numbers), width), np.uint8)
+    rest = numbers.astype(np.int64)
+    for place in range(width - 1, -1, -1):
+        rest, digit = np.divmod(rest, 10)
+        out[:, place] = digit + ord("0")
+    return out
+
+
+def numbers_of_texts(texts: NDArray[np.str_], width: int) -> NDArray[np.int64]:
+    """Return texts of `width` digits as numbers, ``int64[texts]``.
+
+    Raises:
+        ValueError: a character is no ASCII digit.
+    """
+    letters = characters(texts, width).astype(np.int64) - ord("0")
+    if letters.size and not 0 <= int(letters.min()) <= int(letters.max()) <= 9:
+        raise ValueError("codes consist of digits")
+    numbers = np.zeros(len(texts), np.int64)
+    for place in range(width):
+        numbers *= 10
+        numbers += letters[:, place]
+    return numbers

@@ -1,0 +1,253 @@
+"""The published layouts of census microdata: their columns, their codes, and the cells the codes stand for.
+
+A layout is recognised by the names in its header, whatever the delimiter, the order, and further columns. Codes are
+compared as numbers, so ``1`` and ``01`` are the same code; everything else is strict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+VALID_STATES = frozenset(
+    (*range(1, 3), *range(4, 7), *range(8, 14), *range(15, 43), *range(44, 52), *range(53, 57), 72)
+)
+"""State codes of the microdata specification: 50 states, the District of Columbia, Puerto Rico."""
+
+
+@dataclass(frozen=True, slots=True)
+class GeographyColumn:
+    """One part of a block's code.
+
+    Attributes:
+        name: of the column.
+        width: digits.
+        low: smallest number.
+        high: largest number.
+        only: the legal numbers where a range does not say it, else None.
+    """
+
+    name: str
+    width: int
+    low: int
+    high: int
+    only: frozenset[int] | None = None
+
+    def number(self, text: str) -> int | None:
+        """Return the number of a text, None where it is no legal code."""
+        number = whole(text, self.width)
+        if number is None or not self.low <= number <= self.high:
+            return None
+        return number if self.only is None or number in self.only else None
+
+    @property
+    def legal(self) -> str:
+        """The legal codes in words."""
+        if self.only is not None:
+            return "the code of a state, of the District of Columbia or of Puerto Rico"
+        return f"a code from {self.low:0{self.width}d} to {self.high:0{self.width}d}"
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeColumn:
+    """The column that holds one attribute of the schema.
+
+    Attributes:
+        name: of the column.
+        attribute: of the schema.
+        width: digits of a code as written.
+        levels: from code to level.
+    """
+
+    name: str
+    attribute: str
+    width: int
+    levels: Mapping[int, int]
+
+    def number(self, text: str) -> int | None:
+        """Return the level of a text, None where it is no legal code."""
+        number = whole(text, self.width)
+        return None if number is None else self.levels.get(number)
+
+    @property
+    def legal(self) -> str:
+        """The legal codes in words."""
+        codes = sorted(self.levels)
+        if codes == list(range(codes[0], codes[-1] + 1)):
+            return f"a code from {codes[0]:0{self.width}d} to {codes[-1]:0{self.width}d}"
+        return "one of " + ", ".join(f"{code:0{self.width}d}" for code in codes)
+
+
+@dataclass(frozen=True, slots=True)
+class PersonLayout:
+    """Microdata with one record per person.
+
+    Attributes:
+        id: for files and messages.
+        title: words for people.
+        source: where the layout is written down.
+        schema: of the cells.
+        columns: all columns in the published order.
+        geography: state, county, tract, block group, block.
+        attributes: in the order of the schema.
+        quarters: the attribute whose level 0 is a household: it must agree with RTYPE.
+        recognised_by: columns that no other layout has together.
+    """
+
+    id: str
+    title: str
+    source: str
+    schema: str
+    columns: tuple[str, ...]
+    geography: tuple[GeographyColumn, ...]
+    attributes: tuple[AttributeColumn, ...]
+    quarters: str
+    recognised_by: frozenset[str]
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The columns that are read; others may be missing."""
+        return (
+            *(column.name for column in self.geography),
+            "RTYPE",
+            *(column.name for column in self.attributes),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class UnitLayout:
+    """Microdata with one record per housing unit or group quarters.
+
+    Attributes:
+        id: for files and messages.
+        title: words for people.
+        source: where the layout is written down.
+        columns: all columns in the published order.
+        geography: state, county, tract, block group, block.
+        recognised_by: columns that no other layout has together.
+    """
+
+    id: str
+    title: str
+    source: str
+    columns: tuple[str, ...]
+    geography: tuple[GeographyColumn, ...]
+    recognised_by: frozenset[str]
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        return (*(column.name for column in self.geography), "RTYPE", "HH_STATUS")
+
+
+def whole(text: str, width: int) -> int | None:
+    """Return a text of one to `width` ASCII digits as a number, None for anything else."""
+    text = text.strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= width else None
+
+
+def _geography(tract: str, group: str) -> tuple[GeographyColumn, ...]:
+    return (
+        GeographyColumn("TABBLKST", 2, 1, 72, VALID_STATES),
+        GeographyColumn("TABBLKCOU", 3, 1, 840),
+        GeographyColumn(tract, 6, 100, 998_999),
+        GeographyColumn(group, 1, 0, 9),
+        GeographyColumn("TABBLK", 4, 1, 9_999),
+    )
+
+
+def _ascending(first: int, levels: int) -> Mapping[int, int]:
+    return MappingProxyType({first + level: level for level in range(levels)})
+
+
+_PL94_ATTRIBUTES = (
+    AttributeColumn("GQTYPE_PL", "hhgq", 1, _ascending(0, 8)),
+    AttributeColumn("VOTING_AGE", "votingage", 1, _ascending(1, 2)),
+    AttributeColumn("CENHISP", "hispanic", 1, _ascending(1, 2)),
+    AttributeColumn("CENRACE", "cenrace", 2, _ascending(1, 63)),
+)
+_BLOCK = ("TABBLKST", "TABBLKCOU", "TABTRACTCE", "TABBLKGRPCE", "TABBLK")
+
+PL94_PERSONS = PersonLayout(
+    "pl94-2020-persons",
+    "P.L. 94-171 2020 microdata, persons",
+    "2020 microdata detail file specification, person record of the redistricting data",
+    "pl94_persons",
+    ("SCHEMA_TYPE_CODE", "SCHEMA_BUILD_ID", *_BLOCK, "EPNUM", "RTYPE", "GQTYPE_PL", "VOTING_AGE", "CENHISP", "CENRACE"),
+    _geography("TABTRACTCE", "TABBLKGRPCE"),
+    _PL94_ATTRIBUTES,
+    "hhgq",
+    frozenset({"TABTRACTCE", "GQTYPE_PL", "VOTING_AGE"}),
+)
+PL94_DEMONSTRATION_2021 = PersonLayout(
+    "pl94-2021-04-demonstration-persons",
+    "P.L. 94-171 demonstration data of April 2021, persons",
+    "Privacy-protected microdata file of 28 April 2021",
+    "pl94_persons",
+    (
+        *("VINTAGE", "TABBLKST", "TABBLKCOU", "TABTRACT", "TABBLKGRP", "TABBLK"),
+        *("RTYPE", "GQTYPE_PL", "VOTING_AGE", "CENHISP", "CENRACE"),
+    ),
+    _geography("TABTRACT", "TABBLKGRP"),
+    _PL94_ATTRIBUTES,
+    "hhgq",
+    frozenset({"TABTRACT", "GQTYPE_PL", "VOTING_AGE"}),
+)
+DEMONSTRATION_2010_PERSONS = PersonLayout(
+    "demonstration-2010-persons",
+    "2010 demonstration data of October 2019, persons",
+    "2010 demonstration data products, person record (17 columns)",
+    "demonstration_2010_persons",
+    (
+        *("SCHEMA_TYPE_CODE", "SCHEMA_BUILD_ID", *_BLOCK, "EPNUM", "RTYPE", "GQTYPE", "RELSHIP", "QSEX", "QAGE"),
+        *("CENHISP", "CENRACE", "CITIZEN", "LIVE_ALONE"),
+    ),
+    _geography("TABTRACTCE", "TABBLKGRPCE"),
+    (
+        # Major types only: the writer of 2019 gave each the first code of its range.
+        AttributeColumn("GQTYPE", "hhgq", 3, MappingProxyType({0: 0} | {100 * kind + 1: kind for kind in range(1, 8)})),
+        AttributeColumn("QSEX", "sex", 1, _ascending(1, 2)),
+        AttributeColumn("QAGE", "age", 3, _ascending(0, 116)),
+        AttributeColumn("CENHISP", "hispanic", 1, _ascending(1, 2)),
+        AttributeColumn("CENRACE", "cenrace", 2, _ascending(1, 63)),
+        AttributeColumn("CITIZEN", "citizen", 1, MappingProxyType({1: 1, 2: 0})),
+    ),
+    "hhgq",
+    frozenset({"TABTRACTCE", "GQTYPE", "QAGE", "CITIZEN"}),
+)
+PL94_UNITS = UnitLayout(
+    "pl94-2020-units",
+    "P.L. 94-171 2020 microdata, units",
+    "2020 microdata detail file specification, unit record of the redistricting data",
+    ("SCHEMA_TYPE_CODE", "SCHEMA_BUILD_ID", *_BLOCK, "RTYPE", "HH_STATUS"),
+    _geography("TABTRACTCE", "TABBLKGRPCE"),
+    frozenset({"TABTRACTCE", "HH_STATUS"}),
+)
+
+PERSON_LAYOUTS = (PL94_PERSONS, PL94_DEMONSTRATION_2021, DEMONSTRATION_2010_PERSONS)
+"""Person layouts, the most particular first."""
+
+UNREAD = (
+    (
+        frozenset({"TABBLKST", "SUPDIST", "ENUMDIST", "QAGE"}),
+        "This is output of the 1940 demonstration run. It lacks citizenship, which the schema of 1940 needs.",
+        "Read the 1940 full count (records H and P) instead.",
+    ),
+    (
+        frozenset({"TABBLKST", "RELSHIP", "QAGE"}),
+        "These are persons of the Demographic and Housing Characteristics file. They can be forecast, not simulated.",
+        "Use microdata of the redistricting data (GQTYPE_PL, VOTING_AGE), or the 2010 demonstration data with CITIZEN.",
+    ),
+    (
+        frozenset({"TABBLKST", "HHSIZE"}),
+        "These are units of the Demographic and Housing Characteristics file. They can be forecast, not simulated.",
+        "Use units of the redistricting data (HH_STATUS).",
+    ),
+    (
+        frozenset({"MAFID"}),
+        "This is a file of the S-DHC inputs (persons, units or geo).",
+        "Give its directory to a scenario of S-DHC.",
+    ),
+)
+"""Layouts that are known and not read: columns, what the file is, what to do."""

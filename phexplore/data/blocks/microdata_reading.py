@@ -1,0 +1,228 @@
+"""Reading census microdata, one line per person or unit, into block populations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from phexplore.data.blocks.collecting import CellCounter
+from phexplore.data.blocks.delimited import Problems, missing_columns, read_batches, read_header, refuse
+from phexplore.data.blocks.geocodes import CENSUS_BLOCKS, texts_of_numbers
+from phexplore.data.blocks.layouts import PERSON_LAYOUTS, PL94_UNITS, whole
+from phexplore.data.blocks.population import BlockPopulation, from_filled
+from phexplore.model.issues import InputProblemsError, Issue
+from phexplore.workload.schema import load_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from phexplore.data.blocks.delimited import Batch, Header
+    from phexplore.data.blocks.layouts import AttributeColumn, GeographyColumn, PersonLayout, UnitLayout
+    from phexplore.workload.schema import Schema
+
+HOUSEHOLD_PERSON, QUARTERS_PERSON = 3, 5
+HOUSING_UNIT, QUARTERS = 2, 4
+NOT_IN_UNIVERSE, OCCUPIED, VACANT = 0, 1, 2
+"""Codes of HH_STATUS."""
+
+HOUSING_UNITS_PLACE, QUARTERS_PLACE = 0, 1
+"""Columns of `BlockPopulation.facilities` of a unit file: housing units, group quarters of any type."""
+
+
+def read_microdata(path: Path) -> BlockPopulation:
+    """Read persons or units in a published layout, plain or gzip.
+
+    Raises:
+        InputProblemsError: every problem with line and column, or the layout is unknown; nothing is half-loaded.
+    """
+    header = read_header(path)
+    layout = recognise(header)
+    if layout is None:
+        raise InputProblemsError(
+            [
+                Issue(
+                    (path.name,),
+                    f"The columns {', '.join(header.names)[:200]!r} belong to no layout of census microdata.",
+                    "The layouts are described in docs/block_data.md.",
+                    line=header.line,
+                )
+            ]
+        )
+    return microdata_from(header, layout)
+
+
+def recognise(header: Header) -> PersonLayout | UnitLayout | None:
+    """Return the layout a header belongs to, None if to none."""
+    names = set(header.names)
+    for layout in (*PERSON_LAYOUTS, PL94_UNITS):
+        if layout.recognised_by <= names:
+            return layout
+    return None
+
+
+def microdata_from(header: Header, layout: PersonLayout | UnitLayout) -> BlockPopulation:
+    """Read microdata whose header is known.
+
+    Raises:
+        InputProblemsError: every problem with line and column.
+    """
+    missing_columns(header, layout.needed, f"{layout.title}: the columns are {', '.join(layout.columns)}.")
+    return _units(header, layout) if layout is PL94_UNITS else _persons(header, layout)  # type: ignore[arg-type]
+
+
+def _persons(header: Header, layout: PersonLayout) -> BlockPopulation:
+    schema = load_schema(layout.schema)
+    problems = Problems(header.path)
+    counter = CellCounter(schema.cells)
+    by_attribute = {column.attribute: column for column in layout.attributes}
+    records = 0
+    for batch in read_batches(header, layout.needed):
+        rows = _Records(problems, header, batch)
+        blocks = rows.blocks(layout.geography)
+        levels = {name: rows.levels(column) for name, column in by_attribute.items()}
+        rows.check_type(np.where(levels[layout.quarters] > 0, QUARTERS_PERSON, HOUSEHOLD_PERSON))
+        cells = np.ravel_multi_index([levels[attribute.name] for attribute in schema.attributes], schema.shape)
+        rows.check_rules(schema, cells, by_attribute[layout.quarters].name)
+        counter.add(blocks, cells.astype(np.int64))
+        records += batch.rows
+    _check_any(problems, header, records)
+    problems.finish()
+    numbers, places, cells, counts = counter.result()
+    return from_filled(
+        schema,
+        texts_of_numbers(numbers, CENSUS_BLOCKS.public_length),
+        rows=places,
+        cells=cells,
+        counts=counts,
+        remarks=(f"{layout.title}: blocks without persons are absent.",),
+    )
+
+
+def _units(header: Header, layout: UnitLayout) -> BlockPopulation:
+    schema = load_schema("pl94_units")
+    problems = Problems(header.path)
+    # Cells 0 and 1 are those of the schema, vacant and occupied; 2 holds group quarters, which are outside of it.
+    counter = CellCounter(schema.cells + 1)
+    records = 0
+    for batch in read_batches(header, layout.needed):
+        rows = _Records(problems, header, batch)
+        blocks = rows.blocks(layout.geography)
+        status = rows.status()
+        rows.check_type(np.where(status == NOT_IN_UNIVERSE, QUARTERS, HOUSING_UNIT))
+        counter.add(blocks, np.array([2, 1, 0])[status])
+        records += batch.rows
+    _check_any(problems, header, records)
+    problems.finish()
+    numbers, places, cells, counts = counter.result()
+    table = np.zeros((len(numbers), schema.cells + 1), np.int32)
+    table[places, cells] = counts
+    housing = table[:, : schema.cells].copy()
+    units = cells < schema.cells
+    return from_filled(
+        schema,
+        texts_of_numbers(numbers, CENSUS_BLOCKS.public_length),
+        rows=places[units],
+        cells=cells[units],
+        counts=counts[units],
+        facilities=np.stack([housing.sum(axis=1, dtype=np.int32), table[:, schema.cells]], axis=1),
+        housing=housing,
+        remarks=(f"{layout.title}: group quarters are counted without their type.",),
+    )
+
+
+class _Records:
+    """The records of a batch as numbers. A record is reported once, for the first thing that is wrong with it."""
+
+    def __init__(self, problems: Problems, header: Header, batch: Batch) -> None:
+        self._problems = problems
+        self._header = header
+        self._batch = batch
+        self._bad = np.zeros(batch.rows, bool)
+
+    def refuse(
+        self,
+        wrong: NDArray[np.bool_],
+        column: str,
+        sentence: Callable[[int], str],
+        remedy: str = "Correct the line, or leave it out.",
+    ) -> None:
+        """Report the records where `wrong` holds and that were not reported before."""
+        refuse(
+            self._problems,
+            self._header,
+            wrong & ~self._bad,
+            column=column,
+            sentence=sentence,
+            remedy=remedy,
+            first=self._batch.first,
+        )
+        self._bad |= wrong
+
+    def blocks(self, geography: Sequence[GeographyColumn]) -> NDArray[np.int64]:
+        """Return the 15 digits of each record's block as a number; what is no code is reported and read as 0."""
+        parts = [self._numbers(column) for column in geography]
+        state, county, tract, group, block = parts
+        self.refuse(
+            group != block // 1000,
+            geography[3].name,
+            lambda row: (
+                f"{geography[3].name} {group[row]} is not the first digit of {geography[4].name} {block[row]:04d}."
+            ),
+        )
+        return ((state * 1000 + county) * 10**6 + tract) * 10**4 + block
+
+    def levels(self, column: AttributeColumn) -> NDArray[np.int64]:
+        """Return the level of an attribute; what is no code is reported and read as 0."""
+        return self._numbers(column)
+
+    def status(self) -> NDArray[np.int64]:
+        """Return HH_STATUS; what is no code is reported and read as 0."""
+        coded = self._batch.columns["HH_STATUS"]
+        status, wrong = coded.numbers(_status)
+        self.refuse(
+            wrong,
+            "HH_STATUS",
+            lambda row: f"HH_STATUS {coded.text(row)[:40]!r} is not 0 (group quarters), 1 (occupied) or 2 (vacant).",
+        )
+        return status
+
+    def check_type(self, expected: NDArray[np.int64]) -> None:
+        """Report records whose RTYPE says something else than their other columns."""
+        coded = self._batch.columns["RTYPE"]
+        found, _ = coded.numbers(lambda text: whole(text, 1))
+        self.refuse(
+            found != expected,
+            "RTYPE",
+            lambda row: f"RTYPE is {coded.text(row)[:40]!r}, the rest of the record says {expected[row]}.",
+            "RTYPE is 3 for a person in a household, 5 in group quarters, 2 for a housing unit, 4 for group quarters.",
+        )
+
+    def check_rules(self, schema: Schema, cells: NDArray[np.int64], column: str) -> None:
+        """Report records in cells that the schema keeps empty."""
+        for zero in schema.structural_zeros:
+            sentence = f"The record breaks a rule: {zero.title[0].lower()}{zero.title[1:]}."
+            self.refuse(schema.selection(zero.where)[cells], column, _always(sentence), "Correct the age or the type.")
+
+    def _numbers(self, column: GeographyColumn | AttributeColumn) -> NDArray[np.int64]:
+        coded = self._batch.columns[column.name]
+        numbers, wrong = coded.numbers(column.number)
+        self.refuse(wrong, column.name, lambda row: f"{column.name} {coded.text(row)[:40]!r} is not {column.legal}.")
+        return numbers
+
+
+def _always(sentence: str) -> Callable[[int], str]:
+    return lambda _: sentence
+
+
+def _status(text: str) -> int | None:
+    number = whole(text, 1)
+    return number if number in {NOT_IN_UNIVERSE, OCCUPIED, VACANT} else None
+
+
+def _check_any(problems: Problems, header: Header, records: int) -> None:
+    if not records and not problems.any:
+        problems.add("The file has no records.", "Check that it is the right one.", line=header.line)
