@@ -32,6 +32,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from phexplore.gui.charts.scales import linear_ticks, log_ticks
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.colours import Colours
+from phexplore.gui.theme.metrics import HALF
 
 TICK_LENGTH = -4
 
@@ -145,7 +146,7 @@ class ValueAxis(pg.AxisItem):
         return [self._labels.get(value, "") for value in values]
 
 
-class Canvas(pg.PlotWidget):
+class Canvas(pg.GraphicsView):
     """A plot that shows what it is given, themed, without mouse zoom: equal scales stay equal.
 
     Pointer and keys go to the `handler`, if there is one. Keyboard focus is accepted so that a chart can be walked with
@@ -155,24 +156,35 @@ class Canvas(pg.PlotWidget):
     resized = Signal()
 
     def __init__(self, *, left: Any = None, parent: QWidget | None = None) -> None:
+        super().__init__(parent, background=QColor(appearance().colours.base))
         self.bottom_axis = ValueAxis("bottom")
         self.left_axis = left or ValueAxis("left")
-        super().__init__(parent, axisItems={"bottom": self.bottom_axis, "left": self.left_axis})
         self._handler: ref[Handler] | None = None
         self._below: list[WeakMethod[Draw]] = []
         self._above: list[WeakMethod[Draw]] = []
-        self.box = self.getPlotItem().getViewBox()
-        self.box.setMouseEnabled(x=False, y=False)
-        self.box.setMenuEnabled(False)
+        self.box = pg.ViewBox(enableMouse=False, enableMenu=False, defaultPadding=0)
         self.box.disableAutoRange()
-        self.box.setDefaultPadding(0)
-        self.getPlotItem().hideButtons()
+        self._arrange()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMinimumSize(240, 140)
         self.setCacheMode(self.CacheModeFlag.CacheNone)
         self._grid_lines = (True, True)
         self._labels = ("", "")
         self.recolour(appearance().colours)
+
+    def _arrange(self) -> None:
+        """Put plot area and axes together. A whole `PlotItem` would bring 60 hidden widgets for its own menus along."""
+        layout = pg.GraphicsLayout(border=None)
+        layout.setContentsMargins(0, HALF + 2, 2, 2)  # the topmost tick label reaches above the plot area
+        layout.setSpacing(0)
+        layout.addItem(self.left_axis, row=0, col=0)
+        layout.addItem(self.box, row=0, col=1)
+        layout.addItem(self.bottom_axis, row=1, col=1)
+        for axis in (self.left_axis, self.bottom_axis):
+            axis.linkToView(self.box)
+        layout.layout.setRowStretchFactor(0, 1)
+        layout.layout.setColumnStretchFactor(1, 1)
+        self.setCentralItem(layout)
 
     @property
     def pixels(self) -> Pixels:

@@ -12,11 +12,12 @@ import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF
-from PySide6.QtWidgets import QComboBox, QLabel, QStackedWidget, QWidget
+from PySide6.QtWidgets import QComboBox, QStackedWidget, QWidget
 
 from phexplore.gui.binding.wording import people
 from phexplore.gui.charts.canvas import Canvas, Pixels, draw_text, lettering
 from phexplore.gui.charts.colours import blended
+from phexplore.gui.charts.controls import field_label
 from phexplore.gui.charts.distribution import (
     Box,
     Cumulated,
@@ -69,9 +70,7 @@ class ErrorDistributionChart(ChartFrame):
         for kind in DistributionKind:
             self._kind.addItem(kind.value, kind)
         self._kind.currentIndexChanged.connect(self._redraw)
-        label = QLabel("&Show as")
-        label.setBuddy(self._kind)
-        self.controls.addWidget(label)
+        self.controls.addWidget(field_label("&Show as", self._kind))
         self.controls.addWidget(self._kind)
         self.controls.addStretch(1)
         for canvas in (self._curve_canvas, self._box_canvas):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from fractions import Fraction
@@ -213,12 +214,13 @@ class MarginChart(ChartFrame):
         if row.locked:
             return False
         start = row.margin if self._drag_people is None else self._drag_people
-        step = max(1.0, nice_at_most(max(start, 1.0) / 100))
+        # The same step within a decade, so that back and forth meet the same values: 1 below 100, 5 from 100, 50 from 1,000.
+        step = max(1, 10 ** math.floor(math.log10(max(start, 1.0))) // 20)
         if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
             step *= 10
         sign = 1 if event.key() == Qt.Key.Key_Right else -1
         self._dragged = row.query
-        self._drag_value(max(1, round(start / step + sign) * round(step)))
+        self._drag_value(max(1, round(start / step + sign) * step))
         return True
 
     def _key_up(self, event: QKeyEvent) -> bool:

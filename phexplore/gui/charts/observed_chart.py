@@ -9,11 +9,12 @@ from functools import partial
 
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPen, QPolygonF
-from PySide6.QtWidgets import QComboBox, QLabel, QStackedWidget, QToolTip, QWidget
+from PySide6.QtWidgets import QComboBox, QStackedWidget, QToolTip, QWidget
 
 from phexplore.gui.binding.wording import people
 from phexplore.gui.charts.canvas import Canvas, Pixels, draw_text, lettering, log_axis
 from phexplore.gui.charts.colours import ghost_on
+from phexplore.gui.charts.controls import field_label
 from phexplore.gui.charts.frame import ChartFrame
 from phexplore.gui.charts.numbers import signed_tick
 from phexplore.gui.charts.observed import (
@@ -69,9 +70,7 @@ class ObservedMarginChart(ChartFrame):
         for kind in ObservedKind:
             self._kind.addItem(kind.value, kind)
         self._kind.currentIndexChanged.connect(self._redraw)
-        label = QLabel("&Show as")
-        label.setBuddy(self._kind)
-        self.controls.addWidget(label)
+        self.controls.addWidget(field_label("&Show as", self._kind))
         self.controls.addWidget(self._kind)
         self.controls.addStretch(1)
         self._row_canvas.set_axis_labels("observed margin compared with the expected one, percent", "")

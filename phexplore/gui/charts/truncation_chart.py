@@ -8,11 +8,12 @@ from functools import partial
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPen
-from PySide6.QtWidgets import QComboBox, QLabel, QWidget
+from PySide6.QtWidgets import QComboBox, QWidget
 
 from phexplore.gui.binding.wording import people, signed_people
 from phexplore.gui.charts.canvas import Canvas, Pixels, draw_text, lettering
 from phexplore.gui.charts.colours import blended
+from phexplore.gui.charts.controls import field_label
 from phexplore.gui.charts.frame import ChartFrame
 from phexplore.gui.charts.numbers import grouped
 from phexplore.gui.charts.rows import RowAxis, RowLabel, RowView
@@ -60,9 +61,7 @@ class TruncationBiasChart(ChartFrame):
         for kind in TruncationKind:
             self._kind.addItem(kind.value, kind)
         self._kind.currentIndexChanged.connect(self._redraw)
-        label = QLabel("&Show")
-        label.setBuddy(self._kind)
-        self.controls.addWidget(label)
+        self.controls.addWidget(field_label("&Show", self._kind))
         self.controls.addWidget(self._kind)
         self.controls.addStretch(1)
         canvas.bottom_axis.set_scale(lambda value: grouped(round(value)))

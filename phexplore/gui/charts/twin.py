@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
-from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
+from PySide6.QtGui import QAction, QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QTableView, QWidget
 
 from phexplore.gui.charts.numbers import Numbers, is_number, plain, shown
@@ -148,14 +148,17 @@ class NumbersTable(QTableView):
         """Put all numbers on the clipboard."""
         QGuiApplication.clipboard().setText(self.numbers.tab_separated())
 
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Copy with headers: the view itself would copy the one current cell."""
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy()
+            event.accept()
+        else:
+            super().keyPressEvent(event)
+
     def _add_copy_actions(self) -> None:
-        for text, keys, slot in (
-            ("Copy with headers", QKeySequence(QKeySequence.StandardKey.Copy), self.copy),
-            ("Copy the whole table", QKeySequence(), self.copy_all),
-        ):
+        for text, slot in (("Copy with headers", self.copy), ("Copy the whole table", self.copy_all)):
             action = QAction(text, self)
-            action.setShortcut(keys)
-            action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
             action.triggered.connect(slot)
             self.addAction(action)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)

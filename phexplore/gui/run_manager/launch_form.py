@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from phexplore.gui.charts.controls import field_label
 from phexplore.gui.run_manager.launch import (
     DATA_WORDS,
     FOLDER,
@@ -136,15 +137,15 @@ class LaunchForm(QFrame):
         form = QFormLayout()
         form.setHorizontalSpacing(2 * GRID)
         form.setVerticalSpacing(GRID)
-        form.addRow("&Data", self.data)
+        form.addRow(field_label("&Data", self.data), self.data)
         self._folder_row = self._row(self.folder, self.browse)
         form.addRow("", self._folder_row)
         form.addRow("", self._reasons["folder"])
-        form.addRow("&Release", self.mode)
-        form.addRow("&Trials", self.trials)
+        form.addRow(field_label("&Release", self.mode), self.mode)
+        form.addRow(field_label("&Trials", self.trials), self.trials)
         form.addRow("", self._row(self.seeded, self.seed))
         form.addRow("", self._reasons["seed"])
-        form.addRow("&Workers", self.workers)
+        form.addRow(field_label("&Workers", self.workers), self.workers)
         form.addRow("", self._row(self.stops, self.stop_error))
         form.addRow("", self._reasons["stop_error"])
         column = QVBoxLayout(self)

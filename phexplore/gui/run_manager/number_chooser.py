@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from phexplore.catalog.tables import tables
+from phexplore.gui.charts.controls import field_label
 from phexplore.gui.run_manager.result_choices import (
     Choices,
     ResultChoice,
@@ -54,8 +55,7 @@ class NumberChooser(QWidget):
             ("cell", "&Cell"),
         ):
             chooser = Chooser(words.replace("&", ""), letters=_LETTERS[name])
-            label = QLabel(words)
-            label.setBuddy(chooser)
+            label = field_label(words, chooser)
             row.addWidget(label)
             row.addWidget(chooser)
             self.choosers[name], self._parts[name] = chooser, [label, chooser]

@@ -49,14 +49,14 @@ class ResultRequest:
     Attributes:
         directory: of the run.
         compared: of another run, None for none.
-        tab: the picture wanted.
+        tab: the picture wanted; None = only the figures of the whole run.
         choice: which numbers.
     """
 
     directory: Path
     compared: Path | None
-    tab: ResultTab
-    choice: ResultChoice
+    tab: ResultTab | None
+    choice: ResultChoice = ResultChoice()
 
 
 @dataclass(frozen=True, slots=True)

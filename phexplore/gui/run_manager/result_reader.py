@@ -271,7 +271,7 @@ class _OpenRun:
 
     # Content of the pictures
 
-    def content(self, request: ResultRequest, other: _OpenRun | None) -> Content:
+    def content(self, request: ResultRequest, other: _OpenRun | None) -> Content | None:
         """Return what the picture wanted shows; the choice is settled."""
         choice = request.choice
         query = choice.query or self.choices.queries[0]
@@ -286,6 +286,8 @@ class _OpenRun:
                 return self._number(query, choice)
             case ResultTab.WORST:
                 return WorstContent(self._worst(), len(self.results.trials))
+            case None:
+                return None
 
     def _distribution(self, query: QueryKey, cell: int | None) -> DistributionContent:
         samples = self._samples(query, cell)

@@ -10,7 +10,6 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
-    QLabel,
     QMenu,
     QStackedWidget,
     QTabWidget,
@@ -21,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.headline import TileContent, Tone
+from phexplore.gui.charts.controls import field_label
 from phexplore.gui.charts.distribution_chart import ErrorDistributionChart
 from phexplore.gui.charts.frame import ChartFrame
 from phexplore.gui.charts.observed_chart import ObservedMarginChart
@@ -58,6 +58,9 @@ EMPTY_SENTENCE = (
     "what truncation costs, single numbers from truth to release, and the worst ones with their reason."
 )
 
+READING = "Reading the results of the run…"
+COUNTING = "The run is still counting its data; the first numbers appear here with its first trial."
+
 
 class ResultsPage(QWidget):
     """Results of the runs of a desk.
@@ -89,6 +92,7 @@ class ResultsPage(QWidget):
         self._reader = service or ResultService(self)
         self._report = ReportProcess(self)
         self._stale = False
+        self._shown_on: dict[ResultTab, Path] = {}
         self._make_widgets()
         self._lay_out()
         self._connect()
@@ -167,9 +171,7 @@ class ResultsPage(QWidget):
         head = QHBoxLayout()
         head.setSpacing(GRID)
         for words, chooser in (("&Run", self.run), ("Compared &with", self.other)):
-            label = QLabel(words)
-            label.setBuddy(chooser)
-            head.addWidget(label)
+            head.addWidget(field_label(words, chooser))
             head.addWidget(chooser, 1)
         head.addWidget(self.export)
         tiles = QHBoxLayout()
@@ -223,8 +225,11 @@ class ResultsPage(QWidget):
         """Read what the choosers say, now if the page can be seen, else when it is."""
         self._stale = not self.isVisible()
         request = self._request()
-        if request is not None and not self._stale:
-            self._reader.request(request)
+        if request is None or self._stale:
+            return
+        if self._shown_on.get(self.tab) != request.directory:
+            self.charts[self.tab].show_empty(READING)
+        self._reader.request(request)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -299,7 +304,9 @@ class ResultsPage(QWidget):
         if answer.choices is not None:
             self._choice = answer.request.choice
             self.chooser.show_choice(answer.choices, answer.request.choice)
-        self._show_content(answer.content)
+        if answer.request.tab is not None:
+            self._shown_on[answer.request.tab] = answer.request.directory
+            self._show_content(answer.request.tab, answer.content)
         self.headline_read.emit(answer.headline)
 
     def _show_tiles(self, run: RunHeadline, other: RunHeadline | None) -> None:
@@ -312,7 +319,7 @@ class ResultsPage(QWidget):
         for name, content in contents.items():
             show_tile(self.tiles[name], content)
 
-    def _show_content(self, content: Content | None) -> None:
+    def _show_content(self, tab: ResultTab, content: Content | None) -> None:
         match content:
             case DistributionContent(errors, boxes):
                 self.charts[ResultTab.DISTRIBUTION].show_errors(errors, boxes)
@@ -325,7 +332,7 @@ class ResultsPage(QWidget):
             case WorstContent(numbers, trials):
                 self.charts[ResultTab.WORST].show_worst(numbers, trials)
             case None:
-                self.charts[self.tab].show_empty()
+                self.charts[tab].show_empty(COUNTING)
 
     def _on_unreadable(self, error: PhexploreError) -> None:
         self.charts[self.tab].show_empty(f"{error.sentence} {error.remedy}")

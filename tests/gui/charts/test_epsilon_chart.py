@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import mpmath
+import pytest
+
+from phexplore.accuracy.forecast import forecast
+from phexplore.gui.charts.epsilon_chart import EpsilonDeltaChart
+from phexplore.gui.charts.epsilon_curves import POINTS, epsilon_curves
+from phexplore.model.conventions import Conversion, Neighbours
+from phexplore.model.edits import set_budget, set_conventions, set_framework
+from phexplore.model.numbers import UNLIMITED
+from phexplore.model.phsafe import PrivacyFramework
+
+
+@pytest.fixture
+def chart(shown, figures):
+    found = shown(EpsilonDeltaChart(), 900, 420)
+    found.show_forecast(figures)
+    return found
+
+
+def test_that_every_conversion_has_a_line_for_both_neighbours_the_scenarios_first(figures):
+    curves = epsilon_curves(figures)
+    assert [(each.neighbours, each.conversion) for each in curves] == [
+        (side, conversion) for side in (Neighbours.BOUNDED, Neighbours.UNBOUNDED) for conversion in Conversion
+    ]
+    assert {each.budget for each in curves} == {Fraction("2.514562"), Fraction("1.257281")}
+
+
+def test_that_a_line_is_the_printed_formula(figures):
+    """ρ + 2 √(ρ ln 1/δ), computed with 50 digits."""
+    line = next(each for each in epsilon_curves(figures) if each.conversion is Conversion.BUN_STEINKE)
+    assert len(line.exponents) == POINTS
+    with mpmath.workdps(50):
+        rho = mpmath.mpf(line.budget.numerator) / line.budget.denominator
+        for exponent, value in zip(line.exponents, line.epsilons, strict=True):
+            exact = rho + 2 * mpmath.sqrt(rho * -mpmath.log(mpmath.mpf(10) ** exponent))
+            assert float(exact) <= value <= float(exact) * (1 + 1e-12)
+
+
+def test_that_lines_rise_towards_smaller_delta_and_keep_their_order(figures):
+    lines = {each.conversion: each for each in epsilon_curves(figures)[:3]}
+    for line in lines.values():
+        assert list(line.epsilons) == sorted(line.epsilons)
+    for place in range(POINTS):
+        assert (
+            lines[Conversion.GAUSSIAN_CONTINUOUS].epsilons[place]
+            < lines[Conversion.ZCDP_OPTIMAL_ALPHA].epsilons[place]
+            < lines[Conversion.BUN_STEINKE].epsilons[place]
+        )
+
+
+def test_that_every_label_says_whose_rho_and_which_conversion(chart):
+    for each in chart.curves:
+        assert each.neighbours.value in each.label
+        assert ("2.514562" if each.neighbours is Neighbours.BOUNDED else "1.257281") in each.label
+    assert "approximation" in chart.curves[2].label
+    assert len({each.short_label for each in chart.curves}) == 6
+
+
+def test_that_the_title_is_the_forecasts_own_figure(chart, figures):
+    figure = next(
+        each
+        for each in figures.privacy.epsilons
+        if each.neighbours is Neighbours.BOUNDED and each.conversion is Conversion.ZCDP_OPTIMAL_ALPHA
+    )
+    assert chart.title == f"Bounded ε = {figure.value:.2f} at δ = 10⁻¹⁰ (zCDP, optimal α)"
+
+
+def test_that_the_table_starts_with_the_mark_and_has_every_point(chart):
+    numbers = chart.numbers
+    assert len(numbers.rows) == POINTS + 1
+    assert numbers.rows[0] == ("1e-10 (marked)", *(each.marked for each in chart.curves))
+    assert numbers.rows[1][0] == "0.01"
+    assert numbers.rows[-1][0] == "1e-20"
+
+
+def test_that_the_scenarios_neighbours_lead(chart, us):
+    other = set_conventions(us, replace(us.conventions, neighbours=Neighbours.UNBOUNDED))
+    chart.show_forecast(forecast(other))
+    assert chart.curves[0].neighbours is Neighbours.UNBOUNDED
+    assert chart.title.startswith("Unbounded ε")
+
+
+def test_that_pure_privacy_needs_no_conversion(chart, us):
+    chart.show_forecast(forecast(set_framework(us, PrivacyFramework.PURE_DP)))
+    assert [each.conversion for each in chart.curves] == [None, None]
+    assert chart.title.startswith("Bounded ε = 2.514562, for every δ")
+    assert not chart.grab().isNull()
+
+
+def test_that_an_unlimited_budget_has_no_guarantee(chart, us):
+    chart.show_forecast(forecast(set_budget(us, next(iter(us.method.budgets)), UNLIMITED)))
+    assert chart.is_empty
+    assert "no (ε, δ) guarantee" in chart.accessibleDescription()
+
+
+def test_that_a_narrow_picture_uses_short_labels(chart, qtbot):
+    assert chart._labels == tuple(each.label for each in chart.curves)
+    chart.resize(420, 320)
+    qtbot.waitUntil(lambda: chart._labels == tuple(each.short_label for each in chart.curves))

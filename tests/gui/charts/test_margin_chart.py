@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+
+from phexplore.accuracy.forecast import forecast
+from phexplore.gui.charts.margin_chart import MarginChart
+from phexplore.gui.theme.appearance import ThemeChoice, appearance
+from phexplore.model.edits import set_budget
+from phexplore.model.keys import parse_query
+from phexplore.model.numbers import UNLIMITED
+
+PH1 = parse_query("PH1_num/usa_*")
+PH3 = parse_query("PH3/state_A-G")
+
+
+class Heard:
+    """What a chart said, in order."""
+
+    def __init__(self, chart):
+        self.all = []
+        for name in ("query_selected", "query_activated", "margin_dragged", "margin_released", "drag_cancelled"):
+            getattr(chart, name).connect(lambda *values, name=name: self.all.append((name, *values)))
+
+    def of(self, name):
+        return [entry[1:] for entry in self.all if entry[0] == name]
+
+
+@pytest.fixture
+def chart(shown, us, figures):
+    found = shown(MarginChart())
+    found.show_forecast(figures, us.method.targets, figures, frozenset())
+    return found
+
+
+def drag(chart, query, *steps):
+    """Take a dot and move it horizontally by these pixels, one after the other, without letting go."""
+    start = chart.position_of(query).toPoint()
+    viewport = chart.canvas.viewport()
+    QTest.mousePress(viewport, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, start)
+    for step in steps:
+        QTest.mouseMove(viewport, start + QPoint(step, 0))
+    return start + QPoint(steps[-1], 0)
+
+
+def let_go(chart, place):
+    QTest.mouseRelease(chart.canvas.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place)
+
+
+def test_that_the_table_has_the_numbers_of_the_picture(chart, figures):
+    assert len(chart.rows) == 46
+    assert chart.numbers.column("Margin, people, 90 %") == tuple(entry.margins.normal for entry in figures.queries)
+    assert chart.title == "All 46 targets are met"
+
+
+def test_that_a_drag_tells_every_value_once_and_ends_once(chart):
+    heard = Heard(chart)
+    let_go(chart, drag(chart, PH1, -5, -20, -20, -60))
+    values = [value for _, value in heard.of("margin_dragged")]
+    assert {query for query, _ in heard.of("margin_dragged")} == {PH1}
+    assert values == sorted(set(values), reverse=True)
+    assert len(values) == 3
+    assert all(isinstance(value, int) and 1 <= value < 500 for value in values)
+    assert heard.of("margin_released") == [(PH1,)]
+    assert heard.of("drag_cancelled") == []
+
+
+def test_that_a_click_without_a_move_selects_and_edits_nothing(chart):
+    heard = Heard(chart)
+    place = chart.position_of(PH1).toPoint()
+    QTest.mouseClick(chart.canvas.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place)
+    assert heard.all == [("query_selected", PH1)]
+
+
+def test_that_escape_during_a_drag_cancels_it(chart):
+    heard = Heard(chart)
+    place = drag(chart, PH1, -30)
+    QTest.keyClick(chart.canvas, Qt.Key.Key_Escape)
+    let_go(chart, place)
+    assert heard.of("drag_cancelled") == [(PH1,)]
+    assert heard.of("margin_released") == []
+
+
+def test_that_the_axis_stays_under_a_dragged_dot(chart, us, figures):
+    before = chart._view.x_range
+    drag(chart, PH1, -100)
+    narrower = set_budget(us, PH1, us.method.budgets[PH1] * 10000)
+    chart.show_forecast(forecast(narrower), us.method.targets, figures)
+    assert chart._view.x_range == before
+
+
+def test_that_a_locked_dot_stays(chart, us, figures):
+    chart.show_forecast(figures, us.method.targets, None, frozenset({PH1}))
+    heard = Heard(chart)
+    let_go(chart, drag(chart, PH1, -40))
+    assert heard.of("margin_dragged") == []
+    assert heard.of("query_selected") == [(PH1,)]
+
+
+def test_that_the_keyboard_walks_rows_and_moves_dots(chart):
+    heard = Heard(chart)
+    QTest.keyClick(chart.canvas, Qt.Key.Key_Down)
+    QTest.keyClick(chart.canvas, Qt.Key.Key_End)
+    QTest.keyClick(chart.canvas, Qt.Key.Key_Home)
+    assert heard.of("query_selected") == [(PH1,), (chart.rows[-1].query,), (PH1,)]
+    QTest.keyPress(chart.canvas, Qt.Key.Key_Left)
+    QTest.keyPress(chart.canvas, Qt.Key.Key_Left)
+    assert heard.of("margin_released") == []
+    QTest.keyRelease(chart.canvas, Qt.Key.Key_Left)
+    values = [value for _, value in heard.of("margin_dragged")]
+    assert values == [495, 490]
+    assert heard.of("margin_released") == [(PH1,)]
+    QTest.keyClick(chart.canvas, Qt.Key.Key_Return)
+    assert heard.of("query_activated") == [(PH1,)]
+
+
+def test_that_a_row_chosen_elsewhere_is_shown_and_not_announced(chart):
+    heard = Heard(chart)
+    chart.select_query(chart.rows[-1].query)
+    assert heard.all == []
+    assert chart.position_of(chart.rows[-1].query).y() < chart.canvas.height()
+    chart.show_table(visible=True)
+    assert chart.table.currentIndex().row() == 45
+
+
+def test_that_moving_in_the_table_selects_the_row_of_the_picture(chart):
+    heard = Heard(chart)
+    chart.show_table(visible=True)
+    chart.table.selectRow(3)
+    assert heard.of("query_selected") == [(chart.rows[3].query,)]
+
+
+def test_that_hovering_tells_the_query_and_changes_nothing(chart, qtbot):
+    hovered = []
+    chart.query_hovered.connect(hovered.append)
+    heard = Heard(chart)
+    QTest.mouseMove(chart.canvas.viewport(), chart.position_of(PH1).toPoint())
+    chart.pointer_left()
+    assert hovered == [PH1, None]
+    assert heard.all == []
+
+
+def test_that_nothing_published_teaches(chart, us):
+    empty = us
+    for query in us.method.budgets:
+        empty = set_budget(empty, query, Fraction(0))
+    chart.show_forecast(forecast(empty), {})
+    assert chart.is_empty
+    with pytest.raises(KeyError):
+        chart.position_of(PH1)
+
+
+@pytest.mark.parametrize("theme", [ThemeChoice.LIGHT, ThemeChoice.DARK])
+def test_that_a_missed_target_is_drawn_in_the_colour_of_attention(chart, us, figures, theme, colours_in):
+    appearance().choose(theme)
+    colours = appearance().colours
+    assert colours.attention not in colours_in(chart.canvas)
+    worse = set_budget(us, PH1, us.method.budgets[PH1] / 4)
+    chart.show_forecast(forecast(worse), us.method.targets, figures)
+    seen = colours_in(chart.canvas)
+    assert {colours.attention, colours.base, colours.accent_ink} <= seen
+
+
+def test_that_no_noise_and_huge_margins_are_drawn_inside_the_picture(chart, us):
+    scenario = set_budget(set_budget(us, PH1, UNLIMITED), PH3, Fraction(1, 10**12))
+    chart.show_forecast(forecast(scenario), {})
+    area = chart.canvas.pixels.area
+    for query in (PH1, PH3):
+        assert area.left() <= chart.position_of(query).x() <= area.right()
+    assert not chart.grab().isNull()

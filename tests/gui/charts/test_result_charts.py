@@ -1,0 +1,281 @@
+"""The pictures of results: what they show, select and tell; drawn in both themes, empty, and with extreme values."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from phexplore.gui.charts.distribution import ErrorSample, box, picture_of
+from phexplore.gui.charts.distribution_chart import DistributionKind, ErrorDistributionChart
+from phexplore.gui.charts.observed import ObservedMargin, observed_numbers, observed_summary, observed_title
+from phexplore.gui.charts.observed_chart import ObservedKind, ObservedMarginChart
+from phexplore.gui.charts.picked import PickedStory
+from phexplore.gui.charts.picked_chart import PickedNumberChart
+from phexplore.gui.charts.truncation import CellBias, SizeCut, TableTruncation
+from phexplore.gui.charts.truncation_chart import TruncationBiasChart, TruncationKind
+from phexplore.gui.charts.worst import Reason, WorstNumber
+from phexplore.gui.charts.worst_chart import WorstNumbersChart
+from phexplore.gui.theme.appearance import ThemeChoice, appearance
+from phexplore.metrics.coverage import Interval
+from phexplore.model.keys import TableId, parse_query
+from phexplore.noise.distributions import DiscreteGaussian
+
+QUERY, OTHER = parse_query("PH3/state_A-G"), parse_query("PH2/usa_*")
+NOISE = DiscreteGaussian(Fraction(148))
+themes = pytest.mark.parametrize("theme", [ThemeChoice.LIGHT, ThemeChoice.DARK])
+
+
+def errors(count=500):
+    rng = np.random.default_rng(1)
+    drawn = np.rint(rng.normal(0, 12.2, count)).astype(np.int64)
+    return ErrorSample(QUERY, "all cells", drawn, NOISE, 20.0, Fraction(9, 10), trials=5)
+
+
+def margins(**changes):
+    agreeing = ObservedMargin(QUERY, 20.0, (19.0, 20.0), Interval(20.5, 19.5, 21.5), 500)
+    missing = ObservedMargin(OTHER, 500.0, (498.0, 500.04), Interval(560.0, 530.0, 600.0), 40)
+    return [replace(agreeing, **changes), missing]
+
+
+SIZES = TableTruncation(
+    TableId("PH3"), 5, (SizeCut(1, 90, 90, 0), SizeCut(5, 2, 10, 0), SizeCut(6, 3, 18, 3), SizeCut(9, 1, 9, 4)), 9
+)
+CELLS = (CellBias("Grandchild", -3.5, -9, 100.0, 20.0, 52), CellBias("A very long name of a cell " * 5, 0, 0, 5, 20, 1))
+
+
+def story(**changes):
+    given = PickedStory("PH3, Texas, Grandchild", 1000, 990, [985, 1100, 991], [0, 1, 2], 20.0, 0.9, synthetic=True)
+    return replace(given, **changes)
+
+
+def number(**changes):
+    given = WorstNumber(
+        QUERY, "Texas", "Asian alone", "Grandchild", ("48", "D", 9), 1000, -2, 12.0, -40, 13.0, margin=20.0
+    )
+    return replace(given, **changes)
+
+
+# Errors
+
+
+def test_that_every_kind_of_distribution_shows_its_own_table(shown):
+    chart = shown(ErrorDistributionChart())
+    sample = errors()
+    chart.show_errors(picture_of(sample), [box(sample)])
+    headers = set()
+    for kind in DistributionKind:
+        chart.choose_kind(kind)
+        headers.add(chart.numbers.headers)
+        assert not chart.is_empty
+        assert not chart.picture().isNull()
+    assert len(headers) == 3
+    assert chart.numbers.column("Errors") == (500,)
+
+
+def test_that_no_trial_yet_teaches(shown):
+    chart = shown(ErrorDistributionChart())
+    chart.show_errors(None)
+    assert chart.is_empty
+    assert "Start a run" in chart.accessibleDescription()
+
+
+@themes
+@pytest.mark.parametrize("kind", DistributionKind)
+def test_that_distributions_are_drawn_in_the_theme(shown, colours_in, theme, kind):
+    appearance().choose(theme)
+    chart = shown(ErrorDistributionChart(), 700, 400)
+    sample = errors()
+    chart.choose_kind(kind)
+    chart.show_errors(picture_of(sample), [box(sample)])
+    seen = colours_in(chart.canvas)
+    assert {appearance().colours.base, appearance().colours.text} <= seen
+
+
+# Observed margins
+
+
+def test_that_an_interval_that_meets_the_conventions_agrees():
+    agreeing, missing = margins()
+    assert agreeing.agrees
+    assert not missing.agrees
+    assert agreeing.percent_off(21.0) == pytest.approx(5)
+    assert observed_title([agreeing]) == "All 1 observed margins agree with the forecast"
+    assert observed_title(margins()).startswith("1 of 2 observed margins agree with the forecast")
+
+
+def test_that_no_noise_as_expected_is_no_difference():
+    silent = ObservedMargin(QUERY, 0.0, (0.0, 0.0), Interval(0.0, 0.0, 0.0), 10)
+    assert silent.agrees
+    assert silent.percent_off(0.0) == 0
+    assert "trial" in observed_summary([silent], Fraction(9, 10), 1)
+
+
+def test_that_the_sentence_names_the_largest_difference():
+    assert "the largest difference is +12.0 % at PH2 (Nation, Unattributed) (560 against 500 people)" in (
+        observed_summary(margins(), Fraction(9, 10), 5)
+    )
+
+
+def test_that_the_other_run_has_a_column_only_when_there_is_one():
+    assert "Other run, people" not in observed_numbers(margins()).headers
+    assert observed_numbers(margins(compared=19.0)).column("Other run, people") == (19.0, None)
+
+
+@pytest.mark.parametrize("kind", ObservedKind)
+def test_that_a_row_is_selected_by_key_and_pointer(shown, kind):
+    chart = shown(ObservedMarginChart())
+    chart.choose_kind(kind)
+    chart.show_margins(margins(compared=22.0), Fraction(9, 10), 5)
+    heard = []
+    chart.query_selected.connect(heard.append)
+    QTest.keyClick(chart.canvas, Qt.Key.Key_Down)
+    QTest.keyClick(chart.canvas, Qt.Key.Key_Down)
+    assert heard == [QUERY, OTHER]
+    chart.select_query(QUERY)
+    assert heard == [QUERY, OTHER]
+    assert chart.numbers.column("Agrees") == ("yes", "no")
+    assert not chart.picture().isNull()
+
+
+@themes
+def test_that_a_margin_that_disagrees_is_drawn_in_the_colour_of_attention(shown, colours_in, theme):
+    appearance().choose(theme)
+    chart = shown(ObservedMarginChart(), 700, 400)
+    chart.show_margins(margins()[:1], Fraction(9, 10), 5)
+    assert appearance().colours.attention not in colours_in(chart.canvas)
+    chart.show_margins(margins(), Fraction(9, 10), 5)
+    assert appearance().colours.attention in colours_in(chart.canvas)
+
+
+def test_that_no_observed_margins_teach(shown):
+    chart = shown(ObservedMarginChart())
+    chart.show_margins([], Fraction(9, 10), 0)
+    assert chart.is_empty
+
+
+# Truncation
+
+
+def test_that_cut_people_are_counted_by_household_size(shown):
+    chart = shown(TruncationBiasChart())
+    chart.show_truncation(QUERY, SIZES, CELLS)
+    assert chart.title == "PH3: τ = 5 leaves out at least 7 people (5.5 %) of 4 households"
+    assert chart.numbers.column("Left out, people") == (0, 3, 4)
+    assert chart.numbers.column("Household") == ("1 to 5 people", "6 people", "9 or more people")
+    assert sum(chart.numbers.column("People")) == SIZES.persons == 127
+
+
+def test_that_bias_and_noise_of_cells_stand_side_by_side(shown):
+    chart = shown(TruncationBiasChart())
+    chart.show_truncation(QUERY, SIZES, CELLS)
+    chart.choose_kind(TruncationKind.CELLS)
+    assert "truncation takes 3.50 people on average from Grandchild; the noise margin is ±20" in chart.title
+    assert chart.numbers.column("Truncation bias, mean people") == (-3.5, 0)
+    assert chart.numbers.column("Noise margin, ± people") == (20.0, 20)
+    assert not chart.picture().isNull()
+
+
+def test_that_a_table_without_threshold_says_so(shown):
+    chart = shown(TruncationBiasChart())
+    chart.show_truncation(parse_query("PH1_denom/usa_*"), None, CELLS)
+    assert chart.is_empty
+    assert "no truncation threshold" in chart.accessibleDescription()
+    chart.show_truncation(None, None, ())
+    assert "Start a run" in chart.accessibleDescription()
+
+
+def test_that_a_threshold_nobody_reaches_leaves_nobody_out(shown):
+    chart = shown(TruncationBiasChart())
+    chart.show_truncation(QUERY, replace(SIZES, sizes=SIZES.sizes[:2]), CELLS[1:])
+    assert chart.title == "PH3: τ = 5 leaves nobody out"
+    chart.choose_kind(TruncationKind.CELLS)
+    assert chart.title == "PH3 (State, A-G): truncation changes no number"
+
+
+# One number
+
+
+def test_that_one_number_is_told_from_truth_to_release(shown):
+    chart = shown(PickedNumberChart())
+    chart.show_story(story())
+    assert chart.title == "True 1,000, truncated 990, measured between 985 and 1,100"
+    assert "truncation changes it by −10 people; in 2 of 3 trials the noise stayed within ±20 people (90 %)" in (
+        chart.summary
+    )
+    assert chart.numbers.column("Noise, people") == (None, None, -5, 110, 1)
+    assert chart.numbers.column("Truncation bias, people")[1] == -10
+
+
+def test_that_real_data_is_called_confidential(shown):
+    chart = shown(PickedNumberChart())
+    chart.show_story(story(synthetic=False))
+    assert "The true count is confidential" in chart.summary
+    assert chart._axis.labels[0].name == "true (confidential)"
+
+
+def test_that_a_number_that_is_not_published_says_why(shown):
+    chart = shown(PickedNumberChart())
+    chart.show_story(None, "It may not be published.")
+    assert chart.is_empty
+    assert chart.accessibleDescription() == "It may not be published."
+
+
+@pytest.mark.parametrize("measured", [[], [990], [990] * 3000, [-(10**9), 10**9]])
+def test_that_no_trial_equal_trials_and_huge_noise_are_drawn(shown, measured):
+    chart = shown(PickedNumberChart())
+    chart.show_story(story(measured=measured, trials=list(range(len(measured)))))
+    assert not chart.picture().isNull()
+    assert len(chart.numbers.rows) == 2 + len(measured)
+
+
+# Worst numbers
+
+
+@pytest.mark.parametrize(
+    ("bias", "noise", "reason"),
+    [
+        (-100, 12.0, Reason.TRUNCATION),
+        (-10, 12.0, Reason.BOTH),
+        (0, 12.0, Reason.NOISE),
+        (-1, 45.0, Reason.UNUSUAL_NOISE),
+    ],
+)
+def test_that_a_bad_number_names_its_reason(bias, noise, reason):
+    assert number(bias=bias, mean_noise=noise).reason is reason
+
+
+def test_that_the_worst_come_first_as_a_table_with_reasons(shown):
+    chart = shown(WorstNumbersChart())
+    chart.show_worst([number(bias=-100, mean_error=99.0), number()], 5)
+    assert chart.table.isVisible()
+    assert chart.title == "Worst: PH3, Texas, Asian alone, off by 99 people on average (truncation)"
+    assert chart.numbers.column("Reason") == ("truncation", "noise")
+    assert chart.numbers.column("Mean error, people") == (99.0, 13.0)
+    assert "truncation has a part in 1 of them" in chart.summary
+
+
+def test_that_a_bad_number_is_chosen_and_looked_into(shown):
+    chart = shown(WorstNumbersChart())
+    given = [number(), number(region="Ohio")]
+    chart.show_worst(given, 5)
+    chosen, opened = [], []
+    chart.number_chosen.connect(chosen.append)
+    chart.number_activated.connect(opened.append)
+    chart.table.selectRow(1)
+    chart.show_table(visible=False)
+    QTest.keyClick(chart.canvas, Qt.Key.Key_Home)
+    QTest.keyClick(chart.canvas, Qt.Key.Key_Return)
+    assert chosen == [given[1], given[0]]
+    assert opened == [given[0]]
+    assert not chart.picture().isNull()
+
+
+def test_that_without_trials_there_are_no_worst_numbers(shown):
+    chart = shown(WorstNumbersChart())
+    chart.show_worst([], 0)
+    assert chart.is_empty

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+
+from phexplore.accuracy.forecast import forecast
+from phexplore.gui.charts.share_bars import share_bars, share_title
+from phexplore.gui.charts.share_chart import PrivacyShareChart
+from phexplore.gui.theme.appearance import ThemeChoice, appearance
+from phexplore.model.edits import set_budget
+from phexplore.model.keys import parse_query
+from phexplore.model.numbers import UNLIMITED
+
+PH3 = parse_query("PH3/state_A-G")
+
+
+@pytest.fixture
+def chart(shown, figures):
+    found = shown(PrivacyShareChart(), 900, 460)
+    found.show_forecast(figures)
+    return found
+
+
+def test_that_the_shares_of_all_bars_add_to_exactly_one(figures):
+    bars = share_bars(figures)
+    assert sum((bar.share for bar in bars), Fraction(0)) == 1
+    assert sum((bar.budget for bar in bars), Fraction(0)) == Fraction("1.257281")
+    assert list(bars) == sorted(bars, key=lambda bar: -bar.share)
+
+
+def test_that_segments_fill_their_bar_without_gaps(figures):
+    for bar in share_bars(figures):
+        ends = [0.0, *(segment.last for segment in bar.segments)]
+        assert [segment.first for segment in bar.segments] == ends[:-1]
+        assert ends[-1] == pytest.approx(float(bar.share) * 100)
+
+
+def test_that_the_title_names_who_takes_more_than_half(us, figures):
+    spent = sum(budget for query, budget in us.method.budgets.items() if query.table == "PH3")
+    share = float(spent / Fraction("1.257281")) * 100
+    assert share_title(share_bars(figures)) == f"PH3 takes {share:.1f} % of the privacy loss"
+    less = set_budget(us, PH3, us.method.budgets[PH3] / 2)
+    bars = share_bars(forecast(less))
+    both = (bars[0].share + bars[1].share) * 100
+    assert share_title(bars) == f"PH3 and {bars[1].table} take {float(both):.1f} % of the privacy loss"
+
+
+def test_that_the_table_has_every_segment_with_exact_numbers(chart, us):
+    numbers = chart.numbers
+    assert len(numbers.rows) == 46
+    assert sum(numbers.column("ρ (bounded)")) == Fraction("2.514562")
+    assert sum(numbers.column("Share, %")) == 100
+    assert numbers.rows[0][0] == "PH3"
+    assert "Bounded ρ 2.514562 is spent on 46 queries of 9 tables" in chart.summary
+
+
+def test_that_a_click_on_a_segment_selects_it(chart):
+    heard = []
+    chart.query_selected.connect(heard.append)
+    segment = next(each for each in chart.bars[0].segments if each.query == PH3)
+    place = chart._rectangle(chart.canvas.pixels, 0, segment).center().toPoint()
+    viewport = chart.canvas.viewport()
+    QTest.mouseClick(viewport, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place)
+    QTest.mouseClick(viewport, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place + QPoint(1, 0))
+    QTest.mouseClick(
+        viewport, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, QPoint(chart.canvas.width() - 3, 9)
+    )
+    assert heard == [PH3]
+
+
+def test_that_the_keyboard_walks_tables_and_levels(chart):
+    heard = []
+    chart.query_selected.connect(heard.append)
+    opened = []
+    chart.query_activated.connect(opened.append)
+    for key in (Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_Down, Qt.Key.Key_Return):
+        QTest.keyClick(chart.canvas, key)
+    first, second = chart.bars[:2]
+    assert heard == [first.segments[0].query, first.segments[1].query, second.segments[1].query]
+    assert opened == heard[-1:]
+
+
+def test_that_an_unlimited_budget_is_named_instead_of_drawn(chart, us):
+    chart.show_forecast(forecast(set_budget(us, PH3, UNLIMITED)))
+    assert chart.is_empty
+    assert "PH3 (State, A-G) is unlimited" in chart.accessibleDescription()
+
+
+def test_that_nothing_published_teaches(chart, us):
+    empty = us
+    for query in us.method.budgets:
+        empty = set_budget(empty, query, Fraction(0))
+    chart.show_forecast(forecast(empty))
+    assert chart.is_empty
+
+
+@pytest.mark.parametrize("theme", [ThemeChoice.LIGHT, ThemeChoice.DARK])
+def test_that_segments_have_the_colours_of_their_levels(chart, theme, colours_in):
+    from phexplore.gui.charts.colours import level_mark
+
+    appearance().choose(theme)
+    seen = colours_in(chart.canvas)
+    assert level_mark(PH3.level, appearance().colours).fill in seen
+    assert appearance().colours.base in seen
