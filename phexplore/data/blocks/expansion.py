@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from phexplore.data.blocks.population import BlockPopulation
 from phexplore.data.synthetic.tables import GROUPS as EXPANSION_GROUPS
 from phexplore.data.synthetic.tables import race_expansion
+from phexplore.errors import PhexploreError
 from phexplore.workload.schema import load_schema
 
 FACILITY_TYPES = ("correctional", "juvenile", "nursing", "other inst.", "college", "military", "other noninst.")
@@ -56,7 +57,10 @@ def expand(blocks: BlockPopulation, seed: int) -> BlockPopulation:
 
     Raises:
         ValueError: the population is in another schema.
+        PhexploreError: a negative seed.
     """
+    if seed < 0:
+        raise PhexploreError(f"A seed is a whole number of 0 or more, got {seed}.", "Leave out the sign.")
     if blocks.schema.id != "pl94_reduced16":
         raise ValueError(f"only pl94_reduced16 can be expanded, got {blocks.schema.id}")
     rng = np.random.Generator(np.random.Philox(np.random.SeedSequence(seed, spawn_key=(94,))))

@@ -14,6 +14,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from phexplore.data.blocks.geocodes import CENSUS_BLOCKS, texts_of_numbers
+from phexplore.data.blocks.layouts import VALID_STATES, whole
 from phexplore.data.blocks.population import BlockPopulation, from_dense
 from phexplore.data.blocks.reading import GROUPS
 from phexplore.errors import PhexploreError
@@ -37,14 +39,16 @@ def synthesize_blocks(blocks: int, seed: int, state: str = "44") -> BlockPopulat
         state: two digits in front of every code.
 
     Raises:
-        PhexploreError: a number of blocks or a state that cannot be.
+        PhexploreError: a number of blocks, a seed or a state that cannot be.
     """
     if not 1 <= blocks <= MOST_BLOCKS:
         raise PhexploreError(
             f"A block file has 1 to {MOST_BLOCKS:,} blocks, got {blocks:,}.", "Choose a number between."
         )
-    if len(state) != 2 or not state.isdigit():
-        raise PhexploreError(f"A state is two digits, got {state!r}.", "Write e.g. 44.")
+    if len(state) != 2 or whole(state, 2) not in VALID_STATES:
+        raise PhexploreError(f"A state is a code of two digits, got {state!r}.", "Write e.g. 44 for Rhode Island.")
+    if seed < 0:
+        raise PhexploreError(f"A seed is a whole number of 0 or more, got {seed}.", "Leave out the sign.")
     rng = np.random.Generator(np.random.Philox(np.random.SeedSequence(seed, spawn_key=(blocks,))))
     group = _clumps(blocks, BLOCKS_PER_GROUP, 900, rng)
     tract = _clumps(int(group[-1]) + 1, GROUPS_PER_TRACT, 9, rng)
@@ -77,11 +81,8 @@ def _codes(
     digit = group - _first(tract)[tract_of] + 1
     number = np.arange(len(group)) - _first(group)[group]
     tract_number = tract_of - _first(county)[county_of] + 1
-    texts = [
-        f"{state}{2 * c + 1:03d}{100 * t:06d}{d}{n:03d}"
-        for c, t, d, n in zip(county_of.tolist(), tract_number.tolist(), digit.tolist(), number.tolist(), strict=True)
-    ]
-    return np.array(texts, dtype="U15")
+    numbers = (2 * county_of + 1) * 10**10 + 100 * tract_number * 10**4 + digit * 1000 + number
+    return texts_of_numbers(int(state) * 10**13 + numbers, CENSUS_BLOCKS.public_length)
 
 
 def _first(clump: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -106,17 +107,26 @@ def _shares(
 
 
 def block_file(blocks: BlockPopulation) -> bytes:
-    """Return a population of the schema ``pl94_reduced16`` as a CSV block file, the layout `read_blocks` reads."""
+    """Return a population of the schema ``pl94_reduced16`` as a CSV block file, the layout `read_blocks` reads.
+
+    Raises:
+        ValueError: the population is in another schema.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - the command line starts without it
+    from pyarrow import csv  # noqa: PLC0415 - as above
+
+    if blocks.schema.id != "pl94_reduced16":
+        raise ValueError(f"a block file holds pl94_reduced16, got {blocks.schema.id}")
     table = blocks.dense(0, blocks.blocks)
     minors, adults = table[:, :8], table[:, 8:]
     people = minors + adults
     names = ["geoid", "pop", *(f"pop_{g}" for g in GROUPS), "vap", *(f"vap_{g}" for g in GROUPS)]
     numbers = np.concatenate([people.sum(1, keepdims=True), people, adults.sum(1, keepdims=True), adults], axis=1)
-    file = io.StringIO()
-    file.write(",".join(names) + "\n")
-    for geoid, row in zip(blocks.geoids.tolist(), numbers.tolist(), strict=True):
-        file.write(geoid + "," + ",".join(map(str, row)) + "\n")
-    return file.getvalue().encode()
+    columns = [pa.array(blocks.geoids), *(pa.array(np.ascontiguousarray(column)) for column in numbers.T)]
+    file = io.BytesIO()
+    file.write((",".join(names) + "\n").encode())
+    csv.write_csv(pa.table(columns, names=names), file, csv.WriteOptions(include_header=False, quoting_style="none"))
+    return file.getvalue()
 
 
 def write_block_file(blocks: BlockPopulation, path: Path) -> None:
@@ -127,7 +137,7 @@ def write_block_file(blocks: BlockPopulation, path: Path) -> None:
     """
     content = block_file(blocks)
     if path.suffix == ".gz":
-        content = gzip.compress(content, mtime=0)
+        content = gzip.compress(content, 6, mtime=0)
     part = path.with_name(path.name + ".part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,205 @@
+"""The tables of the redistricting data, P1 to P5 and H1, at every level, from histograms of blocks.
+
+What a cell counts is read from ``resources/tables/pl94/*.toml``; a table is one more file.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from phexplore.data.blocks.aggregation import Units, add_rows, units_of
+from phexplore.errors import PhexploreError
+from phexplore.resources import resource
+from phexplore.workload.schema import Schema, SchemaError, load_schema, parse_levels
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from phexplore.data.blocks.population import BlockPopulation
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedCell:
+    """One line of a published table.
+
+    Attributes:
+        code: of the summary file, e.g. ``P0010003``.
+        label: as printed.
+        depth: of the indentation; a line with deeper ones below it is their sum.
+        where: levels of each named attribute; records in all of them are counted.
+    """
+
+    code: str
+    label: str
+    depth: int
+    where: Mapping[str, tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedTable:
+    """One published table.
+
+    Attributes:
+        id: e.g. ``P1``.
+        title: as printed.
+        universe: what is counted, as printed.
+        source: where the definition is written down.
+        schema: of the histograms it is computed from.
+        cells: in published order.
+    """
+
+    id: str
+    title: str
+    universe: str
+    source: str
+    schema: Schema
+    cells: tuple[PublishedCell, ...]
+
+    def selection(self) -> NDArray[np.bool_]:
+        """Return which cells of the schema each line counts, ``bool[lines, cells of the schema]``."""
+        return np.stack([self.schema.selection(cell.where) for cell in self.cells])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tabulation:
+    """A table filled in for all units of a level.
+
+    Attributes:
+        table: which.
+        units: in the order of the rows.
+        counts: ``int64[units, lines]``.
+    """
+
+    table: PublishedTable
+    units: Units
+    counts: NDArray[np.int64]
+
+
+@lru_cache(maxsize=8)
+def published_tables(schema: str) -> tuple[PublishedTable, ...]:
+    """Return the tables that can be computed from a schema, by id; none for a schema without tables.
+
+    Raises:
+        SchemaError: a file contradicts itself.
+    """
+    found = [_read(path) for path in sorted(resource("tables/pl94").glob("*.toml"))]
+    return tuple(sorted((table for table in found if table.schema.id == schema), key=lambda table: table.id))
+
+
+def tabulate(
+    population: BlockPopulation, table: PublishedTable, levels: Sequence[str] | None = None
+) -> tuple[Tabulation, ...]:
+    """Return a table for all units of some levels.
+
+    Args:
+        population: in the table's schema.
+        table: see `published_tables`.
+        levels: by name; None for all, widest first.
+
+    Raises:
+        ValueError: the table is computed from another schema.
+        UnknownNameError: there is no such level.
+    """
+    if table.schema != population.schema:
+        raise ValueError(f"table {table.id} is computed from {table.schema.id}, got {population.schema.id}")
+    leaves = _leaves(population, table)
+    chosen = population.layout.names if levels is None else levels
+    found = [(units_of(population, level)) for level in chosen]
+    return tuple(Tabulation(table, units, add_rows(leaves, units)) for units in found)
+
+
+def _leaves(population: BlockPopulation, table: PublishedTable) -> NDArray[np.int64]:
+    from scipy.sparse import csr_array  # noqa: PLC0415 - heavy, and only tables need it
+
+    histogram = csr_array(
+        (population.counts.astype(np.int64), population.cells, population.starts),
+        shape=(population.blocks, population.schema.cells),
+    )
+    lines: NDArray[np.int64] = np.asarray((histogram @ csr_array(table.selection().T.astype(np.int64))).todense())
+    return lines
+
+
+def write_tables(
+    populations: Sequence[BlockPopulation], directory: Path, levels: Sequence[str] | None = None
+) -> tuple[Path, ...]:
+    """Write every table that the populations determine as ``<id>.csv``; return the files.
+
+    Columns: ``level``, ``geoid``, then one per line of the table under its code. Rows go from the widest level down.
+
+    Args:
+        populations: persons, units, or both.
+        directory: it may exist; files of these names are replaced.
+        levels: by name; None for all.
+
+    Raises:
+        PhexploreError: a file cannot be written, or there is no table to write.
+    """
+    tables = [(population, table) for population in populations for table in published_tables(population.schema.id)]
+    if not tables:
+        names = ", ".join(population.schema.id for population in populations)
+        raise PhexploreError(
+            f"No published table is computed from the schema {names}.",
+            "Tables need data of the redistricting schemas, or of 16 cells per block.",
+        )
+    return tuple(
+        _write(tabulate(population, table, levels), directory / f"{table.id}.csv") for population, table in tables
+    )
+
+
+def _write(tabulations: Sequence[Tabulation], path: Path) -> Path:
+    import pyarrow as pa  # noqa: PLC0415 - the command line starts without it
+    from pyarrow import csv  # noqa: PLC0415 - as above
+
+    table = tabulations[0].table
+    part = path.with_name(path.name + ".part")
+    options = csv.WriteOptions(include_header=False, quoting_style="none")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with part.open("wb") as file:
+            file.write((",".join(["level", "geoid", *(cell.code for cell in table.cells)]) + "\n").encode())
+            for filled in tabulations:
+                columns = [np.full(len(filled.units), filled.units.level), filled.units.codes, *filled.counts.T]
+                names = [str(place) for place in range(len(columns))]
+                csv.write_csv(pa.table([pa.array(column) for column in columns], names=names), file, options)
+        part.replace(path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise PhexploreError(
+            f"{path} cannot be written: {error.strerror or error}.", "Choose another place."
+        ) from error
+    return path
+
+
+def _read(path: Path) -> PublishedTable:
+    try:
+        entries = tomllib.loads(path.read_text("utf-8"))
+        schema = load_schema(entries["schema"])
+        universe = _where(entries.get("where", {}))
+        cells = tuple(_cell(item) for item in entries["cells"])
+        table = PublishedTable(entries["id"], entries["title"], entries["universe"], entries["source"], schema, cells)
+        return replace(table, cells=tuple(replace(cell, where=_both(cell.where, universe)) for cell in cells))
+    except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
+        message = f"entry {error} is missing" if isinstance(error, KeyError) else str(error)
+        raise SchemaError(f"{path.name}: {message}.", "Correct the file; the shipped ones show every entry.") from error
+
+
+def _cell(item: Mapping[str, Any]) -> PublishedCell:
+    return PublishedCell(item["code"], item["label"], item["depth"], _where(item.get("where", {})))
+
+
+def _where(entry: Mapping[str, str]) -> dict[str, tuple[int, ...]]:
+    return {name: parse_levels(text) for name, text in entry.items()}
+
+
+def _both(one: Mapping[str, tuple[int, ...]], other: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+    if set(one) & set(other):
+        raise ValueError(f"a cell and its universe both restrict {min(set(one) & set(other))!r}")
+    return {**one, **other}
