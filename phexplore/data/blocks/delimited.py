@@ -29,6 +29,7 @@ MOST_LISTED = 1000
 BATCH_BYTES = 1 << 24
 _HEAD_BYTES = 1 << 16
 _GZIP = b"\x1f\x8b"
+_MARK = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,21 +155,15 @@ def read_header(path: Path) -> Header:
     Raises:
         InputProblemsError: the file cannot be read, is not text, or names a column twice.
     """
-    head = read_head(path)
-    try:
-        text = head.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        # A character cut at the end of what was read is no fault of the file.
-        if len(head) < _HEAD_BYTES or error.start < len(head) - 4:
-            raise unreadable(path, "it is not UTF-8 text") from error
-        text = head[: error.start].decode("utf-8-sig")
     metadata: list[str] = []
-    for number, line in enumerate(text.splitlines(), start=1):
-        if line.startswith("#"):
-            metadata.append(line.removeprefix("#").strip())
-            continue
-        if line.strip():
-            return _header(path, line, number, tuple(metadata))
+    for number, content in enumerate(read_head(path).removeprefix(_MARK).splitlines(), start=1):
+        if content.startswith(b"#"):
+            metadata.append(content.removeprefix(b"#").strip().decode("utf-8", "replace"))
+        elif content.strip():
+            try:
+                return _header(path, content.decode(), number, tuple(metadata))
+            except UnicodeDecodeError as error:
+                raise unreadable(path, "its first line is not UTF-8 text") from error
     raise InputProblemsError(
         [Issue((path.name,), "The file is empty.", "Check that it is the right one; it may have been cut off.", line=1)]
     )

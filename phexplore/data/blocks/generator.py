@@ -2,7 +2,7 @@
 
 Shapes follow Rhode Island 2010 (25,181 blocks: 31 per block group, 3.3 block groups per tract, 49 tracts per county; 30 % of
 the blocks empty; populated blocks with a median of 33 people and a long tail). Race and ethnicity vary from county to tract to
-block around the shares of the United States 2010. No count describes a real place.
+block around the shares of the United States 2010; a household is of one group. No count describes a real place.
 """
 
 from __future__ import annotations
@@ -25,8 +25,13 @@ SHARES_2010 = np.array([0.1635, 0.6375, 0.1221, 0.0073, 0.0469, 0.0016, 0.0020, 
 """Shares of the eight groups in the United States 2010 (P.L. 94-171), in the order of `GROUPS`."""
 
 BLOCKS_PER_GROUP, GROUPS_PER_TRACT, TRACTS_PER_COUNTY = 31, 3.34, 49
+COUNTY_CONCENTRATION, TRACT_CONCENTRATION, BLOCK_CONCENTRATION = 20.0, 8.0, 6.0
+"""How close shares stay to those around them; chosen for the number of filled cells of real blocks."""
+
 EMPTY = 0.30
-ADULT = 0.76
+PERSONS_PER_HOUSEHOLD = 2.5
+ADULTS_AMONG_OTHERS = 0.6
+"""With a first adult in every household this makes 76 % adults, as in the United States 2010."""
 MOST_BLOCKS = 1_000_000
 
 
@@ -55,9 +60,13 @@ def synthesize_blocks(blocks: int, seed: int, state: str = "44") -> BlockPopulat
     county = _clumps(int(tract[-1]) + 1, TRACTS_PER_COUNTY, 1_000, rng)
     geoids = _codes(state, group, tract, county)
     people = _people(blocks, rng)
-    shares = _shares(county[tract[group]], tract[group], blocks, rng)
-    by_group = rng.multinomial(people, shares)
-    adults = rng.binomial(by_group, ADULT)
+    shares = _shares(county, tract, group, rng)
+    # People of a household are of one group here, and one of them is an adult: that is what makes real blocks sparse.
+    households = np.ceil(people / PERSONS_PER_HOUSEHOLD).astype(np.int64)
+    heads = rng.multinomial(households, shares)
+    others = rng.multinomial(people - households, heads / np.maximum(households, 1)[:, None])
+    by_group = heads + others
+    adults = heads + rng.binomial(others, ADULTS_AMONG_OTHERS)
     cells = np.concatenate([by_group - adults, adults], axis=1)
     remark = f"Synthetic blocks (seed {seed}); no count describes a real place."
     return from_dense(load_schema("pl94_reduced16"), geoids, cells, remarks=(remark,))
@@ -96,14 +105,28 @@ def _people(blocks: int, rng: np.random.Generator) -> NDArray[np.int64]:
 
 
 def _shares(
-    county: NDArray[np.int64], tract: NDArray[np.int64], blocks: int, rng: np.random.Generator
+    county: NDArray[np.int64], tract: NDArray[np.int64], group: NDArray[np.int64], rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Return the shares of the groups per block: multiplicative deviations of county, tract and block."""
-    logs = np.log(SHARES_2010) + rng.normal(0, 0.5, (int(county[-1]) + 1, 8))[county]
-    logs += rng.normal(0, 0.8, (int(tract[-1]) + 1, 8))[tract] + rng.normal(0, 0.4, (blocks, 8))
-    weights = np.exp(logs - logs.max(axis=1, keepdims=True))
-    shares: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
-    return shares
+    """Return the shares of the groups per block: Dirichlet around the tract's, its around the county's, that around 2010's.
+
+    Every step keeps the mean, so all blocks together come near the shares of the nation.
+
+    Args:
+        county: of each tract.
+        tract: of each block group.
+        group: of each block.
+        rng: of all draws.
+    """
+    of_county = _spread(np.broadcast_to(SHARES_2010, (int(county[-1]) + 1, 8)), COUNTY_CONCENTRATION, rng)
+    of_tract = _spread(of_county[county], TRACT_CONCENTRATION, rng)
+    return _spread(of_tract[tract[group]], BLOCK_CONCENTRATION, rng)
+
+
+def _spread(means: NDArray[np.float64], concentration: float, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Draw shares around the means, ``float64[rows, 8]``; where every draw underflows the mean itself is taken."""
+    weights = rng.standard_gamma(means * concentration)
+    sums = weights.sum(axis=1, keepdims=True)
+    return np.where(sums > 0, weights / np.where(sums > 0, sums, 1.0), means)
 
 
 def block_file(blocks: BlockPopulation) -> bytes:
