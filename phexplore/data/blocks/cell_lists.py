@@ -18,7 +18,7 @@ from phexplore.data.blocks.delimited import Header, Problems, digit_codes, missi
 from phexplore.data.blocks.geocodes import CENSUS_BLOCKS, ENUMERATION_DISTRICTS_1940, GeocodeLayout
 from phexplore.data.blocks.layouts import whole
 from phexplore.data.blocks.population import BlockPopulation, from_filled
-from phexplore.errors import PhexploreError
+from phexplore.data.blocks.whole_file import whole_file
 from phexplore.workload.schema import Schema, load_schema, schema_ids
 
 if TYPE_CHECKING:
@@ -36,17 +36,9 @@ def write_cells(population: BlockPopulation, path: Path) -> int:
     Raises:
         PhexploreError: the file cannot be written.
     """
-    part = path.with_name(path.name + ".part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        content = _text(population)
-        part.write_bytes(gzip.compress(content, 3, mtime=0) if path.suffix == ".gz" else content)
-        part.replace(path)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        raise PhexploreError(
-            f"{path} cannot be written: {error.strerror or error}.", "Choose another place."
-        ) from error
+    content = _text(population)
+    with whole_file(path) as file:
+        file.write(gzip.compress(content, 3, mtime=0) if path.suffix == ".gz" else content)
     return len(population.cells)
 
 

@@ -18,6 +18,7 @@ from phexplore.data.blocks.geocodes import CENSUS_BLOCKS, texts_of_numbers
 from phexplore.data.blocks.layouts import VALID_STATES, whole
 from phexplore.data.blocks.population import BlockPopulation, from_dense
 from phexplore.data.blocks.reading import GROUPS
+from phexplore.data.blocks.whole_file import whole_file
 from phexplore.errors import PhexploreError
 from phexplore.workload.schema import load_schema
 
@@ -159,14 +160,5 @@ def write_block_file(blocks: BlockPopulation, path: Path) -> None:
         PhexploreError: it cannot be written.
     """
     content = block_file(blocks)
-    if path.suffix == ".gz":
-        content = gzip.compress(content, 6, mtime=0)
-    part = path.with_name(path.name + ".part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_bytes(content)
-        part.replace(path)
-    except OSError as error:
-        raise PhexploreError(
-            f"{path} cannot be written: {error.strerror or error}.", "Choose another place."
-        ) from error
+    with whole_file(path) as file:
+        file.write(gzip.compress(content, 6, mtime=0) if path.suffix == ".gz" else content)

@@ -5,6 +5,7 @@ Records of equal length are laid out as a matrix of bytes, so a million persons 
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 from collections.abc import Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Self, cast
@@ -13,6 +14,7 @@ import numpy as np
 
 from phexplore.data.blocks.geocodes import CENSUS_BLOCKS, characters, digits
 from phexplore.data.blocks.layouts import PL94_PERSONS, PL94_UNITS
+from phexplore.data.blocks.whole_file import whole_file
 from phexplore.errors import PhexploreError
 from phexplore.workload.schema import load_schema
 
@@ -75,7 +77,7 @@ class PersonWriter:
 
     def close(self) -> None:
         """Give the file its name."""
-        self._file.close()
+        self._file.leave(None, None, None)
 
     def __enter__(self) -> Self:
         """Return the writer."""
@@ -85,7 +87,7 @@ class PersonWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Close the file, or remove it after an exception."""
-        self._file.leave(error)
+        self._file.leave(kind, error, trace)
 
 
 class UnitWriter:
@@ -120,7 +122,7 @@ class UnitWriter:
 
     def close(self) -> None:
         """Give the file its name."""
-        self._file.close()
+        self._file.leave(None, None, None)
 
     def __enter__(self) -> Self:
         """Return the writer."""
@@ -130,7 +132,7 @@ class UnitWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Close the file, or remove it after an exception."""
-        self._file.leave(error)
+        self._file.leave(kind, error, trace)
 
 
 def write_persons(persons: BlockPopulation, path: Path, metadata: Metadata = ()) -> int:
@@ -161,18 +163,13 @@ class _MicrodataFile:
     """The file under its temporary name."""
 
     def __init__(self, path: Path, columns: Sequence[str], metadata: Metadata) -> None:
-        self._path = path
-        self._part = path.with_name(path.name + ".part")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            raw = self._part.open("wb")
-        except OSError as error:
-            raise self._failure(error) from error
-        self._raw: IO[bytes] = raw
-        packed = gzip.GzipFile("", "wb", _COMPRESSION, raw, mtime=0) if path.suffix == ".gz" else raw
-        self._file = cast("IO[bytes]", packed)
+        self._stack = contextlib.ExitStack()
+        self._file = self._stack.enter_context(whole_file(path))
+        if path.suffix == ".gz":
+            packed = gzip.GzipFile("", "wb", _COMPRESSION, self._file, mtime=0)
+            self._file = cast("IO[bytes]", self._stack.enter_context(packed))
         lines = [f"# {name}: {value}".replace("\n", " ") for name, value in metadata]
-        self._write("\n".join([*lines, "|".join(columns)]).encode() + b"\n")
+        self._file.write("\n".join([*lines, "|".join(columns)]).encode() + b"\n")
 
     def pieces(
         self, rows: NDArray[np.integer], kinds: NDArray[np.integer], counts: NDArray[np.integer]
@@ -194,36 +191,11 @@ class _MicrodataFile:
 
     def write(self, *columns: Letters) -> None:
         """Write equally many rows of letters side by side."""
-        self._write(np.concatenate(columns, axis=1).tobytes())
+        self._file.write(np.concatenate(columns, axis=1).tobytes())
 
-    def _write(self, content: bytes) -> None:
-        try:
-            self._file.write(content)
-        except OSError as error:
-            raise self._failure(error) from error
-
-    def close(self) -> None:
-        """Give the file its name."""
-        try:
-            self._file.close()
-            self._raw.close()
-            self._part.replace(self._path)
-        except OSError as error:
-            raise self._failure(error) from error
-
-    def leave(self, error: BaseException | None) -> None:
-        """Close the file, or remove it after an exception."""
-        if error is None:
-            self.close()
-            return
-        self._raw.close()
-        self._part.unlink(missing_ok=True)
-
-    def _failure(self, error: OSError) -> PhexploreError:
-        return PhexploreError(
-            f"{self._path} cannot be written: {error.strerror or error}.",
-            "Choose another place, or make room on the disk.",
-        )
+    def leave(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Give the file its name, or remove it after an exception."""
+        self._stack.__exit__(kind, error, trace)
 
 
 def _check(population: BlockPopulation, schema: str) -> None:

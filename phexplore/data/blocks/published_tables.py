@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from phexplore.data.blocks.aggregation import Units, add_rows, units_of
+from phexplore.data.blocks.whole_file import whole_file
 from phexplore.errors import PhexploreError
 from phexplore.resources import resource
 from phexplore.workload.schema import Schema, SchemaError, load_schema, parse_levels
@@ -159,22 +160,13 @@ def _write(tabulations: Sequence[Tabulation], path: Path) -> Path:
     from pyarrow import csv  # noqa: PLC0415 - as above
 
     table = tabulations[0].table
-    part = path.with_name(path.name + ".part")
     options = csv.WriteOptions(include_header=False, quoting_style="none")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("wb") as file:
-            file.write((",".join(["level", "geoid", *(cell.code for cell in table.cells)]) + "\n").encode())
-            for filled in tabulations:
-                columns = [np.full(len(filled.units), filled.units.level), filled.units.codes, *filled.counts.T]
-                names = [str(place) for place in range(len(columns))]
-                csv.write_csv(pa.table([pa.array(column) for column in columns], names=names), file, options)
-        part.replace(path)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        raise PhexploreError(
-            f"{path} cannot be written: {error.strerror or error}.", "Choose another place."
-        ) from error
+    with whole_file(path) as file:
+        file.write((",".join(["level", "geoid", *(cell.code for cell in table.cells)]) + "\n").encode())
+        for filled in tabulations:
+            columns = [np.full(len(filled.units), filled.units.level), filled.units.codes, *filled.counts.T]
+            names = [str(place) for place in range(len(columns))]
+            csv.write_csv(pa.table([pa.array(column) for column in columns], names=names), file, options)
     return path
 
 
