@@ -9,7 +9,7 @@ The second line makes the shipped demonstration populations from the tables.
 
 Inputs (see the provenance file written beside the tables): complete counts of 2010 by county and state, the Rhode Island
 part of the 2018 ACS public-use persons, the Oregon public-use households with tenure. Same inputs, same bytes.
-"""  # noqa: INP001 - a script, not a package
+"""
 
 from __future__ import annotations
 

@@ -387,15 +387,20 @@ def decode_change(value: Any) -> Change:
         ValueError, TypeError, KeyError, PhexploreError: it cannot be read.
     """
     field, text = ChangedField(value["field"]), value.get("key")
-    key = None if text is None else _KEYS.get(field, _text)(_text(text))
+    parse: Callable[[str], ChangedKey] = _KEYS.get(field, _text)
+    key = None if text is None else parse(_text(text))
     return Change(field, key, _decode_value(field, value["from"]), _decode_value(field, value["to"]))
+
+
+def _table_id(text: str) -> TableId:
+    return TableId(text)
 
 
 _KEYS: Mapping[ChangedField, Callable[[str], ChangedKey]] = {
     ChangedField.BUDGET: parse_query,
     ChangedField.TARGET: parse_query,
     ChangedField.LOCK: parse_query,
-    ChangedField.THRESHOLD: lambda text: TableId(text),
+    ChangedField.THRESHOLD: _table_id,
     ChangedField.QUERY_SHARE: parse_level_query,
     ChangedField.QUERY_LOCK: parse_level_query,
 }

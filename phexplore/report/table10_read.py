@@ -28,6 +28,7 @@ _PRECISION_OF_A_CELL = Fraction(1, 10**15)
 
 _ZIP_START = b"PK\x03\x04"
 
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
 _GROUPED = re.compile(r"[1-9]\d{0,2}(,\d{3})+")
 
 Parsed = TypeVar("Parsed")
@@ -116,11 +117,15 @@ def _csv_grid(content: bytes, name: str) -> _Grid:
             line = reader.line_num
             cells = [_Cell(cell.strip(), (name,), line, column) for column, cell in enumerate(row, start=1)]
             # Where semicolons separate cells, a comma is the decimal sign.
-            grid.append(cells if delimiter == ";" else [_unambiguous(cell) for cell in cells])
+            grid.append([(_with_point if delimiter == ";" else _unambiguous)(cell) for cell in cells])
     except csv.Error as error:
         issue = Issue((name,), f"the line is not CSV: {error}", "Close every quoted cell.", line=reader.line_num)
         raise InputProblemsError([issue]) from error
     return grid
+
+
+def _with_point(cell: _Cell) -> _Cell:
+    return replace(cell, text=cell.text.replace(",", ".")) if _DECIMAL_COMMA.fullmatch(cell.text) else cell
 
 
 def _unambiguous(cell: _Cell) -> _Cell:

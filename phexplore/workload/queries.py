@@ -109,7 +109,13 @@ class MarginalQuery:
         for attribute in self.schema.attributes:
             mine, theirs = self.axis_map(attribute.name), other.axis_map(attribute.name)
             group = np.zeros(attribute.levels, dtype=np.int32)
-            pairs = set(zip((group if mine is None else mine).tolist(), (group if theirs is None else theirs).tolist(), strict=True))
+            pairs = set(
+                zip(
+                    (group if mine is None else mine).tolist(),
+                    (group if theirs is None else theirs).tolist(),
+                    strict=True,
+                )
+            )
             if any(here == OMITTED and there != OMITTED for here, there in pairs):
                 return False
             if len({here for here, _ in pairs}) != len(pairs):

@@ -257,7 +257,7 @@ def _schema(entries: Mapping[str, Any]) -> Schema:
         raise ValueError("every attribute has a name of its own, and there is at least one")
     recodes = {item["name"]: _recode(item, by_name) for item in entries.get("recodes", ())}
     if clash := set(recodes) & (set(by_name) | {"total", "detailed"}):
-        raise ValueError(f"{sorted(clash)[0]!r} names two things")
+        raise ValueError(f"{min(clash)!r} names two things")
     zeros = tuple(
         StructuralZero(item["name"], item["title"], _where(item["where"], by_name))
         for item in entries.get("structural_zeros", ())
@@ -277,7 +277,9 @@ def _schema(entries: Mapping[str, Any]) -> Schema:
         and FacilityBounds(facility["query"], tuple(facility["least_per_unit"]), facility["most_per_unit"]),
         companion=entries.get("companion"),
         analytic_only=entries.get("analytic_only"),
-        images=MappingProxyType({item["of"]: _image(item["attributes"], by_name) for item in entries.get("images", ())}),
+        images=MappingProxyType(
+            {item["of"]: _image(item["attributes"], by_name) for item in entries.get("images", ())}
+        ),
     )
 
 

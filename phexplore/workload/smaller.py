@@ -73,7 +73,9 @@ def project_passes(passes: Sequence[Sequence[MarginalQuery]], onto: Schema) -> t
     named: set[MarginalQuery] = set()
     kept = []
     for queries in passes:
-        images = tuple(image for image in dict.fromkeys(image_of(query, onto) for query in queries) if image not in named)
+        images = tuple(
+            image for image in dict.fromkeys(image_of(query, onto) for query in queries) if image not in named
+        )
         named.update(images)
         if images:
             kept.append(images)
@@ -110,7 +112,9 @@ def cell_image(larger: Schema, smaller: Schema) -> npt.NDArray[np.int32]:
         for level, where in enumerate(smaller.images[larger.id][attribute.name]):
             chosen = larger.selection(where)
             if (level_of[chosen] != OMITTED).any():
-                raise NoImageError(f"Two levels of {attribute.name!r} in {smaller.id!r} claim the same cell of {larger.id!r}.")
+                raise NoImageError(
+                    f"Two levels of {attribute.name!r} in {smaller.id!r} claim the same cell of {larger.id!r}."
+                )
             level_of[chosen] = level
         if (level_of == OMITTED).any():
             raise NoImageError(f"Some cells of {larger.id!r} have no level of {attribute.name!r} in {smaller.id!r}.")
@@ -135,9 +139,7 @@ def _depends(onto: Schema, larger: Schema, name: str) -> bool:
     return any(name in level for levels in onto.images[larger.id].values() for level in levels)
 
 
-def _join(
-    image: npt.NDArray[np.int32], answers: npt.NDArray[np.int32], cells: int
-) -> npt.NDArray[np.int32]:
+def _join(image: npt.NDArray[np.int32], answers: npt.NDArray[np.int32], cells: int) -> npt.NDArray[np.int32]:
     """Return the block of each small cell: cells that share an answer of the query belong together."""
     from scipy.sparse import coo_array  # noqa: PLC0415 - heavy, and only projections need it
     from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
