@@ -48,6 +48,8 @@ class Pixels:
         per_x: pixels per unit of the horizontal axis.
         bottom: pixel of the axis value 0, vertically.
         per_y: pixels per unit of the vertical axis.
+        top: uppermost pixel that has to be painted.
+        end: lowest pixel that has to be painted.
     """
 
     view: QRectF
@@ -56,13 +58,31 @@ class Pixels:
     per_x: float
     bottom: float
     per_y: float
+    top: float
+    end: float
 
     @classmethod
-    def between(cls, view: QRectF, area: QRectF) -> Pixels:
-        """Return the map from a range of axis values to an area of pixels."""
+    def between(cls, view: QRectF, area: QRectF, exposed: QRectF | None = None) -> Pixels:
+        """Return the map from a range of axis values to an area of pixels.
+
+        Args:
+            view: range.
+            area: in pixels.
+            exposed: what has to be painted of it, everything by default.
+        """
         per_x = area.width() / (view.width() or 1.0)
         per_y = area.height() / (view.height() or 1.0)
-        return cls(view, area, area.left() - view.left() * per_x, per_x, area.bottom() + view.top() * per_y, per_y)
+        seen = exposed or area
+        return cls(
+            view,
+            area,
+            area.left() - view.left() * per_x,
+            per_x,
+            area.bottom() + view.top() * per_y,
+            per_y,
+            seen.top(),
+            seen.bottom(),
+        )
 
     def x(self, value: float) -> float:
         """Return the horizontal pixel of an axis value."""
@@ -85,9 +105,9 @@ Draw = Callable[[QPainter, Pixels, Colours], None]
 """Paints one layer in pixels of the view; the painter is clipped to the plot area."""
 
 
-def pixels_of(box: Any) -> Pixels:
+def pixels_of(box: Any, exposed: QRectF | None = None) -> Pixels:
     """Return the current map of a view box; its scene has the pixels of the widget as coordinates."""
-    return Pixels.between(QRectF(box.viewRect()), QRectF(box.sceneBoundingRect()))
+    return Pixels.between(QRectF(box.viewRect()), QRectF(box.sceneBoundingRect()), exposed)
 
 
 class Handler(Protocol):
@@ -210,9 +230,13 @@ class Canvas(pg.GraphicsView):
         """Who takes pointer and keys."""
         return self._handler() if self._handler is not None else None
 
-    def refresh(self) -> None:
-        """Paint again at the next occasion."""
-        self.viewport().update()
+    def refresh(self, top: float | None = None, bottom: float | None = None) -> None:
+        """Paint again at the next occasion: everything, or a strip of the plot area between two vertical pixels."""
+        if top is None or bottom is None:
+            self.viewport().update()
+            return
+        area = self.pixels.area
+        self.viewport().update(QRectF(area.left(), top, area.width(), bottom - top).toAlignedRect())
 
     def show_range(self, x: tuple[float, float], y: tuple[float, float]) -> None:
         """Show exactly these ranges."""
@@ -295,8 +319,8 @@ class Canvas(pg.GraphicsView):
 
     def drawBackground(self, painter: QPainter, rect: QRectF | QRect) -> None:
         super().drawBackground(painter, QRectF(rect))
-        self._paint(painter, self._below)
-        pixels = self.pixels
+        pixels = pixels_of(self.box, QRectF(rect))
+        self._paint(painter, pixels, self._below)
         if pixels.area.isEmpty():
             return
         painter.save()
@@ -305,18 +329,20 @@ class Canvas(pg.GraphicsView):
 
     def drawForeground(self, painter: QPainter, rect: QRectF | QRect) -> None:
         super().drawForeground(painter, QRectF(rect))
-        self._paint(painter, self._above)
+        self._paint(painter, pixels_of(self.box, QRectF(rect)), self._above)
         if self.hasFocus() and self.handler is not None:
             painter.setPen(QPen(QColor(appearance().colours.accent_ink), 1))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(self.pixels.area.adjusted(0.5, 0.5, -0.5, -0.5))
 
-    def _paint(self, painter: QPainter, layers: list[WeakMethod[Draw]]) -> None:
-        pixels = self.pixels
+    @staticmethod
+    def _paint(painter: QPainter, pixels: Pixels, layers: list[WeakMethod[Draw]]) -> None:
         if pixels.area.isEmpty():
             return
         painter.save()
-        painter.setClipRect(pixels.area.toAlignedRect())  # a rectangle of whole pixels: others clip span by span
+        painter.setClipRect(
+            pixels.area.toAlignedRect(), Qt.ClipOperation.IntersectClip
+        )  # a rectangle of whole pixels: others clip span by span
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for layer in layers:
             if (draw := layer()) is not None:

@@ -209,7 +209,7 @@ def bin_edges(sample: ErrorSample) -> NDArray[np.float64]:
     return np.asarray((np.arange(-half, half + 2) - 0.5) * width, dtype=np.float64)
 
 
-def cumulated(sample: ErrorSample, points: int = 240) -> Cumulated:
+def cumulated(sample: ErrorSample, points: int = 160) -> Cumulated:
     """Return observed and exact cumulated shares on a grid of whole people."""
     edges = bin_edges(sample)
     values = np.unique(np.rint(np.linspace(edges[0], edges[-1], points)))

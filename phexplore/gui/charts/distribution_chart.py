@@ -163,7 +163,7 @@ class ErrorDistributionChart(ChartFrame):
         _draw_key(painter, pixels, colours, [observed, *(exact if errors.has_noise else [])])
 
     def _draw_boxes(self, painter: QPainter, pixels: Pixels, colours: Colours) -> None:
-        for row in self._view.visible_rows():
+        for row in self._view.rows_to_paint(pixels):
             if row < len(self._boxes):
                 _draw_box(painter, pixels, colours, row, self._boxes[row])
 

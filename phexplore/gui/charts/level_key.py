@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
@@ -13,6 +15,8 @@ from phexplore.gui.theme.metrics import GAP, HALF, MARGIN
 from phexplore.model.keys import LEVELS, Iteration, Region
 
 SWATCH = 12
+THINNEST_HATCH = 3.0
+"""Where a hatch would not be seen, in pixels."""
 
 
 def paint_mark(painter: QPainter, area: QRectF, mark: LevelMark) -> None:
@@ -20,11 +24,16 @@ def paint_mark(painter: QPainter, area: QRectF, mark: LevelMark) -> None:
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(QColor(mark.fill))
     painter.drawRect(area)
-    if mark.hatched:
-        ink = QColor(ink_on(mark.fill))
-        ink.setAlphaF(0.28)
-        painter.setBrush(QBrush(ink, Qt.BrushStyle.BDiagPattern))
+    if mark.hatched and area.width() > THINNEST_HATCH:
+        painter.setBrush(_hatch(mark.fill))
         painter.drawRect(area)
+
+
+@lru_cache(maxsize=32)
+def _hatch(fill: str) -> QBrush:
+    ink = QColor(ink_on(fill))
+    ink.setAlphaF(0.28)
+    return QBrush(ink, Qt.BrushStyle.BDiagPattern)
 
 
 class LevelKey(QWidget):

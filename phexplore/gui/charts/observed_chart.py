@@ -217,7 +217,7 @@ class ObservedMarginChart(ChartFrame):
 
     def _draw_backgrounds(self, painter: QPainter, pixels: Pixels, colours: Colours) -> None:
         tables = list(dict.fromkeys(each.query.table for each in self._margins))
-        for row in self._view.visible_rows():
+        for row in self._view.rows_to_paint(pixels):
             each = self._margins[row]
             fill = colours.alternate if tables.index(each.query.table) % 2 else colours.base
             if each.query == self._chosen:
@@ -230,7 +230,7 @@ class ObservedMarginChart(ChartFrame):
         painter.setPen(QPen(QColor(colours.text), 1.6))
         painter.drawLine(QPointF(zero, pixels.area.top()), QPointF(zero, pixels.area.bottom()))
         left, right = pixels.area.left() + DOT, pixels.area.right() - DOT
-        for row in self._view.visible_rows():
+        for row in self._view.rows_to_paint(pixels):
             each, y = self._margins[row], pixels.y(-row)
 
             def at(value: float, each: ObservedMargin = each) -> float:

@@ -151,27 +151,41 @@ class RowView(QWidget):
 
     def set_rows(
         self, labels: tuple[RowLabel, ...], x_range: tuple[float, float] | Callable[[float], tuple[float, float]]
-    ) -> None:
-        """Show rows.
+    ) -> bool:
+        """Show rows; where labels and range stay, nothing is painted: `refresh_row` is for that.
 
         Args:
             labels: one per row, from top to bottom.
             x_range: horizontal range in axis values, or what gives it from the width of the plot area in pixels.
+
+        Returns:
+            Whether labels and range are what they were.
         """
+        before = self.axis.labels, self.x_range
         self._count = len(labels)
         self._range_for = x_range if callable(x_range) else lambda _width: x_range
         self.axis.set_labels(labels)
         self._fit()
+        return before == (self.axis.labels, self.x_range)
 
     def row_at(self, y_pixel: float) -> int | None:
         """Return the row under a vertical pixel of the plot area."""
         row = round(-self.canvas.pixels.value_y(y_pixel))
         return row if 0 <= row < self._count else None
 
-    def visible_rows(self) -> range:
-        """Return the rows whose middle is in the plot area: vector files do not clip what sticks out."""
-        view = pixels_of(self.canvas.box).view
-        return range(max(0, math.ceil(-view.bottom())), min(self._count, math.floor(-view.top()) + 1))
+    def rows_to_paint(self, pixels: Pixels) -> range:
+        """Return the rows that touch what has to be painted.
+
+        Their middle is in the plot area: vector files do not clip what sticks out.
+        """
+        first = max(0, math.ceil(-pixels.view.bottom()), math.ceil(-pixels.value_y(pixels.top) - 0.5))
+        last = min(self._count - 1, math.floor(-pixels.view.top()), math.floor(-pixels.value_y(pixels.end) + 0.5))
+        return range(first, last + 1)
+
+    def refresh_row(self, row: int) -> None:
+        """Paint one row again, and what its marks may reach of its neighbours."""
+        pixels = self.canvas.pixels
+        self.canvas.refresh(pixels.y(-row + 0.6), pixels.y(-row - 0.6))
 
     def make_visible(self, row: int) -> None:
         """Scroll so that the row can be seen."""

@@ -224,7 +224,7 @@ class PrivacyShareChart(ChartFrame):
         return QRectF(left, top, max(right - left, 1.0), bottom - top)
 
     def _draw_bars(self, painter: QPainter, pixels: Pixels, colours: Colours) -> None:
-        for row in self._view.visible_rows():
+        for row in self._view.rows_to_paint(pixels):
             bar = self._bars[row]
             for segment in bar.segments:
                 self._draw_segment(painter, self._rectangle(pixels, row, segment), segment, colours)

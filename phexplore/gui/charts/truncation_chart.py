@@ -113,10 +113,10 @@ class TruncationBiasChart(ChartFrame):
     def _draw(self, painter: QPainter, pixels: Pixels, colours: Colours) -> None:
         if self._kind.currentData() is TruncationKind.SIZES and self._sizes is not None:
             rows = self._sizes.rows
-            for row in self._view.visible_rows():
+            for row in self._view.rows_to_paint(pixels):
                 _draw_size(painter, pixels, colours, row, rows[row][1])
         elif self._kind.currentData() is TruncationKind.CELLS:
-            for row in self._view.visible_rows():
+            for row in self._view.rows_to_paint(pixels):
                 _draw_cell(painter, pixels, colours, row, self._cells[row])
 
 

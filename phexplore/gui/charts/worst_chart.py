@@ -145,7 +145,7 @@ class WorstNumbersChart(ChartFrame):
 
     def _draw(self, painter: QPainter, pixels: Pixels, colours: Colours) -> None:
         left = pixels.x(0)
-        for row in self._view.visible_rows():
+        for row in self._view.rows_to_paint(pixels):
             each = self._numbers[row]
             top, middle, bottom = pixels.y(-row + 0.38), pixels.y(-row), pixels.y(-row - 0.38)
             cut, noise = pixels.x(abs(each.bias)), pixels.x(each.mean_noise)

@@ -7,9 +7,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 
 from phexplore.errors import PhexploreError
+from phexplore.gui.run_manager.collector import collector
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -19,7 +20,7 @@ class _Done:
 
 
 class Chores(QObject):
-    """Does tasks one after the other.
+    """Does tasks one after the other. Must be stopped before it goes.
 
     Signals:
         failed: the `PhexploreError` of a task. Other exceptions are raised in the thread of the window: they are bugs.
@@ -32,8 +33,11 @@ class Chores(QObject):
         super().__init__(parent)
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="chores")
         self._open = 0
+        self._collector = collector()
+        self._collector.hold()
         self._stopped = False
-        self._returned.connect(self._deliver)
+        # Queued, also for a task that was done at once: a result never arrives before `do` has returned.
+        self._returned.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
 
     @property
     def is_busy(self) -> bool:
@@ -49,8 +53,11 @@ class Chores(QObject):
 
     def stop(self) -> None:
         """Finish what was begun, forget what waits. Nothing is delivered afterwards."""
+        if self._stopped:
+            return
         self._stopped = True
         self._pool.shutdown(wait=True, cancel_futures=True)
+        self._collector.release()
 
     def _deliver(self, done: _Done) -> None:
         self._open -= 1

@@ -41,6 +41,11 @@ from phexplore.runs.states import RunState
 from phexplore.runs.store import RunUnreadableError
 
 WORST_COUNT = 50
+NO_NUMBERS = Issue(
+    ("states",),
+    "The run has no numbers: none of the scenario's states is in the data.",
+    "Choose data of these states, or the states of the data in the scenario.",
+)
 MERGED_FROM = 5
 """From σ² = 5 up the sum of discrete Gaussians is one with the summed σ² within 2e-21 (phexplore.noise.sums)."""
 
@@ -127,8 +132,8 @@ class ResultAnswer:
         request: what was asked, its choice settled.
         headline: figures of the run.
         compared: figures of the other run, None without one.
-        choices: what the run offers; None before it has counted.
-        content: of the picture wanted; None before the run has counted.
+        choices: what the run offers; None before it has counted, or when it counted nothing.
+        content: of the picture wanted; None likewise.
         problems: parts that could not be read.
     """
 
@@ -158,6 +163,8 @@ class ResultReader:
         if not run.results.has_truth:
             return ResultAnswer(request, run.headline(), None, None, None, tuple(run.results.problems))
         choices = run.choices
+        if not choices.queries:
+            return ResultAnswer(request, run.headline(), None, None, None, (*run.results.problems, NO_NUMBERS))
         request = ResultRequest(request.directory, request.compared, request.tab, choices.settled(request.choice))
         content = run.content(request, other)
         compared = other.headline() if other is not None else None

@@ -59,6 +59,7 @@ EMPTY_SENTENCE = (
 )
 
 READING = "Reading the results of the run…"
+NOTHING = "The run has no numbers: none of the scenario's states is in the data."
 COUNTING = "The run is still counting its data; the first numbers appear here with its first trial."
 
 
@@ -306,7 +307,7 @@ class ResultsPage(QWidget):
             self.chooser.show_choice(answer.choices, answer.request.choice)
         if answer.request.tab is not None:
             self._shown_on[answer.request.tab] = answer.request.directory
-            self._show_content(answer.request.tab, answer.content)
+            self._show_content(answer.request.tab, answer.content, counted=answer.headline.bias is not None)
         self.headline_read.emit(answer.headline)
 
     def _show_tiles(self, run: RunHeadline, other: RunHeadline | None) -> None:
@@ -319,7 +320,7 @@ class ResultsPage(QWidget):
         for name, content in contents.items():
             show_tile(self.tiles[name], content)
 
-    def _show_content(self, tab: ResultTab, content: Content | None) -> None:
+    def _show_content(self, tab: ResultTab, content: Content | None, *, counted: bool) -> None:
         match content:
             case DistributionContent(errors, boxes):
                 self.charts[ResultTab.DISTRIBUTION].show_errors(errors, boxes)
@@ -332,7 +333,7 @@ class ResultsPage(QWidget):
             case WorstContent(numbers, trials):
                 self.charts[ResultTab.WORST].show_worst(numbers, trials)
             case None:
-                self.charts[tab].show_empty(COUNTING)
+                self.charts[tab].show_empty(NOTHING if counted else COUNTING)
 
     def _on_unreadable(self, error: PhexploreError) -> None:
         self.charts[self.tab].show_empty(f"{error.sentence} {error.remedy}")

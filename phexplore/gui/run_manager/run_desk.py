@@ -56,7 +56,7 @@ class RunDesk(QObject):
 
     Signals:
         changed: the rows (tuple of `RunRow`, newest first); at once when a state changes, else at most every 250 ms.
-        progressed: the `Path` of a run with new trials, at most every 250 ms.
+        progressed: the `Path` of a run with new trials, at most every 250 ms, and once more when it has ended.
         ended: the `RunRow` of a run that ended.
         failed: a `PhexploreError`: the data is unreadable, the disk is full, a run cannot be deleted …
         busy_changed: whether data is being described or files are being worked on (bool).
@@ -234,8 +234,8 @@ class RunDesk(QObject):
             self._queue = activate(self._queue, directory)
             process = self._make_process(directory, self)
             self._processes[directory] = process
-            process.reported.connect(partial(self._on_event, directory))
-            process.state_changed.connect(partial(self._on_state, directory))
+            process.reported.connect(self._on_event)
+            process.state_changed.connect(self._on_state)
             process.start()
         self._renumber()
         self._tell()
@@ -247,11 +247,18 @@ class RunDesk(QObject):
                 waits = len(self._queue.active) + self._queue.waiting.index(directory)
             self._rows[directory] = replace(self._rows[directory], waits_behind=waits)
 
-    def _on_state(self, directory: Path, state: RunState) -> None:
+    def _sender_directory(self) -> Path:
+        """Return whose signal is being handled. A closure would keep the desk alive with every process."""
+        sender = self.sender()
+        return next(path for path, process in self._processes.items() if process is sender)
+
+    def _on_state(self, state: RunState) -> None:
+        directory = self._sender_directory()
         self._rows[directory] = replace(self._rows[directory], state=state)
         self._tell()
 
-    def _on_event(self, directory: Path, event: Event) -> None:
+    def _on_event(self, event: Event) -> None:
+        directory = self._sender_directory()
         before = self._rows[directory]
         self._rows[directory] = after_event(before, event)
         if isinstance(event, Finished | Failed):
@@ -276,6 +283,7 @@ class RunDesk(QObject):
             return
         self._rows[directory] = replace(row, state=entry.state, trials=entry.trials)
         self._tell()
+        self.progressed.emit(directory)
         self.ended.emit(self._rows[directory])
 
     def _demand(self, directory: Path, action: RunAction) -> RunRow:

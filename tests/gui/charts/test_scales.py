@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import math
 
 import pytest
@@ -71,7 +72,7 @@ def test_that_labels_keep_their_order_and_their_distance_where_there_is_room(wan
     pairs = sorted(zip(wanted, placed, strict=True))
     positions = [position for _, position in pairs]
     if len(wanted) * gap <= 1000:
-        assert all(second - first >= gap - 1e-6 for first, second in zip(positions, positions[1:], strict=False))
+        assert all(second - first >= gap - 1e-6 for first, second in itertools.pairwise(positions))
         assert all(-1e-6 <= position <= 1000 + 1e-6 for position in positions)
 
 

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import gc
+import threading
+import weakref
+
+import pytest
+
+from phexplore.errors import PhexploreError
+from phexplore.gui.run_manager.chores import Chores
+from phexplore.gui.run_manager.collector import collector
+
+
+@pytest.fixture
+def chores(qapp):
+    found = Chores()
+    yield found
+    found.stop()
+
+
+def test_that_every_task_is_done_in_its_order(chores, qtbot):
+    done = []
+    for number in range(20):
+        chores.do(lambda number=number: number, done.append)
+    assert chores.is_busy
+    qtbot.waitUntil(lambda: not chores.is_busy)
+    assert done == list(range(20))
+
+
+def test_that_an_expected_failure_is_told_and_the_next_task_is_done(chores, qtbot):
+    failures, done = [], []
+    chores.failed.connect(failures.append)
+
+    def refuse():
+        raise PhexploreError("No room.", "Make some.")
+
+    chores.do(refuse, done.append)
+    chores.do(lambda: 7, done.append)
+    qtbot.waitUntil(lambda: done == [7])
+    assert [(error.sentence, error.remedy) for error in failures] == [("No room.", "Make some.")]
+
+
+def test_that_a_bug_is_raised_in_the_thread_of_the_window(chores, qtbot):
+    with qtbot.captureExceptions() as caught:
+        chores.do(lambda: 1 / 0, lambda _: None)
+        qtbot.waitUntil(lambda: not chores.is_busy)
+    assert [kind for kind, _, _ in caught] == [ZeroDivisionError]
+
+
+def test_that_nothing_is_delivered_after_the_end(chores, qtbot):
+    done, gate = [], threading.Event()
+    chores.do(lambda: gate.wait(10), done.append)
+    gate.set()
+    chores.stop()
+    chores.do(lambda: 2, done.append)
+    qtbot.wait(20)
+    assert done == []
+
+
+def test_that_cycles_are_collected_in_the_thread_of_the_window_only(qtbot):
+    first, second = Chores(), Chores()
+    assert not gc.isenabled()
+    first.stop()
+    first.stop()
+    assert not gc.isenabled()
+    second.stop()
+    assert gc.isenabled()
+
+
+def test_that_the_timer_collects_what_has_gathered(chores):
+    class Knot:
+        def __init__(self):
+            self.own = self
+
+    knots = [Knot() for _ in range(2 * gc.get_threshold()[0])]
+    gone = []
+    for knot in knots:
+        weakref.finalize(knot, gone.append, 1)
+    del knot
+    knots.clear()
+    assert gone == []
+    collector().look()
+    assert len(gone) > 0

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from phexplore.gui.run_manager.report_process import FORMATS, ReportProcess, report_command
+
+
+@pytest.fixture
+def report(qapp, monkeypatch, tmp_path):
+    found = ReportProcess()
+    found.written_to, found.failures = [], []
+    found.written.connect(found.written_to.append)
+    found.failed.connect(found.failures.append)
+
+    def pretend(code):
+        command = lambda *_: [sys.executable, "-c", code]
+        monkeypatch.setattr("phexplore.gui.run_manager.report_process.report_command", command)
+
+    found.pretend = pretend
+    yield found
+    found.stop()
+
+
+def test_that_the_command_line_writes_the_report(monkeypatch):
+    html = next(form for form in FORMATS if form.id == "html")
+    command = report_command(Path("/runs/a"), html, Path("/out/a.html"))
+    assert command[1:] == ["-m", "phexplore", "report", "/runs/a", "--format", "html", "--out", "/out/a.html"]
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    assert report_command(Path("/runs/a"), html, Path("/out/a.html"))[1] == "report"
+
+
+def test_that_a_written_report_is_told_once_with_its_place(report, qtbot, tmp_path):
+    report.pretend("pass")
+    busy = []
+    report.busy_changed.connect(busy.append)
+    report.start(tmp_path, FORMATS[0], tmp_path / "out")
+    qtbot.waitUntil(lambda: report.written_to == [tmp_path / "out"])
+    assert busy == [True, False]
+    assert report.failures == []
+
+
+def test_that_a_failure_gives_the_sentence_and_the_remedy_of_the_command_line(report, qtbot, tmp_path):
+    report.pretend("import sys; print('No run here.\\nChoose another.', file=sys.stderr); sys.exit(1)")
+    report.start(tmp_path, FORMATS[0], tmp_path / "out")
+    qtbot.waitUntil(lambda: bool(report.failures))
+    assert (report.failures[0].sentence, report.failures[0].remedy) == ("No run here.", "Choose another.")
+
+
+def test_that_one_report_is_written_at_a_time_and_a_closing_window_ends_it(report, qtbot, tmp_path):
+    report.pretend("import time; time.sleep(60)")
+    report.start(tmp_path, FORMATS[0], tmp_path / "out")
+    report.start(tmp_path, FORMATS[0], tmp_path / "out")
+    assert "Another report" in report.failures[0].sentence
+    report.stop()
+    assert not report.is_busy

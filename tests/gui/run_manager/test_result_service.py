@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import io
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from phexplore.gui.run_manager.result_choices import ResultRequest, ResultTab
+from phexplore.gui.run_manager.result_frames import FrameDecoder, Refused, frame, read_frame
+from phexplore.gui.run_manager.result_reader import ResultAnswer
+from phexplore.gui.run_manager.result_server import serve
+from phexplore.gui.run_manager.result_service import ResultService, server_command
+
+
+@given(st.lists(st.one_of(st.integers(), st.binary(), st.text()), max_size=6), st.lists(st.integers(1, 9), min_size=1))
+def test_that_frames_cut_anywhere_come_out_whole(values, cuts):
+    stream = b"".join(map(frame, values))
+    decoder, found, place, turn = FrameDecoder(), [], 0, 0
+    while place < len(stream):
+        step = cuts[turn % len(cuts)]
+        found += decoder.feed(stream[place : place + step])
+        place, turn = place + step, turn + 1
+    assert found == values
+
+
+def test_that_a_stream_ends_between_and_inside_frames():
+    whole = io.BytesIO(frame("one"))
+    assert read_frame(whole) == "one"
+    assert read_frame(whole) is None
+    assert read_frame(io.BytesIO(frame("one")[:-1])) is None
+
+
+def test_that_the_server_answers_and_refuses_until_the_requests_end(write_run, tmp_path):
+    run = write_run()
+    asked = [ResultRequest(run.directory, None, tab) for tab in ResultTab] + [ResultRequest(tmp_path, None, None)]
+    answers = io.BytesIO()
+    serve(io.BytesIO(b"".join(map(frame, asked))), answers)
+    answers.seek(0)
+    found = [read_frame(answers) for _ in asked]
+    assert [type(each) for each in found] == [ResultAnswer] * 5 + [Refused]
+    assert found[-1].remedy
+
+
+def test_that_an_answer_is_small_whatever_the_number_of_errors(write_run):
+    run = write_run(trials=20)
+    answers = io.BytesIO()
+    serve(io.BytesIO(frame(ResultRequest(run.directory, None, ResultTab.DISTRIBUTION))), answers)
+    assert len(answers.getvalue()) < 100_000
+
+
+@pytest.fixture
+def service(qapp):
+    made = []
+
+    def make(command=None):
+        found = ResultService(command=command)
+        found.answers, found.failures = [], []
+        found.answered.connect(found.answers.append)
+        found.failed.connect(found.failures.append)
+        made.append(found)
+        return found
+
+    yield make
+    for each in made:
+        each.stop()
+
+
+def test_that_a_real_reader_answers_survives_a_kill_and_ends_with_the_window(service, write_run, tmp_path, qtbot):
+    run = write_run()
+    found = service()
+    found.request(ResultRequest(run.directory, None, ResultTab.WORST))
+    qtbot.waitUntil(lambda: len(found.answers) == 1, timeout=60_000)
+    assert found.answers[0].headline.trials == 2
+    first = found._process.processId()
+    os.kill(first, signal.SIGSTOP)  # so that the kill comes before the answer
+    found.request(ResultRequest(run.directory, None, ResultTab.WORST))
+    os.kill(first, signal.SIGKILL)
+    qtbot.waitUntil(lambda: len(found.failures) == 1, timeout=60_000)
+    assert "their reader stopped" in found.failures[0].sentence
+    found.request(ResultRequest(tmp_path, None, None))
+    qtbot.waitUntil(lambda: len(found.failures) == 2, timeout=60_000)
+    assert found._process.processId() != first
+    found.stop()
+    assert found._process.processId() == 0
+
+
+ECHO = """
+import sys, struct, pickle, time
+sys.path.insert(0, {path!r})
+from phexplore.gui.run_manager.result_frames import frame, read_frame
+while (request := read_frame(sys.stdin.buffer)) is not None:
+    time.sleep(0.05)
+    sys.stdout.buffer.write(frame(request)); sys.stdout.buffer.flush()
+"""
+
+
+def test_that_the_newest_of_waiting_requests_is_answered_next(service, tmp_path, qtbot):
+    script = tmp_path / "echo.py"
+    script.write_text(ECHO.format(path=str(Path.cwd())))
+    found = service([sys.executable, str(script)])
+    asked = [ResultRequest(tmp_path / str(number), None, None) for number in range(10)]
+    for request in asked:
+        found.request(request)
+    assert found.is_busy
+    qtbot.waitUntil(lambda: len(found.answers) == 2, timeout=60_000)
+    assert found.answers == [asked[0], asked[-1]]
+    assert not found.is_busy
+
+
+def test_that_a_reader_that_cannot_be_started_is_told(service, tmp_path, qtbot):
+    found = service([str(tmp_path / "missing")])
+    found.request(ResultRequest(tmp_path, None, None))
+    qtbot.waitUntil(lambda: len(found.failures) == 1)
+    assert "could not be started" in found.failures[0].sentence
+
+
+def test_that_the_reader_is_started_from_source_and_from_one_binary(monkeypatch):
+    assert server_command()[1:] == ["-m", "phexplore.gui.run_manager.result_server"]
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    assert server_command() == [sys.executable, "--results"]

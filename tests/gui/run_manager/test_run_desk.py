@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from phexplore.gui.run_manager.launch import LaunchFields, read_fields
+from phexplore.gui.run_manager.run_desk import RunNotPossibleError, runs_folder
+from phexplore.runs.events import Failed, Outcome
+from phexplore.runs.states import RunState
+from phexplore.runs.store import load_events, load_spec
+
+
+@pytest.fixture
+def launch(pretence, us, qtbot):
+    """Launch a run and return its directory."""
+
+    def begin(**fields):
+        before = len(pretence.desk.rows)
+        pretence.desk.launch(us, read_fields(LaunchFields(**fields)))
+        qtbot.waitUntil(lambda: len(pretence.desk.rows) > before and not pretence.desk.is_busy)
+        return pretence.desk.rows[0].directory
+
+    return begin
+
+
+def settle(pretence, qtbot):
+    qtbot.waitUntil(lambda: not pretence.desk.is_busy)
+
+
+def test_that_a_launched_run_is_frozen_on_disk_and_started(pretence, launch, us, tmp_path):
+    directory = launch(trials=7, seed="3")
+    spec = load_spec(directory)
+    assert directory.parent == tmp_path / "runs"
+    assert (spec.trials, spec.seed, spec.scenario) == (7, 3, us)
+    assert pretence.processes[0].commands == ["start"]
+    assert pretence.desk.row(directory).state is RunState.STARTING
+
+
+def test_that_runs_wait_for_their_turn(pretence, launch, qtbot):
+    first, second = launch(seed="1"), launch(seed="2")
+    assert len(pretence.processes) == 1
+    waiting = pretence.desk.row(second)
+    assert (waiting.state, waiting.waits_behind) == (RunState.QUEUED, 1)
+    pretence.processes[0].end()
+    settle(pretence, qtbot)
+    assert [process.directory for process in pretence.processes] == [first, second]
+    assert pretence.desk.active[0].directory == second
+
+
+def test_that_progress_is_told_at_most_four_times_a_second(pretence, launch, qtbot):
+    directory = launch()
+    process = pretence.processes[0]
+    process.begin()
+    told, moved = [], []
+    pretence.desk.changed.connect(told.append)
+    pretence.desk.progressed.connect(moved.append)
+    for index in range(100):
+        process.finish_trial(index, total=100)
+    assert told == []
+    qtbot.waitUntil(lambda: moved == [directory])
+    assert len(told) == 1
+    assert told[0][0].trials == 100
+
+
+def test_that_pause_resume_and_cancel_reach_the_worker(pretence, launch, qtbot):
+    directory = launch()
+    process, desk = pretence.processes[0], pretence.desk
+    process.begin()
+    desk.pause(directory)
+    process.become(RunState.PAUSED)
+    assert desk.row(directory).state is RunState.PAUSED
+    desk.resume(directory)
+    process.become(RunState.RUNNING)
+    desk.cancel(directory)
+    assert process.commands == ["start", "pause", "resume", "cancel"]
+    process.end(Outcome.CANCELLED)
+    settle(pretence, qtbot)
+    assert desk.row(directory).state is RunState.CANCELLED
+
+
+def test_that_a_waiting_run_leaves_the_queue_when_cancelled(pretence, launch, qtbot):
+    launch(seed="1")
+    second = launch(seed="2")
+    pretence.desk.cancel(second)
+    pretence.processes[0].end()
+    settle(pretence, qtbot)
+    assert len(pretence.processes) == 1
+    assert pretence.desk.row(second).state is RunState.CANCELLED
+
+
+def test_that_a_crash_is_told_with_its_reason_and_recorded(pretence, launch, qtbot):
+    directory = launch()
+    ended = []
+    pretence.desk.ended.connect(ended.append)
+    pretence.processes[0].begin()
+    pretence.processes[0].fail()
+    qtbot.waitUntil(lambda: bool(ended))
+    row = ended[0]
+    assert (row.state, row.problem, row.remedy) == (RunState.FAILED, "It broke.", "Mend it.")
+    assert load_events(directory)[-1] == Failed("It broke.", "Mend it.", "Traceback: here")
+
+
+def test_that_a_failed_run_starts_again_in_its_own_directory(pretence, launch, qtbot):
+    directory = launch()
+    pretence.processes[0].fail()
+    settle(pretence, qtbot)
+    pretence.desk.resume(directory)
+    assert [process.directory for process in pretence.processes] == [directory, directory]
+    assert pretence.desk.row(directory).problem == ""
+
+
+def test_that_a_repeated_run_is_a_new_one_with_the_same_identity(pretence, launch, qtbot):
+    directory = launch()
+    pretence.processes[0].end()
+    settle(pretence, qtbot)
+    pretence.desk.repeat(directory)
+    qtbot.waitUntil(lambda: len(pretence.processes) == 2)
+    again = pretence.processes[1].directory
+    assert again != directory
+    assert load_spec(again).identity == load_spec(directory).identity
+
+
+def test_that_a_deleted_run_is_gone_from_list_and_disk(pretence, launch, qtbot):
+    directory = launch()
+    pretence.processes[0].end()
+    settle(pretence, qtbot)
+    pretence.desk.remove(directory)
+    qtbot.waitUntil(lambda: pretence.desk.row(directory) is None)
+    assert not directory.exists()
+
+
+def test_that_what_the_state_forbids_is_refused_with_the_reason(pretence, launch):
+    directory = launch()
+    pretence.processes[0].begin()
+    with pytest.raises(RunNotPossibleError, match="Cancel the run before"):
+        pretence.desk.remove(directory)
+    with pytest.raises(RunNotPossibleError, match="There is no run"):
+        pretence.desk.pause(Path("/nowhere"))
+
+
+def test_that_data_that_is_not_there_is_told_and_starts_nothing(pretence, us, qtbot, tmp_path):
+    request = read_fields(LaunchFields(data="folder", folder=str(tmp_path / "missing")))
+    pretence.desk.launch(us, request)
+    qtbot.waitUntil(lambda: bool(pretence.failures))
+    assert "no such file or directory" in str(pretence.failures[0]).lower()
+    assert pretence.processes == []
+    assert not pretence.desk.is_busy
+
+
+def test_that_runs_of_earlier_sessions_are_listed_with_what_happened(pretence, write_run, qtbot):
+    run = write_run(trials=3)
+    pretence.desk.reread()
+    settle(pretence, qtbot)
+    (row,) = pretence.desk.rows
+    assert (row.directory, row.trials, row.spec) == (run.directory, 3, run.spec)
+
+
+def test_that_another_project_shows_its_own_runs_and_keeps_those_at_work(pretence, launch, write_run, qtbot, tmp_path):
+    working = launch()
+    other = write_run(root=tmp_path / "other")
+    pretence.desk.set_root(tmp_path / "other")
+    settle(pretence, qtbot)
+    assert {row.directory for row in pretence.desk.rows} == {working, other.directory}
+    assert pretence.desk.root == tmp_path / "other"
+
+
+def test_that_a_closing_window_ends_its_workers(pretence, launch):
+    launch()
+    pretence.desk.shut_down()
+    assert pretence.processes[0].commands[-1] == "shut down"
+
+
+def test_that_runs_are_kept_beside_the_project_file():
+    assert runs_folder(Path("/p/plan.phx"), Path("/home/runs")) == Path("/p/plan.phx.runs")
+    assert runs_folder(None, Path("/home/runs")) == Path("/home/runs")

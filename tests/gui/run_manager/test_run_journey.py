@@ -1,0 +1,61 @@
+"""One real run, from the form to the pictures: real worker, real reader, real files."""
+
+from __future__ import annotations
+
+import pytest
+
+from phexplore.document.project import Project
+from phexplore.gui.binding.session import Session
+from phexplore.gui.run_manager.launch import LaunchFields
+from phexplore.gui.run_manager.report_process import FORMATS
+from phexplore.gui.run_manager.result_choices import ResultTab
+from phexplore.gui.run_manager.results_page import ResultsPage
+from phexplore.gui.run_manager.run_desk import RunDesk
+from phexplore.gui.run_manager.runs_page import RunsPage
+from phexplore.model.keys import parse_query
+from phexplore.model.workbook import Workbook
+from phexplore.runs.states import RunState
+from phexplore.runs.store import verify_run
+
+PATIENCE_MS = 60_000
+
+
+@pytest.fixture
+def desk(qapp, tmp_path):
+    found = RunDesk(tmp_path / "runs")
+    found.failures = []
+    found.failed.connect(found.failures.append)
+    yield found
+    found.shut_down()
+
+
+def test_that_a_run_started_in_the_window_ends_in_pictures_and_files(desk, puerto_rico, qtbot, tmp_path):
+    session = Session(Project.new(Workbook((puerto_rico,), puerto_rico.name)))
+    runs, results = RunsPage(desk, session), ResultsPage(desk)
+    for page in (runs, results):
+        qtbot.addWidget(page)
+        page.show()
+    grown = []
+    results.headline_read.connect(lambda headline: grown.append(headline.trials))
+    runs.form.show_fields(LaunchFields(data="demo-pr", trials=3, seed="5"))
+    runs.start_run()
+    qtbot.waitUntil(lambda: bool(desk.rows) or bool(desk.failures), timeout=PATIENCE_MS)
+    assert desk.failures == []
+    qtbot.waitUntil(lambda: desk.rows[0].state.is_final and not desk.is_busy, timeout=PATIENCE_MS)
+    row = desk.rows[0]
+    assert (row.state, row.trials, row.problem) == (RunState.COMPLETE, 3, "")
+    assert verify_run(row.directory) == ()
+
+    qtbot.waitUntil(lambda: results.answer is not None and results.answer.headline.trials == 3, timeout=PATIENCE_MS)
+    assert grown == sorted(grown)
+    assert 0.8 < results.answer.headline.coverage.share.value < 1
+    results.select_query(parse_query("PH3/state_A-G"))
+    for tab in ResultTab:
+        results.show_tab(tab)
+        qtbot.waitUntil(lambda tab=tab: not results.charts[tab].is_empty, timeout=PATIENCE_MS)
+
+    html = next(form for form in FORMATS if form.id == "html")
+    with qtbot.waitSignal(results.written, timeout=PATIENCE_MS):
+        results.export_to(html, tmp_path / "report.html")
+    assert "</html>" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    results.stop()

@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QMessageBox
+
+from phexplore.gui.run_manager.run_rows import RunAction
+from phexplore.gui.run_manager.run_strip import RunStrip
+from phexplore.gui.run_manager.runs_page import RunsPage
+from phexplore.model.edits import set_budgets
+from phexplore.runs.states import RunState
+
+
+@pytest.fixture
+def page(qtbot, pretence, session):
+    found = RunsPage(pretence.desk, session)
+    qtbot.addWidget(found)
+    found.resize(1200, 700)
+    found.show()
+    return found
+
+
+@pytest.fixture
+def begun(page, pretence, qtbot):
+    """A run that works, and its pretended process."""
+    page.start_run()
+    qtbot.waitUntil(lambda: bool(pretence.processes))
+    pretence.processes[0].begin()
+    return pretence.processes[0]
+
+
+def press(page, action, qtbot):
+    qtbot.mouseClick(page.details.buttons[action], Qt.MouseButton.LeftButton)
+
+
+def test_that_an_empty_place_teaches_and_its_button_starts_a_run(page, pretence, qtbot):
+    assert page.empty.isVisible()
+    assert not page.table.isVisible()
+    page.empty._act()
+    qtbot.waitUntil(lambda: bool(pretence.processes))
+    assert page.table.isVisible()
+    assert pretence.desk.rows[0].spec.scenario.name == "Proposal"
+
+
+def test_that_the_chosen_run_is_followed(page, begun, pretence, qtbot):
+    begun.finish_trial(0, total=20)
+    qtbot.waitUntil(lambda: page.details.progress.value() == 50)  # 1 of 20, in thousandths
+    assert page.details._words.text() == "running · 5 % · 3 s left"
+    begun.end()
+    qtbot.waitUntil(lambda: page.details.row.state is RunState.COMPLETE)
+    assert "Complete." in page.details.log.toPlainText()
+    assert not page.details.progress.isVisible()
+
+
+def test_that_the_buttons_do_what_the_state_allows(page, begun, qtbot):
+    enabled = {action for action, button in page.details.buttons.items() if button.isEnabled()}
+    assert enabled == {RunAction.PAUSE, RunAction.CANCEL, RunAction.RERUN, RunAction.OPEN}
+    assert page.details.buttons[RunAction.DELETE].toolTip() == "Cancel the run before you delete it."
+    press(page, RunAction.PAUSE, qtbot)
+    begun.become(RunState.PAUSED)
+    press(page, RunAction.RESUME, qtbot)
+    begun.become(RunState.RUNNING)
+    press(page, RunAction.CANCEL, qtbot)
+    assert begun.commands == ["start", "pause", "resume", "cancel"]
+
+
+def test_that_results_are_asked_for_with_the_directory(page, begun, qtbot):
+    opened = []
+    page.opened.connect(opened.append)
+    press(page, RunAction.OPEN, qtbot)
+    page.table.opened.emit(begun.directory)
+    assert opened == [begun.directory, begun.directory]
+
+
+def test_that_a_failure_shows_reason_remedy_and_details_to_copy(page, begun, qtbot):
+    assert not page.details.failure.isVisible()
+    begun.fail()
+    qtbot.waitUntil(page.details.failure.isVisible)
+    page.details.failure.copy_details()
+    copied = QGuiApplication.clipboard().text()
+    for part in ("It broke.", "Mend it.", str(begun.directory), "Traceback: here"):
+        assert part in copied
+    assert page.details.buttons[RunAction.RESUME].isEnabled()
+
+
+def test_that_deleting_asks_first(page, begun, pretence, qtbot):
+    begun.end()
+    qtbot.waitUntil(lambda: not pretence.desk.is_busy)
+    press(page, RunAction.DELETE, qtbot)
+    question = page.findChild(QMessageBox)
+    assert "'Proposal'" in question.text()
+    assert begun.directory.exists()
+    delete = next(each for each in question.buttons() if each.text() == "Delete")
+    qtbot.mouseClick(delete, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not begun.directory.exists())
+    qtbot.waitUntil(page.empty.isVisible)
+
+
+def test_that_a_scenario_with_errors_cannot_be_started(page, session, qtbot):
+    nothing = {query: Fraction(0) for query in session.scenario.method.budgets}
+    session.edit("Publish nothing", lambda scenario: set_budgets(scenario, nothing))
+    qtbot.waitUntil(lambda: not page.form.run.isEnabled())
+    assert "Nothing is published" in page.form._sentence.text()
+    session.undo()
+    qtbot.waitUntil(page.form.run.isEnabled)
+
+
+def test_that_an_edit_after_the_start_does_not_reach_the_run(page, begun, pretence, session):
+    session.edit("Rename", lambda scenario: replace(scenario, name="Other"))
+    assert pretence.desk.rows[0].spec.scenario.name == "Proposal"
+
+
+@pytest.fixture
+def strip(qtbot, pretence):
+    found = RunStrip(pretence.desk)
+    qtbot.addWidget(found)
+    return found
+
+
+def test_that_the_strip_is_hidden_until_a_run_works(strip, page, pretence, qtbot):
+    assert strip.isHidden()
+    page.start_run()
+    qtbot.waitUntil(lambda: not strip.isHidden())
+    pretence.processes[0].begin()
+    pretence.processes[0].finish_trial(0, total=20)
+    qtbot.waitUntil(lambda: strip.progress.value() == 50)
+    assert strip._title.text() == "Proposal"
+    pretence.processes[0].end()
+    qtbot.waitUntil(strip.isHidden)
+
+
+def test_that_the_strip_pauses_resumes_cancels_and_leads_to_the_runs(strip, begun, qtbot):
+    wanted = []
+    strip.wanted.connect(lambda: wanted.append(1))
+    qtbot.mouseClick(strip._title, Qt.MouseButton.LeftButton)
+    assert wanted == [1]
+    qtbot.mouseClick(strip.pause, Qt.MouseButton.LeftButton)
+    begun.become(RunState.PAUSED)
+    assert strip.pause.accessibleName() == "Resume the run"
+    qtbot.mouseClick(strip.pause, Qt.MouseButton.LeftButton)
+    begun.become(RunState.RUNNING)
+    qtbot.mouseClick(strip.cancel, Qt.MouseButton.LeftButton)
+    assert begun.commands == ["start", "pause", "resume", "cancel"]
+    assert not strip.cancel.isEnabled()
