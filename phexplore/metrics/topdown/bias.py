@@ -1,0 +1,89 @@
+"""Bias against true size: post-processing keeps counts at 0 or more, so small counts grow and large ones pay for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from phexplore.metrics.topdown.shapes import Floats, Integers, as_trials
+from phexplore.metrics.topdown.size_classes import SMALL_COUNTS, SizeClasses
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BiasBySize:
+    """Errors (estimate − truth) by the true count, one value per class with numbers.
+
+    Attributes:
+        labels: of the classes.
+        numbers: per trial, ``int64[classes]``.
+        truth: mean true count.
+        bias: mean error over numbers and trials, people.
+        error_between_trials: Monte-Carlo error of `bias`; infinite with one trial.
+        spread: standard deviation of the errors, people.
+        absolute: mean absolute error, people.
+        raised: share of numbers that are published larger than they are.
+        lowered: share that is published smaller.
+    """
+
+    labels: tuple[str, ...]
+    numbers: Integers
+    truth: Floats
+    bias: Floats
+    error_between_trials: Floats
+    spread: Floats
+    absolute: Floats
+    raised: Floats
+    lowered: Floats
+
+
+def bias_by_size(truth: Integers, estimate: Integers, classes: SizeClasses = SMALL_COUNTS) -> BiasBySize:
+    """Return the errors by true count.
+
+    Args:
+        truth: ``int64[...]``, 0 or more.
+        estimate: the same shape, or behind one axis of trials.
+        classes: of true counts.
+
+    Raises:
+        ValueError: the shapes do not fit, or a true count is negative.
+    """
+    trials = as_trials(truth, estimate)
+    flat = truth.ravel()
+    found = classes.class_of(flat)
+    width = len(classes.starts)
+    numbers = np.bincount(found, minlength=width)
+    kept = np.flatnonzero(numbers)
+    sums = {name: np.zeros((len(trials), width)) for name in ("error", "square", "absolute", "raised", "lowered")}
+    for place, trial in enumerate(trials):
+        error = (trial.ravel() - flat).astype(np.float64)
+        for name, values in (
+            ("error", error),
+            ("square", error * error),
+            ("absolute", np.abs(error)),
+            ("raised", error > 0),
+            ("lowered", error < 0),
+        ):
+            sums[name][place] = np.bincount(found, weights=values, minlength=width)
+    per_trial = sums["error"][:, kept] / numbers[kept]
+    count = numbers[kept] * max(len(trials), 1)
+    bias = sums["error"][:, kept].sum(axis=0) / count
+    square = sums["square"][:, kept].sum(axis=0) / count
+    return BiasBySize(
+        labels=tuple(classes.labels[index] for index in kept.tolist()),
+        numbers=numbers[kept].astype(np.int64),
+        truth=np.bincount(found, weights=flat, minlength=width)[kept] / numbers[kept],
+        bias=bias,
+        error_between_trials=_between(per_trial),
+        spread=np.sqrt(np.maximum(square - bias * bias, 0.0)),
+        absolute=sums["absolute"][:, kept].sum(axis=0) / count,
+        raised=sums["raised"][:, kept].sum(axis=0) / count,
+        lowered=sums["lowered"][:, kept].sum(axis=0) / count,
+    )
+
+
+def _between(figures: Floats) -> Floats:
+    if len(figures) < 2:
+        return np.full(figures.shape[1], np.inf)
+    error: Floats = figures.std(axis=0, ddof=1) / np.sqrt(len(figures))
+    return error

@@ -1,0 +1,210 @@
+"""Error figures of one level and query, all computed in one pass per trial.
+
+Definitions are those of `metrics.errors`, where each figure is a function of its own; here they share their differences, and limits
+in percent are compared as whole numbers: a count that is off by exactly 5 % is never on the wrong side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from phexplore.metrics.topdown.shapes import Floats, Integers, as_trials
+from phexplore.metrics.topdown.size_classes import SizeClasses
+
+QUANTILES = (0.005, 0.025, 0.05, 0.25, 0.5, 0.75, 0.95, 0.975, 0.995)
+"""Probabilities of the census error tables."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ErrorFigures:
+    """How far some numbers are off, one value per trial.
+
+    Error = estimate − truth. In percent of the truth; where the truth is 0: 0 if the estimate is 0 too, else the difference over
+    the mean of both, which is ±200 %.
+
+    Attributes:
+        numbers: how many numbers each trial has.
+        me: mean error, ``float64[trials]``, people.
+        mae: mean absolute error, people.
+        rmse: root mean squared error, people.
+        malpe: mean algebraic percent error.
+        mape: mean absolute percent error.
+        cv: 100 × rmse / mean truth, percent; NaN where every truth is 0.
+        taes: Σ |share in truth − share in estimate|; NaN where either sum is 0.
+        off_2_to_5: numbers off by 2 to 5 %, both included, ``int64[trials]``.
+        off_over_5: numbers off by more than 5 %.
+        off_over_10: numbers off by more than 10 %.
+        off_over_200: numbers off by more than 200 people.
+        largest: the largest absolute error, people.
+    """
+
+    numbers: int
+    me: Floats
+    mae: Floats
+    rmse: Floats
+    malpe: Floats
+    mape: Floats
+    cv: Floats
+    taes: Floats
+    off_2_to_5: Integers
+    off_over_5: Integers
+    off_over_10: Integers
+    off_over_200: Integers
+    largest: Integers
+
+    def by_id(self) -> Mapping[str, Floats]:
+        """Return the figures under the ids of `metrics.errors.KNOWN`; counts become shares of the numbers."""
+        found: dict[str, Floats] = {name: getattr(self, name) for name in _FLOATS}
+        of = self.numbers or float("nan")
+        found |= {_SHARES[name]: getattr(self, name) / of for name in _SHARES}
+        return {**found, "abs-max": self.largest.astype(np.float64)}
+
+
+_FLOATS = ("me", "mae", "rmse", "malpe", "mape", "cv", "taes")
+_COUNTS = ("off_2_to_5", "off_over_5", "off_over_10", "off_over_200", "largest")
+_SHARES = {
+    "off_2_to_5": "off-2-to-5",
+    "off_over_5": "off-over-5",
+    "off_over_10": "off-over-10",
+    "off_over_200": "off-over-200-people",
+}
+
+
+def error_figures(truth: Integers, estimate: Integers) -> ErrorFigures:
+    """Return all figures over every number of each trial.
+
+    Args:
+        truth: ``int64[...]``, e.g. units × answers.
+        estimate: the same shape, or that of the truth behind one axis of trials.
+
+    Raises:
+        ValueError: the shapes do not fit.
+    """
+    trials = as_trials(truth, estimate)
+    base = _Base(truth.ravel())
+    return base.collect([base.measure(trial.ravel()) for trial in trials])
+
+
+def figures_by_class(
+    truth: Integers, estimate: Integers, sizes: Integers, classes: SizeClasses
+) -> Mapping[str, ErrorFigures]:
+    """Return the figures apart by size class, those with numbers only, smallest class first.
+
+    Args:
+        truth: ``int64[units, ...]``.
+        estimate: the same shape, or behind one axis of trials.
+        sizes: what decides the class: ``int64[units]``, e.g. true totals, or of the truth's shape, e.g. the true counts.
+        classes: the classes.
+
+    Raises:
+        ValueError: the shapes do not fit.
+    """
+    trials = as_trials(truth, estimate)
+    if sizes.shape not in {truth.shape, truth.shape[:1]}:
+        raise ValueError(f"sizes belong to units or numbers of {truth.shape}, got {sizes.shape}")
+    found = classes.class_of(sizes)
+    return {
+        classes.labels[index]: error_figures(truth[found == index], trials[:, found == index])
+        for index in np.unique(found).tolist()
+    }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ErrorQuantiles:
+    """Quantiles of the errors of all trials together, linearly interpolated.
+
+    Attributes:
+        probabilities: of the quantiles.
+        signed: of estimate − truth, people.
+        absolute: of its size, people.
+    """
+
+    probabilities: tuple[float, ...]
+    signed: Floats
+    absolute: Floats
+
+
+def error_quantiles(truth: Integers, estimate: Integers, probabilities: Sequence[float] = QUANTILES) -> ErrorQuantiles:
+    """Return quantiles of the errors, NaN without numbers.
+
+    Raises:
+        ValueError: the shapes do not fit.
+    """
+    errors = (as_trials(truth, estimate) - truth).ravel()
+    if not len(errors):
+        nothing = np.full(len(probabilities), np.nan)
+        return ErrorQuantiles(tuple(probabilities), nothing, nothing)
+    return ErrorQuantiles(
+        tuple(probabilities), np.quantile(errors, probabilities), np.quantile(np.abs(errors), probabilities)
+    )
+
+
+class _Base:
+    """What depends on the truth alone."""
+
+    def __init__(self, truth: Integers) -> None:
+        self.truth = truth
+        self.zero = truth == 0
+        # Where the truth is 0 every error is ±200 %, whatever its size.
+        self.percent_per_person = np.divide(100.0, truth, out=np.zeros(len(truth)), where=~self.zero)
+        self.size = np.abs(truth)
+        self.sum = int(truth.sum())
+
+    def measure(self, estimate: Integers) -> tuple[float, ...]:
+        """Return the fields of `ErrorFigures` for one trial, without the number of numbers."""
+        if not len(estimate):
+            return (*[float("nan")] * 7, *[0] * 5)
+        error = estimate - self.truth
+        size = np.abs(error)
+        percent = error * self.percent_per_person
+        percent[self.zero] = 200.0 * np.sign(error[self.zero])
+        scaled = size * 100
+        # With a truth of 0 any error is beyond every limit: the scaled truth is 0.
+        over = {limit: int(np.count_nonzero(scaled > limit * self.size)) for limit in (5, 10)}
+        least_2 = np.count_nonzero((scaled >= 2 * self.size) & (size > 0))
+        count = len(estimate)
+        rmse = float(np.sqrt(np.dot(error.astype(np.float64), error) / count))
+        return (
+            float(error.sum() / count),
+            float(size.sum() / count),
+            rmse,
+            float(percent.mean()),
+            float(np.abs(percent, out=percent).mean()),
+            100.0 * rmse * count / self.sum if self.sum else float("nan"),
+            self._total_share_error(estimate),
+            int(least_2) - over[5],
+            over[5],
+            over[10],
+            int(np.count_nonzero(size > 200)),
+            int(size.max()),
+        )
+
+    def _total_share_error(self, estimate: Integers) -> float:
+        total = int(estimate.sum())
+        if not total or not self.sum:
+            return float("nan")
+        return float(np.abs(self.truth / self.sum - estimate / total).sum())
+
+    def collect(self, rows: Sequence[tuple[float, ...]]) -> ErrorFigures:
+        table = np.array(rows, np.float64).reshape(len(rows), len(_FLOATS) + len(_COUNTS))
+        me, mae, rmse, malpe, mape, cv, taes = table[:, : len(_FLOATS)].T
+        # Counts and people are far below 2**53, so they came through the table unharmed.
+        off_2_to_5, off_over_5, off_over_10, off_over_200, largest = table[:, len(_FLOATS) :].T.astype(np.int64)
+        return ErrorFigures(
+            numbers=len(self.truth),
+            me=me,
+            mae=mae,
+            rmse=rmse,
+            malpe=malpe,
+            mape=mape,
+            cv=cv,
+            taes=taes,
+            off_2_to_5=off_2_to_5,
+            off_over_5=off_over_5,
+            off_over_10=off_over_10,
+            off_over_200=off_over_200,
+            largest=largest,
+        )

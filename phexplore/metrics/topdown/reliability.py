@@ -1,0 +1,95 @@
+"""From how many people on is a number of a level reliable?
+
+Reliable means: at least 95 % of the units with at least N people meet the redistricting criterion's ±5 points. The share that meets it is
+no monotone function of N, since single units enter it, so no bisection is made: every N is looked at. Two answers are given, the
+smallest N at which the requirement holds, and the smallest from which on it holds for every larger N too, as long as
+enough units are left to tell (Wright and Irimata 2021 report the like per class of 50 people).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from phexplore.metrics.coverage import Coverage, coverage_of
+from phexplore.metrics.topdown.redistricting import REQUIRED, GroupShares
+from phexplore.metrics.topdown.shapes import Integers
+
+LEAST_UNITS = 20
+"""With fewer units a single one decides whether 95 % meet the criterion."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reliability:
+    """From how many people on units are reliable.
+
+    Attributes:
+        people: the smallest N such that the units with at least N people meet the requirement; None if no N does.
+        lasting: the smallest N from which on every larger N does too, while at least `least_units` units are left; None if none.
+        units: with at least `people` people; 0 without it.
+        coverage: of these units over all trials.
+        least_units: fewer units are not judged.
+        sizes: the distinct true populations, ascending.
+        at_least: units with at least that many people, ``int64[sizes]``.
+        meeting: of them, over all trials, ``int64[sizes]``.
+        trials: how many.
+    """
+
+    people: int | None
+    lasting: int | None
+    units: int
+    coverage: Coverage
+    least_units: int
+    sizes: Integers
+    at_least: Integers
+    meeting: Integers
+    trials: int
+
+    @property
+    def is_monotone(self) -> bool:
+        """Whether both answers agree: once reached, the requirement is never lost again."""
+        return self.people == self.lasting
+
+
+def reliable_from(shares: GroupShares, *, required: Fraction = REQUIRED, least_units: int = LEAST_UNITS) -> Reliability:
+    """Return from how many people on units are reliable.
+
+    Args:
+        shares: see `redistricting.group_shares`.
+        required: share of units that must meet the tolerance.
+        least_units: an N that leaves fewer units is not looked at.
+    """
+    trials = len(shares.meets)
+    sizes = np.unique(shares.people)
+    place = np.searchsorted(sizes, shares.people)
+    units = np.bincount(place, minlength=len(sizes))
+    meeting = np.bincount(place, weights=shares.meets.sum(axis=0), minlength=len(sizes)).astype(np.int64)
+    at_least = np.cumsum(units[::-1])[::-1]
+    at_least_meeting = np.cumsum(meeting[::-1])[::-1]
+    judged = at_least >= least_units
+    holds = at_least_meeting * required.denominator >= at_least * trials * required.numerator
+    reached = np.flatnonzero(judged & holds)
+    broken = np.flatnonzero(judged & ~holds)
+    last_broken = int(broken[-1]) if len(broken) else -1
+    lasting = reached[reached > last_broken]
+    index = int(reached[0]) if len(reached) else None
+    return Reliability(
+        people=None if index is None else _smallest(sizes, index),
+        lasting=_smallest(sizes, int(lasting[0])) if len(lasting) else None,
+        units=0 if index is None else int(at_least[index]),
+        coverage=coverage_of(0, 0)
+        if index is None
+        else coverage_of(int(at_least_meeting[index]), int(at_least[index]) * trials),
+        least_units=least_units,
+        sizes=sizes,
+        at_least=at_least,
+        meeting=at_least_meeting,
+        trials=trials,
+    )
+
+
+def _smallest(sizes: Integers, index: int) -> int:
+    """Return the smallest N that leaves the units from a size on: one more than the next smaller size."""
+    return int(sizes[index - 1]) + 1 if index else 0

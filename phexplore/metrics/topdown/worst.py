@@ -1,0 +1,181 @@
+"""The units that are farthest off, and what it is about them."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from phexplore.metrics.topdown.redistricting import group_shares
+from phexplore.metrics.topdown.shapes import Floats, Integers, as_trials
+
+SMALL_UNIT = 100
+"""People; noise of the same size weighs most in units smaller than this."""
+
+_HALF = 0.5
+
+
+class WorstBy(enum.Enum):
+    """What "farthest off" means."""
+
+    TOTAL = "total"
+    """Size of the error of the unit's total, people."""
+    RELATIVE = "relative"
+    """Error of the total in percent of the truth, 200 % where the truth is 0."""
+    CELLS = "cells"
+    """Sum of the errors' sizes over the cells, people."""
+    LARGEST_GROUP = "largest-group"
+    """Error of the largest group's share, in shares."""
+
+
+class Reason(enum.Enum):
+    """What explains most of a unit's error."""
+
+    EXACT = "exact"
+    FROM_NOTHING = "from-nothing"
+    EMPTIED = "emptied"
+    ONE_CELL = "one-cell"
+    ALL_RAISED = "all-raised"
+    ALL_LOWERED = "all-lowered"
+    MOVED = "moved"
+    SMALL = "small"
+    SPREAD = "spread"
+
+
+_SENTENCES = {
+    Reason.EXACT: "{unit}: nothing is off.",
+    Reason.FROM_NOTHING: "{unit} has nobody; {estimate} people were put there.",
+    Reason.EMPTIED: "{unit}: {truth} people became none.",
+    Reason.ONE_CELL: "{unit}: {truth} people became {estimate}, {share} of the error in one cell ({cell}).",
+    Reason.ALL_RAISED: (
+        "{unit}: {truth} people became {estimate}; no cell lost, as where counts near 0 cannot fall ({cell})."
+    ),
+    Reason.ALL_LOWERED: (
+        "{unit}: {truth} people became {estimate}; no cell gained, as where a unit pays for its neighbours ({cell})."
+    ),
+    Reason.MOVED: "{unit}: {truth} people became {estimate}; people moved between cells ({cell}).",
+    Reason.SMALL: "{unit} is small: {truth} people became {estimate} ({cell}).",
+    Reason.SPREAD: "{unit}: {truth} people became {estimate}, spread over many cells ({cell}).",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class WorstUnit:
+    """One of the units that are farthest off.
+
+    Attributes:
+        unit: its row.
+        error: by the chosen measure, the mean over trials.
+        truth: its true total.
+        estimate: its published total, the mean over trials.
+        cell: the cell with the largest error.
+        cell_truth: its true count.
+        cell_estimate: its published count, the mean over trials.
+        cell_share: how much of the sum of the errors' sizes that cell is, in [0, 1].
+        reason: what explains most of it.
+    """
+
+    unit: int
+    error: float
+    truth: int
+    estimate: float
+    cell: int
+    cell_truth: int
+    cell_estimate: float
+    cell_share: float
+    reason: Reason
+
+    def sentence(self, unit: str, cells: Sequence[str]) -> str:
+        """Return the reason in words.
+
+        Args:
+            unit: name or code of the unit.
+            cells: labels of the cells.
+        """
+        return _SENTENCES[self.reason].format(
+            unit=unit,
+            truth=f"{self.truth:,}",
+            estimate=_count(self.estimate),
+            share=f"{self.cell_share:.0%}",
+            cell=f"{cells[self.cell]}: {self.cell_truth:,} became {_count(self.cell_estimate)}",
+        )
+
+
+def worst_units(
+    truth: Integers, estimate: Integers, *, by: WorstBy = WorstBy.TOTAL, count: int = 20, least_people: int = 0
+) -> tuple[WorstUnit, ...]:
+    """Return the units that are farthest off, the worst first; ties go to the first unit.
+
+    Args:
+        truth: ``int64[units, cells]``.
+        estimate: the same shape, or behind one axis of trials.
+        by: the measure; over several trials its mean counts.
+        count: how many units at most.
+        least_people: smallest true total of a unit that is looked at.
+
+    Raises:
+        ValueError: the shapes do not fit.
+    """
+    trials = as_trials(truth, estimate)
+    measure = _measure(truth, trials, by)
+    eligible = np.flatnonzero(truth.sum(axis=1) >= least_people)
+    chosen = eligible[np.argsort(-measure[eligible], kind="stable")[:count]]
+    mean = trials[:, chosen].mean(axis=0)
+    sizes = np.abs(trials[:, chosen] - truth[chosen]).mean(axis=0)
+    return tuple(
+        _describe(int(unit), float(measure[unit]), truth[unit], mean[place], sizes[place])
+        for place, unit in enumerate(chosen)
+    )
+
+
+def _measure(truth: Integers, trials: Integers, by: WorstBy) -> Floats:
+    """Return the mean over trials of the chosen error, ``float64[units]``."""
+    if by is WorstBy.LARGEST_GROUP:
+        return np.asarray(group_shares(truth, trials).error.mean(axis=0))
+    if by is WorstBy.CELLS:
+        return np.asarray(np.abs(trials - truth).sum(axis=2).mean(axis=0))
+    people = truth.sum(axis=1)
+    size = np.abs(trials.sum(axis=2) - people)
+    if by is WorstBy.RELATIVE:
+        percent = np.divide(100.0 * size, people, out=np.where(size > 0, 200.0, 0.0), where=people != 0)
+        return np.asarray(percent.mean(axis=0))
+    return np.asarray(size.mean(axis=0))
+
+
+def _describe(unit: int, error: float, truth: Integers, estimate: Floats, sizes: Floats) -> WorstUnit:
+    cell = int(sizes.argmax())
+    total = float(sizes.sum())
+    share = float(sizes[cell] / total) if total else 0.0
+    return WorstUnit(
+        unit=unit,
+        error=error,
+        truth=int(truth.sum()),
+        estimate=float(estimate.sum()),
+        cell=cell,
+        cell_truth=int(truth[cell]),
+        cell_estimate=float(estimate[cell]),
+        cell_share=share,
+        reason=_reason(truth, estimate, total, share),
+    )
+
+
+def _reason(truth: Integers, estimate: Floats, total: float, share: float) -> Reason:
+    """Return the first reason that fits, the most particular first."""
+    error = estimate - truth
+    candidates = (
+        (total == 0, Reason.EXACT),
+        (truth.sum() == 0, Reason.FROM_NOTHING),
+        (estimate.sum() == 0, Reason.EMPTIED),
+        (share >= _HALF, Reason.ONE_CELL),
+        ((error >= 0).all(), Reason.ALL_RAISED),
+        ((error <= 0).all(), Reason.ALL_LOWERED),
+        (abs(error.sum()) < _HALF * np.abs(error).max(), Reason.MOVED),
+        (truth.sum() < SMALL_UNIT, Reason.SMALL),
+    )
+    return next((reason for fits, reason in candidates if fits), Reason.SPREAD)
+
+
+def _count(value: float) -> str:
+    return f"{value:,.0f}" if value == round(value) else f"{value:,.1f}"
