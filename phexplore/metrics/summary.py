@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from phexplore.metrics.accuracy_report import AccuracyRow, Expectation, Integers, Reader, Truth
 from phexplore.metrics.coverage import Coverage, Interval, coverage_of, error_between_trials, observed_margin
 from phexplore.metrics.errors import KNOWN
-from phexplore.metrics.numbers import LevelGroup
+from phexplore.metrics.numbers import LevelGroup, Rows
 from phexplore.model.keys import TableId
 
 Json = dict[str, Any]
@@ -31,7 +31,7 @@ SIGNED_PARTS = ("me", "mae", "rmse")
 def level_metrics(
     groups: Sequence[LevelGroup], truth: Truth, expectation: Expectation, released: Reader
 ) -> Iterator[Json]:
-    """Yield one entry of ``metrics`` per table and level.
+    """Yield one entry of ``metrics`` per table, level and margin: owners and renters of PH8_num have one each.
 
     Every metric is computed per trial over all numbers of the group; ``value`` is the mean over trials and ``error``
     the Monte-Carlo error of that mean (null with one trial).
@@ -42,8 +42,7 @@ def level_metrics(
         expectation: the scenario's margins.
         released: the counts of the trials.
     """
-    for group in groups:
-        rows = group.rows
+    for group, cells, rows in _of_one_margin(groups, expectation):
         counts = released(rows)
         noise = counts - truth.truncated[rows]
         margin = float(expectation.margin[rows[0]])
@@ -51,6 +50,7 @@ def level_metrics(
         yield {
             "table": group.query.table,
             "level": group.query.level.text,
+            "cells": cells,
             "numbers": len(rows),
             "margin": margin,
             "confidence": expectation.confidence,
@@ -63,6 +63,17 @@ def level_metrics(
                 for name in SIGNED_PARTS
             },
         }
+
+
+def _of_one_margin(
+    groups: Sequence[LevelGroup], expectation: Expectation
+) -> Iterator[tuple[LevelGroup, list[int], Rows]]:
+    """Yield each group in parts whose numbers have one margin, with their cell codes and rows, both ascending."""
+    for group in groups:
+        for margin in dict.fromkeys(expectation.margin[group.rows].tolist()):
+            alike = [cell for cell in group.cells if expectation.margin[cell.rows[0]] == margin]
+            codes = sorted({cell.cell for cell in alike})
+            yield group, codes, np.sort(np.concatenate([cell.rows for cell in alike]))
 
 
 def _over_trials(truth: Integers, released: Integers, names: Sequence[str]) -> Json:

@@ -92,6 +92,30 @@ def test_that_level_metrics_average_over_trials_with_their_error(keys, truth, re
     assert state["coverage"]["of"] == 6 * TRIALS
 
 
+def test_that_cells_with_margins_of_their_own_are_judged_by_them() -> None:
+    """PH8_num: owners add two noises, renters copy one; a margin of the one says nothing about the other."""
+    keys = NumberKeys(
+        table=np.array(["PH8_num"] * 4),
+        region_type=np.array(["STATE"] * 4),
+        region_id=np.array(["09", "09", "44", "44"]),
+        iteration_code=np.array(["*"] * 4),
+        cell=np.array([2, 3, 2, 3]),
+    )
+    noise = np.array([[14, 8, -13, -11], [-2, 12, 9, 10]])
+    zero = np.zeros(4, np.int64)
+    expectation = Expectation(np.array([14.1, 10, 14.1, 10]), np.array([14.1, 10, 14.1, 10]), 0.9)
+    owners, renters = level_metrics(
+        level_groups(cell_groups(keys)), Truth(zero, zero, zero), expectation, lambda rows: noise[:, rows]
+    )
+    assert [(entry["cells"], entry["numbers"], entry["margin"]) for entry in (owners, renters)] == [
+        ([2], 2, 14.1),
+        ([3], 2, 10.0),
+    ]
+    assert [(entry["coverage"]["held"], entry["coverage"]["of"]) for entry in (owners, renters)] == [(4, 4), (2, 4)]
+    assert owners["observed_margin"]["value"] == pytest.approx(np.quantile([14, 13, 2, 9], 0.9))
+    assert renters["noise"]["mae"]["value"] == pytest.approx((8 + 11 + 12 + 10) / 4)
+
+
 def test_that_one_trial_has_no_error_between_trials(keys, truth, released) -> None:
     (nation, _) = level_metrics(level_groups(cell_groups(keys)), truth, EXPECTATION, lambda rows: released[:1, rows])
     assert nation["total"]["mae"]["error"] is None
