@@ -1,0 +1,405 @@
+"""Kernels: the exact projection onto the feasible set of one subproblem, in a diagonal metric.
+
+The feasible set of n children is: counts x_ic ≥ 0, none where a child may hold nobody of that class; column sums
+Σ_i x_ic = p_c (the parent's counts, eq. 7.2); and rows lo_r ≤ Σ_{(i,c) in r} x_ic ≤ up_r (facility bounds, child totals,
+margins held from an earlier pass, eq. 7.5). With multipliers λ of columns and ν of rows the projection of z in the metric h is
+
+    x_ic = max(0, z_ic + (λ_c + Σ_{r: (i,c) in r} ν_r) / h_c).
+
+λ_c solves a piecewise linear equation in one unknown, by Newton's method. The concave dual in ν is climbed by a projected
+semismooth Newton method (two-metric projection: a multiplier that would change its sign stops at 0) with a line search on
+its derivative; both are warm started by the caller.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from phexplore.optimize.compiled import kernel
+from phexplore.optimize.marginals import Floats, Ints
+
+BARRED = -1e30
+"""Added to a child's class that must stay empty."""
+
+DEPENDENT = 1e-11
+"""A pivot below this fraction of its diagonal entry marks a row that others already determine."""
+
+DETERMINED = 1e100
+"""Pivot of a row that other rows and the column sums determine; its step is 0."""
+
+STUCK = 1e101
+"""Pivot of a row that no free count can change."""
+
+CHORD = 0.05
+"""The factor of an earlier point serves as long as one step shrinks the violation at least this well."""
+
+
+class Polytope(NamedTuple):
+    """The feasible set of one stage and the state of the projection.
+
+    Attributes:
+        column_count: ``float64[columns]``, p_c.
+        column_class: ``int64[columns]``.
+        inverse_metric: ``float64[columns]``, 1 / h_c.
+        barrier: ``float64[classes, children]``, 0, or `BARRED` where the child holds nobody of the class.
+        row_of: ``int64[margins * classes, children]``, the row that counts this class of this child, or -1.
+        lower, upper: ``float64[rows]``.
+        multiplier: ``float64[rows]``, ν.
+        column_multiplier: ``float64[columns]``, λ_c / h_c.
+        shift, class_sum: ``float64[classes, children]``, scratch.
+        sums, residual, step, trial: ``float64[rows]``, scratch.
+        free: ``int64[rows]``, scratch: place of the row in the Newton system, or -1.
+        member, free_children: scratch per child.
+        curvature: ``float64[classes * children, children]``, scratch.
+        system: ``float64[rows, rows]``, scratch: Cholesky factor of the Newton system.
+        known: ``int64[1]``, unknowns of the factor at hand; -1 when there is none.
+    """
+
+    column_count: Floats
+    column_class: Ints
+    inverse_metric: Floats
+    barrier: Floats
+    row_of: Ints
+    lower: Floats
+    upper: Floats
+    multiplier: Floats
+    column_multiplier: Floats
+    shift: Floats
+    class_sum: Floats
+    sums: Floats
+    residual: Floats
+    step: Floats
+    trial: Floats
+    free: Ints
+    member: Floats
+    curvature: Floats
+    system: Floats
+    known: Ints
+
+
+@kernel
+def fill_simplex(values: Floats, total: float, multiplier: float) -> float:
+    """Replace v by max(0, v + λ) with sum `total`; return λ. `multiplier` is the first guess of λ."""
+    width = values.shape[0]
+    tolerance = 1e-13 * (1.0 + total)
+    for _ in range(80):
+        found = 0.0
+        positive = 0.0
+        for child in range(width):
+            value = values[child] + multiplier
+            found += max(value, 0.0)
+            positive += 1.0 if value > 0.0 else 0.0
+        if positive == 0.0:
+            largest = values[0]
+            for child in range(1, width):
+                largest = max(largest, values[child])
+            multiplier = total - largest
+            if total <= 0.0:
+                break
+            continue
+        gap = total - found
+        if abs(gap) <= tolerance:
+            break
+        multiplier += gap / positive
+    for child in range(width):
+        values[child] = max(values[child] + multiplier, 0.0)
+    return multiplier
+
+
+@kernel
+def fill_columns(target: Floats, point: Floats, closed: bool, margins: int, polytope: Polytope) -> None:
+    """Fill ``x = max(0, z + (λ + ν) / h)`` for the present ν, solving for λ, and the sums of every row.
+
+    Args:
+        target: z, ``float64[columns, children]``.
+        point: x, same shape, written.
+        closed: whether column sums are fixed; a root without parent is open.
+        margins: number of margins whose rows bind.
+    """
+    shift, class_sum = polytope.shift, polytope.class_sum
+    classes, width = shift.shape
+    rows = polytope.lower.shape[0]
+    for index in range(classes):
+        for child in range(width):
+            shift[index, child] = polytope.barrier[index, child]
+            class_sum[index, child] = 0.0
+        for margin in range(margins):
+            row_of = polytope.row_of[margin * classes + index]
+            for child in range(width):
+                if row_of[child] >= 0:
+                    shift[index, child] += polytope.multiplier[row_of[child]]
+    for column in range(point.shape[0]):
+        index = polytope.column_class[column]
+        scale = polytope.inverse_metric[column]
+        push = shift[index]
+        source = target[column]
+        values = point[column]
+        for child in range(width):
+            values[child] = source[child] + scale * push[child]
+        if closed:
+            polytope.column_multiplier[column] = fill_simplex(
+                values, polytope.column_count[column], polytope.column_multiplier[column]
+            )
+        else:
+            for child in range(width):
+                values[child] = max(values[child], 0.0)
+        if rows > 0:
+            class_total = class_sum[index]
+            for child in range(width):
+                class_total[child] += values[child]
+    if rows > 0:
+        add_rows(margins, polytope)
+
+
+@kernel
+def add_rows(margins: int, polytope: Polytope) -> None:
+    """Add up the class sums of every row."""
+    sums = polytope.sums
+    classes, width = polytope.class_sum.shape
+    for row in range(sums.shape[0]):
+        sums[row] = 0.0
+    for margin in range(margins):
+        for index in range(classes):
+            row_of = polytope.row_of[margin * classes + index]
+            for child in range(width):
+                if row_of[child] >= 0:
+                    sums[row_of[child]] += polytope.class_sum[index, child]
+
+
+@kernel
+def fill_residual(polytope: Polytope) -> float:
+    """Fill the ascent direction of the dual per row, 0 where the row is satisfied and slack; return the largest."""
+    largest = 0.0
+    for row in range(polytope.lower.shape[0]):
+        lower, upper, value = polytope.lower[row], polytope.upper[row], polytope.sums[row]
+        multiplier = polytope.multiplier[row]
+        residual = 0.0
+        if lower == upper or multiplier > 0.0 or (multiplier == 0.0 and value < lower):
+            residual = lower - value
+        elif multiplier < 0.0 or value > upper:
+            residual = upper - value
+        polytope.residual[row] = residual
+        largest = max(largest, abs(residual))
+    return largest
+
+
+@kernel
+def factorise(point: Floats, closed: bool, margins: int, polytope: Polytope) -> int:
+    """Build and factorise the generalised Jacobian of the row sums on the free rows; return their number.
+
+    J = Σ_c (1/h_c) A_c' (diag(1_F) - 1_F 1_F' / |F|) A_c with F the children of column c that are positive.
+    """
+    rows = polytope.lower.shape[0]
+    classes, width = polytope.class_sum.shape
+    unknowns = 0
+    for row in range(rows):
+        polytope.free[row] = -1
+        if (
+            polytope.lower[row] == polytope.upper[row]
+            or polytope.multiplier[row] != 0.0
+            or polytope.residual[row] != 0.0
+        ):
+            polytope.free[row] = unknowns
+            unknowns += 1
+    touch_curvature(point, closed, margins, polytope)
+    system = polytope.system
+    for row in range(unknowns):
+        for column in range(unknowns):
+            system[row, column] = 0.0
+    for index in range(classes):
+        for first in range(margins):
+            for second in range(margins):
+                rows_first = polytope.row_of[first * classes + index]
+                rows_second = polytope.row_of[second * classes + index]
+                for child in range(width):
+                    row = polytope.free[rows_first[child]] if rows_first[child] >= 0 else -1
+                    if row < 0:
+                        continue
+                    curvature = polytope.curvature[index * width + child]
+                    for other in range(width):
+                        column = polytope.free[rows_second[other]] if rows_second[other] >= 0 else -1
+                        if column >= 0:
+                            system[row, column] += curvature[other]
+    cholesky(system, unknowns)
+    return unknowns
+
+
+@kernel
+def touch_curvature(point: Floats, closed: bool, margins: int, polytope: Polytope) -> None:
+    """Fill, per class with a free row, Σ_c (1/h_c)(diag(1_F) - 1_F 1_F' / |F|)."""
+    classes, width = polytope.class_sum.shape
+    curvature = polytope.curvature
+    for index in range(classes):
+        touched = False
+        for margin in range(margins):
+            row_of = polytope.row_of[margin * classes + index]
+            for child in range(width):
+                touched = touched or (row_of[child] >= 0 and polytope.free[row_of[child]] >= 0)
+        polytope.shift[index, 0] = 1.0 if touched else 0.0
+        for child in range(width):
+            line = curvature[index * width + child]
+            for other in range(width):
+                line[other] = 0.0
+    for column in range(point.shape[0]):
+        index = polytope.column_class[column]
+        if polytope.shift[index, 0] == 0.0:
+            continue
+        scale = polytope.inverse_metric[column]
+        values = point[column]
+        positive = 0.0
+        for child in range(width):
+            polytope.member[child] = 1.0 if values[child] > 0.0 else 0.0
+            positive += polytope.member[child]
+        if closed and positive < 2.0:
+            continue
+        spread = scale / positive if closed else 0.0
+        for child in range(width):
+            if values[child] > 0.0:
+                line = curvature[index * width + child]
+                line[child] += scale
+                if closed:
+                    for other in range(width):
+                        line[other] -= spread * polytope.member[other]
+
+
+@kernel
+def cholesky(system: Floats, unknowns: int) -> None:
+    """Factorise in place, lower triangle. A dependent unknown gets a pivot so large that its step is 0."""
+    for row in range(unknowns):
+        mine = system[row]
+        diagonal = mine[row]
+        for column in range(row):
+            other = system[column]
+            value = mine[column]
+            for inner in range(column):
+                value -= mine[inner] * other[inner]
+            mine[column] = value / other[column]
+        pivot = diagonal
+        for inner in range(row):
+            pivot -= mine[inner] * mine[inner]
+        if pivot > DEPENDENT * diagonal:
+            mine[row] = np.sqrt(pivot)
+        else:
+            mine[row] = DETERMINED if diagonal > 0.0 else STUCK
+            for inner in range(row):
+                mine[inner] = 0.0
+
+
+@kernel
+def solve_step(unknowns: int, polytope: Polytope) -> None:
+    """Fill the Newton step of every row from its residual."""
+    system, trial, step = polytope.system, polytope.trial, polytope.step
+    rows = polytope.lower.shape[0]
+    for row in range(rows):
+        place = polytope.free[row]
+        if place >= 0:
+            trial[place] = polytope.residual[row]
+    for row in range(unknowns):
+        value = trial[row]
+        mine = system[row]
+        for inner in range(row):
+            value -= mine[inner] * trial[inner]
+        trial[row] = value / mine[row]
+    for row in range(unknowns - 1, -1, -1):
+        value = trial[row] / system[row, row]
+        trial[row] = value
+        mine = system[row]
+        for inner in range(row):
+            trial[inner] -= mine[inner] * value
+    typical = 0.0
+    for column in range(polytope.inverse_metric.shape[0]):
+        typical += polytope.inverse_metric[column]
+    typical = polytope.inverse_metric.shape[0] / typical
+    for row in range(rows):
+        place = polytope.free[row]
+        if place < 0:
+            step[row] = 0.0
+        elif system[place, place] == STUCK:
+            # No free count can change this row at the present point: a plain gradient step, until one becomes free.
+            step[row] = typical * polytope.residual[row]
+        else:
+            step[row] = trial[place]
+
+
+@kernel
+def project(
+    target: Floats, point: Floats, closed: bool, margins: int, tolerance: float, limit: int, polytope: Polytope
+) -> tuple[float, int]:
+    """Fill the point of the polytope nearest to `target`; return the largest violation of a row and the Newton steps.
+
+    Args:
+        target: z, ``float64[columns, children]``.
+        point: x, same shape, written.
+        closed: whether column sums are fixed.
+        margins: number of margins with rows.
+        tolerance: violation in people that is good enough.
+        limit: most Newton steps.
+    """
+    rows = polytope.lower.shape[0]
+    fill_columns(target, point, closed, margins, polytope)
+    if rows == 0:
+        return 0.0, 0
+    violation = fill_residual(polytope)
+    steps = 0
+    fresh = polytope.known[0] >= 0 and same_free_rows(polytope)
+    while violation > tolerance and steps < limit:
+        if not fresh:
+            polytope.known[0] = factorise(point, closed, margins, polytope)
+        solve_step(polytope.known[0], polytope)
+        before = 0.0
+        for row in range(rows):
+            before += polytope.step[row] * polytope.residual[row]
+            polytope.trial[row] = polytope.multiplier[row]
+        length = 1.0
+        old_violation = violation
+        while True:
+            climb(length, polytope)
+            fill_columns(target, point, closed, margins, polytope)
+            steps += 1
+            if ascent_left(polytope) >= -0.9 * length * before or length < 1e-9 or steps >= limit:
+                break
+            length *= 0.5
+        violation = fill_residual(polytope)
+        fresh = length == 1.0 and violation < CHORD * old_violation and same_free_rows(polytope)
+    return violation, steps
+
+
+@kernel
+def climb(length: float, polytope: Polytope) -> None:
+    """Move every multiplier from `trial` along `step`; one that would change its sign, or start the wrong way, is 0."""
+    for row in range(polytope.lower.shape[0]):
+        old = polytope.trial[row]
+        new = old + length * polytope.step[row]
+        crossed = (new > 0.0 > old) or (new < 0.0 < old)
+        wrong_way = old == 0.0 and new * polytope.residual[row] < 0.0
+        if polytope.lower[row] != polytope.upper[row] and (crossed or wrong_way):
+            new = 0.0
+        polytope.multiplier[row] = new
+
+
+@kernel
+def ascent_left(polytope: Polytope) -> float:
+    """Return the derivative of the dual along the step just taken, at its end."""
+    slope = 0.0
+    for row in range(polytope.lower.shape[0]):
+        old, new = polytope.trial[row], polytope.multiplier[row]
+        if new != old:
+            above = new > 0.0 or (new == 0.0 and old > 0.0)
+            slope += (new - old) * ((polytope.lower[row] if above else polytope.upper[row]) - polytope.sums[row])
+    return slope
+
+
+@kernel
+def same_free_rows(polytope: Polytope) -> bool:
+    """Return whether the rows of the present system are the ones that are free now."""
+    for row in range(polytope.lower.shape[0]):
+        free = (
+            polytope.lower[row] == polytope.upper[row]
+            or polytope.multiplier[row] != 0.0
+            or polytope.residual[row] != 0.0
+        )
+        if free != (polytope.free[row] >= 0):
+            return False
+    return True
