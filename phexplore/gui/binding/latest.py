@@ -8,9 +8,11 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
+from phexplore.gui.binding.collector import collector
+
 
 class Latest(QObject):
-    """Runs `work` on the newest request; requests made meanwhile replace each other.
+    """Runs `work` on the newest request; requests made meanwhile replace each other. Must be stopped before it goes.
 
     The work must hold the interpreter only briefly (numpy, files); a Python loop in a thread makes the window stutter and
     belongs into a run.
@@ -31,6 +33,8 @@ class Latest(QObject):
         self._waiting: list[Any] = []
         self._busy = False
         self._stopped = False
+        self._collector = collector()
+        self._collector.hold()
         self._returned.connect(self._deliver)
 
     @property
@@ -47,9 +51,12 @@ class Latest(QObject):
 
     def stop(self) -> None:
         """Forget what waits and wait for what is being computed. Nothing is delivered afterwards."""
+        if self._stopped:
+            return
         self._stopped = True
         self._waiting.clear()
         self._pool.shutdown(wait=True)
+        self._collector.release()
 
     def _start(self) -> None:
         if self._busy or not self._waiting:

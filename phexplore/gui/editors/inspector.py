@@ -81,7 +81,7 @@ class Inspector(QScrollArea):
         self._subtitle = Text(look="muted", wrap=True)
         self._meaning = Text(wrap=True)
         self.picture = IntervalPicture("Margins of error in people")
-        self.topic = Chooser("Number to explain")
+        self.topic = Chooser("Number to explain", letters=12)
         self.topic.currentIndexChanged.connect(self._explain_topic)
         self.card = ExplanationCard()
         self._issues_title, self._issues = Text("Issues", bold=True), Text(look="attention", wrap=True)

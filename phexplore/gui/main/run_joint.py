@@ -14,7 +14,8 @@ from phexplore.gui.binding.latest import Latest
 from phexplore.gui.binding.session import Session
 from phexplore.gui.main.navigation import Area
 from phexplore.gui.run_manager.result_choices import ResultChoice, ResultRequest, ResultTab
-from phexplore.gui.run_manager.result_reader import ResultAnswer, ResultReader
+from phexplore.gui.run_manager.result_reader import ResultAnswer
+from phexplore.gui.run_manager.result_service import ResultService
 from phexplore.gui.run_manager.result_tiles import headline_tile
 from phexplore.gui.run_manager.results_page import ResultsPage
 from phexplore.gui.run_manager.run_desk import RunDesk, runs_folder
@@ -52,8 +53,8 @@ class RunJoint(QObject):
         self._runs: RunsPage | None = None
         self._results: ResultsPage | None = None
         self._newest: tuple[Path, int] | None = None
-        self._reader = Latest(ResultReader().answer, self)
-        self._reader.finished.connect(self._show_headline)
+        self._reader = ResultService(self)
+        self._reader.answered.connect(self._show_headline)
         self._reader.failed.connect(self._on_unreadable)
         self._mover = Latest(_move, self)
         self._mover.finished.connect(self._on_moved)
@@ -102,6 +103,11 @@ class RunJoint(QObject):
         """Go to where a run is started."""
         self.opened.emit(Area.RUNS)
 
+    def start_run(self) -> None:
+        """Start a run with what stands in the form of the page of runs, which was made before."""
+        if self._runs is not None:
+            self._runs.start_run()
+
     def stop(self, *, discard: bool) -> None:
         """End what is running, because the window closes.
 
@@ -141,9 +147,8 @@ class RunJoint(QObject):
         if self._newest is not None and answer.request.directory == self._newest[0]:
             self.headline_changed.emit(headline_tile(answer.headline))
 
-    def _on_unreadable(self, error: BaseException) -> None:
-        if not isinstance(error, PhexploreError):
-            raise error
+    def _on_unreadable(self, _error: PhexploreError) -> None:
+        """Leave the tile empty; the page of results says why."""
         self.headline_changed.emit(None)
 
     def _follow_project(self, _project: object) -> None:

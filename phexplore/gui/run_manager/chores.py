@@ -10,7 +10,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Qt, Signal
 
 from phexplore.errors import PhexploreError
-from phexplore.gui.run_manager.collector import collector
+from phexplore.gui.binding.collector import collector
 
 
 @dataclass(frozen=True, slots=True, eq=False)

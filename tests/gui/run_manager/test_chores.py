@@ -7,8 +7,8 @@ import weakref
 import pytest
 
 from phexplore.errors import PhexploreError
+from phexplore.gui.binding.collector import collector
 from phexplore.gui.run_manager.chores import Chores
-from phexplore.gui.run_manager.collector import collector
 
 
 @pytest.fixture
