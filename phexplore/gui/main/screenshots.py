@@ -1,0 +1,134 @@
+"""Pictures of every view, light and dark: for the README, and for a machine without a screen.
+
+The window is driven as a user would: edit, run, look at each area. No nested event loops: a generator says how long to
+wait before its next step, and a timer advances it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QSettings, QSize, QTimer
+from PySide6.QtWidgets import QApplication
+
+from phexplore.accuracy.solving import edit_margin, edit_threshold
+from phexplore.catalog.presets import preset
+from phexplore.gui.main.display import display_problem
+from phexplore.gui.main.navigation import Area
+from phexplore.gui.main.project_files import DEMONSTRATION, project_of
+from phexplore.gui.main.settings import Settings
+from phexplore.gui.main.window import DEFAULT_SIZE, MainWindow
+from phexplore.gui.theme.appearance import ThemeChoice, appearance
+from phexplore.model.keys import TableId, parse_query
+
+THEMES = (ThemeChoice.LIGHT, ThemeChoice.DARK)
+_SETTLE_MS = 150
+"""Time for a page to be made, drawn and laid out."""
+_POLL_MS = 100
+_LONGEST_RUN_MS = 180_000
+
+
+def take_screenshots(
+    directory: Path,
+    *,
+    size: QSize = DEFAULT_SIZE,
+    themes: Sequence[ThemeChoice] = THEMES,
+    with_run: bool = True,
+) -> list[Path]:
+    """Drive the window through its views and save a picture of each.
+
+    Args:
+        directory: for the pictures, made if it is not there.
+        size: of the window.
+        themes: to draw in.
+        with_run: simulate a run of the demonstration data first, so that runs and results have something to show.
+
+    Returns:
+        The pictures, named ``overview-light.png`` and so on.
+    """
+    if not QApplication.instance() and display_problem(os.environ):
+        os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    application = QApplication.instance() or QApplication(sys.argv[:1])
+    directory.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        settings = Settings(QSettings(str(Path(folder) / "settings.ini"), QSettings.Format.IniFormat))
+        window = MainWindow(project_of(preset(DEMONSTRATION)), settings, Path(folder) / "runs")
+        window.resize(size)
+        window.show()
+        tour = Tour(window, directory, themes, with_run=with_run)
+        tour.start()
+        application.exec()
+        window.leave_without_asking()
+        window.deleteLater()
+    return tour.pictures
+
+
+class Tour(QObject):
+    """Goes through the window step by step and ends the application at the last one.
+
+    Attributes:
+        pictures: saved so far.
+    """
+
+    def __init__(self, window: MainWindow, directory: Path, themes: Sequence[ThemeChoice], *, with_run: bool) -> None:
+        super().__init__(window)
+        self.pictures: list[Path] = []
+        self._window, self._directory, self._themes = window, directory, themes
+        self._steps = self._tour(with_run=with_run)
+
+    def start(self) -> None:
+        """Take the first step."""
+        QTimer.singleShot(_SETTLE_MS, self, self._advance)
+
+    def _advance(self) -> None:
+        wait = next(self._steps, None)
+        if wait is None:
+            QApplication.quit()
+        else:
+            QTimer.singleShot(wait, self, self._advance)
+
+    def _tour(self, *, with_run: bool) -> Iterator[int]:
+        window = self._window
+        _propose(window)
+        if with_run:
+            yield from self._run()
+        for theme in self._themes:
+            appearance().choose(theme)
+            for area in Area:
+                window.navigation.choose(area)
+                yield _SETTLE_MS
+                if area is Area.RESULTS and with_run:
+                    yield 4 * _SETTLE_MS  # results are read beside the window
+                window.inspector.refresh_now()
+                self._save(f"{area.name.lower()}-{theme.value}")
+        yield _SETTLE_MS
+
+    def _run(self) -> Iterator[int]:
+        """Simulate the proposal on the demonstration data and wait for the end."""
+        window = self._window
+        window.navigation.choose(Area.RUNS)
+        window.runs.start_run()
+        waited = 0
+        while waited < _LONGEST_RUN_MS and not any(row.state.is_final for row in window.runs.desk.rows):
+            yield _POLL_MS
+            waited += _POLL_MS
+        yield 4 * _SETTLE_MS
+
+    def _save(self, name: str) -> None:
+        path = self._directory / f"{name}.png"
+        self._window.grab().save(str(path))
+        self.pictures.append(path)
+
+
+def _propose(window: MainWindow) -> None:
+    """Make the edits of a small proposal, so that every area has something to say."""
+    session = window.session
+    query = parse_query("PH3/state_A-G")
+    session.edit(f"Set the margin of {query.title} to 25 people", lambda s: edit_margin(s, query, Fraction(25)))
+    session.edit("Set τ of PH4 to 12", lambda s: edit_threshold(s, TableId("PH4"), 12))
+    session.select(query)
