@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import ceil, floor
 
 import numpy as np
 
 from phexplore.metrics.topdown.shapes import Floats, Integers
+
+_WIDEST_COUNTED = 1 << 22
+"""Errors that span less are counted in a table, which is faster than sorting them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,16 +53,35 @@ class ErrorDistribution:
         Raises:
             ValueError: no errors, or no probability.
         """
-        return _quantile(self.errors, self.counts, probability)
+        ends = self._ends(probability)
+        return int(self.errors[np.searchsorted(ends, probability * ends[-1], side="left")])
 
-    def absolute_quantile(self, probability: float) -> int:
-        """Return the smallest size that at least this share of the errors' sizes does not exceed.
+    def interpolated(self, probability: float) -> float:
+        """Return the quantile interpolated linearly between the errors in order; NaN without errors.
 
         Raises:
-            ValueError: no errors, or no probability.
+            ValueError: no probability.
         """
+        if not self.total:
+            return float("nan")
+        ends = self._ends(probability)
+        place = probability * (int(ends[-1]) - 1)
+        low, high = (
+            int(self.errors[np.searchsorted(ends, rank, side="right")]) for rank in (floor(place), ceil(place))
+        )
+        return low + (high - low) * (place - floor(place))
+
+    def sizes(self) -> ErrorDistribution:
+        """Return the distribution of the errors' sizes."""
         sizes, place = np.unique(np.abs(self.errors), return_inverse=True)
-        return _quantile(sizes, np.bincount(place, weights=self.counts).astype(np.int64), probability)
+        return ErrorDistribution(sizes, np.bincount(place, weights=self.counts, minlength=len(sizes)).astype(np.int64))
+
+    def _ends(self, probability: float) -> Integers:
+        if not len(self.errors) or not 0 <= probability <= 1:
+            raise ValueError(
+                f"a quantile needs errors and a probability in [0, 1], got {len(self.errors)} and {probability}"
+            )
+        return np.cumsum(self.counts)
 
     def within(self, margin: float) -> float:
         """Return the share of errors of at most this size; NaN without errors."""
@@ -83,8 +106,14 @@ class ErrorDistribution:
 
 def distribution_of(errors: Integers) -> ErrorDistribution:
     """Return the distribution of errors of any shape."""
-    distinct, counts = np.unique(errors, return_counts=True)
-    return ErrorDistribution(distinct.astype(np.int64), counts.astype(np.int64))
+    flat = errors.ravel()
+    low, high = (int(flat.min()), int(flat.max())) if len(flat) else (0, 0)
+    if high - low >= _WIDEST_COUNTED:
+        distinct, counts = np.unique(flat, return_counts=True)
+        return ErrorDistribution(distinct.astype(np.int64), counts.astype(np.int64))
+    counted = np.bincount(flat - low)
+    found = np.flatnonzero(counted)
+    return ErrorDistribution(found + low, counted[found])
 
 
 def merge(parts: Iterable[ErrorDistribution]) -> ErrorDistribution:
@@ -94,10 +123,3 @@ def merge(parts: Iterable[ErrorDistribution]) -> ErrorDistribution:
     counts = np.concatenate([np.empty(0, np.int64), *(part.counts for part in listed)])
     distinct, place = np.unique(errors, return_inverse=True)
     return ErrorDistribution(distinct, np.bincount(place, weights=counts, minlength=len(distinct)).astype(np.int64))
-
-
-def _quantile(values: Integers, counts: Integers, probability: float) -> int:
-    if not len(values) or not 0 <= probability <= 1:
-        raise ValueError(f"a quantile needs errors and a probability in [0, 1], got {len(values)} and {probability}")
-    ends = np.cumsum(counts)
-    return int(values[np.searchsorted(ends, probability * ends[-1], side="left")])

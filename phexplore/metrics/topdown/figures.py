@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from phexplore.metrics.topdown.distribution import distribution_of
 from phexplore.metrics.topdown.shapes import Floats, Integers, as_trials
 from phexplore.metrics.topdown.size_classes import SizeClasses
 
@@ -106,9 +107,16 @@ def figures_by_class(
     if sizes.shape not in {truth.shape, truth.shape[:1]}:
         raise ValueError(f"sizes belong to units or numbers of {truth.shape}, got {sizes.shape}")
     found = classes.class_of(sizes)
+    rows = truth.reshape(found.size, -1)
+    order = np.argsort(found.ravel(), kind="stable")
+    sorted_truth = rows[order]
+    sorted_trials = trials.reshape(len(trials), *rows.shape)[:, order]
+    ends = np.cumsum(np.bincount(found.ravel(), minlength=len(classes.starts)))
+    starts = np.concatenate([[0], ends[:-1]])
     return {
-        classes.labels[index]: error_figures(truth[found == index], trials[:, found == index])
-        for index in np.unique(found).tolist()
+        classes.labels[index]: error_figures(sorted_truth[first:last], sorted_trials[:, first:last])
+        for index, (first, last) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True))
+        if last > first
     }
 
 
@@ -133,51 +141,52 @@ def error_quantiles(truth: Integers, estimate: Integers, probabilities: Sequence
     Raises:
         ValueError: the shapes do not fit.
     """
-    errors = (as_trials(truth, estimate) - truth).ravel()
-    if not len(errors):
-        nothing = np.full(len(probabilities), np.nan)
-        return ErrorQuantiles(tuple(probabilities), nothing, nothing)
+    found = distribution_of(as_trials(truth, estimate) - truth)
     return ErrorQuantiles(
-        tuple(probabilities), np.quantile(errors, probabilities), np.quantile(np.abs(errors), probabilities)
+        tuple(probabilities),
+        np.array([found.interpolated(share) for share in probabilities]),
+        np.array([found.sizes().interpolated(share) for share in probabilities]),
     )
 
 
 class _Base:
-    """What depends on the truth alone."""
+    """What depends on the truth alone. Most counts of small units are 0, so percents are made of the others only."""
 
     def __init__(self, truth: Integers) -> None:
         self.truth = truth
-        self.zero = truth == 0
-        # Where the truth is 0 every error is ±200 %, whatever its size.
-        self.percent_per_person = np.divide(100.0, truth, out=np.zeros(len(truth)), where=~self.zero)
-        self.size = np.abs(truth)
+        self.filled = np.flatnonzero(truth)
+        self.filled_truth = np.abs(truth[self.filled])
+        self.percent_per_person = 100.0 / truth[self.filled]
         self.sum = int(truth.sum())
 
     def measure(self, estimate: Integers) -> tuple[float, ...]:
         """Return the fields of `ErrorFigures` for one trial, without the number of numbers."""
-        if not len(estimate):
-            return (*[float("nan")] * 7, *[0] * 5)
+        count = len(estimate)
+        if not count:
+            return (*[float("nan")] * len(_FLOATS), *[0] * len(_COUNTS))
         error = estimate - self.truth
         size = np.abs(error)
-        percent = error * self.percent_per_person
-        percent[self.zero] = 200.0 * np.sign(error[self.zero])
-        scaled = size * 100
-        # With a truth of 0 any error is beyond every limit: the scaled truth is 0.
-        over = {limit: int(np.count_nonzero(scaled > limit * self.size)) for limit in (5, 10)}
-        least_2 = np.count_nonzero((scaled >= 2 * self.size) & (size > 0))
-        count = len(estimate)
-        rmse = float(np.sqrt(np.dot(error.astype(np.float64), error) / count))
+        inner, inner_size = error[self.filled], size[self.filled]
+        percent = inner * self.percent_per_person
+        # Where the truth is 0 an error is ±200 %, beyond every limit.
+        raised = int(np.count_nonzero(error > 0) - np.count_nonzero(inner > 0))
+        lowered = int(np.count_nonzero(error < 0) - np.count_nonzero(inner < 0))
+        scaled = 100 * inner_size
+        over = {limit: int(np.count_nonzero(scaled > limit * self.filled_truth)) for limit in (5, 10)}
+        least_2 = int(np.count_nonzero(scaled >= 2 * self.filled_truth))
+        squares = error.astype(np.float64)
+        rmse = float(np.sqrt(np.dot(squares, squares) / count))
         return (
             float(error.sum() / count),
             float(size.sum() / count),
             rmse,
-            float(percent.mean()),
-            float(np.abs(percent, out=percent).mean()),
+            float((percent.sum() + 200.0 * (raised - lowered)) / count),
+            float((np.abs(percent).sum() + 200.0 * (raised + lowered)) / count),
             100.0 * rmse * count / self.sum if self.sum else float("nan"),
             self._total_share_error(estimate),
-            int(least_2) - over[5],
-            over[5],
-            over[10],
+            least_2 - over[5],
+            over[5] + raised + lowered,
+            over[10] + raised + lowered,
             int(np.count_nonzero(size > 200)),
             int(size.max()),
         )

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from phexplore.data.blocks.comparing import align, collapse
+from phexplore.data.blocks.expansion import expand
+from phexplore.data.blocks.geocodes import ENUMERATION_DISTRICTS_1940
+from phexplore.data.blocks.population import from_dense
+from phexplore.data.blocks.source import read_population
+from phexplore.metrics.topdown.figures import error_figures
+from phexplore.workload.schema import load_schema
+from phexplore.workload.smaller import NoImageError
+
+REDUCED = load_schema("pl94_reduced16")
+
+
+def test_that_blocks_of_all_are_in_each(synthetic_full):
+    one, other = synthetic_full.part(0, 60), synthetic_full.part(40, 100)
+    first, second = align([one, other])
+    assert first.geoids.tolist() == second.geoids.tolist() == synthetic_full.geoids[:100].tolist()
+    assert (first.dense(0, 60) == synthetic_full.dense(0, 60)).all()
+    assert first.dense(60, 100).sum() == second.dense(0, 40).sum() == 0
+    assert (second.facilities[40:] == synthetic_full.facilities[40:100]).all()
+    assert first.housing[60:].sum() == 0
+    assert align([one])[0] is one
+
+
+def test_that_places_follow_their_blocks(rhode_island):
+    first, _ = align([rhode_island.part(10, 20), rhode_island.part(0, 30)])
+    assert first.places["cousub"].tolist() == [""] * 10 + rhode_island.places["cousub"][10:20].tolist() + [""] * 10
+
+
+def test_that_an_expanded_population_collapses_to_what_it_was(synthetic):
+    back = collapse(expand(synthetic, 5), REDUCED)
+    assert (back.cells.tolist(), back.counts.tolist()) == (synthetic.cells.tolist(), synthetic.counts.tolist())
+    assert back.schema == REDUCED
+    assert collapse(synthetic, REDUCED) is synthetic
+
+
+def test_that_published_microdata_compare_with_themselves_and_others(real_data):
+    published = read_population(real_data / "blocks" / "ppmf_perry_al_20210428_eps12-2.csv.gz")
+    few = collapse(published, REDUCED)
+    assert few.total == 10_588
+    half, whole = align([few.part(0, 200), few])
+    found = error_figures(half.dense(0, half.blocks), whole.dense(0, whole.blocks))
+    assert found.me[0] * found.numbers == few.dense(200, few.blocks).sum()
+
+
+def test_that_other_codes_and_schemas_are_refused(synthetic):
+    old = from_dense(
+        load_schema("pl94_units"), np.array(["4400100120034"]), np.ones((1, 2), int), layout=ENUMERATION_DISTRICTS_1940
+    )
+    with pytest.raises(ValueError, match="one kind of code"):
+        align([synthetic, old])
+    with pytest.raises(ValueError, match="one kind of code"):
+        align([])
+    with pytest.raises(NoImageError):
+        collapse(synthetic, load_schema("pl94_units"))

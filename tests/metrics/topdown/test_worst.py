@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from phexplore.metrics.topdown.redistricting import group_shares
+from phexplore.metrics.topdown.worst import Reason, WorstBy, worst_units
+
+LABELS = ("a", "b", "c", "d")
+
+
+@pytest.mark.parametrize("by", WorstBy)
+def test_that_units_are_ordered_by_the_mean_over_trials(drawn, by):
+    truth, estimate = drawn
+    people, totals = truth.sum(axis=1), estimate.sum(axis=2)
+    size = np.abs(totals - people)
+    expected = {
+        WorstBy.TOTAL: size.mean(axis=0),
+        WorstBy.RELATIVE: np.where(people > 0, 100 * size / np.maximum(people, 1), 200.0 * (size > 0)).mean(axis=0),
+        WorstBy.CELLS: np.abs(estimate - truth).sum(axis=2).mean(axis=0),
+        WorstBy.LARGEST_GROUP: group_shares(truth, estimate).error.mean(axis=0),
+    }[by]
+    found = worst_units(truth, estimate, by=by, count=10)
+    assert [unit.error for unit in found] == pytest.approx(sorted(expected, reverse=True)[:10])
+    for unit in found:
+        assert unit.error == pytest.approx(expected[unit.unit])
+        assert (unit.truth, unit.estimate) == (people[unit.unit], pytest.approx(totals[:, unit.unit].mean()))
+        sizes = np.abs(estimate[:, unit.unit] - truth[unit.unit]).mean(axis=0)
+        assert sizes[unit.cell] == sizes.max()
+        assert unit.cell_share == pytest.approx(sizes.max() / sizes.sum())
+
+
+def test_that_small_units_can_be_left_out(drawn):
+    truth, estimate = drawn
+    found = worst_units(truth, estimate, count=100, least_people=500)
+    assert len(found) == (truth.sum(axis=1) >= 500).sum()
+    assert min(unit.truth for unit in found) >= 500
+
+
+@pytest.mark.parametrize(
+    ("truth", "estimate", "reason", "said"),
+    [
+        ([9, 9, 9, 9], [9, 9, 9, 9], Reason.EXACT, "X: nothing is off."),
+        ([0, 0, 0, 0], [0, 3, 4, 0], Reason.FROM_NOTHING, "X has nobody; 7 people were put there."),
+        ([1, 2, 0, 0], [0, 0, 0, 0], Reason.EMPTIED, "X: 3 people became none."),
+        ([5, 5, 5, 5], [5, 25, 6, 4], Reason.ONE_CELL, "91% of the error in one cell (b: 5 became 25)"),
+        ([5, 5, 5, 5], [8, 8, 8, 9], Reason.ALL_RAISED, "no cell lost"),
+        ([9, 9, 9, 9], [6, 6, 6, 5], Reason.ALL_LOWERED, "no cell gained"),
+        ([90, 90, 90, 90], [96, 84, 95, 86], Reason.MOVED, "people moved between cells"),
+        ([9, 9, 9, 9], [15, 15, 14, 5], Reason.SMALL, "X is small: 36 people became 49"),
+        ([90, 90, 90, 90], [96, 96, 95, 86], Reason.SPREAD, "spread over many cells"),
+    ],
+)
+def test_that_every_unit_has_the_reason_that_fits(truth, estimate, reason, said):
+    (unit,) = worst_units(np.array([truth]), np.array([estimate]))
+    assert unit.reason is reason
+    assert said in unit.sentence("X", LABELS)
