@@ -330,7 +330,7 @@ class Canvas(pg.GraphicsView):
     def drawForeground(self, painter: QPainter, rect: QRectF | QRect) -> None:
         super().drawForeground(painter, QRectF(rect))
         self._paint(painter, pixels_of(self.box, QRectF(rect)), self._above)
-        if self.hasFocus() and self.handler is not None:
+        if self.hasFocus():
             painter.setPen(QPen(QColor(appearance().colours.accent_ink), 1))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(self.pixels.area.adjusted(0.5, 0.5, -0.5, -0.5))

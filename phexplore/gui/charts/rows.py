@@ -17,6 +17,8 @@ from phexplore.gui.theme.icons import pixmap
 from phexplore.gui.theme.metrics import GAP, HALF
 
 LOCK_SIZE = 12
+MOST_GROWTH = 1.8
+"""How much higher than it needs to be a row may become."""
 LABEL_PART = 0.42
 """Most of the width that labels may take."""
 
@@ -232,5 +234,7 @@ class RowView(QWidget):
 
     def _show(self, _value: int = 0) -> None:
         first, page = self._bar.value(), self._page()
+        # Few rows do not grow into bars as high as the window: what is left stays free below them.
+        page = max(page, int(self.canvas.box.rect().height() / (self.row_height * MOST_GROWTH)))
         width = float(self.canvas.width()) - float(self.axis.width())
         self.canvas.show_range(self._range_for(max(width, 100.0)), (-(first + page) + 0.5, -first + 0.5))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from phexplore.gui.binding.wording import people
+from phexplore.gui.binding.wording import people, signed_people
 from phexplore.gui.charts.numbers import Numbers, grouped, shortened
 from phexplore.model.keys import QueryKey, TableId
 
@@ -96,6 +96,14 @@ class CellBias:
     numbers: int
 
 
+def bias_words(value: float) -> str:
+    """Return a bias with its sign; what is not 0 never reads 0."""
+    words = signed_people(value)
+    if words != "0" or value == 0:
+        return words
+    return ("+" if value > 0 else "−") + f"{abs(value):.1g}"
+
+
 def size_title(found: TableTruncation) -> str:
     """Return the finding: how many people of how many households are left out."""
     if not found.cut:
@@ -135,7 +143,7 @@ def bias_title(query: QueryKey, cells: Sequence[CellBias]) -> str:
     if not any(cell.largest_bias for cell in cells):
         return f"{query.title}: truncation changes no number"
     return (
-        f"{query.title}: truncation takes {people(abs(worst.mean_bias))} people on average from {shortened(worst.label)}; "
+        f"{query.title}: truncation takes {bias_words(abs(worst.mean_bias)).lstrip('+')} people on average from {shortened(worst.label)}; "
         f"the noise margin is ±{people(worst.margin)}"
     )
 

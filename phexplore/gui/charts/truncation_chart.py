@@ -24,6 +24,7 @@ from phexplore.gui.charts.truncation import (
     bias_numbers,
     bias_summary,
     bias_title,
+    bias_words,
     size_numbers,
     size_summary,
     size_title,
@@ -145,7 +146,7 @@ def _draw_cell(painter: QPainter, pixels: Pixels, colours: Colours, row: int, ce
     if farthest - end > 2:
         painter.drawLine(QPointF(end, (top + middle) / 2), QPointF(farthest, (top + middle) / 2))
         painter.drawLine(QPointF(farthest, top + 2), QPointF(farthest, middle - 2))
-    words = f"truncation {signed_people(cell.mean_bias)}"
+    words = f"truncation {bias_words(cell.mean_bias)}"
     if cell.numbers > 1 and cell.largest_bias:
         words += f", at most {signed_people(cell.largest_bias)}"
     draw_text(painter, QPointF(max(end, farthest) + GAP, (top + middle) / 2), words, colours.text)

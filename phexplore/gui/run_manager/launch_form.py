@@ -34,6 +34,9 @@ from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.labels import Text
 from phexplore.runs.spec import RunMode
 
+SHORT_FIELD = 12 * GRID
+"""Width of fields for a few figures."""
+
 
 class LaunchForm(QFrame):
     """Asks for everything a run needs beside the scenario; a refused value keeps what was typed and says why.
@@ -117,11 +120,13 @@ class LaunchForm(QFrame):
         )
         self.seed = QLineEdit("1")
         self.seed.setAccessibleName("Seed")
+        self.seed.setMaximumWidth(SHORT_FIELD)
         self.workers = _number("Workers", 1, MOST_WORKERS, 1)
         self.workers.setToolTip("Trials computed at the same time; changes no byte of the result.")
-        self.stops = QCheckBox("Stop &early when the coverage is known to ±")
+        self.stops = QCheckBox("Stop &early: coverage known to ±")
         self.stop_error = QLineEdit("0.5 %")
         self.stop_error.setAccessibleName("Limit of the error of the coverage")
+        self.stop_error.setMaximumWidth(SHORT_FIELD)
         self.run = TextButton("Start run", look="primary", symbol="run")
         self.run.clicked.connect(self.launch)
         self._reasons = {name: Text(look="refused", wrap=True) for name in ("folder", "seed", "stop_error")}
@@ -166,7 +171,7 @@ class LaunchForm(QFrame):
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(GRID)
         row.addWidget(first, 1)
-        row.addWidget(second, 0 if isinstance(second, TextButton) else 1)
+        row.addWidget(second)
         return both
 
     def _refresh(self) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from phexplore.catalog.tables import tables
 from phexplore.gui.charts.controls import field_label
+from phexplore.gui.run_manager.flow import FlowRow
 from phexplore.gui.run_manager.result_choices import (
     Choices,
     ResultChoice,
@@ -15,7 +16,7 @@ from phexplore.gui.run_manager.result_choices import (
     code_words,
     region_words,
 )
-from phexplore.gui.theme.metrics import GRID
+from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import Chooser
 from phexplore.model.keys import QueryKey
 
@@ -43,10 +44,7 @@ class NumberChooser(QWidget):
         self._choices: Choices | None = None
         self._tab = ResultTab.DISTRIBUTION
         self.choosers: dict[str, Chooser] = {}
-        self._parts: dict[str, list[QWidget]] = {}
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(GRID)
+        self._parts: dict[str, QWidget] = {}
         for name, words in (
             ("table", "&Table"),
             ("level", "&Level"),
@@ -55,11 +53,15 @@ class NumberChooser(QWidget):
             ("cell", "&Cell"),
         ):
             chooser = Chooser(words.replace("&", ""), letters=_LETTERS[name])
-            label = field_label(words, chooser)
-            row.addWidget(label)
+            self.choosers[name] = chooser
+            self._parts[name] = part = QWidget()
+            row = QHBoxLayout(part)
+            row.setContentsMargins(0, 0, GRID, 0)
+            row.addWidget(field_label(words, chooser))
             row.addWidget(chooser)
-            self.choosers[name], self._parts[name] = chooser, [label, chooser]
-        row.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(FlowRow(*self._parts.values(), gap=HALF))
         self.choosers["table"].currentIndexChanged.connect(self._table_chosen)
         for name in ("level", "region", "group", "cell"):
             self.choosers[name].currentIndexChanged.connect(self._announce)
@@ -68,9 +70,8 @@ class NumberChooser(QWidget):
     def show_for(self, tab: ResultTab) -> None:
         """Show the choosers a picture needs."""
         self._tab = tab
-        for name, widgets in self._parts.items():
-            for widget in widgets:
-                widget.setVisible(name in _SHOWN[tab])
+        for name, part in self._parts.items():
+            part.setVisible(name in _SHOWN[tab])
 
     def show_choice(self, choices: Choices, choice: ResultChoice) -> None:
         """Offer what a run offers, with this choice made; nothing is announced.

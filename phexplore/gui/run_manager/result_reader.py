@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -129,7 +129,8 @@ class ResultAnswer:
     """What was read.
 
     Attributes:
-        request: what was asked, its choice settled.
+        asked: the request as it was made.
+        request: the same with its choice settled.
         headline: figures of the run.
         compared: figures of the other run, None without one.
         choices: what the run offers; None before it has counted, or when it counted nothing.
@@ -137,6 +138,7 @@ class ResultAnswer:
         problems: parts that could not be read.
     """
 
+    asked: ResultRequest
     request: ResultRequest
     headline: RunHeadline
     compared: RunHeadline | None
@@ -161,14 +163,14 @@ class ResultReader:
         run = self._open(request.directory)
         other = self._open(request.compared) if request.compared is not None else None
         if not run.results.has_truth:
-            return ResultAnswer(request, run.headline(), None, None, None, tuple(run.results.problems))
+            return ResultAnswer(request, request, run.headline(), None, None, None, tuple(run.results.problems))
         choices = run.choices
         if not choices.queries:
-            return ResultAnswer(request, run.headline(), None, None, None, (*run.results.problems, NO_NUMBERS))
-        request = ResultRequest(request.directory, request.compared, request.tab, choices.settled(request.choice))
-        content = run.content(request, other)
+            return ResultAnswer(request, request, run.headline(), None, None, None, (*run.results.problems, NO_NUMBERS))
+        settled = replace(request, choice=choices.settled(request.choice))
+        content = run.content(settled, other)
         compared = other.headline() if other is not None else None
-        return ResultAnswer(request, run.headline(), compared, choices, content, tuple(run.results.problems))
+        return ResultAnswer(request, settled, run.headline(), compared, choices, content, tuple(run.results.problems))
 
     def _open(self, directory: Path) -> _OpenRun:
         if directory not in self._runs:

@@ -6,6 +6,7 @@ import math
 
 from phexplore.gui.binding.headline import TileContent, Tone
 from phexplore.gui.binding.wording import people, signed_people
+from phexplore.gui.charts.truncation import bias_words
 from phexplore.gui.run_manager.result_reader import RunHeadline
 from phexplore.gui.run_manager.run_rows import MODE_WORDS
 from phexplore.runs.spec import RunMode
@@ -52,8 +53,8 @@ def bias_tile(run: RunHeadline, other: RunHeadline | None = None) -> TileContent
     beside = "people per number, on average"
     change = f"{biased:,} of {numbers:,} numbers are affected"
     if other is not None and other.bias is not None:
-        change = f"{signed_people(run.bias - other.bias)} against the other run"
-    return TileContent("Truncation bias", signed_people(run.bias), beside, change)
+        change = _against(run.bias - other.bias)
+    return TileContent("Truncation bias", bias_words(run.bias), beside, change)
 
 
 def worst_tile(run: RunHeadline, other: RunHeadline | None = None) -> TileContent:
@@ -62,7 +63,7 @@ def worst_tile(run: RunHeadline, other: RunHeadline | None = None) -> TileConten
         return TileContent("Worst number", "–", "people", "No trial yet.")
     change = run.worst_words
     if other is not None and other.worst is not None:
-        change = f"{signed_people(run.worst - other.worst)} against the other run"
+        change = _against(run.worst - other.worst)
     return TileContent("Worst number", people(run.worst), "people off, on average", change)
 
 
@@ -83,8 +84,13 @@ def headline_tile(run: RunHeadline) -> TileContent:
         return TileContent("Last run", "–", MODE_WORDS[run.spec.mode], "")
     error = monte_carlo_error(run)
     beside = f"± {error * 100:.2f} %" if math.isfinite(error) else ""
-    bias = "" if run.bias is None else f"bias {signed_people(run.bias)} people (truncation)"
+    bias = "" if run.bias is None else f"bias {bias_words(run.bias)} people (truncation)"
     return TileContent("Last run: coverage", f"{run.coverage.share.value * 100:.1f} %", beside, bias)
+
+
+def _against(difference: float) -> str:
+    words = signed_people(difference)
+    return "as in the other run" if words == "0" else f"{words} against the other run"
 
 
 def _signed_points(points: float) -> str:

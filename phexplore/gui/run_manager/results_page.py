@@ -139,8 +139,8 @@ class ResultsPage(QWidget):
     # Building
 
     def _make_widgets(self) -> None:
-        self.run = Chooser("Run", letters=44)
-        self.other = Chooser("Compared with", letters=30)
+        self.run = Chooser("Run", letters=24)
+        self.other = Chooser("Compared with", letters=16)
         self.export = QToolButton()
         self.export.setText("Export…")
         self.export.setAccessibleName("Export the run")
@@ -173,7 +173,7 @@ class ResultsPage(QWidget):
         head.setSpacing(GRID)
         for words, chooser in (("&Run", self.run), ("Compared &with", self.other)):
             head.addWidget(field_label(words, chooser))
-            head.addWidget(chooser, 1)
+            head.addWidget(chooser, 3 if chooser is self.run else 2)
         head.addWidget(self.export)
         tiles = QHBoxLayout()
         tiles.setSpacing(GRID)
@@ -296,8 +296,8 @@ class ResultsPage(QWidget):
         self.other.blockSignals(blocked)
 
     def _show_answer(self, answer: ResultAnswer) -> None:
-        if answer.request.directory != self.directory:
-            return
+        if answer.asked.directory != self.directory or answer.asked.choice != self._choice:
+            return  # something else was chosen meanwhile; its answer is on the way
         self._answer = answer
         self._show_tiles(answer.headline, answer.compared)
         self._problems.setVisible(bool(answer.problems))

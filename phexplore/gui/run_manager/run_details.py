@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QProgressBar, QVBoxLayout, QWidget
 
+from phexplore.gui.run_manager.flow import FlowRow
 from phexplore.gui.run_manager.run_rows import (
     RunAction,
     RunRow,
@@ -153,11 +154,6 @@ class RunDetails(QFrame):
             self.asked.emit(action, self._row.directory)
 
     def _lay_out(self) -> None:
-        buttons = QHBoxLayout()
-        buttons.setSpacing(GRID)
-        for action in RunAction:
-            buttons.addWidget(self.buttons[action])
-        buttons.addStretch(1)
         column = QVBoxLayout(self)
         column.setContentsMargins(MARGIN, GRID + HALF, MARGIN, GRID + HALF)
         column.setSpacing(GRID)
@@ -166,5 +162,5 @@ class RunDetails(QFrame):
         column.addWidget(self._words)
         column.addWidget(self.progress)
         column.addWidget(self.failure)
-        column.addLayout(buttons)
+        column.addWidget(FlowRow(*self.buttons.values(), gap=GRID))
         column.addWidget(self.log, 1)

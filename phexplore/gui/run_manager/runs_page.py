@@ -20,7 +20,7 @@ from phexplore.gui.widgets.empty_place import EmptyPlace
 from phexplore.gui.widgets.labels import Text
 from phexplore.model.issues import Severity
 
-FORM_WIDTH = 46 * GRID
+FORM_WIDTH = 42 * GRID
 EMPTY_TITLE = "No run yet"
 EMPTY_SENTENCE = (
     "A run simulates the whole release many times beside the window, with the exact algorithm of production. It shows "

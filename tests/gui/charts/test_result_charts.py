@@ -16,7 +16,7 @@ from phexplore.gui.charts.observed import ObservedMargin, observed_numbers, obse
 from phexplore.gui.charts.observed_chart import ObservedKind, ObservedMarginChart
 from phexplore.gui.charts.picked import PickedStory
 from phexplore.gui.charts.picked_chart import PickedNumberChart
-from phexplore.gui.charts.truncation import CellBias, SizeCut, TableTruncation
+from phexplore.gui.charts.truncation import CellBias, SizeCut, TableTruncation, bias_words
 from phexplore.gui.charts.truncation_chart import TruncationBiasChart, TruncationKind
 from phexplore.gui.charts.worst import Reason, WorstNumber
 from phexplore.gui.charts.worst_chart import WorstNumbersChart
@@ -195,6 +195,11 @@ def test_that_a_threshold_nobody_reaches_leaves_nobody_out(shown):
     assert chart.title == "PH3: τ = 5 leaves nobody out"
     chart.choose_kind(TruncationKind.CELLS)
     assert chart.title == "PH3 (State, A-G): truncation changes no number"
+
+
+@pytest.mark.parametrize(("value", "words"), [(0, "0"), (-0.004, "−0.004"), (0.0004, "+0.0004"), (-12.34, "−12.3")])
+def test_that_a_bias_reads_0_only_when_there_is_none(value, words):
+    assert bias_words(value) == words
 
 
 # One number

@@ -1,0 +1,79 @@
+"""A row of widgets that breaks into lines where there is no room, like words in a text."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtWidgets import QLayout, QLayoutItem, QSizePolicy, QWidget
+
+
+class FlowLayout(QLayout):
+    """Lays its items out from left to right, then in further lines."""
+
+    def __init__(self, parent: QWidget, *, gap: int) -> None:
+        super().__init__(parent)
+        self.setContentsMargins(0, 0, 0, 0)
+        self._gap = gap
+        self._items: list[QLayoutItem] = []
+
+    def addItem(self, item: QLayoutItem) -> None:
+        self._items.append(item)
+
+    def count(self) -> int:
+        return len(self._items)
+
+    def itemAt(self, index: int) -> QLayoutItem | None:
+        return self._items[index] if 0 <= index < len(self._items) else None
+
+    def takeAt(self, index: int) -> QLayoutItem | None:
+        return self._items.pop(index) if 0 <= index < len(self._items) else None
+
+    def expandingDirections(self) -> Qt.Orientation:
+        return Qt.Orientation(0)
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        return self._arrange(QRect(0, 0, width, 0), move=False)
+
+    def sizeHint(self) -> QSize:
+        sizes = [item.sizeHint() for item in self._shown()]
+        width = sum(size.width() for size in sizes) + self._gap * max(0, len(sizes) - 1)
+        return QSize(width, max((size.height() for size in sizes), default=0))
+
+    def minimumSize(self) -> QSize:
+        sizes = [item.minimumSize() for item in self._shown()]
+        return QSize(max((s.width() for s in sizes), default=0), max((s.height() for s in sizes), default=0))
+
+    def setGeometry(self, rect: QRect) -> None:
+        super().setGeometry(rect)
+        self._arrange(rect, move=True)
+
+    def _shown(self) -> list[QLayoutItem]:
+        return [item for item in self._items if not item.isEmpty()]
+
+    def _arrange(self, area: QRect, *, move: bool) -> int:
+        """Place the items, or only find out how high they are together."""
+        x, y, line = area.left(), area.top(), 0
+        for item in self._shown():
+            size = item.sizeHint()
+            if line and x + size.width() > area.left() + area.width():
+                x, y, line = area.left(), y + line + self._gap, 0
+            if move:
+                item.setGeometry(QRect(QPoint(x, y), QSize(min(size.width(), area.width()), size.height())))
+            x += size.width() + self._gap
+            line = max(line, size.height())
+        return y + line - area.top()
+
+
+class FlowRow(QWidget):
+    """A widget that holds others in a `FlowLayout`."""
+
+    def __init__(self, *widgets: QWidget, gap: int) -> None:
+        super().__init__()
+        layout = FlowLayout(self, gap=gap)
+        for widget in widgets:
+            layout.addWidget(widget)
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
