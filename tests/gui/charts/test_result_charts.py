@@ -174,7 +174,7 @@ def test_that_bias_and_noise_of_cells_stand_side_by_side(shown):
     chart = shown(TruncationBiasChart())
     chart.show_truncation(QUERY, SIZES, CELLS)
     chart.choose_kind(TruncationKind.CELLS)
-    assert "truncation takes 3.50 people on average from Grandchild; the noise margin is ±20" in chart.title
+    assert "truncation takes 3.5 people on average from Grandchild; the noise margin is ±20" in chart.title
     assert chart.numbers.column("Truncation bias, mean people") == (-3.5, 0)
     assert chart.numbers.column("Noise margin, ± people") == (20.0, 20)
     assert not chart.picture().isNull()
