@@ -4,4 +4,4 @@ test: ; @sh packaging/test.sh $(ARGS)
 lint: ; @sh packaging/lint.sh
 bench: ; @sh packaging/bench.sh $(ARGS)
 test-slow: ; @sh packaging/test.sh -m slow $(ARGS)
-screenshots: ; @sh packaging/bootstrap.sh && QT_QPA_PLATFORM=offscreen .venv/bin/python -m phexplore.gui.main.shots docs/screenshots
+screenshots: ; @sh packaging/bootstrap.sh && QT_QPA_PLATFORM=offscreen .venv/bin/python -m phexplore.gui.main.screenshots docs/screenshots

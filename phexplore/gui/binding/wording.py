@@ -131,7 +131,7 @@ def framework_title(framework: PrivacyFramework) -> str:
 def neighbours_title(neighbours: Neighbours) -> str:
     """Return whose difference is hidden."""
     return {
-        Neighbours.BOUNDED: "Bounded: one household's records replaced",
+        Neighbours.BOUNDED: "Bounded: one person's record replaced",
         Neighbours.UNBOUNDED: "Unbounded: added or removed",
     }[neighbours]
 

@@ -29,7 +29,7 @@ TERMS = (
     ),
     Term(
         "Bounded and unbounded",
-        "Bounded: neighbours differ by replacing one household's records, the national total is known. Unbounded: by adding "
+        "Bounded: neighbours differ by replacing one person's record, the national total is known. Unbounded: by adding "
         "or removing them. A bounded ρ is twice the unbounded one here.",
         "PHSafe paper, Table 10",
     ),
