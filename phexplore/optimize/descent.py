@@ -1,8 +1,9 @@
 """Kernels: minimise the weighted least squares objective of one stage over its feasible set.
 
 Two methods. Column by column (exact block coordinate descent): each column is minimised exactly over its simplex while the
-others stand still; valid while no row couples columns. Accelerated projected gradient (Nesterov, strongly convex version
-with restart by gradient) in the metric of H's row sums, where the curvature is at most 1; valid always.
+others stand still; valid while no row couples columns. Together: accelerated projected gradient (Nesterov, strongly convex
+version with restart by gradient) in the metric of H's row sums, where the curvature is at most 1, until the set of positive
+counts stands still; then conjugate gradients on that face; repeated until a projected gradient step moves nothing.
 """
 
 from __future__ import annotations
@@ -13,8 +14,19 @@ import numpy as np
 
 from phexplore.optimize.compiled import kernel
 from phexplore.optimize.faces import settle
-from phexplore.optimize.marginals import Floats, Forest, gradient
+from phexplore.optimize.marginals import Floats, Forest, add_up, gradient
 from phexplore.optimize.polytope import Polytope, fill_simplex, project
+
+LEAST_MODULUS = 1e-4
+"""Strong convexity assumed in the stopping rule when some count has no measurement of its own."""
+
+INEXACT = 0.01
+"""Violation allowed in a projection, as a fraction of the last move: early steps need no more."""
+
+BIG = 1e300
+
+FACES = 25
+"""Most faces explored by conjugate gradients in one solve."""
 
 
 class Objective(NamedTuple):
@@ -51,7 +63,7 @@ def descend_by_column(
     forest: Forest,
     polytope: Polytope,
 ) -> tuple[float, int]:
-    """Improve `point` until no column moves by more than `tolerance`; return the last move and the sweeps.
+    """Improve `point` until no count moves by more than `tolerance`; return the last move and the sweeps.
 
     `point` satisfies the column sums and barriers on entry and on return. No row is looked at.
     """
@@ -86,7 +98,7 @@ def descend_by_column(
                 )
             change = 0.0
             for child in range(width):
-                new = trial[child] if closed else max(trial[child], 0.0)
+                new = max(trial[child], 0.0)
                 difference = new - values[child]
                 change = max(change, abs(difference))
                 values[child] = new
@@ -116,21 +128,79 @@ def start_sums(point: Floats, objective: Objective, counts: tuple[int, int, int]
     columns, rows, edges = counts
     width = point.shape[1]
     sums = objective.sums
-    for row in range(rows):
-        target = sums[row]
-        for child in range(width):
-            target[child] = point[row, child] if row < columns else 0.0
-    for edge in range(edges):
-        source = sums[forest.edge_from[edge]]
-        target = sums[forest.edge_to[edge]]
-        for child in range(width):
-            target[child] += source[child]
+    copy_rows(point, sums, columns)
+    add_up(sums, columns, rows, edges, forest)
     for row in range(rows):
         target = sums[row]
         factor = objective.weight[row]
         pull = objective.pull[row]
         for child in range(width):
             target[child] = factor[child] * target[child] - pull[child]
+
+
+@kernel
+def copy_rows(source: Floats, target: Floats, rows: int) -> None:
+    """Copy the first rows."""
+    for row in range(rows):
+        old, new = source[row], target[row]
+        for child in range(old.shape[0]):
+            new[child] = old[child]
+
+
+@kernel
+def set_metric(objective: Objective, columns: int, polytope: Polytope) -> float:
+    """Fill the inverse metric; return the strong convexity of the objective in it, 0 if some count has no weight."""
+    modulus = 1.0
+    for column in range(columns):
+        metric = objective.metric[column]
+        polytope.inverse_metric[column] = 1.0 / metric if metric > 0.0 else 1.0
+        barrier = polytope.barrier[polytope.column_class[column]]
+        for child in range(barrier.shape[0]):
+            if barrier[child] == 0.0:
+                modulus = min(modulus, objective.weight[column, child] * polytope.inverse_metric[column])
+    return modulus
+
+
+@kernel
+def step_ahead(
+    point: Floats,
+    objective: Objective,
+    counts: tuple[int, int, int],
+    closed: bool,
+    margins: int,
+    tolerance: float,
+    forest: Forest,
+    polytope: Polytope,
+) -> tuple[float, float, int, float, int]:
+    """Fill `next` with a projected gradient step from `ahead`.
+
+    Returns:
+        the largest move, the uphill part of it (restart if positive), the counts that changed between zero and
+        positive, the violation of the rows, and the Newton steps of the projection.
+    """
+    columns = counts[0]
+    ahead, following, sums = objective.ahead, objective.next, objective.sums
+    width = ahead.shape[1]
+    gradient(ahead, objective.weight, objective.pull, sums, counts, forest)
+    for column in range(columns):
+        scale = polytope.inverse_metric[column]
+        slope, source = sums[column], ahead[column]
+        for child in range(width):
+            slope[child] = source[child] - scale * slope[child]
+    violation, newton = project(sums, following, closed, margins, tolerance, 100, polytope)
+    largest = 0.0
+    uphill = 0.0
+    changes = 0
+    for column in range(columns):
+        inner = 0.0
+        new, old, tried = following[column], point[column], ahead[column]
+        for child in range(width):
+            move = new[child] - tried[child]
+            largest = max(largest, abs(move))
+            inner += move * (new[child] - old[child])
+            changes += 1 if (new[child] > 0.0) != (old[child] > 0.0) else 0
+        uphill -= inner / polytope.inverse_metric[column]
+    return largest, uphill, changes, violation, newton
 
 
 @kernel
@@ -145,65 +215,43 @@ def descend_together(
     forest: Forest,
     polytope: Polytope,
 ) -> tuple[float, int, int, float]:
-    """Improve `point` by accelerated projected gradient.
+    """Improve `point`.
+
+    Args:
+        tolerance: distance to the optimum, in people, that is good enough.
+        limit: most gradient steps.
 
     Returns:
-        an estimate of the distance to the optimum, the steps, the Newton steps of all projections, and the largest
-        violation of a row by the returned point.
+        an estimate of the distance to the optimum, the gradient steps (projected and conjugate), the Newton steps of all
+        projections, and the largest violation of a row.
     """
     columns = counts[0]
     width = point.shape[1]
-    ahead, following, sums, metric = objective.ahead, objective.next, objective.sums, objective.metric
-    modulus = 1.0
-    for column in range(columns):
-        polytope.inverse_metric[column] = 1.0 / metric[column]
-        for child in range(width):
-            if polytope.barrier[polytope.column_class[column], child] == 0.0:
-                modulus = min(modulus, objective.weight[column, child] / metric[column])
-    for column in range(columns):
-        for child in range(width):
-            ahead[column, child] = point[column, child]
+    ahead, following, sums = objective.ahead, objective.next, objective.sums
+    modulus = set_metric(objective, columns, polytope)
+    trusted = max(modulus, LEAST_MODULUS)
     row_tolerance = 0.1 * tolerance
-    violation, newton = project(ahead, point, closed, margins, row_tolerance, 200, polytope)
-    for column in range(columns):
-        for child in range(width):
-            ahead[column, child] = point[column, child]
+    copy_rows(point, ahead, columns)
+    violation, newton = project(ahead, point, closed, margins, row_tolerance, 400, polytope)
+    copy_rows(point, ahead, columns)
     theta = 1.0
     steps = 0
-    distance = 1e300
-    largest = 0.0
+    still = 0
     patience = 2
-    stable = 0
-    settled = 0
-    attempts = 0
+    faces = 0
+    largest = 0.0
+    distance = BIG
     while steps < limit:
-        gradient(ahead, objective.weight, objective.pull, sums, counts, forest)
-        for column in range(columns):
-            scale = polytope.inverse_metric[column]
-            slope = sums[column]
-            source = ahead[column]
-            for child in range(width):
-                slope[child] = source[child] - scale * slope[child]
-        violation, more = project(sums, following, closed, margins, max(row_tolerance, 1e-1 * largest), 100, polytope)
+        allowed = max(row_tolerance, INEXACT * largest)
+        largest, uphill, changes, violation, more = step_ahead(
+            point, objective, counts, closed, margins, allowed, forest, polytope
+        )
         newton += more
-        largest = 0.0
-        uphill = 0.0
-        changes = 0
-        for column in range(columns):
-            factor = metric[column]
-            inner = 0.0
-            new, old, tried = following[column], point[column], ahead[column]
-            for child in range(width):
-                move = new[child] - tried[child]
-                largest = max(largest, abs(move))
-                inner += move * (new[child] - old[child])
-                changes += 1 if (new[child] > 0.0) != (old[child] > 0.0) else 0
-            uphill -= factor * inner
         steps += 1
         if uphill > 0.0:
             theta = 1.0
-        squared = modulus - theta * theta
-        root = 0.5 * (squared + np.sqrt(squared * squared + 4.0 * theta * theta))
+        gap = modulus - theta * theta
+        root = 0.5 * (gap + np.sqrt(gap * gap + 4.0 * theta * theta))
         momentum = theta * (1.0 - theta) / (theta * theta + root)
         theta = root
         for column in range(columns):
@@ -211,32 +259,51 @@ def descend_together(
             for child in range(width):
                 tried[child] = new[child] + momentum * (new[child] - old[child])
                 old[child] = new[child]
-        distance = largest / max(modulus, 1e-6)
-        if distance <= tolerance:
+        distance = largest / trusted
+        if distance <= tolerance and violation <= row_tolerance:
             break
-        stable = stable + 1 if changes == 0 else 0
-        if stable >= patience and attempts < 20:
-            gradient(point, objective.weight, objective.pull, sums, counts, forest)
-            for column in range(columns):
-                for child in range(width):
-                    objective.slope[column, child] = sums[column, child]
-            settled += settle(point, ahead, objective.slope, following, objective.direction, objective.weight, sums, counts,
-                              closed, margins, tolerance * max(modulus, 1e-6) * 0.3, 200, forest, polytope)
-            attempts += 1
-            stable = 0
-            negative = 0
-            for column in range(columns):
-                for child in range(width):
-                    negative += 1 if ahead[column, child] < 0.0 else 0
-            if negative:
-                project(ahead, point, closed, margins, row_tolerance, 100, polytope)
-                patience += 1
-                for column in range(columns):
-                    for child in range(width):
-                        ahead[column, child] = point[column, child]
-            else:
-                for column in range(columns):
-                    for child in range(width):
-                        point[column, child] = ahead[column, child]
-            theta = 1.0
-    return distance, steps, newton, violation + 1000 * settled
+        still = still + 1 if changes == 0 else 0
+        if still < patience or faces >= FACES:
+            continue
+        gradient(point, objective.weight, objective.pull, sums, counts, forest)
+        copy_rows(sums, objective.slope, columns)
+        steps += settle(
+            point,
+            ahead,
+            objective.slope,
+            following,
+            objective.direction,
+            objective.weight,
+            sums,
+            counts,
+            closed,
+            margins,
+            0.3 * tolerance * trusted,
+            200,
+            forest,
+            polytope,
+        )
+        faces += 1
+        still = 0
+        theta = 1.0
+        violation, more = project(ahead, following, closed, margins, row_tolerance, 100, polytope)
+        newton += more
+        patience += 1 if differs(following, ahead, columns, tolerance) else 0
+        copy_rows(following, point, columns)
+        copy_rows(following, ahead, columns)
+    if violation > row_tolerance:
+        copy_rows(point, ahead, columns)
+        violation, more = project(ahead, point, closed, margins, row_tolerance, 400, polytope)
+        newton += more
+    return distance, steps, newton, violation
+
+
+@kernel
+def differs(left: Floats, right: Floats, columns: int, tolerance: float) -> bool:
+    """Return whether two points differ by more than `tolerance` in some count."""
+    for column in range(columns):
+        mine, other = left[column], right[column]
+        for child in range(mine.shape[0]):
+            if abs(mine[child] - other[child]) > tolerance:
+                return True
+    return False

@@ -13,7 +13,9 @@ from phexplore.optimize.polytope import Polytope, add_rows, factorise, solve_ste
 
 
 @kernel
-def project_direction(slope: Floats, point: Floats, direction: Floats, closed: bool, margins: int, polytope: Polytope) -> None:
+def project_direction(
+    slope: Floats, point: Floats, direction: Floats, closed: bool, margins: int, polytope: Polytope
+) -> None:
     """Fill the direction within the face nearest to ``-slope / h`` in the metric h.
 
     Args:
@@ -35,7 +37,9 @@ def project_direction(slope: Floats, point: Floats, direction: Floats, closed: b
 
 
 @kernel
-def fill_direction(slope: Floats, point: Floats, direction: Floats, closed: bool, margins: int, polytope: Polytope) -> None:
+def fill_direction(
+    slope: Floats, point: Floats, direction: Floats, closed: bool, margins: int, polytope: Polytope
+) -> None:
     """Fill ``(-slope + λ_c + ν) / h`` on the face for ν in `step`, with λ from the column sums; add up the classes."""
     shift, class_sum = polytope.shift, polytope.class_sum
     classes, width = shift.shape

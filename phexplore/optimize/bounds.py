@@ -1,0 +1,420 @@
+"""Kernels: turn the bounds of one family (a parent and its children) into classes, barriers and rows of a stage."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from phexplore.optimize.compiled import kernel
+from phexplore.optimize.marginals import LANE, Floats, Ints, Tables
+from phexplore.optimize.polytope import BARRED, Polytope
+
+ENDLESS = 1 << 62
+"""An upper bound of this size or more is none."""
+
+BEYOND = 1e300
+"""The same among the rows."""
+
+
+class Families(NamedTuple):
+    """Parents with their children, flat.
+
+    Attributes:
+        child_start: ``int64[parents + 1]``, the children of parent p are ``child_start[p]:child_start[p + 1]``.
+        cell_start: ``int64[parents + 1]``, the same for its support.
+        cells: ``int32[]``, cells with a positive count, per parent.
+        counts: ``int64[]``, the parent's count of each. Without parent: ignored.
+        answers: ``int32 or int64[children, answers]``, noisy measurements.
+        weights: ``float64[children, measured queries]``, inverse variances, 0 where not measured.
+        lower, upper: ``int64[children, bounds]``.
+        group: ``int64[children]``, the group whose total is fixed, -1 for none; empty without such groups.
+        group_total: ``int64[groups]``.
+    """
+
+    child_start: Ints
+    cell_start: Ints
+    cells: npt.NDArray[np.int32]
+    counts: Ints
+    answers: npt.NDArray[np.int32]
+    weights: Floats
+    lower: Ints
+    upper: Ints
+    group: Ints
+    group_total: Ints
+
+
+class Grouping(NamedTuple):
+    """The columns and classes of a stage on one support.
+
+    Attributes:
+        column_of_cell: ``int64[support]``.
+        cell_of_column: ``int64[columns]``, one cell of each.
+        count: ``float64[columns]``, the parent's count of each.
+        class_of_column: ``int64[columns]``.
+        cell_of_class: ``int64[classes]``, one cell of each.
+        class_count: ``float64[classes]``.
+    """
+
+    column_of_cell: Ints
+    cell_of_column: Ints
+    count: Floats
+    class_of_column: Ints
+    cell_of_class: Ints
+    class_count: Floats
+
+
+@kernel
+def padded(children: int) -> int:
+    """Return the number of children rounded up to full vector instructions."""
+    return (children + LANE - 1) // LANE * LANE
+
+
+@kernel
+def group_support(
+    cells: npt.NDArray[np.int32],
+    counts: Ints,
+    column_of: npt.NDArray[np.int32],
+    class_of: npt.NDArray[np.int32],
+    columns: int,
+    classes: int,
+) -> Grouping:
+    """Number the columns and classes that occur on a support, in the order of its cells.
+
+    Args:
+        column_of, class_of: of the schema's cells.
+        columns, classes: how many there are in the schema.
+    """
+    support = cells.shape[0]
+    identity = columns == column_of.shape[0]
+    column_at = np.full(0 if identity else columns, -1, np.int64)
+    class_at = np.full(classes, -1, np.int64)
+    column_of_cell = np.empty(support, np.int64)
+    cell_of_column = np.empty(support, np.int64)
+    count = np.zeros(support, np.float64)
+    class_of_column = np.empty(support, np.int64)
+    cell_of_class = np.empty(min(classes, support), np.int64)
+    class_count = np.zeros(min(classes, support), np.float64)
+    used = 0
+    used_classes = 0
+    for place in range(support):
+        cell = cells[place]
+        index = class_at[class_of[cell]]
+        if index < 0:
+            index = used_classes
+            class_at[class_of[cell]] = index
+            cell_of_class[index] = cell
+            used_classes += 1
+        class_count[index] += counts[place]
+        column = -1 if identity else column_at[column_of[cell]]
+        if column < 0:
+            column = used
+            used += 1
+            if not identity:
+                column_at[column_of[cell]] = column
+            cell_of_column[column] = cell
+            class_of_column[column] = index
+        column_of_cell[place] = column
+        count[column] += counts[place]
+    return Grouping(
+        column_of_cell,
+        cell_of_column[:used],
+        count[:used],
+        class_of_column[:used],
+        cell_of_class[:used_classes],
+        class_count[:used_classes],
+    )
+
+
+@kernel
+def barriers(tables: Tables, stage: int, families: Families, family: int, grouping: Grouping, width: int) -> Floats:
+    """Return 0 where a child may hold people of a class and `BARRED` where not, ``float64[classes, width]``."""
+    first = families.child_start[family]
+    children = families.child_start[family + 1] - first
+    classes = grouping.cell_of_class.shape[0]
+    barrier = np.full((classes, width), BARRED, np.float64)
+    for index in range(classes):
+        for child in range(children):
+            barrier[index, child] = 0.0
+        for margin in range(tables.stage_margins[stage], tables.stage_margins[stage + 1]):
+            if tables.margin_kind[margin] != 0:
+                continue
+            answer = tables.answer_of[tables.margin_query[margin], grouping.cell_of_class[index]]
+            if answer < 0:
+                continue
+            bound = tables.margin_start[margin] + answer
+            for child in range(children):
+                if families.upper[first + child, bound] <= 0:
+                    barrier[index, child] = BARRED
+    return barrier
+
+
+@kernel
+def lead(tables: Tables, query: int, cells: Ints, leader: Ints) -> None:
+    """Fill, for every given cell, the first place among them with the same answer, -1 where the query omits the cell."""
+    for place in range(cells.shape[0]):
+        answer = tables.answer_of[query, cells[place]]
+        leader[place] = place if answer >= 0 else -1
+        for earlier in range(place):
+            if answer >= 0 and tables.answer_of[query, cells[earlier]] == answer:
+                leader[place] = earlier
+                break
+
+
+@kernel
+def floors(
+    tables: Tables, stage: int, families: Families, family: int, grouping: Grouping, barrier: Floats
+) -> tuple[Floats, bool]:
+    """Return lower bounds of single counts, ``float64[columns, width]``, and whether there are any.
+
+    A bounded class that consists of one column, and an answer of one class, bound that count alone; taken out of the
+    problem by shifting the count, the bound needs no row.
+    """
+    first = families.child_start[family]
+    children = families.child_start[family + 1] - first
+    columns = grouping.cell_of_column.shape[0]
+    classes = barrier.shape[0]
+    floor = np.zeros((columns, barrier.shape[1]), np.float64)
+    members = np.zeros(classes, np.int64)
+    only_column = np.empty(classes, np.int64)
+    for column in range(columns):
+        members[grouping.class_of_column[column]] += 1
+        only_column[grouping.class_of_column[column]] = column
+    leader = np.empty(classes, np.int64)
+    followers = np.empty(classes, np.int64)
+    found = False
+    for margin in range(tables.stage_margins[stage], tables.stage_margins[stage + 1]):
+        if tables.margin_kind[margin] != 0:
+            continue
+        query = tables.margin_query[margin]
+        lead(tables, query, grouping.cell_of_class, leader)
+        followers[:] = 0
+        for index in range(classes):
+            if leader[index] >= 0:
+                followers[leader[index]] += 1
+        for index in range(classes):
+            if leader[index] != index or followers[index] > 1 or members[index] > 1:
+                continue
+            bound = tables.margin_start[margin] + tables.answer_of[query, grouping.cell_of_class[index]]
+            for child in range(children):
+                least = float(families.lower[first + child, bound])
+                if least > 0.0 and barrier[index, child] == 0.0:
+                    floor[only_column[index], child] = max(floor[only_column[index], child], least)
+                    found = True
+    return floor, found
+
+
+@kernel
+def build_polytope(
+    tables: Tables,
+    stage: int,
+    families: Families,
+    family: int,
+    closed: bool,
+    grouping: Grouping,
+    barrier: Floats,
+    floor: Floats,
+    held: Floats,
+    slack: float,
+) -> tuple[Polytope, bool]:
+    """Return the feasible set of a stage, counts shifted by `floor`, and whether its bounds contradict each other.
+
+    Args:
+        held: ``float64[held rows, width]``, answers of earlier passes.
+        slack: how far a held answer may move, in people.
+    """
+    first = families.child_start[family]
+    children = families.child_start[family + 1] - first
+    columns = grouping.cell_of_column.shape[0]
+    classes, width = barrier.shape
+    start = tables.stage_margins[stage]
+    margins = tables.stage_margins[stage + 1] - start
+    row_of = np.full((margins * classes, width), -1, np.int64)
+    lower = np.empty(margins * classes * children, np.float64)
+    upper = np.empty(margins * classes * children, np.float64)
+    class_floor = np.zeros((classes, width), np.float64)
+    count = grouping.count.copy()
+    contradiction = False
+    for column in range(columns):
+        for child in range(children):
+            count[column] -= floor[column, child]
+            class_floor[grouping.class_of_column[column], child] += floor[column, child]
+        if closed and count[column] < 0.0:
+            contradiction = True
+    leader = np.empty(classes, np.int64)
+    parent_count = np.empty(classes, np.float64)
+    taken = np.empty((classes, children), np.float64)
+    able = np.empty((classes, children), np.bool_)
+    rows = 0
+    for margin in range(margins):
+        query = tables.margin_query[start + margin]
+        kind = tables.margin_kind[start + margin]
+        lead(tables, query, grouping.cell_of_class, leader)
+        parent_count[:] = 0.0
+        taken[:] = 0.0
+        able[:] = False
+        for index in range(classes):
+            if leader[index] < 0:
+                continue
+            parent_count[leader[index]] += grouping.class_count[index]
+            for child in range(children):
+                taken[leader[index], child] += class_floor[index, child]
+                able[leader[index], child] |= barrier[index, child] == 0.0
+        for index in range(classes):
+            if leader[index] != index:
+                continue
+            bound = tables.margin_start[start + margin] + tables.answer_of[query, grouping.cell_of_class[index]]
+            line = row_of[margin * classes + index]
+            before = rows
+            if kind == 0:
+                rows, clash = add_bounded(
+                    families,
+                    first,
+                    bound,
+                    closed,
+                    parent_count[index],
+                    taken[index],
+                    able[index],
+                    line,
+                    lower,
+                    upper,
+                    rows,
+                )
+                contradiction |= clash
+            elif kind == 1:
+                for child in range(children):
+                    lower[rows] = held[bound, child] - slack - taken[index, child]
+                    upper[rows] = held[bound, child] + slack - taken[index, child]
+                    line[child] = rows
+                    rows += 1
+            else:
+                rows, clash = add_shared(
+                    families, first, closed, parent_count[index], taken[index], line, lower, upper, rows
+                )
+                contradiction |= clash
+            if rows > before:
+                for other in range(index + 1, classes):
+                    if leader[other] == index:
+                        row_of[margin * classes + other] = line
+    return allocate_polytope(
+        count, grouping.class_of_column, barrier, row_of, lower[:rows], upper[:rows]
+    ), contradiction
+
+
+@kernel
+def add_bounded(
+    families: Families,
+    first: int,
+    bound: int,
+    closed: bool,
+    parent_count: float,
+    taken: Floats,
+    able: npt.NDArray[np.bool_],
+    line: Ints,
+    lower: Floats,
+    upper: Floats,
+    rows: int,
+) -> tuple[int, bool]:
+    """Add a row for every child whose bounds of one answer can bind; return the rows so far and a contradiction.
+
+    A bound cannot bind where the count must be 0, where one child takes all, or beyond the parent's own count.
+    """
+    children = able.shape[0]
+    candidates = 0
+    least_sum = 0.0
+    most_sum = 0.0
+    for child in range(children):
+        least, most = families.lower[first + child, bound], families.upper[first + child, bound]
+        candidates += 1 if able[child] else 0
+        least_sum += max(float(least), 0.0)
+        most_sum = min(most_sum + max(float(most), 0.0), BEYOND)
+        if least > most or (least > 0 and not able[child]):
+            return rows, True
+    if closed and (parent_count < least_sum or parent_count > most_sum):
+        return rows, True
+    if closed and candidates == 1:
+        return rows, False
+    for child in range(children):
+        if not able[child]:
+            continue
+        least = float(families.lower[first + child, bound])
+        most = float(families.upper[first + child, bound])
+        endless = most >= float(ENDLESS) or (closed and most >= parent_count)
+        if least <= taken[child] and endless:
+            continue
+        lower[rows] = least - taken[child]
+        upper[rows] = BEYOND if endless else most - taken[child]
+        line[child] = rows
+        rows += 1
+    return rows, False
+
+
+@kernel
+def add_shared(
+    families: Families,
+    first: int,
+    closed: bool,
+    parent_count: float,
+    taken: Floats,
+    line: Ints,
+    lower: Floats,
+    upper: Floats,
+    rows: int,
+) -> tuple[int, bool]:
+    """Add a row for every group of children with a total of its own; return the rows so far and a contradiction."""
+    children = taken.shape[0]
+    fixed = 0.0
+    ungrouped = False
+    for child in range(children):
+        group = families.group[first + child]
+        if group < 0:
+            ungrouped = True
+            continue
+        row = -1
+        for earlier in range(child):
+            if families.group[first + earlier] == group:
+                row = line[earlier]
+                break
+        if row < 0:
+            row = rows
+            rows += 1
+            lower[row] = float(families.group_total[group])
+            upper[row] = lower[row]
+            fixed += lower[row]
+        lower[row] -= taken[child]
+        upper[row] -= taken[child]
+        line[child] = row
+    return rows, closed and (fixed > parent_count or (fixed < parent_count and not ungrouped))
+
+
+@kernel
+def allocate_polytope(
+    count: Floats, class_of_column: Ints, barrier: Floats, row_of: Ints, lower: Floats, upper: Floats
+) -> Polytope:
+    """Return the polytope of these bounds with all multipliers at 0."""
+    columns = count.shape[0]
+    classes, width = barrier.shape
+    rows = lower.shape[0]
+    return Polytope(
+        count,
+        class_of_column,
+        np.ones(columns, np.float64),
+        barrier,
+        row_of,
+        lower.copy(),
+        upper.copy(),
+        np.zeros(rows, np.float64),
+        np.zeros(columns, np.float64),
+        np.zeros((classes, width), np.float64),
+        np.zeros((classes, width), np.float64),
+        np.zeros(rows, np.float64),
+        np.zeros(rows, np.float64),
+        np.zeros(rows, np.float64),
+        np.zeros(rows, np.float64),
+        np.zeros(rows, np.int64),
+        np.zeros(width, np.float64),
+        np.zeros((classes * width if rows > 0 else 0, width), np.float64),
+        np.zeros((rows, rows), np.float64),
+        np.full(1, -1, np.int64),
+    )
