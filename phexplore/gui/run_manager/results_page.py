@@ -296,7 +296,9 @@ class ResultsPage(QWidget):
         self.other.blockSignals(blocked)
 
     def _show_answer(self, answer: ResultAnswer) -> None:
-        if answer.asked.directory != self.directory or answer.asked.choice != self._choice:
+        if answer.asked.directory != self.directory:
+            return
+        if self._choice not in {answer.asked.choice, answer.request.choice}:
             return  # something else was chosen meanwhile; its answer is on the way
         self._answer = answer
         self._show_tiles(answer.headline, answer.compared)

@@ -188,6 +188,28 @@ def test_that_an_answer_for_another_run_is_not_shown(page_of, write_run, reader)
     assert page.answer is None
 
 
+def test_that_a_question_asked_before_the_first_answer_is_answered_too(page_of, write_run, reader):
+    page = page_of(write_run())
+    page.select_query(PH3)
+    first = reader.asked[-1]
+    page.show_tab(ResultTab.WORST)
+    second = reader.asked[-1]
+    for question in (first, second):
+        reader.asked.append(question)
+        reader.answer()
+    assert not page.charts[ResultTab.WORST].is_empty
+
+
+def test_that_the_answer_to_an_older_choice_is_not_shown(page_of, write_run, reader):
+    page = page_of(write_run())
+    page.select_query(PH3)
+    older = reader.asked[-1]
+    page.select_query(parse_query("PH7/usa_*"))
+    reader.asked.append(older)
+    reader.answer()
+    assert page.answer is None
+
+
 def test_that_an_unreadable_run_is_told_in_the_picture_and_aloud(page_of, write_run, reader, qtbot):
     run = write_run()
     page = page_of(run)
