@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections import deque
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -156,7 +157,22 @@ class Forecast:
 
 
 def forecast(scenario: Scenario) -> Forecast:
-    """Return all analytic figures. Unchanged queries come from a cache keyed by value, so an edit costs one query."""
+    """Return all analytic figures. Unchanged queries come from a cache keyed by value, so an edit costs one query.
+
+    The figures of the scenarios last asked for are kept: table, tiles, issues and pictures ask for the same one.
+    """
+    for asked, figures in tuple(_RECENT):
+        if asked is scenario:
+            return figures
+    figures = _computed(scenario)
+    _RECENT.append((scenario, figures))
+    return figures
+
+
+_RECENT: deque[tuple[Scenario, Forecast]] = deque(maxlen=6)
+
+
+def _computed(scenario: Scenario) -> Forecast:
     method, conventions = scenario.phsafe, scenario.conventions
     total = total_budget(list(method.budgets.values()))
     known = _known_figures(method.framework, conventions)
