@@ -37,8 +37,9 @@ class Painted(QObject):
         super().__init__()
         self.seen = False
 
-    def eventFilter(self, watched, event):
+    def eventFilter(self, watched, event):  # noqa: N802 - Qt's name
         """Note paint events."""
+        del watched
         if event.type() == QEvent.Type.Paint:
             self.seen = True
         return False
