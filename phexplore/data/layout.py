@@ -7,6 +7,7 @@ of a fixed number of digits whose leading zeros count.
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -27,6 +28,10 @@ class Kind(enum.Enum):
     TEXT = "str"
 
 
+_WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
+"""Longer ones are legal nowhere, and Python refuses to convert texts of thousands of digits."""
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """One column of an input file.
@@ -45,7 +50,7 @@ class Column:
 
     def code_of(self, text: str) -> int | None:
         """Return the code of a value as written in a CSV file, or None when it is not legal."""
-        if not (text.isascii() and text.lstrip("+-").isdigit()):
+        if not _WHOLE.fullmatch(text):
             return None
         if self.kind is Kind.TEXT and (len(text) != self.width or not text.isdigit()):
             return None

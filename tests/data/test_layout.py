@@ -21,7 +21,7 @@ def test_that_the_columns_are_those_of_production_in_order(frame):
     ("frame", "column", "legal", "illegal"),
     [
         ("persons", "RTYPE", ["3", "5"], ["2", "4", "", "03", "x"]),
-        ("persons", "QAGE", ["0", "115", "007"], ["116", "-1", "4.0", ""]),
+        ("persons", "QAGE", ["0", "115", "007", "+3"], ["116", "-1", "4.0", "", "+-3", "0" * 5000]),
         ("persons", "CENRACE", ["01", "63"], ["00", "64", "1", "001"]),
         ("persons", "RELSHIP", ["20", "38"], ["19", "39", "2"]),
         ("units", "NPF", ["0", "2", "97"], ["1", "98"]),
