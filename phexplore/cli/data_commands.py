@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import typer
 
 from phexplore.cli.printing import print_json, say
-from phexplore.model.issues import Issue, Severity
+from phexplore.model.issues import InputProblemsError, Issue, Severity
 
 JSON = typer.Option(False, "--json", help="Print JSON.")
 
@@ -99,6 +100,9 @@ def check(
 
     Example: phexplore data check population
     """
+    if _is_block_data(path):
+        _check_blocks(path, as_json=as_json)
+        return
     from phexplore.data.validation import check_data
 
     found = check_data(path, tuple(code for code in states.split(",") if code) or None)
@@ -142,6 +146,11 @@ def describe(path: Path = typer.Argument(help="Directory of a population, or dem
 
     Example: phexplore data describe demo
     """
+    if _is_block_data(path):
+        from phexplore.data.blocks.source import describe_population
+
+        _show(describe_population(path).json(), as_json=as_json)
+        return
     from phexplore.data.description import describe_data
 
     found = describe_data(path)
@@ -159,6 +168,10 @@ def describe(path: Path = typer.Argument(help="Directory of a population, or dem
         "synthetic": found.is_synthetic,
         "provenance": found.provenance.statement if found.provenance else None,
     }
+    _show(content, as_json=as_json)
+
+
+def _show(content: Mapping[str, Any], *, as_json: bool) -> None:
     if as_json:
         print_json(content)
         return
@@ -166,9 +179,34 @@ def describe(path: Path = typer.Argument(help="Directory of a population, or dem
         print(f"{key.replace('_', ' ')}: {_plain(value)}")
 
 
+_SDHC_FILES = ("persons", "units", "geo")
+
+
+def _is_block_data(path: Path) -> bool:
+    """Return whether a path is one file of its own, not one of the three of an S-DHC population."""
+    return path.is_file() and path.name.split(".")[0] not in _SDHC_FILES
+
+
+def _check_blocks(path: Path, *, as_json: bool) -> None:
+    """Read block data, which checks everything; its problems are raised all at once."""
+    from phexplore.data.blocks.source import read_population
+
+    try:
+        population = read_population(path)
+    except InputProblemsError as error:
+        if not as_json:
+            raise
+        print_json({"errors": len(error.issues), "warnings": 0, "issues": [_issue_json(i) for i in error.issues]})
+        raise typer.Exit(2) from error
+    if as_json:
+        print_json({"errors": 0, "warnings": 0, "issues": [], "blocks": population.blocks, "records": population.total})
+    else:
+        print(f"{population.blocks:,} blocks, {population.total:,} records. 0 errors.")
+
+
 def _plain(value: Any) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{key}: {number:,}" for key, number in value.items())
-    if isinstance(value, tuple):
+        return ", ".join(f"{key}: {_plain(part)}" for key, part in value.items())
+    if isinstance(value, tuple | list):
         return " ".join(map(str, value))
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

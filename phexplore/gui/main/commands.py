@@ -4,34 +4,64 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from PySide6.QtWidgets import QFileDialog, QMenu
+from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
+from phexplore.gui.binding.session import Session
 from phexplore.gui.dialogs.about import show_about
 from phexplore.gui.dialogs.glossary import GlossaryDialog
 from phexplore.gui.dialogs.preset_dialog import PresetDialog
 from phexplore.gui.editors.budget_view import BudgetView
+from phexplore.gui.editors.budgets_editor import BudgetsEditor
+from phexplore.gui.editors.issues_panel import IssuesPanel
 from phexplore.gui.main.actions import Action, ActionTable
-from phexplore.gui.main.exporting import CONFIG, FORMATS, ExportFormat
-from phexplore.gui.main.navigation import AREAS, Area
-from phexplore.gui.main.settings import FOLDER, INSPECTOR, ISSUES, PICTURE, TEXT_SIZE, THEME
+from phexplore.gui.main.exporting import CONFIG, FORMATS, ExportFormat, Exports
+from phexplore.gui.main.navigation import AREAS, Area, Navigation
+from phexplore.gui.main.project_files import ProjectFiles
+from phexplore.gui.main.settings import FOLDER, INSPECTOR, ISSUES, PICTURE, TEXT_SIZE, THEME, Settings
 from phexplore.gui.theme.appearance import LARGEST_SCALE, SMALLEST_SCALE, ThemeChoice, appearance
-
-if TYPE_CHECKING:
-    from phexplore.gui.main.window import MainWindow
 
 MENUS: Mapping[str, str] = {"file": "&File", "edit": "&Edit", "run": "&Run", "view": "&View", "help": "&Help"}
 _SCALE_STEP = 25
 _THEMES = {ThemeChoice.SYSTEM: "As the system", ThemeChoice.LIGHT: "Light", ThemeChoice.DARK: "Dark"}
 
 
-class Commands:
-    """Builds the table for a window."""
+class CommandedWindow(Protocol):
+    """What the actions need of the window."""
 
-    def __init__(self, window: MainWindow) -> None:
+    settings: Settings
+    session: Session
+    files: ProjectFiles
+    exports: Exports
+    navigation: Navigation
+    issues: IssuesPanel
+
+    @property
+    def budgets(self) -> BudgetsEditor: ...
+    @property
+    def has_budgets(self) -> bool: ...
+    def close(self) -> bool: ...
+    def export(self, form: ExportFormat, path: Path) -> None: ...
+    def show_sum(self) -> None: ...
+    def show_conventions(self) -> None: ...
+    def show_inspector(self, *, shown: bool) -> None: ...
+    def show_issues(self, *, shown: bool) -> None: ...
+    def show_picture(self, *, shown: bool) -> None: ...
+
+
+class Commands:
+    """Builds the table for a window.
+
+    Args:
+        window: what the actions act on.
+        parent: the same window as a widget, owner of menus and dialogs.
+    """
+
+    def __init__(self, window: CommandedWindow, parent: QWidget) -> None:
         self._window = window
-        self.recent = QMenu("Open &recent", window)
+        self._parent = parent
+        self.recent = QMenu("Open &recent", parent)
         self.recent.setToolTipsVisible(True)
         self.menus: Mapping[str, QMenu] = {"file.open": self.recent}
         self.refresh_recent()
@@ -42,7 +72,7 @@ class Commands:
 
     def export_menu(self, actions: ActionTable) -> QMenu:
         """Return a menu of the exports for the header."""
-        menu = QMenu(self._window)
+        menu = QMenu(self._parent)
         for form in FORMATS:
             menu.addAction(actions[f"file.export-{form.id}"])
         menu.aboutToShow.connect(actions.refresh)
@@ -201,14 +231,14 @@ class Commands:
         return [*areas, *themes, *sizes, *panels]
 
     def _help(self) -> list[Action]:
-        window = self._window
+        parent = self._parent
         return [
-            Action("help.glossary", "&Glossary", lambda: GlossaryDialog(window).open(), "F1"),
-            Action("help.about", "&About phexplore", lambda: show_about(window)),
+            Action("help.glossary", "&Glossary", lambda: GlossaryDialog(parent).open(), "F1"),
+            Action("help.about", "&About phexplore", lambda: show_about(parent)),
         ]
 
     def _new(self) -> None:
-        PresetDialog(self._window, self._window.files.new).open()
+        PresetDialog(self._parent, self._window.files.new).open()
 
     def _is_dirty(self) -> bool:
         return not self._window.session.project.is_clean
@@ -249,7 +279,9 @@ class Commands:
             window = self._window
             path = window.session.project.path
             folder = path.parent if path is not None else Path(window.settings.read(FOLDER))
-            dialog = QFileDialog(window, form.title, str(folder / form.file_name), f"{form.title} (*{form.suffix})")
+            dialog = QFileDialog(
+                self._parent, form.title, str(folder / form.file_name), f"{form.title} (*{form.suffix})"
+            )
             dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
             dialog.setDefaultSuffix(form.suffix[1:])
             dialog.selectFile(form.file_name)

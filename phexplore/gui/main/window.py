@@ -84,7 +84,7 @@ class MainWindow(QMainWindow):
                 Area.HISTORY: lambda: history_page(self.session),
             }
         )
-        self.commands = Commands(self)
+        self.commands = Commands(self, self)
         self.actions_table = ActionTable(self.commands.table(), self)
         self.header = self._make_header()
         self.actions_table.fill(self.menuBar(), MENUS, self.commands.menus)
