@@ -37,7 +37,7 @@ class Families(NamedTuple):
     cell_start: Ints
     cells: npt.NDArray[np.int32]
     counts: Ints
-    answers: npt.NDArray[np.int32]
+    answers: npt.NDArray[np.int32] | Ints
     weights: Floats
     lower: Ints
     upper: Ints
@@ -51,7 +51,7 @@ class Grouping(NamedTuple):
     Attributes:
         column_of_cell: ``int64[support]``.
         cell_of_column: ``int64[columns]``, one cell of each.
-        count: ``float64[columns]``, the parent's count of each.
+        column_count: ``float64[columns]``, the parent's count of each.
         class_of_column: ``int64[columns]``.
         cell_of_class: ``int64[classes]``, one cell of each.
         class_count: ``float64[classes]``.
@@ -59,7 +59,7 @@ class Grouping(NamedTuple):
 
     column_of_cell: Ints
     cell_of_column: Ints
-    count: Floats
+    column_count: Floats
     class_of_column: Ints
     cell_of_class: Ints
     class_count: Floats
@@ -234,7 +234,7 @@ def build_polytope(
     lower = np.empty(margins * classes * children, np.float64)
     upper = np.empty(margins * classes * children, np.float64)
     class_floor = np.zeros((classes, width), np.float64)
-    count = grouping.count.copy()
+    count = grouping.column_count.copy()
     contradiction = False
     for column in range(columns):
         for child in range(children):

@@ -24,7 +24,9 @@ def kernel(function: Function) -> Function:
     """
     dispatcher: Any = njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDERED)(function)
     cache_file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
-    if hasattr(cache_file, "_source_stamp"):  # numba's private names; without them its own stamp remains
+    if cache_file is not None and hasattr(
+        cache_file, "_source_stamp"
+    ):  # numba's private names; without them its own stamp remains
         cache_file._source_stamp = _digest()  # noqa: SLF001
     return cast("Function", dispatcher)
 

@@ -67,7 +67,7 @@ def descend_by_column(
 
     `point` satisfies the column sums and barriers on entry and on return. No row is looked at.
     """
-    columns, rows, edges = counts
+    columns, _, _ = counts
     width = point.shape[1]
     sums, weight = objective.sums, objective.weight
     start_sums(point, objective, counts, forest)

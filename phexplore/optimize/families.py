@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from phexplore.optimize.bounds import (
     Families,
@@ -184,7 +185,9 @@ def solve_family(
 
 
 @kernel
-def start_from(flow: Floats, flow_of_cell: Ints, grouping: Grouping, cells: Ints, counts: Ints) -> Floats:
+def start_from(
+    flow: Floats, flow_of_cell: Ints, grouping: Grouping, cells: npt.NDArray[np.int32], counts: Ints
+) -> Floats:
     """Return a first point for a stage: the counts of the stage before, split in proportion to the parent's cells.
 
     It satisfies the column sums and every bound on sums of the earlier stage's columns. Empty without earlier stage.

@@ -10,6 +10,7 @@ import enum
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -176,7 +177,7 @@ def spans_of(starts: Ints, threads: int) -> list[tuple[int, int]]:
     work = starts[1:] + np.arange(1, families + 1)
     cuts = np.searchsorted(work, np.linspace(0, int(work[-1]), 8 * threads + 1)[1:-1])
     edges = np.unique(np.concatenate([[0], cuts, [families]])).tolist()
-    return list(zip(edges[:-1], edges[1:], strict=True))
+    return list(pairwise(edges))
 
 
 def run_spans(solve: Callable[[tuple[int, int]], None], spans: list[tuple[int, int]], threads: int) -> None:
