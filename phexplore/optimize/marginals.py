@@ -287,7 +287,7 @@ def gradient(
 
 @kernel
 def weigh(
-    answers: npt.NDArray[np.int32],
+    answers: npt.NDArray[np.int32] | Ints,
     weights: Floats,
     first_child: int,
     children: int,
