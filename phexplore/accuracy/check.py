@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import assert_never
 
 from phexplore.accuracy.forecast import Forecast, forecast
 from phexplore.accuracy.topdown_check import check_topdown
 from phexplore.catalog.states import PUERTO_RICO, states
-from phexplore.catalog.tables import queries, tables, truncated_tables
+from phexplore.catalog.tables import queries, sensitivity, tables, truncated_tables
 from phexplore.model.conventions import MarginConvention
 from phexplore.model.issues import Issue, Severity
-from phexplore.model.keys import Region
+from phexplore.model.keys import QueryKey, Region
 from phexplore.model.numbers import Unlimited, decimal_text, exact_text
 from phexplore.model.phsafe import PhSafe, PrivacyFramework
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import TopDown
+from phexplore.noise.distributions import NoiseOutOfRangeError, noise_for
 
 
 def check(scenario: Scenario) -> list[Issue]:
@@ -25,7 +26,10 @@ def check(scenario: Scenario) -> list[Issue]:
         case PhSafe() as method:
             issues = [*_complete(method), *_states(method)]
             if not has_errors(issues):
-                issues += _consistent(scenario, forecast(scenario))
+                try:
+                    issues += _consistent(scenario, forecast(scenario))
+                except NoiseOutOfRangeError:
+                    issues += _noise_out_of_range(method)
         case TopDown() as method:
             issues = check_topdown(method)
         case _:
@@ -40,19 +44,36 @@ def has_errors(issues: list[Issue]) -> bool:
 
 def _complete(method: PhSafe) -> Iterator[Issue]:
     known = set(queries())
-    for query in known - set(method.budgets):
+    for query in _in_order(known - set(method.budgets)):
         yield Issue(
             ("budgets", query.text), f"{query.title} has no budget.", "Enter one, or 0 to leave it unpublished."
         )
-    for query in set(method.budgets) - known:
+    for query in _in_order(set(method.budgets) - known):
         yield Issue(("budgets", query.text), f"{query.text} is not a measured query.", "Remove it.")
     truncated = {product.id for product in truncated_tables()}
-    for table in truncated - set(method.thresholds):
+    for table in sorted(truncated - set(method.thresholds)):
         yield Issue(("thresholds", table), f"{table} has no truncation threshold.", "Enter a whole number from 1.")
-    for table in set(method.thresholds) - truncated:
+    for table in sorted(set(method.thresholds) - truncated):
         yield Issue(("thresholds", table), f"{table} takes no truncation threshold.", "Remove it.")
+    for kind, places in (("targets", method.targets), ("locks", method.locks)):
+        for query in _in_order(set(places) - known):
+            yield Issue((kind, query.text), f"{query.text} is not a measured query.", "Remove it.")
     if method.reader not in {"csv", "cef"}:
         yield Issue(("reader",), f"Production has no reader {method.reader!r}.", "Choose csv or cef.")
+
+
+def _in_order(places: Iterable[QueryKey]) -> list[QueryKey]:
+    return sorted(places, key=lambda query: query.text)
+
+
+def _noise_out_of_range(method: PhSafe) -> Iterator[Issue]:
+    for query, budget in method.budgets.items():
+        reach = sensitivity(tables()[query.table], method.thresholds.get(query.table))
+        try:
+            if budget != 0:
+                noise_for(method.framework, sensitivity=reach, budget=budget)
+        except NoiseOutOfRangeError as error:
+            yield Issue(("budgets", query.text), error.sentence, error.remedy)
 
 
 def _states(method: PhSafe) -> Iterator[Issue]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from statistics import NormalDist
-from typing import cast
 
 from phexplore.errors import PhexploreError
 from phexplore.model.conventions import Conventions, MarginConvention
@@ -69,12 +68,12 @@ def margins_of(noise: Noise, count: int, confidence: Fraction, z: Fraction) -> M
         confidence: in (0, 1).
         z: factor of the normal convention at 90 %.
     """
-    return _remembered(cast("Hashable", noise), count, confidence, z)
+    return _remembered(noise, count, confidence, z)
 
 
 @lru_cache(maxsize=8192)
-def _remembered(noise: Hashable, count: int, confidence: Fraction, z: Fraction) -> Margins:
-    return _margins([cast("Noise", noise)] * count, confidence, z)
+def _remembered(noise: Noise, count: int, confidence: Fraction, z: Fraction) -> Margins:
+    return _margins([noise] * count, confidence, z)
 
 
 def margins_of_sum(noises: Sequence[Noise], conventions: Conventions) -> Margins:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Protocol
+from typing import NoReturn, Protocol
 
 import typer
 
@@ -55,10 +55,8 @@ def run(arguments: list[str], window: Window | None = None) -> int:
     """Run the command line and return the exit status: 0 done, 1 expected failure, 2 bad input, 130 cancelled."""
     if window is not None:
         _window.append(window)
-    if arguments[:1] == ["--worker"]:
-        from phexplore.runs.worker import main as worker
-
-        return worker(Path(arguments[1]))
+    if arguments[:1] == ["--worker"] and len(arguments) == 2:
+        _work(arguments[1:])
     if not arguments or _is_file(arguments[0]):
         arguments = ["gui", *arguments]
     try:
@@ -68,6 +66,15 @@ def run(arguments: list[str], window: Window | None = None) -> int:
             raise
         return failed
     return status if isinstance(status, int) else DONE
+
+
+def _work(arguments: list[str]) -> NoReturn:
+    """Be the worker of a run directory, as a bundled program starts itself."""
+    from phexplore.runs.worker import main as worker
+
+    status = worker(Path(arguments[0]))
+    # As in `runs.worker`: all is written and flushed, and the interpreter takes a second to come apart.
+    os._exit(status)
 
 
 def _status_of(error: BaseException) -> int | None:

@@ -10,6 +10,7 @@ from typing import Any
 import typer
 
 from phexplore.cli.printing import print_json, say
+from phexplore.cli.source import parse_states
 from phexplore.model.issues import InputProblemsError, Issue, Severity
 
 JSON = typer.Option(False, "--json", help="Print JSON.")
@@ -36,8 +37,8 @@ def _convert() -> None:
 
 
 def synth_sdhc(
-    persons: int = typer.Option(..., "--persons", help="How many, group quarters included."),
-    seed: int = typer.Option(..., "--seed", help="Any whole number of 0 or more; equal seeds make equal files."),
+    persons: int = typer.Option(..., "--persons", min=1, help="How many, group quarters included."),
+    seed: int = typer.Option(..., "--seed", min=0, help="Any whole number of 0 or more; equal seeds make equal files."),
     out: Path = typer.Option(..., "--out", help="Directory; it may exist."),
     states: str = typer.Option("", "--states", help="States by code or abbreviation, e.g. 44,09. Without it: all 51."),
     puerto_rico: bool = typer.Option(False, "--pr", help="Puerto Rico instead."),
@@ -48,7 +49,9 @@ def synth_sdhc(
     """
     from phexplore.data.synthetic.generator import generate_sdhc
 
-    chosen = [code.strip() for code in states.split(",") if code.strip()] or None
+    chosen = parse_states(states)
+    if chosen and puerto_rico:
+        raise typer.BadParameter("Puerto Rico has a run of its own; give --states or --pr.")
     mark = generate_sdhc(persons, out, seed=seed, states=chosen, puerto_rico=puerto_rico, progress=None)
     say(mark.statement)
     for name, file in mark.files.items():
@@ -56,8 +59,8 @@ def synth_sdhc(
 
 
 def synth_pl94(
-    blocks: int = typer.Option(..., "--blocks", help="How many census blocks."),
-    seed: int = typer.Option(..., "--seed", help="Any whole number of 0 or more; equal seeds make equal files."),
+    blocks: int = typer.Option(..., "--blocks", min=1, help="How many census blocks."),
+    seed: int = typer.Option(..., "--seed", min=0, help="Any whole number of 0 or more; equal seeds make equal files."),
     out: Path = typer.Option(..., "--out", help="File (.csv or .csv.gz); replaced if it exists."),
     state: str = typer.Option("44", "--state", help="Two digits in front of every block code."),
 ) -> None:
@@ -75,7 +78,7 @@ def synth_pl94(
 def convert_pums(
     file: Path = typer.Argument(help="ACS PUMS person records (.csv or .csv.gz) with SERIALNO."),
     out: Path = typer.Option(..., "--out", help="Directory; it may exist."),
-    seed: int = typer.Option(0, "--seed", help="Of the imputations."),
+    seed: int = typer.Option(0, "--seed", min=0, help="Of the imputations."),
     weighted: bool = typer.Option(False, "--weighted", help="Repeat every household by its weight (PWGTP)."),
     state: str = typer.Option("", "--state", help="Only this state of a file with several."),
 ) -> None:
@@ -105,7 +108,7 @@ def check(
         return
     from phexplore.data.validation import check_data
 
-    found = check_data(path, tuple(code for code in states.split(",") if code) or None)
+    found = check_data(path, parse_states(states))
     if as_json:
         print_json(
             {

@@ -9,9 +9,10 @@ import typer
 
 from phexplore.cli.printing import print_json, say
 from phexplore.cli.progress import ProgressLine
-from phexplore.cli.source import load_scenario
+from phexplore.cli.source import load_scenario, parse_states, require_phsafe
 from phexplore.errors import CancelledError, PhexploreError
 from phexplore.model.scenario import Scenario
+from phexplore.runs.spec import LARGEST_SEED
 
 SCENARIO = typer.Argument(help="A preset id, a project file (.phx, #NAME for one of its scenarios) or a config.json.")
 
@@ -39,7 +40,11 @@ def tabulate(
     from phexplore.cli.tabulating import tabulate_to
 
     scenario = load_scenario(truncate) if truncate else None
-    for path in tabulate_to(data, out, scenario, tuple(code for code in states.split(",") if code)):
+    if scenario is not None and states:
+        raise typer.BadParameter("--truncate takes the states of its scenario; leave out --states.")
+    if scenario is not None:
+        require_phsafe(scenario, "A truncated tabulation")
+    for path in tabulate_to(data, out, scenario, parse_states(states)):
         say(f"Wrote {path}")
 
 
@@ -48,7 +53,9 @@ def run(
     data: Path = typer.Option(..., "--data", help="Directory of a population, or demo."),
     out: Path = typer.Option(..., "--out", help="Run directory; the same run is resumed, another one replaced."),
     trials: int = typer.Option(1, "--trials", min=1, help="How many releases to simulate."),
-    seed: int | None = typer.Option(None, "--seed", min=0, help="Without it, noise comes from the operating system."),
+    seed: int | None = typer.Option(
+        None, "--seed", min=0, max=LARGEST_SEED, help="Without it, noise comes from the operating system."
+    ),
     workers: int = typer.Option(1, "--workers", min=1, help="Trials computed at the same time; changes no byte."),
     no_noise: bool = typer.Option(False, "--no-noise", help="Exact truncated counts."),
     non_private: bool = typer.Option(False, "--non-private", help="Exact counts, totals too, nothing truncated."),
@@ -60,7 +67,7 @@ def run(
     """
     found = load_scenario(scenario)
     if no_noise and non_private:
-        raise PhexploreError("--no-noise and --non-private exclude each other.", "Give one of them.")
+        raise typer.BadParameter("--no-noise and --non-private exclude each other; give one of them.")
     word = "no-noise" if no_noise else "non-private" if non_private else "private"
     summary = simulate(found, data, out, trials=trials, seed=seed, workers=workers, mode=word)
     if as_json:
@@ -99,7 +106,10 @@ def simulate(
     with ProgressLine() as line:
         final = run_worker(directory, line.show)
     match final:
-        case Failed(sentence, remedy, _):
+        case Failed(details=listed, problems=problems) if problems:
+            say(listed)
+            raise typer.Exit(2)
+        case Failed(sentence, remedy):
             raise PhexploreError(sentence, remedy)
         case Finished(Outcome.CANCELLED):
             raise CancelledError("The run was cancelled; finished trials are kept.")

@@ -175,6 +175,8 @@ def diff(a: str = SCENARIO, b: str = SCENARIO, as_json: bool = JSON) -> None:
     Example: phexplore diff sdhc-2020-us proposal.phx
     """
     first, second = load_scenario(a), load_scenario(b)
+    _refuse_errors(first)
+    _refuse_errors(second)
     changes = parameters_only(differences(first, second))
     total, effects = _effects(first, second)
     if as_json:

@@ -6,11 +6,13 @@ import json
 from pathlib import Path
 
 from phexplore.catalog.presets import presets
-from phexplore.errors import UnknownNameError
+from phexplore.catalog.states import state
+from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.files.phsafe_config import read_config
 from phexplore.files.project_file import FORMAT, read_project
 from phexplore.files.whole import read_text
 from phexplore.model.issues import InputProblemsError, Issue
+from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
 
 
@@ -35,6 +37,32 @@ def load_scenario(text: str) -> Scenario:
     return _from_file(path, name)
 
 
+def require_phsafe(scenario: Scenario, wish: str) -> None:
+    """Refuse a scenario of another system than PHSafe.
+
+    Args:
+        scenario: any.
+        wish: what was asked for, as the beginning of a sentence.
+
+    Raises:
+        PhexploreError: it holds parameters of TopDown.
+    """
+    if not isinstance(scenario.method, PhSafe):
+        raise PhexploreError(
+            f"{wish} needs the parameters of the S-DHC (PHSafe), but {scenario.name!r} holds those of TopDown.",
+            "Choose another scenario, e.g. sdhc-2020-us; phexplore forecast shows the figures of both systems.",
+        )
+
+
+def parse_states(text: str) -> tuple[str, ...] | None:
+    """Return the FIPS codes of states named by code, abbreviation or name with commas between, None for none at all.
+
+    Raises:
+        UnknownNameError: one of them is no state.
+    """
+    return tuple(dict.fromkeys(state(name).fips for name in text.split(",") if name.strip())) or None
+
+
 def _from_file(path: Path, name: str) -> Scenario:
     content = read_text(path)
     if path.suffix == ".phx" or _is_project(content):
@@ -51,6 +79,6 @@ def _from_file(path: Path, name: str) -> Scenario:
 def _is_project(content: str) -> bool:
     try:
         value = json.loads(content)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return isinstance(value, dict) and value.get("format") == FORMAT

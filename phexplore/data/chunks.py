@@ -11,8 +11,8 @@ from phexplore.data.layout import FRAMES, LARGEST_MAFID, Frame
 from phexplore.data.problems import Phase, ProblemLog, Rule, report
 from phexplore.data.reading import Table, join_tables, read_batches
 from phexplore.data.source import DataSource, find_source
-from phexplore.data.validation import as_population, link, restrict
-from phexplore.model.issues import InputProblemsError
+from phexplore.data.validation import as_population, check_data, link, restrict
+from phexplore.model.issues import InputProblemsError, Issue, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,6 +66,27 @@ def iter_chunks(
         _refuse(log, up_to)
         if linked is not None and len(linked.units):
             yield as_population(linked.persons, linked.units, linked.geo)
+
+
+def record_problems(path: Path, states: tuple[str, ...] | None = None) -> tuple[Issue, ...]:
+    """Return the problems between columns of a population that passed up to the phase of keys; none when it is clean.
+
+    Files sorted by MAFID are read in parts, and only the first part with problems is listed; others are loaded whole.
+
+    Args:
+        path: the directory, one of its files, or ``demo``.
+        states: FIPS codes to keep, all when None.
+    """
+    try:
+        for _ in iter_chunks(path, states=states):
+            pass
+    except UnsortedError:
+        found = check_data(path, states).issues
+    except InputProblemsError as error:
+        found = error.issues
+    else:
+        return ()
+    return tuple(issue for issue in found if issue.severity is Severity.ERROR)
 
 
 def _refuse(log: ProblemLog, up_to: Phase) -> None:

@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 from phexplore.errors import PhexploreError
+from phexplore.model.issues import InputProblemsError, Issue
 
 
 class WriteError(PhexploreError):
@@ -69,15 +70,22 @@ def read_text(path: Path, *, limit: int = 256 * 2**20) -> str:
     """Return the text of a file.
 
     Raises:
-        PhexploreError: missing, unreadable, larger than `limit` bytes, or not UTF-8.
+        InputProblemsError: missing, unreadable, larger than `limit` bytes, or not UTF-8.
     """
     try:
         if path.is_dir():
-            raise PhexploreError(f"{path} is a directory, not a file.", "Name the file itself.")
+            raise _unreadable(path, "This is a directory, not a file.", "Name the file itself.")
         if path.stat().st_size > limit:
-            raise PhexploreError(f"{path} is larger than {limit // 2**20} MB.", "This is not a parameter file.")
-        return path.read_bytes().decode("utf-8-sig")
+            raise _unreadable(path, f"The file is larger than {limit // 2**20} MB.", "This is not a parameter file.")
+        content = path.read_bytes()
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise PhexploreError(f"{path} is not UTF-8 text (byte {error.start}).", "Save it as UTF-8.") from error
+        line = content.count(b"\n", 0, error.start) + 1
+        column = error.start - content.rfind(b"\n", 0, error.start)
+        raise _unreadable(path, "This is not UTF-8 text.", "Save the file as UTF-8.", line, column) from error
     except OSError as error:
-        raise PhexploreError(f"{path} cannot be read: {error.strerror or error}.", "Check the name.") from error
+        raise _unreadable(path, f"The file cannot be read: {error.strerror or error}.", "Check the name.") from error
+
+
+def _unreadable(path: Path, sentence: str, remedy: str, line: int = 0, column: int = 0) -> InputProblemsError:
+    return InputProblemsError([Issue((str(path),), sentence, remedy, line=line, column=column)])

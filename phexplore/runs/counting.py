@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from phexplore.data.chunks import UnsortedError, iter_chunks
+from phexplore.data.chunks import UnsortedError, iter_chunks, record_problems
 from phexplore.data.problems import Phase
 from phexplore.data.source import DataSource, Storage, find_source
 from phexplore.data.validation import load_data
+from phexplore.model.issues import InputProblemsError
 from phexplore.runs.simulation import Watch
-from phexplore.simulate.phsafe_count import CountingSpec, PhsafeCounter
+from phexplore.simulate.phsafe_count import CountingSpec, PhsafeCounter, UnclassifiableRecordError
 from phexplore.simulate.tabulation import Tabulation
 
 _SAMPLE_BYTES = 1 << 16
@@ -32,9 +33,21 @@ def count_population(
 
     Raises:
         InputProblemsError: the data did not pass validation.
-        UnclassifiableRecordError: a record of a table's universe fits none of its cells.
+            Or a private count met records that fit none of the cells of their table; all of them are listed.
         CancelledError: the run is to stop.
     """
+    try:
+        return _count(path, states, specs, watch)
+    except UnclassifiableRecordError as error:
+        watch.checkpoint()
+        if problems := record_problems(path, states):
+            raise InputProblemsError(problems) from error
+        raise
+
+
+def _count(
+    path: Path, states: tuple[str, ...], specs: tuple[CountingSpec, ...], watch: Watch
+) -> tuple[Tabulation, ...]:
     total = _persons(find_source(path))
     try:
         return _count_parts(path, states, specs, watch, total)

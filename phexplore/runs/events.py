@@ -111,12 +111,14 @@ class Failed:
     Attributes:
         sentence: for the user.
         remedy: what to do about it.
-        details: traceback or the end of the log, for a bug report.
+        details: traceback or the end of the log, for a bug report; or what is wrong with the input, a line each.
+        problems: how many problems of the input `details` lists; 0 when the reason is another one.
     """
 
     sentence: str
     remedy: str = ""
     details: str = ""
+    problems: int = 0
 
 
 FinalEvent = Finished | Failed

@@ -227,7 +227,7 @@ def _failure(error: Exception) -> Failed:
     match error:
         case InputProblemsError():
             listed = "\n".join(f"{issue.place}: {issue.sentence} {issue.remedy}" for issue in error.issues)
-            return Failed(error.sentence, error.remedy, listed)
+            return Failed(error.sentence, error.remedy, listed, len(error.issues))
         case PhexploreError():
             return Failed(error.sentence, error.remedy, details)
         case MemoryError():

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,13 +17,11 @@ from phexplore.errors import PhexploreError
 from phexplore.model.keys import QueryKey, Region
 from phexplore.model.numbers import UNLIMITED, Budget
 from phexplore.noise.distributions import DiscreteGaussian, Noise, NoNoise, TwoSidedGeometric, noise_for
-from phexplore.noise.sampler import Sampler, sampler_for
+from phexplore.noise.sampler import sampler_for
 from phexplore.simulate.phsafe_count import derived_counts
 from phexplore.simulate.tabulation import Tabulation, region_ids
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
-
     from numpy.typing import NDArray
 
     from phexplore.model.phsafe import PhSafe
@@ -140,7 +138,7 @@ class PhsafeReleaser:
         for measurement in self.measurements:
             query = measurement.query
             exact = self._tabulation.counts[query]
-            noise = _sampler(measurement.noise).sample(entropy.spawn(self._place[query]), exact.size)
+            noise = sampler_for(measurement.noise).sample(entropy.spawn(self._place[query]), exact.size)
             spending.append(measurement.spends)
             counts[query] = exact + noise.reshape(exact.shape)
         confirm_spent(self._declared, spending)
@@ -151,11 +149,6 @@ class PhsafeReleaser:
             noise=self.noise,
             is_reproducible=entropy.is_reproducible,
         )
-
-
-def _sampler(noise: Noise) -> Sampler:
-    # Every noise is a frozen value; the protocol does not say that it hashes, which the cache of samplers needs.
-    return sampler_for(cast("Hashable", noise))
 
 
 def _require_match(tabulation: Tabulation, parameters: PhSafe) -> None:

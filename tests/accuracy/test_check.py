@@ -40,6 +40,13 @@ CASES = {
     "foreign threshold": (
         lambda s: with_method(s, thresholds={**s.method.thresholds, TableId("PH1_denom"): 3}),
         "error", ("thresholds", "PH1_denom")),
+    "foreign target": (
+        lambda s: with_method(s, targets={**s.method.targets, parse_query("PH9/usa_*"): Fraction(5)}),
+        "error", ("targets", "PH9/usa_*")),
+    "foreign lock": (
+        lambda s: with_method(s, locks=frozenset({parse_query("PH9/usa_*")})), "error", ("locks", "PH9/usa_*")),
+    "noise beyond any count": (
+        lambda s: set_budget(s, STATE, Fraction(1, 10**40)), "error", ("budgets", "PH3/state_A-G")),
     "no states": (lambda s: with_method(s, states=()), "error", ("states",)),
     "unknown state": (lambda s: set_states(s, ("44", "99")), "error", ("states",)),
     "mixed Puerto Rico": (lambda s: set_states(s, ("44", "72")), "error", ("states",)),

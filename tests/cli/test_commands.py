@@ -9,8 +9,13 @@ import sys
 
 import pytest
 
+from population_files import with_value, write_csv
+
 from phexplore.cli.app import BAD_INPUT, CANCELLED, DONE, EXPECTED_FAILURE, run
+from phexplore.document.project import Project
 from phexplore.files.phsafe_config import write_config
+from phexplore.model.workbook import Workbook
+from phexplore.report.known import SCENARIO_EXPORTERS
 
 CONTRACT_IDS = [
     "sdhc-2020-us", "sdhc-2020-pr", "pl94-2020-persons-us", "pl94-2020-units-us", "pl94-2020-persons-pr",
@@ -109,12 +114,86 @@ def test_that_a_bad_file_lists_every_problem_and_exits_with_2(capsys, tmp_path, 
 
 
 @pytest.mark.parametrize(
-    "arguments", [["forecast"], ["forecast", "nosuch"], ["nosuchcommand"], ["run", "sdhc-2020-us"]]
+    "arguments",
+    [
+        ["forecast"],
+        ["forecast", "nosuch"],
+        ["forecast", "."],
+        ["nosuchcommand"],
+        ["run", "sdhc-2020-us"],
+        ["run", "sdhc-2020-us", "--data", "demo", "--out", "r", "--seed", "9223372036854775808"],
+        ["run", "sdhc-2020-us", "--data", "demo", "--out", "r", "--no-noise", "--non-private"],
+        ["report", "nosuch", "--format", "html", "--out", "r"],
+        ["report", ".", "--format", "html", "--out", "r"],
+        ["tabulate", "demo", "--out", "r", "--states", "44,ZZ"],
+        ["tabulate", "demo", "--out", "r", "--states", "44", "--truncate", "sdhc-2020-us"],
+        ["data", "check", "demo", "--states", "99"],
+        ["synth", "sdhc", "--persons", "0", "--seed", "1", "--out", "r"],
+        ["synth", "sdhc", "--persons", "9", "--seed", "1", "--out", "r", "--states", "44", "--pr"],
+        ["synth", "pl94", "--blocks", "0", "--seed", "1", "--out", "r"],
+    ],
 )
-def test_that_bad_arguments_exit_with_2(capsys, arguments):
+def test_that_bad_arguments_exit_with_2(capsys, tmp_path, monkeypatch, arguments):
+    monkeypatch.chdir(tmp_path)
     status, _, err = call(capsys, *arguments)
     assert status == BAD_INPUT
     assert err
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *(["export", "pl94-2020-persons-us", "--format", form, "--out", "x"] for form in ("phsafe-config", *SCENARIO_EXPORTERS)),
+        ["tabulate", "demo", "--out", "x", "--truncate", "dhc-2020-units-us"],
+        ["run", "pl94-2020-persons-us", "--data", "demo", "--out", "x"],
+    ],
+)  # fmt: skip
+def test_that_what_topdown_has_not_is_an_expected_failure(capsys, tmp_path, monkeypatch, arguments):
+    monkeypatch.chdir(tmp_path)
+    status, _, err = call(capsys, *arguments)
+    assert status == EXPECTED_FAILURE
+    assert "TopDown" in err
+
+
+@pytest.mark.parametrize("content", [b"caf\xe9", b"[" * 100_000, b'{"a":' * 100_000, b"", b"[]"])
+def test_that_a_file_that_is_no_scenario_exits_with_2_and_its_place(capsys, tmp_path, content):
+    (tmp_path / "x.json").write_bytes(content)
+    status, _, err = call(capsys, "check", tmp_path / "x.json")
+    assert status == BAD_INPUT
+    assert "x.json:1:" in err
+
+
+def test_that_damaged_parameters_cannot_be_compared(capsys, tmp_path, us):
+    path = tmp_path / "x.phx"
+    project = Project.new(Workbook((us,), us.name, us.baseline))
+    project.save(path)
+    project.close()
+    path.write_text(path.read_text(encoding="utf-8").replace("PH2/usa_*", "PH9/usa_*"), encoding="utf-8")
+    assert call(capsys, "check", path)[0] == EXPECTED_FAILURE
+    status, _, err = call(capsys, "diff", path, "sdhc-2020-us")
+    assert status == EXPECTED_FAILURE
+    assert "PH2" in err
+
+
+@pytest.mark.parametrize(
+    ("broken", "places"),
+    [
+        (with_value("persons", 2, "QAGE", "200", with_value("persons", 0, "QAGE", "x")), ["persons.csv:2:3"]),
+        (with_value("persons", 2, "QAGE", "200", with_value("persons", 0, "QAGE", "116")), ["persons.csv:2:3", "persons.csv:4:3"]),
+        (with_value("units", 0, "CPLT", "5", with_value("units", 1, "TEN", "0")), ["units.csv:2:10", "units.csv:3:7"]),
+    ],
+    ids=["type", "values", "records"],
+)  # fmt: skip
+def test_that_bad_data_is_listed_with_file_line_and_column(capsys, tmp_path, broken, places):
+    data, out = write_csv(tmp_path / "data", broken), tmp_path / "out"
+    for arguments in (
+        ["tabulate", data, "--out", out, "--truncate", "sdhc-2020-us"],
+        ["run", "sdhc-2020-us", "--data", data, "--out", out / "run"],
+    ):
+        status, _, err = call(capsys, *arguments)
+        assert status == BAD_INPUT
+        assert [place for place in places if f"{place}: " in err] == places
 
 
 def test_that_an_unknown_preset_proposes_the_nearest(capsys):
@@ -177,7 +256,7 @@ def test_that_a_run_leaves_what_the_contract_names(capsys, tmp_path):
     assert {"spec.json", "events.jsonl", "summary.json", "manifest.json", "trial-00000.parquet"} <= names
     summary = json.loads((out / "summary.json").read_text(encoding="utf-8"))
     assert {"checks", "metrics", "seconds", "failsafe"} <= set(summary)
-    assert all(value in {True, 0} for value in summary["checks"].values())
+    assert all(value is True for value in summary["checks"].values())
     report = tmp_path / "report"
     assert call(capsys, "report", out, "--format", "csv", "--out", report)[0] == DONE
     assert (report / "metrics.csv").exists()

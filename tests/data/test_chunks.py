@@ -7,7 +7,7 @@ import pytest
 from population_files import tiny_population, with_value, write_csv, write_parquet
 
 from phexplore.data import reading
-from phexplore.data.chunks import UnsortedError, iter_chunks
+from phexplore.data.chunks import UnsortedError, iter_chunks, record_problems
 from phexplore.data.population import SdhcGeo, SdhcPersons, SdhcUnits
 from phexplore.data.problems import Phase
 from phexplore.data.synthetic.generator import generate_sdhc
@@ -100,6 +100,21 @@ def test_that_records_without_a_cell_pass_where_production_takes_them(tmp_path):
     assert sum(len(part.persons) for part in iter_chunks(tmp_path, persons_per_chunk=1, up_to=Phase.KEYS)) == 8
     with pytest.raises(InputProblemsError, match="TEN is 0"):
         list(iter_chunks(tmp_path, persons_per_chunk=1))
+
+
+@pytest.mark.parametrize("is_sorted", [True, False])
+def test_that_the_records_a_private_count_stops_at_are_found_with_their_lines(tmp_path, is_sorted):
+    population = with_value("units", 0, "TEN", "0", with_value("persons", 7, "RELSHIP", "37"))
+    for rows in population.values():
+        rows.sort(key=lambda row: int(row[1]), reverse=not is_sorted)
+    write_csv(tmp_path, population)
+    assert sorted(issue.place for issue in record_problems(tmp_path)) == (
+        ["persons.csv:9:6", "units.csv:2:7"] if is_sorted else ["persons.csv:3:6", "units.csv:6:7"]
+    )
+    assert [issue.place for issue in record_problems(tmp_path, ("09",))] == [
+        "persons.csv:9:6" if is_sorted else "persons.csv:3:6"
+    ]
+    assert record_problems(write_csv(tmp_path / "clean")) == ()
 
 
 def test_that_a_part_of_nobody_is_refused():

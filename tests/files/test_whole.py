@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from phexplore.errors import PhexploreError
 from phexplore.files.whole import WriteError, read_text, write_whole
+from phexplore.model.issues import InputProblemsError
 
 
 def test_that_a_file_is_replaced_and_its_previous_content_kept(tmp_path):
@@ -32,13 +32,13 @@ def test_that_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, monk
 
 
 def test_that_unreadable_files_are_sentences(tmp_path):
-    (tmp_path / "latin").write_bytes(b"caf\xe9")
-    with pytest.raises(PhexploreError, match="UTF-8"):
+    (tmp_path / "latin").write_bytes(b"one\nun caf\xe9")
+    with pytest.raises(InputProblemsError, match="latin:2:7: This is not UTF-8"):
         read_text(tmp_path / "latin")
-    with pytest.raises(PhexploreError, match="cannot be read"):
+    with pytest.raises(InputProblemsError, match="cannot be read"):
         read_text(tmp_path / "absent")
-    with pytest.raises(PhexploreError, match="directory"):
+    with pytest.raises(InputProblemsError, match="directory"):
         read_text(tmp_path)
     (tmp_path / "large").write_bytes(b"x" * 11)
-    with pytest.raises(PhexploreError, match="larger"):
+    with pytest.raises(InputProblemsError, match="larger"):
         read_text(tmp_path / "large", limit=10)

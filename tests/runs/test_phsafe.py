@@ -22,6 +22,7 @@ from phexplore.data.source import find_source
 from phexplore.data.validation import load_data
 from phexplore.errors import CancelledError
 from phexplore.metrics.numbers import cell_groups
+from phexplore.model.issues import InputProblemsError
 from phexplore.model.keys import TableId, parse_query
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
@@ -311,8 +312,9 @@ def test_that_a_record_that_fits_no_cell_fails_a_private_run_and_counts_in_an_ex
         pq.write_table(content, tmp_path / f"{frame}.parquet")
     (tmp_path / "run").mkdir()
     simulation = make_simulation(RunSpec(us, describe_data(tmp_path), 1, 7), tmp_path / "run")
-    with pytest.raises(UnclassifiableRecordError, match="PH2"):
+    with pytest.raises(InputProblemsError, match=r"units\.parquet:\d+:10: CPLT is 5") as refused:
         simulation.prepare(SilentWatch())
+    assert isinstance(refused.value.__cause__, UnclassifiableRecordError)
     summary = run(tmp_path / "exact", us, trials=1, data=tmp_path, mode=RunMode.NON_PRIVATE)
     assert summary["checks"]["totals_equal_their_cells"] > 0
 
