@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -105,27 +105,52 @@ class Row:
         return self.entry.margins.by(chosen)
 
 
+def differs_only_in_share(first: Row, second: Row) -> bool:
+    """Return whether two rows of one query show the same, except for the share, which every budget moves."""
+    was, now = first.entry, second.entry
+    return (
+        was.budget == now.budget
+        and was.threshold == now.threshold
+        and first.target == second.target
+        and first.is_locked == second.is_locked
+        and first.before is second.before
+        and first.framework is second.framework
+        and first.conventions == second.conventions
+    )
+
+
+def row_of(shown: Shown, query: QueryKey) -> Row:
+    """Return the row of one query."""
+    return _row(shown, shown.figures.query(query), _before(shown).get(query))
+
+
 def rows_of(shown: Shown) -> dict[QueryKey, Row]:
     """Return all rows in the order of Table 10."""
-    scenario, reference = shown.scenario, shown.reference
-    method = scenario.phsafe
-    before: dict[QueryKey, QueryForecast] = {}
-    if reference is not None and reference.scenario.phsafe.framework is method.framework:
-        before = {entry.query: entry for entry in reference.figures.queries}
-    rows = {}
-    for entry in shown.figures.queries:
-        target = method.targets.get(entry.query)
-        rows[entry.query] = Row(
-            entry.query,
-            entry,
-            target,
-            target is None or is_target_met(entry, target, scenario),
-            entry.query in method.locks,
-            scenario.conventions,
-            method.framework,
-            before.get(entry.query),
-        )
-    return rows
+    before = _before(shown)
+    return {entry.query: _row(shown, entry, before.get(entry.query)) for entry in shown.figures.queries}
+
+
+def _before(shown: Shown) -> Mapping[QueryKey, QueryForecast]:
+    """Return the entries of the reference, none when its budgets mean something else."""
+    reference = shown.reference
+    if reference is None or reference.scenario.phsafe.framework is not shown.scenario.phsafe.framework:
+        return {}
+    return {entry.query: entry for entry in reference.figures.queries}
+
+
+def _row(shown: Shown, entry: QueryForecast, before: QueryForecast | None) -> Row:
+    scenario = shown.scenario
+    target = scenario.phsafe.targets.get(entry.query)
+    return Row(
+        entry.query,
+        entry,
+        target,
+        target is None or is_target_met(entry, target, scenario),
+        entry.query in scenario.phsafe.locks,
+        scenario.conventions,
+        scenario.phsafe.framework,
+        before,
+    )
 
 
 def header(column: Column, framework: PrivacyFramework, conventions: Conventions) -> str:

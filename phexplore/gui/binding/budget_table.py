@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, QSortFilterProxyModel, Qt
@@ -20,6 +20,7 @@ from phexplore.gui.binding.budget_row import (
     Row,
     check_edit,
     column_name,
+    differs_only_in_share,
     edit_of,
     exact,
     forbidden,
@@ -42,9 +43,38 @@ REFUSAL_ROLE = ROW_ROLE + 1
 """The `Refusal` of the last entry into a cell, None when it was taken. Setting it to None shows the value again."""
 COLUMN_ROLE = ROW_ROLE + 2
 """The `Column` of a cell."""
+LOOK_ROLE = ROW_ROLE + 3
+"""The `CellLook` of a cell: all a delegate needs to draw it, in one question."""
 _RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 _CENTRE = int(Qt.AlignmentFlag.AlignCenter)
+
+
+@dataclass(frozen=True, slots=True)
+class CellLook:
+    """How a cell is drawn.
+
+    Attributes:
+        column: which one.
+        table: of the row, which begins a group where it differs from the row above.
+        text: shown text.
+        ink: its colour.
+        paper: background, None for the table's.
+        bold: bold face.
+        alignment: Qt's flags.
+        checked: whether it is ticked, None when it has no tick.
+        flags: what can be done with the cell.
+    """
+
+    column: Column
+    table: str
+    text: str
+    ink: QColor
+    paper: QColor | None
+    bold: bool
+    alignment: int
+    checked: bool | None
+    flags: Qt.ItemFlag
 
 
 class BudgetTable(QAbstractTableModel):
@@ -58,6 +88,7 @@ class BudgetTable(QAbstractTableModel):
         super().__init__(parent)
         self._session = session
         self._rows: list[Row] = list(rows_of(session.shown).values())
+        self._looks: list[dict[Column, CellLook]] = [{} for _ in self._rows]
         self._refusals: dict[tuple[QueryKey, Column], Refusal] = {}
         session.updated.connect(self._on_updated)
         appearance().changed.connect(self._on_appearance)
@@ -95,21 +126,17 @@ class BudgetTable(QAbstractTableModel):
     def flags(self, index: Index) -> Qt.ItemFlag:
         if not index.isValid():
             return Qt.ItemFlag.NoItemFlags
-        column, row = COLUMNS[index.column()], self._rows[index.row()]
-        flags = Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemNeverHasChildren
-        if forbidden(column, row):
-            return flags
-        if column in TYPED:
-            return flags | Qt.ItemFlag.ItemIsEditable
-        return flags | Qt.ItemFlag.ItemIsUserCheckable
+        return self._look(index.row(), COLUMNS[index.column()]).flags
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid():
             return None
         column, row = COLUMNS[index.column()], self._rows[index.row()]
-        refusal = self._refusals.get((row.query, column))
+        if role == LOOK_ROLE:
+            return self._look(index.row(), column)
         if role == COLUMN_ROLE:
             return column
+        refusal = self._refusals.get((row.query, column))
         if role == REFUSAL_ROLE:
             return refusal
         answer = _ANSWERS.get(role)
@@ -133,6 +160,7 @@ class BudgetTable(QAbstractTableModel):
             self._forget((row.query, column))
             return True
         self._refusals[row.query, column] = refusal
+        self._looks[index.row()].pop(column, None)
         self.dataChanged.emit(index, index)
         return False
 
@@ -153,6 +181,7 @@ class BudgetTable(QAbstractTableModel):
 
     def _forget(self, key: tuple[QueryKey, Column]) -> None:
         if self._refusals.pop(key, None) is not None:
+            self._looks[self.row_of(key[0])].pop(key[1], None)
             cell = self.index(self.row_of(key[0]), COLUMNS.index(key[1]))
             self.dataChanged.emit(cell, cell)
 
@@ -162,6 +191,7 @@ class BudgetTable(QAbstractTableModel):
         if before is None or [row.query for row in rows] != [row.query for row in self._rows]:
             self.beginResetModel()
             self._rows = rows
+            self._looks = [{} for _ in rows]
             self._refusals.clear()
             self.endResetModel()
             return
@@ -178,11 +208,14 @@ class BudgetTable(QAbstractTableModel):
         """Announce the rows that differ; the shares of all others as one block, because one budget moves them all."""
         moved = []
         for number, (was, now) in enumerate(zip(old, new, strict=True)):
-            if was == now:
+            if was.entry is now.entry and was == now:
                 continue
-            if replace(was, entry=replace(was.entry, share=now.entry.share)) == now:
-                moved.append(number)
+            if differs_only_in_share(was, now):
+                if was.entry.share != now.entry.share:
+                    moved.append(number)
+                    self._looks[number].pop(Column.SHARE, None)
                 continue
+            self._looks[number] = {}
             for key in [key for key in self._refusals if key[0] == now.query]:
                 del self._refusals[key]
             self.dataChanged.emit(self.index(number, 0), self.index(number, len(COLUMNS) - 1))
@@ -190,9 +223,37 @@ class BudgetTable(QAbstractTableModel):
             share = COLUMNS.index(Column.SHARE)
             self.dataChanged.emit(self.index(moved[0], share), self.index(moved[-1], share))
 
+    def _look(self, number: int, column: Column) -> CellLook:
+        looks = self._looks[number]
+        if (found := looks.get(column)) is None:
+            row = self._rows[number]
+            refusal = self._refusals.get((row.query, column))
+            checked = None if column not in CHECKED else _is_checked(column, row)
+            found = CellLook(
+                column,
+                row.query.table,
+                _shown(column, row, refusal),
+                _ink(column, row, refusal),
+                _paper(column, row, refusal),
+                _is_bold(column, row),
+                _alignment(column),
+                checked,
+                _flags(column, row),
+            )
+            looks[column] = found
+        return found
+
     def _on_appearance(self) -> None:
+        self._looks = [{} for _ in self._rows]
         if self._rows:
             self.dataChanged.emit(self.index(0, 0), self.index(len(self._rows) - 1, len(COLUMNS) - 1))
+
+
+def _flags(column: Column, row: Row) -> Qt.ItemFlag:
+    flags = Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemNeverHasChildren
+    if forbidden(column, row):
+        return flags
+    return flags | (Qt.ItemFlag.ItemIsEditable if column in TYPED else Qt.ItemFlag.ItemIsUserCheckable)
 
 
 def _shown(column: Column, row: Row, refusal: Refusal | None) -> str:
@@ -206,8 +267,11 @@ def _editable(column: Column, row: Row, refusal: Refusal | None) -> str:
 def _checked(column: Column, row: Row, _: Refusal | None) -> Qt.CheckState | None:
     if column not in CHECKED:
         return None
-    checked = row.is_published if column is Column.PUBLISHED else row.is_locked
-    return Qt.CheckState.Checked if checked else Qt.CheckState.Unchecked
+    return Qt.CheckState.Checked if _is_checked(column, row) else Qt.CheckState.Unchecked
+
+
+def _is_checked(column: Column, row: Row) -> bool:
+    return row.is_published if column is Column.PUBLISHED else row.is_locked
 
 
 def _tip(column: Column, row: Row, refusal: Refusal | None) -> str:
@@ -217,8 +281,7 @@ def _tip(column: Column, row: Row, refusal: Refusal | None) -> str:
 def _spoken(column: Column, row: Row, refusal: Refusal | None) -> str:
     name = column_name(column, row.framework, row.conventions)
     if column in CHECKED:
-        checked = row.is_published if column is Column.PUBLISHED else row.is_locked
-        return f"{row.query.title}, {name}: {'yes' if checked else 'no'}"
+        return f"{row.query.title}, {name}: {'yes' if _is_checked(column, row) else 'no'}"
     shown = f"{refusal.text}, refused: {refusal.reason}" if refusal else text(column, row)
     return f"{row.query.title}, {name}: {shown}"
 
@@ -254,13 +317,15 @@ def _paper(column: Column, row: Row, refusal: Refusal | None) -> QColor | None:
     return None
 
 
-def _font(column: Column, row: Row, _: Refusal | None) -> QFont | None:
+def _is_bold(column: Column, row: Row) -> bool:
     changed = row.before is not None and (
         row.before.bounded_budget != row.entry.bounded_budget or row.before.threshold != row.entry.threshold
     )
-    if column is Column.TABLE or (changed and column in {Column.BUDGET, Column.BOUNDED, Column.MARGIN}):
-        return appearance().font(bold=True)
-    return None
+    return column is Column.TABLE or (changed and column in {Column.BUDGET, Column.BOUNDED, Column.MARGIN})
+
+
+def _font(column: Column, row: Row, _: Refusal | None) -> QFont | None:
+    return appearance().font(bold=True) if _is_bold(column, row) else None
 
 
 _ANSWERS: dict[int, Callable[[Column, Row, Refusal | None], Any]] = {
@@ -286,6 +351,8 @@ class BudgetFilter(QSortFilterProxyModel):
         self._level = ""
         self._words: tuple[str, ...] = ()
         self._subset = ""
+        # A row that no longer fits stays until the filter is set again: it must not vanish under the cursor.
+        self.setDynamicSortFilter(False)
         self.setSourceModel(table)
 
     def show_only(self, *, table: str = "", level: str = "", words: str = "", subset: str = "") -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from phexplore.accuracy.forecast import Forecast, QueryForecast
 from phexplore.catalog.tables import TableProduct, tables
@@ -48,7 +49,12 @@ def is_target_met(entry: QueryForecast, target: Fraction, scenario: Scenario) ->
     """Return whether the margin, rounded to whole people as the paper prints it, is within the target."""
     if entry.margins is None:
         return True
-    return round(Fraction(entry.margins.by(scenario.conventions.margin))) <= target
+    return _keeps(entry.margins.by(scenario.conventions.margin), target)
+
+
+@lru_cache(maxsize=1024)
+def _keeps(margin: float, target: Fraction) -> bool:
+    return round(Fraction(margin)) <= target
 
 
 def missed_targets(scenario: Scenario, figures: Forecast) -> tuple[QueryKey, ...]:

@@ -164,7 +164,7 @@ class Session(QObject):
         project.listen(on_change)
 
     def _show(self, workbook: Workbook) -> None:
-        before, self._shown = self._shown, shown(workbook)
+        before, self._shown = self._shown, shown(workbook, self._shown)
         self._announce(before)
         self._journal.start()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from phexplore.accuracy.check import check
 from phexplore.accuracy.forecast import Forecast, forecast
@@ -29,23 +30,26 @@ class Reference:
     figures: Forecast
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Shown:
-    """One version of the project with its figures.
+    """One version of the project with its figures. Compared by identity: there is one per version.
 
     Attributes:
         workbook: all scenarios.
         scenario: the active one.
         figures: its forecast.
-        issues: what is wrong with it, errors first.
         reference: what it is compared with, None for nothing.
     """
 
     workbook: Workbook
     scenario: Scenario
     figures: Forecast
-    issues: tuple[Issue, ...]
     reference: Reference | None
+
+    @cached_property
+    def issues(self) -> tuple[Issue, ...]:
+        """What is wrong with the scenario, errors first; found when first asked for, which a drag does once per frame."""
+        return tuple(check(self.scenario))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,18 +85,27 @@ def shown_presets() -> tuple[Preset, ...]:
     return tuple(preset for preset in presets().values() if isinstance(preset.scenario.method, PhSafe))
 
 
-def shown(workbook: Workbook) -> Shown:
-    """Return what is to be shown of a workbook."""
+def shown(workbook: Workbook, before: Shown | None = None) -> Shown:
+    """Return what is to be shown of a workbook.
+
+    Args:
+        workbook: the version to show.
+        before: what was shown last; its reference is taken over when it is still the one.
+    """
     scenario = workbook.scenario
-    return Shown(workbook, scenario, forecast(scenario), tuple(check(scenario)), _reference(workbook))
+    reference = _reference(workbook, before.reference if before is not None else None)
+    return Shown(workbook, scenario, forecast(scenario), reference)
 
 
-def _reference(workbook: Workbook) -> Reference | None:
+def _reference(workbook: Workbook, before: Reference | None) -> Reference | None:
     name = workbook.comparison
     if name in workbook.names:
-        scenario = workbook.find(name)
-        return Reference(name, scenario, forecast(scenario))
-    preset = presets().get(name)
-    if preset is not None and isinstance(preset.scenario.method, PhSafe):
-        return Reference(preset.title, preset.scenario, forecast(preset.scenario))
-    return None
+        title, scenario = name, workbook.find(name)
+    else:
+        preset = presets().get(name)
+        if preset is None or not isinstance(preset.scenario.method, PhSafe):
+            return None
+        title, scenario = preset.title, preset.scenario
+    if before is not None and before.scenario is scenario and before.title == title:
+        return before
+    return Reference(title, scenario, forecast(scenario))

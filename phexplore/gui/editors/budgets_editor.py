@@ -69,7 +69,7 @@ class BudgetsEditor(QWidget):
         self._make_menu()
         self.view.query_entered.connect(session.select)
         session.selected.connect(self.view.show_query)
-        session.updated.connect(self._count_rows)
+        session.settled.connect(self._count_rows)
         self._count_rows()
         self.view.show_query(session.selection)
 

@@ -13,11 +13,11 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPen
-from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QPen
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from phexplore.gui.binding.budget_row import CHECKED, Column
-from phexplore.gui.binding.budget_table import COLUMN_ROLE, REFUSAL_ROLE, ROW_ROLE
+from phexplore.gui.binding.budget_table import COLUMN_ROLE, LOOK_ROLE, REFUSAL_ROLE, CellLook
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.icons import pixmap
 from phexplore.gui.theme.metrics import GRID
@@ -26,6 +26,7 @@ from phexplore.gui.widgets.exact_field import ExactLine
 
 Index = QModelIndex | QPersistentModelIndex
 _SYMBOL = 2 * GRID
+_PADDING = 6
 _SUBMIT = frozenset({int(Qt.Key.Key_Return), int(Qt.Key.Key_Enter), int(Qt.Key.Key_Tab), int(Qt.Key.Key_Backtab)})
 
 
@@ -42,6 +43,9 @@ class CellDelegate(QStyledItemDelegate):
         super().__init__(viewport)
         self._bubble = Bubble(viewport)
         self._index = QPersistentModelIndex()
+        self._fonts: tuple[tuple[QFont, QFontMetrics], ...] = ()
+        appearance().changed.connect(self._take_fonts)
+        self._take_fonts()
 
     @property
     def reason(self) -> str:
@@ -88,32 +92,44 @@ class CellDelegate(QStyledItemDelegate):
             return toggle(model, index)
         return False
 
-    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
-        super().initStyleOption(option, index)
-        features = QStyleOptionViewItem.ViewItemFeature
-        option.features &= ~features.HasCheckIndicator
-        if index.data(COLUMN_ROLE) is Column.TABLE and not _starts_group(index):
-            colours = appearance().colours
-            option.palette.setColor(option.palette.ColorRole.Text, QColor(colours.muted))
-            option.font = appearance().font()
-
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Draw a cell from its look alone: an edit redraws fifty of them within one frame."""
+        look: CellLook = index.data(LOOK_ROLE)
+        colours = appearance().colours
         rect: QRect = option.rect
-        paper = index.data(Qt.ItemDataRole.BackgroundRole)
-        if paper is not None:  # the style sheet's item rules do not paint it
-            painter.fillRect(rect, paper)
-        super().paint(painter, option, index)
-        column = index.data(COLUMN_ROLE)
-        if column is Column.PUBLISHED:
-            _paint_tick(painter, rect, index)
-        elif column is Column.LOCK:
-            _paint_lock(painter, rect, index)
+        selected = bool(option.state & QStyle.StateFlag.State_Selected)
+        if selected:
+            painter.fillRect(rect, QColor(colours.accent))
+        elif look.paper is not None:
+            painter.fillRect(rect, look.paper)
+        starts = index.row() > 0 and _starts_group(look, index)
+        if look.column is Column.PUBLISHED:
+            _paint_tick(painter, rect, look)
+        elif look.column is Column.LOCK:
+            _paint_lock(painter, rect, look, selected=selected)
+        else:
+            repeated = look.column is Column.TABLE and index.row() > 0 and not starts
+            ink = QColor(colours.accent_text) if selected else QColor(colours.muted) if repeated else look.ink
+            self._paint_text(painter, rect, look, ink, bold=look.bold and not repeated)
         if index.row() > 0:
-            colours = appearance().colours
-            painter.save()
-            painter.setPen(QPen(QColor(colours.ghost if _starts_group(index) else colours.grid), 1))
+            painter.setPen(QColor(colours.ghost if starts else colours.grid))
             painter.drawLine(rect.topLeft(), rect.topRight())
-            painter.restore()
+        if option.state & QStyle.StateFlag.State_HasFocus:
+            painter.setPen(QColor(colours.text))
+            painter.drawRect(rect.adjusted(0, 0, -1, -1))
+
+    def _paint_text(self, painter: QPainter, rect: QRect, look: CellLook, ink: QColor, *, bold: bool) -> None:
+        font, metrics = self._fonts[bold]
+        room = rect.adjusted(_PADDING, 0, -_PADDING, 0)
+        painter.setFont(font)
+        painter.setPen(ink)
+        # A number cut off at its end would be another number: what has no room ends in an ellipsis.
+        text = metrics.elidedText(look.text, Qt.TextElideMode.ElideRight, room.width())
+        painter.drawText(room, look.alignment, text)
+
+    def _take_fonts(self) -> None:
+        fonts = (appearance().font(), appearance().font(bold=True))
+        self._fonts = tuple((font, QFontMetrics(font)) for font in fonts)
 
     def _submit(self, editor: ExactLine, key: int) -> None:
         index = QModelIndex(self._index)  # type: ignore[call-overload]
@@ -149,20 +165,16 @@ def _is_space(event: QEvent) -> bool:
     return isinstance(event, QKeyEvent) and event.key() in {Qt.Key.Key_Space, Qt.Key.Key_Select}
 
 
-def _starts_group(index: Index) -> bool:
+def _starts_group(look: CellLook, index: Index) -> bool:
     """Whether the row above is of another table."""
-    if index.row() == 0:
-        return True
-    above = index.sibling(index.row() - 1, index.column()).data(ROW_ROLE)
-    here = index.data(ROW_ROLE)
-    return bool(above.query.table != here.query.table)
+    above: CellLook = index.sibling(index.row() - 1, index.column()).data(LOOK_ROLE)
+    return above.table != look.table
 
 
-def _paint_tick(painter: QPainter, rect: QRect, index: Index) -> None:
+def _paint_tick(painter: QPainter, rect: QRect, look: CellLook) -> None:
     """Paint a tick as the style sheet draws those of forms."""
     colours = appearance().colours
-    checked = Qt.CheckState(index.data(Qt.ItemDataRole.CheckStateRole)) == Qt.CheckState.Checked
-    enabled = bool(index.flags() & Qt.ItemFlag.ItemIsUserCheckable)
+    checked, enabled = look.checked, bool(look.flags & Qt.ItemFlag.ItemIsUserCheckable)
     box = QRectF(0, 0, _SYMBOL - 1, _SYMBOL - 1)
     box.moveCenter(QRectF(rect).center())
     painter.save()
@@ -176,9 +188,9 @@ def _paint_tick(painter: QPainter, rect: QRect, index: Index) -> None:
     painter.restore()
 
 
-def _paint_lock(painter: QPainter, rect: QRect, index: Index) -> None:
+def _paint_lock(painter: QPainter, rect: QRect, look: CellLook, *, selected: bool) -> None:
     colours = appearance().colours
-    locked = Qt.CheckState(index.data(Qt.ItemDataRole.CheckStateRole)) == Qt.CheckState.Checked
-    picture = pixmap("locked" if locked else "unlocked", colours.text if locked else colours.border, 2 * _SYMBOL)
+    ink = colours.accent_text if selected else colours.text if look.checked else colours.border
+    picture = pixmap("locked" if look.checked else "unlocked", ink, 2 * _SYMBOL)
     target = QRect(rect.center().x() - _SYMBOL // 2, rect.center().y() - _SYMBOL // 2, _SYMBOL, _SYMBOL)
     painter.drawPixmap(target, picture)

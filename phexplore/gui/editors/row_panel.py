@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QVBoxLayout, QWi
 
 from phexplore.accuracy.solving import reset_query
 from phexplore.errors import PhexploreError
-from phexplore.gui.binding.budget_row import Column, Row, check_edit, edit_of, exact, forbidden, rows_of
+from phexplore.gui.binding.budget_row import Column, Row, check_edit, edit_of, exact, forbidden, row_of
 from phexplore.gui.binding.session import Refusal, Session
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import SymbolButton, TextButton
@@ -83,7 +83,8 @@ class RowPanel(QFrame):
 
     def _refresh(self, _signal: object = None) -> None:
         query = self._session.selection
-        row = rows_of(self._session.shown).get(query) if query is not None else None
+        shown = self._session.shown
+        row = row_of(shown, query) if query is not None and query in shown.scenario.phsafe.budgets else None
         if row == self._row and row is not None:
             return
         if row is None or self._row is None or row.query != self._row.query:

@@ -29,7 +29,7 @@ class ScenarioManager(QWidget):
         self.list.setEditTriggers(QAbstractItemView.EditTrigger.EditKeyPressed)
         self.list.setUniformItemSizes(True)
         self.list.activated.connect(self._activate)
-        self.list.clicked.connect(self._activate)
+        self._active = ""
         self._menu = QMenu(self)
         for preset in shown_presets():
             entry = self._menu.addAction(preset.title)
@@ -38,17 +38,19 @@ class ScenarioManager(QWidget):
         self.new = SymbolButton("plus", "New scenario from a preset", text="New from preset", bordered=True)
         self.new.setMenu(self._menu)
         self.new.setPopupMode(SymbolButton.ToolButtonPopupMode.InstantPopup)
+        self.work_on = SymbolButton("pencil", "Work on the chosen scenario", text="Work on it", bordered=True)
         self.copy = SymbolButton("copy", "Duplicate the scenario", text="Duplicate", bordered=True)
-        self.rename = SymbolButton("pencil", "Rename the scenario", text="Rename", bordered=True)
+        self.rename = SymbolButton("settings", "Rename the scenario", text="Rename", bordered=True)
         self.delete = SymbolButton("trash", "Delete the scenario", text="Delete", bordered=True)
         self.compare = SymbolButton("overview", "Compare with the chosen scenario", text="Compare with", bordered=True)
+        self.work_on.clicked.connect(self.activate)
         self.copy.clicked.connect(self.duplicate)
         self.rename.clicked.connect(self._edit_name)
         self.delete.clicked.connect(self.remove)
         self.compare.clicked.connect(self._compare)
         buttons = QHBoxLayout()
         buttons.setSpacing(GRID)
-        for button in (self.new, self.copy, self.rename, self.delete, self.compare):
+        for button in (self.new, self.work_on, self.compare, self.copy, self.rename, self.delete):
             buttons.addWidget(button)
         buttons.addStretch(1)
         column = QVBoxLayout(self)
@@ -80,10 +82,14 @@ class ScenarioManager(QWidget):
         name = self._chosen()
         self._session.report(self._session.edit_workbook(f"Delete {name}", lambda book: remove_scenario(book, name)))
 
-    def _activate(self, index: QModelIndex) -> None:
-        name = index.data(NAME_ROLE)
+    def activate(self) -> None:
+        """Work on the chosen scenario."""
+        name = self._chosen()
         if name != self._session.shown.workbook.active:
             self._session.report(self._session.edit_workbook(f"Work on {name}", lambda book: activate(book, name)))
+
+    def _activate(self, _index: QModelIndex) -> None:
+        self.activate()
 
     def _edit_name(self) -> None:
         self.list.edit(self.list.currentIndex())
@@ -98,9 +104,9 @@ class ScenarioManager(QWidget):
 
     def _refresh(self, _update: object = None) -> None:
         workbook = self._session.shown.workbook
-        row = self.model.row_of(workbook.active)
-        if self.list.currentIndex().row() != row:
-            self.list.setCurrentIndex(self.model.index(row))
+        if workbook.active != self._active or not self.list.currentIndex().isValid():
+            self._active = workbook.active
+            self.list.setCurrentIndex(self.model.index(self.model.row_of(workbook.active)))
         self.delete.setEnabled(len(workbook.scenarios) > 1)
         lines = min(max(len(workbook.scenarios), 2), 8)
         self.list.setFixedHeight(lines * max(self.list.sizeHintForRow(0), 2 * GRID) + HALF)

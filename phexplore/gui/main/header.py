@@ -45,7 +45,7 @@ class HeaderBar(QFrame):
         row.addStretch(1)
         for widget in (self.undo, self.redo, line(vertical=True), self.run, self.export):
             row.addWidget(widget, 0, Qt.AlignmentFlag.AlignVCenter)
-        session.updated.connect(self._refresh)
+        session.settled.connect(self._refresh)
         session.saved.connect(self._refresh)
         self._refresh()
 

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from phexplore.gui.binding.headline import TileContent, Tone, loss_tile, numbers_tile, run_tile, targets_tile
 from phexplore.gui.binding.session import Session
-from phexplore.gui.binding.shown import Update
+from phexplore.gui.binding.shown import Shown
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.tile import Tile
 
@@ -27,7 +27,7 @@ class HeadlineBar(QWidget):
         for tile in self.tiles:
             row.addWidget(tile, 1)
         self._session = session
-        session.updated.connect(self._on_updated)
+        session.settled.connect(self._on_settled)
         self._refresh()
 
     def show_run(self, result: TileContent | None) -> None:
@@ -35,7 +35,7 @@ class HeadlineBar(QWidget):
         self._run = result
         self._refresh()
 
-    def _on_updated(self, _update: Update) -> None:
+    def _on_settled(self, _shown: Shown) -> None:
         self._refresh()
 
     def _refresh(self) -> None:

@@ -315,7 +315,7 @@ class MainWindow(QMainWindow):
 
     def _connect(self) -> None:
         session = self.session
-        session.updated.connect(self._refresh)
+        session.settled.connect(self._refresh)
         session.saved.connect(self._refresh)
         session.refused.connect(self._on_refused)
         self.navigation.chosen.connect(self._go)

@@ -9,6 +9,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetrics, QPalette
 from PySide6.QtWidgets import QApplication
+from shiboken6 import isValid
 
 from phexplore.gui.theme.colours import DARK, LIGHT, Colours
 from phexplore.gui.theme.stylesheet import stylesheet
@@ -68,6 +69,7 @@ class Appearance(QObject):
         self._choice = ThemeChoice.SYSTEM
         self._scale = SMALLEST_SCALE
         self._colours = LIGHT
+        self._applied: tuple[Colours, int] | None = None
         application.setStyle("Fusion")
         _ensure_font(application)
         application.styleHints().colorSchemeChanged.connect(self._follow_system)
@@ -115,7 +117,11 @@ class Appearance(QObject):
             self._apply()
 
     def _apply(self) -> None:
-        self._colours = self._wanted()
+        wanted = (self._wanted(), self._scale)
+        if wanted == self._applied:  # every widget would be styled anew for nothing
+            return
+        self._applied = wanted
+        self._colours = wanted[0]
         font = QFont(self._application.font())
         font.setPointSizeF(BASE_POINT_SIZE * self._scale / 100)
         font.setFeature(QFont.Tag("tnum"), 1)
@@ -148,11 +154,18 @@ def appearance() -> Appearance:
     Raises:
         TypeError: there is no QApplication yet.
     """
+    if _FOUND and isValid(_FOUND[0]):
+        return _FOUND[0]
     application = QApplication.instance()
     if not isinstance(application, QApplication):
         raise TypeError("the appearance needs a QApplication")
     found = application.findChild(Appearance, "appearance")
-    return found if isinstance(found, Appearance) else Appearance(application)
+    _FOUND[:] = [found if isinstance(found, Appearance) else Appearance(application)]
+    return _FOUND[0]
+
+
+_FOUND: list[Appearance] = []
+"""The one of the running application: drawing asks for it a thousand times a second."""
 
 
 def qt_palette(colours: Colours) -> QPalette:

@@ -62,7 +62,6 @@ QHeaderView {{ background: {alternate}; border: none; }}
 QHeaderView::section {{ background: {alternate}; color: {muted}; border: none; border-bottom: 1px solid {border};
   padding: 6px 5px; }}
 QTableView {{ background: {base}; alternate-background-color: {base}; gridline-color: {grid}; border: none; }}
-QTableView::item {{ padding: 0 2px; border: none; }}
 QAbstractScrollArea::corner {{ background: transparent; border: none; }}
 QTableCornerButton::section {{ background: {alternate}; border: none; }}
 QTreeView, QListView {{ background: {base}; border: none; outline: none; }}

@@ -29,6 +29,7 @@ class SymbolButton(QToolButton):
         """
         super().__init__()
         self._symbol, self._role = symbol, ""
+        self._drawn: object = None
         self.setAccessibleName(name)
         self.setToolTip(tip or name)
         self.setCheckable(checkable)
@@ -44,12 +45,16 @@ class SymbolButton(QToolButton):
 
     def set_symbol(self, symbol: str, *, role: str = "") -> None:
         """Show another picture, in the colour of a role of the theme if one is named."""
-        self._symbol, self._role = symbol, role
-        self._restyle()
+        if (symbol, role) != (self._symbol, self._role):
+            self._symbol, self._role = symbol, role
+            self._restyle()
 
     def _restyle(self) -> None:
         role = self._role or ("accent_ink" if self.isChecked() else "text")
-        self.setIcon(icon(self._symbol, appearance().colours, role=role))
+        wanted = (self._symbol, appearance().colours, role)
+        if wanted != self._drawn:  # a new icon asks the window for a new layout
+            self._drawn = wanted
+            self.setIcon(icon(self._symbol, appearance().colours, role=role))
 
     def checkStateSet(self) -> None:
         super().checkStateSet()

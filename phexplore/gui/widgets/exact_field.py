@@ -35,6 +35,8 @@ class ExactLine(QLineEdit):
 
     def set_refused(self, reason: str) -> None:
         """Mark the text as refused for a reason, "" for accepted."""
+        if self.toolTip() == reason and bool(reason) == (self.property("refused") == "true"):
+            return
         self.setProperty("refused", "true" if reason else "false")
         self.setAccessibleDescription(reason)
         self.setToolTip(reason)

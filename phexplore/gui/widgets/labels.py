@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QPalette
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QWidget
 
 from phexplore.gui.theme.appearance import appearance
+
+_INKS = {
+    "muted": "muted",
+    "good": "good",
+    "attention": "attention",
+    "refused": "refused",
+    "accent": "accent_ink",
+}
+_LEAST_WIDTH = 24
 
 
 class Text(QLabel):
@@ -57,31 +66,82 @@ class Text(QLabel):
         self.setFont(appearance().font(relative=self._relative, bold=self._bold))
 
 
-class ElidedText(Text):
-    """One line that ends in … when there is no room; the whole text is in the tool tip."""
+class Figure(QWidget):
+    """One line of text that draws itself: a new text of the same width moves nothing around it.
+
+    A label asks the whole window for a new layout with every text, which is too much for figures that change with every
+    move of a slider.
+    """
 
     def __init__(self, text: str = "", *, relative: float = 1.0, bold: bool = False, look: str = "") -> None:
-        super().__init__(text, relative=relative, bold=bold, look=look)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.setMinimumWidth(24)
+        """Make the line.
+
+        Args:
+            text: plain text.
+            relative: size as a multiple of normal text.
+            bold: bold face.
+            look: colour: "muted", "good", "attention", "refused", "accent" or "" for normal.
+        """
+        super().__init__()
+        self._text, self._look = text, look
+        self._relative, self._bold = relative, bold
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        appearance().changed.connect(self._restyle)
+        self._restyle()
+
+    def text(self) -> str:
+        """Return the whole text."""
+        return self._text
+
+    def setText(self, text: str) -> None:
+        """Show another text."""
+        if text == self._text:
+            return
+        width = self.sizeHint().width()
+        self._text = text
+        self.setAccessibleName(text)
+        if self.sizeHint().width() != width:
+            self.updateGeometry()
+        self.update()
+
+    def set_look(self, look: str) -> None:
+        """Change the colour."""
+        if look != self._look:
+            self._look = look
+            self.update()
+
+    def sizeHint(self) -> QSize:
+        metrics = self.fontMetrics()
+        return QSize(metrics.horizontalAdvance(self._text) + 2, metrics.height() + 2)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(24, super().minimumSizeHint().height())
+        return self.sizeHint()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         room = self.contentsRect()
-        shown = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, room.width())
-        self.setToolTip(self.text() if shown != self.text() else "")
+        shown = self.fontMetrics().elidedText(self._text, Qt.TextElideMode.ElideRight, room.width())
+        tip = self._text if shown != self._text else ""
+        if self.toolTip() != tip:
+            self.setToolTip(tip)
         painter = QPainter(self)
-        self.style().drawItemText(
-            painter,
-            room,
-            int(self.alignment() | Qt.AlignmentFlag.AlignVCenter),
-            self.palette(),
-            self.isEnabled(),
-            shown,
-            QPalette.ColorRole.WindowText,
-        )
+        painter.setPen(QColor(getattr(appearance().colours, _INKS.get(self._look, "text"))))
+        painter.drawText(room, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), shown)
+
+    def _restyle(self) -> None:
+        self.setFont(appearance().font(relative=self._relative, bold=self._bold))
+        self.updateGeometry()
+        self.update()
+
+
+class ElidedText(Figure):
+    """One line that takes the room it gets and ends in … when that is too little; the whole text is in the tool tip."""
+
+    def __init__(self, text: str = "", *, relative: float = 1.0, bold: bool = False, look: str = "") -> None:
+        super().__init__(text, relative=relative, bold=bold, look=look)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:
+        return QSize(_LEAST_WIDTH, self.fontMetrics().height() + 2)
 
 
 def line(*, vertical: bool = False) -> QFrame:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from phexplore.gui.theme.metrics import GRID, HALF
-from phexplore.gui.widgets.labels import ElidedText, Text
+from phexplore.gui.widgets.labels import ElidedText, Figure
 
 
 class Tile(QFrame):
@@ -17,7 +16,7 @@ class Tile(QFrame):
         super().__init__(parent)
         self.setProperty("look", "card")
         self._caption = ElidedText(look="muted", relative=0.92)
-        self._value = Text(relative=2.0, bold=True)
+        self._value = Figure(relative=2.0, bold=True)
         self._beside = ElidedText(look="muted")
         self._change = ElidedText(relative=0.92)
         figures = QHBoxLayout()
@@ -47,10 +46,6 @@ class Tile(QFrame):
             (self._beside, beside),
             (self._change, change),
         ):
-            if label.text() != text:
-                label.setText(text)
+            label.setText(text)
         self._change.set_look(look)
         self.setAccessibleName(f"{caption}: {value} {beside}. {change}".strip())
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        super().paintEvent(event)

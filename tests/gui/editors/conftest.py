@@ -1,0 +1,15 @@
+from __future__ import annotations
+
+import pytest
+
+from phexplore.gui.editors.budgets_editor import BudgetsEditor
+
+
+@pytest.fixture
+def editor(qtbot, session):
+    found = BudgetsEditor(session)
+    qtbot.addWidget(found)
+    found.resize(1000, 700)
+    found.show()
+    qtbot.waitExposed(found)
+    return found

@@ -1,0 +1,225 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from phexplore.catalog.states import PUERTO_RICO, us_states
+from phexplore.gui.editors.changes_panel import ChangesPanel
+from phexplore.gui.editors.conventions_editor import ConventionsEditor
+from phexplore.gui.editors.history_panel import HistoryPanel
+from phexplore.gui.editors.inspector import Inspector
+from phexplore.gui.editors.issues_panel import IssuesPanel
+from phexplore.gui.editors.scenario_editor import ScenarioEditor
+from phexplore.gui.editors.scenario_manager import ScenarioManager
+from phexplore.gui.editors.states_field import StatesField
+from phexplore.model.conventions import AS_IN_2020, MarginConvention, Neighbours
+from phexplore.model.edits import rename, set_budget
+from phexplore.model.phsafe import PrivacyFramework
+
+
+@pytest.fixture
+def make(qtbot, session):
+    def build(kind):
+        widget = kind(session)
+        qtbot.addWidget(widget)
+        widget.show()
+        return widget
+
+    return build
+
+
+def test_that_the_scenario_is_renamed_and_noted(qtbot, make, session) -> None:
+    editor = make(ScenarioEditor)
+    editor.name.setText("Final")
+    editor.name.editingFinished.emit()
+    assert session.scenario.name == "Final"
+    editor.note.setPlainText("For the June meeting")
+    editor.note.commit()
+    assert session.scenario.note == "For the June meeting"
+    editor.note.commit()
+    assert session.project.labels[1:] == ("Rename to Final", "Edit the note")
+    session.go_to(0)
+    assert editor.name.text() == "Proposal"
+
+
+def test_that_an_impossible_name_is_refused_and_the_old_one_shown(qtbot, make, session) -> None:
+    editor = make(ScenarioEditor)
+    editor.name.setText("a#b")
+    with qtbot.waitSignal(session.refused):
+        editor.name.editingFinished.emit()
+    assert session.scenario.name == editor.name.text() == "Proposal"
+
+
+def test_that_framework_and_reader_are_chosen(make, session) -> None:
+    editor = make(ScenarioEditor)
+    editor.framework.setCurrentIndex(editor.framework.findData(PrivacyFramework.PURE_DP))
+    assert session.scenario.phsafe.framework is PrivacyFramework.PURE_DP
+    assert "geometric" in editor._consequence.text()
+    editor.reader.setCurrentIndex(editor.reader.findData("csv"))
+    assert session.scenario.phsafe.reader == "csv"
+
+
+def test_that_areas_are_all_some_or_puerto_rico(qtbot, make, session) -> None:
+    field = make(StatesField)
+    assert field.area.currentData() == "all"
+    field.area.setCurrentIndex(field.area.findData("some"))
+    field._buttons["44"].click()
+    assert "44" not in session.scenario.phsafe.states
+    assert len(session.scenario.phsafe.states) == 50
+    field.area.setCurrentIndex(field.area.findData("pr"))
+    assert session.scenario.phsafe.states == (PUERTO_RICO,)
+    field.area.setCurrentIndex(field.area.findData("all"))
+    assert session.scenario.phsafe.states == us_states()
+
+
+def test_that_the_last_state_cannot_be_taken_away(qtbot, make, session) -> None:
+    field = make(StatesField)
+    field.area.setCurrentIndex(field.area.findData("pr"))
+    field.area.setCurrentIndex(field.area.findData("some"))
+    session.edit("One", lambda s: type(s)(s.name, type(s.phsafe)(s.phsafe.budgets, s.phsafe.thresholds, ("44",))))
+    with qtbot.waitSignal(session.refused):
+        field._buttons["44"].click()
+    assert session.scenario.phsafe.states == ("44",)
+    assert field._buttons["44"].isChecked()
+
+
+def test_that_conventions_are_edited_exactly(qtbot, make, session) -> None:
+    editor = make(ConventionsEditor)
+    editor.margin.setCurrentIndex(editor.margin.findData(MarginConvention.EXACT))
+    editor.neighbours.setCurrentIndex(editor.neighbours.findData(Neighbours.UNBOUNDED))
+    editor.confidence.setCurrentIndex(2)
+    for field, typed in ((editor.factor, "1,6448536"), (editor.step, "1/1000"), (editor.delta, "1e-12")):
+        field.line.setFocus()
+        field.line.selectAll()
+        QTest.keyClicks(field.line, typed)
+        QTest.keyClick(field.line, Qt.Key.Key_Return)
+    conventions = session.scenario.conventions
+    assert conventions.margin is MarginConvention.EXACT
+    assert conventions.neighbours is Neighbours.UNBOUNDED
+    assert conventions.confidence == Fraction(99, 100)
+    assert conventions.z == Fraction("1.6448536")
+    assert conventions.rounding_step == Fraction(1, 1000)
+    assert conventions.delta == Fraction(1, 10**12)
+    editor.as_in_2020.click()
+    assert session.scenario.conventions == AS_IN_2020
+    assert session.scenario.phsafe == session.project.steps[0].value.scenario.phsafe
+
+
+def test_that_the_paper_convention_refuses_another_confidence(qtbot, make, session) -> None:
+    editor = make(ConventionsEditor)
+    editor.confidence.setCurrentIndex(1)
+    with qtbot.waitSignal(session.refused) as refused:
+        editor.margin.setCurrentIndex(editor.margin.findData(MarginConvention.PAPER))
+    assert "90 %" in refused.args[0].reason
+    assert editor.margin.currentData() is MarginConvention.NORMAL
+
+
+@pytest.mark.parametrize("typed", ["1", "0", "nine"])
+def test_that_an_impossible_confidence_is_refused_in_place(make, session, typed) -> None:
+    editor = make(ConventionsEditor)
+    editor.own_confidence.line.setFocus()
+    QTest.keyClicks(editor.own_confidence.line, typed)
+    QTest.keyClick(editor.own_confidence.line, Qt.Key.Key_Return)
+    assert editor.own_confidence.reason
+    assert session.scenario.conventions.confidence == Fraction(9, 10)
+
+
+def test_that_scenarios_are_added_duplicated_compared_and_deleted(make, session) -> None:
+    manager = make(ScenarioManager)
+    assert not manager.delete.isEnabled()
+    manager.add_preset("sdhc-2020-pr")
+    assert session.scenario.phsafe.states == (PUERTO_RICO,)
+    manager.list.setCurrentIndex(manager.model.index(0))
+    manager.work_on.click()
+    assert session.shown.workbook.active == "Proposal"
+    manager.duplicate()
+    assert session.shown.workbook.active == "Proposal copy"
+    manager.list.setCurrentIndex(manager.model.index(0))
+    manager._compare()
+    assert session.shown.workbook.comparison == "Proposal"
+    manager.remove()
+    assert "Proposal" not in session.shown.workbook.names
+    assert session.shown.reference is None
+    session.undo()
+    assert "Proposal" in session.shown.workbook.names
+
+
+def test_that_the_history_jumps_on_click(make, session, query) -> None:
+    panel = make(HistoryPanel)
+    for value in (1, 2, 3):
+        session.edit(f"Set {value}", lambda s, v=value: set_budget(s, query, Fraction(v)))
+    panel.list.clicked.emit(panel.model.index(1))
+    assert session.scenario.phsafe.budgets[query] == 1
+    assert "2 undone" in panel._summary.text()
+    assert panel.list.currentIndex().row() == 1
+    panel.grab()
+
+
+def test_that_the_inspector_explains_the_selected_number(make, session, query) -> None:
+    inspector = make(Inspector)
+    assert "2.514562" in inspector.card.text
+    session.select(query)
+    inspector.refresh_now()
+    assert inspector.title.text() == "PH3 (State, A-G)"
+    assert "1.645" in inspector.card.text
+    assert "Source" in inspector.card.text
+    inspector.topic.setCurrentIndex(inspector.topic.findText("Sensitivity Δ"))
+    assert "2 × 6 + 2" in inspector.card.text
+    session.edit("Set", lambda s: set_budget(s, query, Fraction(1, 3)))
+    inspector.refresh_now()
+    assert inspector.topic.currentText() == "Sensitivity Δ"
+    assert "no finite decimal" in inspector._issues.text()
+    assert inspector.history.item(0, 0).text() == "Set"
+
+
+def test_that_the_inspector_explains_sums_and_jumps_in_history(make, session, query) -> None:
+    session.select(query)
+    inspector = make(Inspector)
+    inspector.derived.chosen.emit(0)
+    assert "variances add" in inspector.card.text
+    session.edit("Set", lambda s: set_budget(s, query, Fraction(1)))
+    inspector.refresh_now()
+    inspector.history.chosen.emit(1)
+    assert session.project.cursor == 0
+
+
+def test_that_a_drag_redraws_the_inspector_once_per_frame(qtbot, make, session, query, monkeypatch) -> None:
+    drawn = []
+    monkeypatch.setattr(Inspector, "_show_head", lambda _self, query: drawn.append(query))
+    inspector = make(Inspector)
+    drawn.clear()
+    for value in range(1, 60):
+        session.edit("Drag", lambda s, v=value: set_budget(s, query, Fraction(v)), merge_key="drag")
+    inspector.refresh_now()
+    assert len(drawn) <= 20
+
+
+def test_that_issues_are_listed_counted_and_opened(qtbot, make, session, query) -> None:
+    panel = make(IssuesPanel)
+    assert panel.counts == (0, 0)
+    session.edit("Set", lambda s: set_budget(s, query, Fraction(1, 3)))
+    qtbot.waitUntil(lambda: panel.counts[1] > 0)
+    with qtbot.waitSignal(panel.opened) as opened:
+        panel.list.itemClicked.emit(panel.list.item(0))
+    assert query.text in opened.args[0].path
+
+
+def test_that_changes_are_sentences_that_lead_to_their_row(qtbot, make, session, query) -> None:
+    panel = make(ChangesPanel)
+    panel.refresh()
+    assert panel.title.text() == "Nothing has changed yet"
+    session.edit("Set", lambda s: set_budget(s, query, Fraction(1)))
+    panel.refresh()
+    assert panel.title.text() == "1 parameter changed"
+    with qtbot.waitSignal(panel.query_chosen) as chosen:
+        panel.list.itemClicked.emit(panel.list.item(0))
+    assert chosen.args == [query]
+
+
+def test_that_a_very_long_name_keeps_the_pages_in_shape(make, session) -> None:
+    session.edit("Rename", lambda s: rename(s, "Proposal " * 60))
+    for kind in (ScenarioManager, ScenarioEditor, Inspector):
+        assert make(kind).minimumSizeHint().width() < 900

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
+
+from phexplore.gui.widgets.exact_field import ExactField
+
+
+@pytest.fixture
+def taken():
+    return []
+
+
+@pytest.fixture
+def place(qtbot, taken):
+    """A field that refuses what holds an x, and another field to leave it for."""
+
+    def take(text: str) -> str:
+        if "x" in text:
+            return f"{text!r} is not a number."
+        taken.append(text)
+        return ""
+
+    widget = QWidget()
+    widget.field, widget.other = ExactField("Budget", take, unit="people"), QLineEdit()
+    column = QVBoxLayout(widget)
+    column.addWidget(widget.field)
+    column.addWidget(widget.other)
+    qtbot.addWidget(widget)
+    widget.field.set_value("1/3")
+    widget.show()
+    widget.field.line.setFocus()
+    return widget
+
+
+def _type(qtbot, place, text):
+    place.field.line.selectAll()
+    qtbot.keyClicks(place.field.line, text)
+
+
+def test_that_enter_offers_the_text_as_it_was_typed(qtbot, place, taken) -> None:
+    _type(qtbot, place, "0,0000216482")
+    qtbot.keyClick(place.field.line, Qt.Key.Key_Return)
+    assert taken == ["0,0000216482"]
+
+
+def test_that_leaving_the_field_offers_what_was_typed_once(qtbot, place, taken) -> None:
+    _type(qtbot, place, "2.2e-5")
+    place.other.setFocus()
+    assert taken == ["2.2e-5"]
+    place.field.line.setFocus()
+    place.other.setFocus()
+    assert taken == ["2.2e-5"]
+
+
+def test_that_a_refused_text_stays_with_its_reason_beside_it(qtbot, place, taken) -> None:
+    _type(qtbot, place, "12x")
+    qtbot.keyClick(place.field.line, Qt.Key.Key_Return)
+    assert place.field.line.text() == "12x"
+    assert place.field.reason == "'12x' is not a number."
+    assert place.field.line.property("refused") == "true"
+    assert taken == []
+    place.other.setFocus()
+    assert place.field.line.text() == "12x"
+
+
+def test_that_a_new_value_does_not_overwrite_a_refused_entry(qtbot, place) -> None:
+    _type(qtbot, place, "12x")
+    qtbot.keyClick(place.field.line, Qt.Key.Key_Return)
+    place.field.set_value("0.5")
+    assert place.field.line.text() == "12x"
+    qtbot.keyClick(place.field.line, Qt.Key.Key_Escape)
+    assert place.field.line.text() == "0.5"
+    assert place.field.reason == ""
+
+
+def test_that_a_correction_clears_the_reason(qtbot, place, taken) -> None:
+    _type(qtbot, place, "12x")
+    qtbot.keyClick(place.field.line, Qt.Key.Key_Return)
+    _type(qtbot, place, "12")
+    qtbot.keyClick(place.field.line, Qt.Key.Key_Return)
+    assert taken == ["12"]
+    assert place.field.reason == ""
+
+
+def test_that_escape_restores_the_value(qtbot, place, taken) -> None:
+    _type(qtbot, place, "99")
+    qtbot.keyClick(place.field.line, Qt.Key.Key_Escape)
+    assert place.field.line.text() == "1/3"
+    assert taken == []
+
+
+def test_that_the_same_text_is_no_edit(qtbot, place, taken) -> None:
+    _type(qtbot, place, "1/3")
+    qtbot.keyClick(place.field.line, Qt.Key.Key_Return)
+    assert taken == []
+
+
+def test_that_a_disabled_field_forgets_a_half_typed_entry(qtbot, place) -> None:
+    _type(qtbot, place, "12x")
+    place.field.setEnabled(False)
+    assert place.field.line.text() == "1/3"

@@ -1,0 +1,189 @@
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
+
+from phexplore.gui.theme.appearance import ThemeChoice, appearance
+from phexplore.gui.widgets.bubble import Bubble
+from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
+from phexplore.gui.widgets.compact_list import CompactList
+from phexplore.gui.widgets.empty_place import EmptyPlace
+from phexplore.gui.widgets.interval_picture import IntervalPicture
+from phexplore.gui.widgets.labels import ElidedText, Figure, Text
+from phexplore.gui.widgets.notice_bar import NoticeBar
+from phexplore.gui.widgets.page import Page, Section
+from phexplore.gui.widgets.tile import Tile
+
+LONG = "Proposal of the subcommittee on small areas, revised after the June meeting, second reading " * 4
+
+
+@pytest.fixture
+def shown(qtbot):
+    def show(widget: QWidget) -> QWidget:
+        qtbot.addWidget(widget)
+        widget.show()
+        return widget
+
+    return show
+
+
+def test_that_a_tile_speaks_all_it_shows(shown) -> None:
+    tile = shown(Tile())
+    tile.show_figure("Privacy loss", "2.514562", beside="unbounded 1.257281", change="+0.1", look="attention")
+    assert tile.accessibleName() == "Privacy loss: 2.514562 unbounded 1.257281. +0.1"
+
+
+@pytest.mark.parametrize("value", ["0", "∞", "123,456,789.123456", "0.333333…"])
+def test_that_a_tile_keeps_its_figure_whole_in_little_room(shown, value) -> None:
+    tile = shown(Tile())
+    tile.show_figure(LONG, value, beside=LONG, change=LONG, look="muted")
+    tile.resize(260, 80)
+    figure = next(label for label in tile.findChildren(Figure) if label.text() == value)
+    assert figure.width() >= figure.fontMetrics().horizontalAdvance(value)
+    assert tile.minimumSizeHint().width() < 420
+
+
+def test_that_a_long_text_is_elided_with_the_whole_in_its_tip(shown) -> None:
+    label = shown(ElidedText(LONG))
+    label.resize(120, 20)
+    label.grab()
+    assert label.toolTip() == LONG
+    label.setText("short")
+    label.grab()
+    assert label.toolTip() == ""
+
+
+def test_that_text_follows_size_and_theme(shown) -> None:
+    label = shown(Text("Title", relative=2, bold=True, look="muted"))
+    appearance().set_scale(200)
+    assert label.font().pointSizeF() == pytest.approx(36)
+    assert label.font().bold()
+    light = label.grab().toImage()
+    appearance().choose(ThemeChoice.DARK)
+    assert label.grab().toImage() != light
+
+
+def test_that_buttons_have_names_and_change_their_symbol(shown) -> None:
+    button = shown(SymbolButton("undo", "Undo", checkable=True))
+    assert button.accessibleName() == button.toolTip() == "Undo"
+    plain = button.icon().pixmap(18).toImage()
+    button.set_symbol("redo")
+    assert button.icon().pixmap(18).toImage() != plain
+    button.setChecked(True)
+    button.set_symbol("redo", role="refused")
+    assert shown(TextButton("Go", symbol="run")).accessibleName() == "Go"
+
+
+def test_that_a_chooser_ignores_the_wheel_and_selects_silently(shown) -> None:
+    chooser = shown(Chooser("Level", letters=10))
+    for value in ("a", "b", "c"):
+        chooser.addItem(value.upper(), value)
+    seen = []
+    chooser.currentIndexChanged.connect(seen.append)
+    chooser.select("c")
+    assert (chooser.currentData(), seen) == ("c", [])
+    wheel = QWheelEvent(
+        QPointF(5, 5),
+        QPointF(5, 5),
+        QPoint(),
+        QPoint(0, 120),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QApplication.sendEvent(chooser, wheel)
+    assert chooser.currentData() == "c"
+    chooser.select("unknown")
+    assert chooser.currentIndex() == -1
+
+
+def test_that_a_notice_says_acts_and_closes(qtbot, shown) -> None:
+    host = shown(QWidget())
+    bar, acted = NoticeBar(host), []
+    assert bar.text == ""
+    bar.say("Not written.", look="refused", action="Try again", run=lambda: acted.append(1))
+    assert bar.text == bar.accessibleName() == "Not written."
+    qtbot.mouseClick(bar._button, Qt.MouseButton.LeftButton)
+    assert acted == [1]
+    assert bar.text == ""
+    bar.say("Done.")
+    qtbot.mouseClick(bar._close, Qt.MouseButton.LeftButton)
+    assert bar.text == ""
+
+
+def test_that_an_empty_place_teaches_and_acts(qtbot, shown) -> None:
+    acted = []
+    place = shown(EmptyPlace("runs", "No run yet", LONG, action="Start", run=lambda: acted.append(1)))
+    place.resize(600, 500)
+    qtbot.mouseClick(place.findChild(TextButton), Qt.MouseButton.LeftButton)
+    assert acted == [1]
+    place.set_text("Other", "Short.")
+    sentence = next(label for label in place.findChildren(Text) if label.text() == "Short.")
+    assert sentence.height() >= sentence.heightForWidth(sentence.width())
+
+
+@pytest.mark.parametrize("beside", [QRect(10, 10, 80, 20), QRect(500, 370, 90, 20)])
+def test_that_a_bubble_stays_inside_its_parent(shown, beside) -> None:
+    host = shown(QWidget())
+    host.resize(600, 400)
+    bubble = Bubble(host)
+    bubble.say("1,500 can be read as 1500 or as 1.5", beside)
+    assert host.rect().contains(bubble.geometry())
+    assert not bubble.geometry().intersects(beside)
+    bubble.say("", beside)
+    assert bubble.text == ""
+
+
+def test_that_intervals_are_spoken_and_drawn(shown) -> None:
+    picture = shown(IntervalPicture("Margins"))
+    picture.show_intervals(
+        [("exact", 20.0, "± 20", False), ("normal", 20.1, "± 20.1", True), ("paper", None, "–", False)]
+    )
+    assert picture.accessibleName() == "Margins: exact ± 20, normal ± 20.1, paper –"
+    picture.resize(240, picture.sizeHint().height())
+    drawn = picture.grab().toImage()
+    picture.show_intervals([("exact", 0.0, "± 0", True)])
+    assert picture.grab().toImage() != drawn
+    picture.show_intervals([])
+    assert picture.isHidden()
+
+
+def test_that_a_compact_list_chooses_lines(qtbot, shown) -> None:
+    lines = shown(CompactList("Sums"))
+    lines.show_lines([("Total", "± 52.9"), (LONG, "± 1")])
+    with qtbot.waitSignal(lines.chosen) as chosen:
+        lines.cellActivated.emit(1, 0)
+    assert chosen.args == [1]
+    lines.show_lines([])
+    assert lines.isHidden()
+
+
+def test_that_a_page_holds_sections_and_scrolls(shown) -> None:
+    page = shown(Page("Page", [Section(f"Part {n}", LONG, Text("x")) for n in range(9)]))
+    page.resize(500, 300)
+    assert page.verticalScrollBar().maximum() > 0
+    assert page.horizontalScrollBar().maximum() == 0
+
+
+def test_that_a_figure_of_the_same_width_asks_for_no_new_layout(qtbot, shown) -> None:
+    class Host(QWidget):
+        asked = 0
+
+        def event(self, event: QEvent) -> bool:
+            self.asked += event.type() == QEvent.Type.LayoutRequest
+            return super().event(event)
+
+    host = Host()
+    figure = Figure("2.514562", relative=2, bold=True)
+    QVBoxLayout(host).addWidget(figure)
+    shown(host)
+    qtbot.wait(1)
+    host.asked = 0
+    figure.setText("2.514563")
+    qtbot.wait(1)
+    assert (figure.text(), figure.accessibleName(), host.asked) == ("2.514563", "2.514563", 0)
+    figure.setText("12.514563")
+    qtbot.waitUntil(lambda: host.asked == 1)
