@@ -5,7 +5,7 @@ import pytest
 
 from phexplore.data.blocks.generator import synthesize_blocks
 from phexplore.errors import PhexploreError
-from phexplore.simulate.topdown.tree import CODE_LENGTHS, tree_of
+from phexplore.spine.tree import CODE_LENGTHS, tree_of
 
 LEVELS = ("US", "State", "County", "Tract", "Block_Group", "Block")
 
