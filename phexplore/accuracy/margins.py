@@ -126,14 +126,8 @@ def budget_for_margin(
         MarginError: the margin is not positive, below 1 for a whole-number convention, or so wide that the
             rounded budget would be 0, which means "not published".
     """
-    if margin <= 0:
-        raise MarginError(f"A margin of error is more than 0 people, got {exact_text(margin)}.", "Enter 1 or more.")
-    if framework is PrivacyFramework.PURE_DP or conventions.margin is MarginConvention.EXACT:
-        budget = _search_budget(margin, sensitivity, framework, conventions)
-    else:
-        budget = round_exact(
-            _gaussian_budget(margin, sensitivity, conventions), conventions.rounding_step, conventions.rounding
-        )
+    needed = unrounded_budget(margin, sensitivity, framework, conventions)
+    budget = round_exact(needed, conventions.rounding_step, conventions.rounding)
     if budget == 0:
         raise MarginError(
             f"A margin of {exact_text(margin)} people needs a budget below the rounding step "
@@ -141,6 +135,31 @@ def budget_for_margin(
             "Choose a smaller margin or step, or publish nothing by entering a budget of 0.",
         )
     return budget
+
+
+@lru_cache(maxsize=4096)
+def unrounded_budget(
+    margin: Fraction, sensitivity: int, framework: PrivacyFramework, conventions: Conventions
+) -> Fraction:
+    """Return the budget that gives this margin before it is rounded to the convention's step.
+
+    Exact where a formula gives it; where a search does, the smallest multiple of 1/1024 of the step that keeps the margin,
+    which rounds to the same multiple of the step as the exact one.
+
+    Args:
+        margin: half-width in people, > 0.
+        sensitivity: L2 sensitivity Δ of the query in people.
+        framework: decides whether the result is ρ or ε.
+        conventions: margin convention, confidence, z, step.
+
+    Raises:
+        MarginError: the margin is not positive, or below 1 for a whole-number convention.
+    """
+    if margin <= 0:
+        raise MarginError(f"A margin of error is more than 0 people, got {exact_text(margin)}.", "Enter 1 or more.")
+    if framework is PrivacyFramework.PURE_DP or conventions.margin is MarginConvention.EXACT:
+        return _search_budget(margin, sensitivity, framework, conventions)
+    return _gaussian_budget(margin, sensitivity, conventions)
 
 
 def _gaussian_budget(margin: Fraction, sensitivity: int, conventions: Conventions) -> Fraction:
@@ -163,16 +182,9 @@ def _whole(margin: Fraction) -> Fraction:
 def _search_budget(
     margin: Fraction, sensitivity: int, framework: PrivacyFramework, conventions: Conventions
 ) -> Fraction:
-    """Return the smallest multiple of the step that keeps the margin, or the nearest one to that threshold."""
     if conventions.margin is not MarginConvention.NORMAL:
         margin = _whole(margin)
-    step = conventions.rounding_step
-    if conventions.rounding is Rounding.NEAREST:
-        fine = step / 1024
-        return round_exact(
-            _smallest_multiple(margin, sensitivity, framework, conventions, fine), step, Rounding.NEAREST
-        )
-    return _smallest_multiple(margin, sensitivity, framework, conventions, step)
+    return _smallest_multiple(margin, sensitivity, framework, conventions, conventions.rounding_step / 1024)
 
 
 def _smallest_multiple(
