@@ -85,6 +85,8 @@ class _Checks:
         # PH4 asks for no record type: it counts householder, spouse and relatives where HHT is 0 to 3.
         relatives = self.composition.relatives + self.composition.householders > 0
         self.in_ph4 = self.is_housing & relatives & (self.units["hht"] <= _LARGEST_FAMILY_HHT)
+        # Neither does the denominator of PH5, which counts units of HHT 1 to 3 even where nobody lives.
+        self.in_ph5_denominator = self.is_housing & (self.units["hht"] > 0) & (self.units["hht"] <= _LARGEST_FAMILY_HHT)
 
     def run(self) -> None:
         self._units_without_cell()
@@ -141,7 +143,7 @@ class _Checks:
         self._unit(
             "householder's race missing",
             "HHRACE",
-            (self.in_universe | self.in_ph4) & (units["hhrace"] == 0),
+            (self.in_universe | self.in_ph4 | self.in_ph5_denominator) & (units["hhrace"] == 0),
             lambda row: f"HHRACE is 00 in the occupied housing unit {units['mafid'][row]}: it has no place in A-G.",
             "Give the race code of the householder, 01-63.",
         )
