@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from phexplore.accuracy.topdown_forecast import query_of
+from phexplore.accuracy.topdown_rules import rule_issues
 from phexplore.errors import PhexploreError
 from phexplore.model.issues import Issue, Severity
 from phexplore.model.topdown import TopDown
@@ -20,7 +21,7 @@ def check_topdown(method: TopDown) -> list[Issue]:
         return [Issue(("schema",), error.sentence, error.remedy)]
     issues = [*_names(method), *_shares(method)]
     if not issues:
-        issues += [*_detailed(method), *_passes(method)]
+        issues += [*_detailed(method), *_passes(method), *rule_issues(method)]
     if schema.analytic_only:
         issues.append(
             Issue(("schema",), schema.analytic_only, "Its forecast is complete; choose another schema to simulate.",

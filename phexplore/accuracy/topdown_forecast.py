@@ -116,7 +116,7 @@ def _entry(method: TopDown, key: LevelQuery, conventions: Conventions) -> LevelQ
     cells = query_of(method.schema, key.query).answers
     if budget == 0:
         return LevelQueryForecast(key, cells, share, share_of_total, budget, None, None, None, None)
-    noise, sigma2 = _noise(method.framework, budget)
+    noise, sigma2 = noise_of(method.framework, budget)
     margins = margins_of(noise, 1, conventions.confidence, conventions.z)
     return LevelQueryForecast(
         key, cells, share, share_of_total, budget, sigma2, noise, noise.reported_variance() ** 0.5, margins
@@ -124,8 +124,11 @@ def _entry(method: TopDown, key: LevelQuery, conventions: Conventions) -> LevelQ
 
 
 @lru_cache(maxsize=4096)
-def _noise(framework: PrivacyFramework, budget: Fraction) -> tuple[Noise, Fraction | None]:
-    """σ² = Δ₂²/(2ρ) = 1/ρ under zCDP; scale Δ₁/ε = 2/ε under pure DP (TDA paper, §5; production accounting)."""
+def noise_of(framework: PrivacyFramework, budget: Fraction) -> tuple[Noise, Fraction | None]:
+    """Return the noise of one answer with this budget and its exact σ², None under pure DP.
+
+    σ² = Δ₂²/(2ρ) = 1/ρ under zCDP; scale Δ₁/ε = 2/ε under pure DP (TDA paper, §5; production accounting).
+    """
     if framework is PrivacyFramework.PURE_DP:
         return TwoSidedGeometric(SENSITIVITY_SQUARED / budget), None
     sigma2 = Fraction(SENSITIVITY_SQUARED) / (2 * budget)

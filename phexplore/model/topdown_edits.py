@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import TypeVar
 
 from phexplore.model.edits import EditRefusedError
+from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery, Passes, SpineChoice, TopDown
 
@@ -46,6 +47,45 @@ def rebalanced(
             )
         return {**shares, key: share}
     return {**shares, key: share, **_divided({other: shares[other] for other in free}, left)}
+
+
+def rebalanced_block(
+    shares: Mapping[Key, Fraction], given: Mapping[Key, Fraction], locked: frozenset[Key]
+) -> dict[Key, Fraction]:
+    """Return the shares with several set at once and the unlocked others adjusted so that all add to exactly 1.
+
+    Locked shares may be given their own value: a block copied from the table goes back into it.
+
+    Raises:
+        EditRefusedError: a locked share would change, the given ones do not fit, or nothing is left to give or take.
+    """
+    for key, share in given.items():
+        if key in locked and share != shares[key]:
+            raise EditRefusedError(f"{_name(key)} is locked.", "Unlock it first.")
+        if not 0 <= share <= 1:
+            raise EditRefusedError(
+                f"The share of {_name(key)} lies between 0 and 1, got {float(share):g}.", "Enter a part of the whole."
+            )
+    held = sum((value for key, value in shares.items() if key in locked and key not in given), Fraction(0))
+    left = 1 - held - sum(given.values(), Fraction(0))
+    free = [key for key in shares if key not in given and key not in locked]
+    if left < 0:
+        raise EditRefusedError(
+            f"The shares given and locked add to {float(1 - left):.4%}, more than 100 %.", "Make them smaller."
+        )
+    if not free:
+        if left != 0:
+            raise EditRefusedError(
+                f"The shares given and locked add to {float(1 - left):.4%}, and no other share can take the rest.",
+                "Give shares that add to exactly 1, or leave one of them open.",
+            )
+        return {**shares, **given}
+    return {**shares, **given, **_divided({key: shares[key] for key in free}, left)}
+
+
+def largest_share(shares: Mapping[Key, Fraction], key: Key, locked: frozenset[Key]) -> Fraction:
+    """Return the largest share `key` can take: what the locked others leave."""
+    return 1 - sum((value for other, value in shares.items() if other in locked and other != key), Fraction(0))
 
 
 def _divided(shares: Mapping[Key, Fraction], total: Fraction) -> dict[Key, Fraction]:
@@ -105,6 +145,67 @@ def set_query_share(scenario: Scenario, key: LevelQuery, share: Fraction) -> Sce
     return _with(scenario, replace(method, query_shares=shares))
 
 
+def query_column(method: TopDown, level: str) -> dict[LevelQuery, Fraction]:
+    """Return the query shares of one level, in their order."""
+    return {key: share for key, share in method.query_shares.items() if key.level == level}
+
+
+def set_shares(scenario: Scenario, levels: Mapping[str, Fraction], queries: Mapping[LevelQuery, Fraction]) -> Scenario:
+    """Give several levels and query groups their shares at once (a pasted block); the unlocked rest rebalances.
+
+    Raises:
+        EditRefusedError: a query group is not measured, or the shares of one column do not fit.
+    """
+    method = scenario.topdown
+    level_shares = dict(method.level_shares)
+    if levels:
+        level_shares = rebalanced_block(level_shares, levels, method.locked_levels)
+    query_shares = dict(method.query_shares)
+    for level in dict.fromkeys(key.level for key in queries):
+        column = query_column(method, level)
+        given = {key: share for key, share in queries.items() if key.level == level}
+        if missing := [key for key in given if key not in column]:
+            raise EditRefusedError(f"{missing[0].text} is not measured.", "Measure it first.")
+        query_shares |= rebalanced_block(column, given, method.locked_queries)
+    return _with(scenario, replace(method, level_shares=level_shares, query_shares=query_shares))
+
+
+def take_level_shares(scenario: Scenario, source: TopDown) -> Scenario:
+    """Take the shares of all levels from other parameters.
+
+    Raises:
+        EditRefusedError: they have other levels, or a locked share would change.
+    """
+    method = scenario.topdown
+    if source.levels != method.levels:
+        raise EditRefusedError(
+            f"The other parameters have the levels {', '.join(source.levels)}.", "Choose parameters of the same levels."
+        )
+    shares = rebalanced_block(dict(method.level_shares), dict(source.level_shares), method.locked_levels)
+    return _with(scenario, replace(method, level_shares=shares))
+
+
+def take_query_shares(scenario: Scenario, level: str, source: TopDown) -> Scenario:
+    """Take the measured query groups of a level and their shares from other parameters.
+
+    Raises:
+        EditRefusedError: they do not have this level, or a locked share would change.
+    """
+    method = scenario.topdown
+    column = query_column(source, level)
+    if not column:
+        raise EditRefusedError(
+            f"The other parameters have no level {level!r}.", "Choose parameters of the same levels."
+        )
+    for key in method.locked_queries:
+        if key.level == level and method.query_shares.get(key) != column.get(key):
+            raise EditRefusedError(f"{key.text} is locked.", "Unlock it first.")
+    shares: dict[LevelQuery, Fraction] = {}
+    for other in method.levels:
+        shares |= column if other == level else query_column(method, other)
+    return _with(scenario, replace(method, query_shares=shares))
+
+
 def add_query(scenario: Scenario, key: LevelQuery, share: Fraction) -> Scenario:
     """Measure a further query group at a level, with this share; the unlocked others rebalance.
 
@@ -133,9 +234,19 @@ def remove_query(scenario: Scenario, key: LevelQuery) -> Scenario:
     method = scenario.topdown
     if key not in method.query_shares:
         raise EditRefusedError(f"{key.text} is not measured.", "Nothing to remove.")
+    column = query_column(method, key.level)
+    if len(column) == 1:
+        raise EditRefusedError(
+            f"{key.text} is the only query measured at {key.level}.", "Measure another one before you remove it."
+        )
     emptied = set_query_share(scenario, key, Fraction(0)).topdown
     shares = {other: value for other, value in emptied.query_shares.items() if other != key}
     return _with(scenario, replace(emptied, query_shares=shares))
+
+
+def set_privacy_framework(scenario: Scenario, framework: PrivacyFramework) -> Scenario:
+    """Choose zCDP or pure DP. The total stays and changes its meaning from ρ to ε; the name of the step says so."""
+    return _with(scenario, replace(scenario.topdown, framework=framework))
 
 
 def set_level_lock(scenario: Scenario, level: str, *, locked: bool) -> Scenario:
