@@ -1,0 +1,157 @@
+"""What a committee asks of the budgets of the S-DHC: margins to keep, caps, floors, ties."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from types import MappingProxyType
+
+from phexplore.accounting.zcdp import rho_for_epsilon
+from phexplore.errors import PhexploreError
+from phexplore.model.conventions import Conversion, Neighbours
+from phexplore.model.keys import QueryKey
+from phexplore.model.numbers import decimal_text, exact_text
+from phexplore.model.phsafe import PrivacyFramework
+
+
+class GoalError(PhexploreError):
+    """A wish that cannot be understood: it contradicts itself or names what is not measured."""
+
+
+class CapOn(enum.Enum):
+    """What a cap limits. The value is the key in a file of targets."""
+
+    UNBOUNDED = "rho"
+    """The sum of the budgets: ρ unbounded, or ε unbounded under pure DP."""
+    BOUNDED = "bounded_rho"
+    """Twice that sum."""
+    EPSILON = "epsilon"
+    """ε of the sum at a δ; under pure DP the bounded ε, which is the bounded sum."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cap:
+    """An upper limit on the privacy loss of some queries together.
+
+    Attributes:
+        on: what is limited.
+        limit: at most this much, > 0.
+        queries: of which queries; None for all.
+        neighbours: whose ρ feeds ε; used by ε alone.
+        delta: of ε.
+        conversion: of ρ to ε.
+    """
+
+    on: CapOn
+    limit: Fraction
+    queries: frozenset[QueryKey] | None = None
+    neighbours: Neighbours = Neighbours.BOUNDED
+    delta: Fraction = Fraction(1, 10**10)
+    conversion: Conversion = Conversion.ZCDP_OPTIMAL_ALPHA
+
+    def __post_init__(self) -> None:
+        """Refuse a cap that nothing can keep."""
+        if self.limit <= 0:
+            raise GoalError(f"A cap is more than 0, got {exact_text(self.limit)}.", "Leave the cap out, or raise it.")
+
+    def total(self, framework: PrivacyFramework) -> Fraction:
+        """Return the largest sum of budgets that keeps the cap: ρ (or ε) unbounded; for ε rounded down at 1e-13."""
+        match self.on:
+            case CapOn.UNBOUNDED:
+                return self.limit
+            case CapOn.BOUNDED:
+                return self.limit / 2
+            case CapOn.EPSILON:
+                if framework is PrivacyFramework.ZCDP:
+                    rho = rho_for_epsilon(self.limit, self.delta, self.conversion)
+                else:
+                    rho = self.limit
+                return rho / 2 if self.neighbours is Neighbours.BOUNDED else rho
+
+    @property
+    def title(self) -> str:
+        """The cap in words, e.g. ``bounded ρ ≤ 2.5``."""
+        limit = decimal_text(self.limit) or f"{self.limit.numerator}/{self.limit.denominator}"
+        part = "" if self.queries is None else f" over {len(self.queries)} queries"
+        match self.on:
+            case CapOn.UNBOUNDED:
+                return f"unbounded budget ≤ {limit}{part}"
+            case CapOn.BOUNDED:
+                return f"bounded budget ≤ {limit}{part}"
+            case CapOn.EPSILON:
+                return (
+                    f"ε ≤ {limit} ({self.neighbours.value}, δ = {float(self.delta):g}, {self.conversion.value}){part}"
+                )
+
+
+class TiedBy(enum.Enum):
+    """What tied queries have in common. The value is the word in a file of targets."""
+
+    MARGIN = "margin"
+    """The same noise, so the same margin; budgets are in proportion to the squared sensitivity (ε: to the sensitivity)."""
+    BUDGET = "budget"
+    """The same budget."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tie:
+    """Queries that move together.
+
+    Attributes:
+        queries: at least two, in the order of the scenario.
+        equal: what they have in common.
+    """
+
+    queries: tuple[QueryKey, ...]
+    equal: TiedBy = TiedBy.MARGIN
+
+    @property
+    def title(self) -> str:
+        """The tie in words."""
+        first, last = self.queries[0].title, self.queries[-1].title
+        return f"{len(self.queries)} queries tied by {self.equal.value}, {first} to {last}"
+
+
+@dataclass(frozen=True, slots=True)
+class Goals:
+    """Everything asked of the budgets at once.
+
+    Attributes:
+        margins: largest margin of error per query, in people, > 0.
+        floors: smallest budget per query, unbounded.
+        caps: upper limits.
+        ties: queries that move together; a query is in one tie at most.
+        locks: queries whose present budget stays, beside those locked in the scenario.
+    """
+
+    margins: Mapping[QueryKey, Fraction] = field(default_factory=dict)
+    floors: Mapping[QueryKey, Fraction] = field(default_factory=dict)
+    caps: tuple[Cap, ...] = ()
+    ties: tuple[Tie, ...] = ()
+    locks: frozenset[QueryKey] = frozenset()
+
+    def __post_init__(self) -> None:
+        """Refuse what contradicts itself and freeze the mappings."""
+        for query, margin in self.margins.items():
+            if margin <= 0:
+                raise GoalError(
+                    f"A margin of error is more than 0 people, got {exact_text(margin)} for {query.title}.",
+                    "Enter a positive number, or leave the query out.",
+                )
+        for query, floor in self.floors.items():
+            if floor < 0:
+                raise GoalError(
+                    f"A floor is 0 or more, got {exact_text(floor)} for {query.title}.", "Enter a positive number."
+                )
+        tied: set[QueryKey] = set()
+        for tie in self.ties:
+            if len(tie.queries) < 2:
+                raise GoalError("A tie holds at least two queries.", "Name more of them, or leave the tie out.")
+            if repeated := tied & set(tie.queries) or len(set(tie.queries)) < len(tie.queries):
+                name = min(repeated).title if isinstance(repeated, set) else tie.queries[0].title
+                raise GoalError(f"{name} is tied twice.", "Join the two ties, or take the query out of one.")
+            tied |= set(tie.queries)
+        for name in ("margins", "floors"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))

@@ -1,0 +1,560 @@
+"""Why goals cannot all be kept: the smallest set of goals in conflict, and what the cheapest ways out cost in people."""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from phexplore.accuracy.margins import unrounded_budget
+from phexplore.accuracy.solving_goals import Cap, Goals
+from phexplore.accuracy.solving_separable import Group, Member, Separated, margin_at, reach_of, sum_under
+from phexplore.errors import PhexploreError
+from phexplore.model.conventions import MarginConvention
+from phexplore.model.keys import PopulationGroupLevel, QueryKey
+from phexplore.model.numbers import Budget, exact_text
+from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.scenario import Scenario
+
+_MarginsAt = Callable[[float], Mapping[QueryKey, Fraction | None]]
+
+MOST_RELAXATIONS = 6
+"""More ways out than anybody reads."""
+
+_NAMED = 5
+"""So many targets fit a sentence; the rest is counted there and listed in full beside it."""
+
+_FIRST_WIDENING, _FINEST_WIDENING, _LARGEST_WIDENING = 1 / 16, 1e-5, 1e6
+"""Factors by which all targets are widened together: where the search begins, how fine it is, where it gives up."""
+
+_STEPS_OF_A_WALK = 64
+"""A guessed margin is corrected one step at a time; rounding moves it by a few steps at most."""
+
+
+class ConflictKind(enum.Enum):
+    """What takes part in a conflict."""
+
+    TARGET = "target"
+    FLOOR = "floor"
+    LOCK = "lock"
+    TIE = "tie"
+    CAP = "cap"
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictPart:
+    """One goal in a conflict.
+
+    Attributes:
+        kind: what sort of goal.
+        text: the goal in words.
+        query: whose goal, None for a cap or a tie.
+    """
+
+    kind: ConflictKind
+    text: str
+    query: QueryKey | None = None
+
+
+class RelaxationKind(enum.Enum):
+    """A way out of a conflict."""
+
+    ONE_TARGET = "one target"
+    LEVEL = "one level"
+    FEWEST_PEOPLE = "fewest people in all"
+    IN_PROPORTION = "all in proportion"
+    UNPUBLISHED = "left unpublished"
+    UNLOCK = "unlock"
+
+
+@dataclass(frozen=True, slots=True)
+class Relaxation:
+    """A change of goals after which all can be kept.
+
+    Attributes:
+        kind: what sort of change.
+        text: in words, with the people it costs and the budget it frees.
+        margins: old and new margin of every target that moves, in people; new is None for a query left out.
+        frees: unbounded budget, exact.
+        people: sum over the targets of the people added to their margins.
+        widening: largest new margin over its old one; infinite for a query left out.
+    """
+
+    kind: RelaxationKind
+    text: str
+    margins: Mapping[QueryKey, tuple[Fraction, Fraction | None]]
+    frees: Fraction
+    people: Fraction
+    widening: float
+
+
+class InfeasibleError(PhexploreError):
+    """No budgets keep all goals.
+
+    Attributes:
+        conflict: the smallest set of goals that cannot be kept together: without any one of them the rest can.
+        relaxations: the cheapest ways out, the gentlest first.
+        needed: sum of budgets the goals need under the violated cap, None when no cap is involved.
+        allowed: sum the cap allows.
+    """
+
+    def __init__(
+        self,
+        sentence: str,
+        conflict: tuple[ConflictPart, ...],
+        relaxations: tuple[Relaxation, ...],
+        needed: Fraction | None = None,
+        allowed: Fraction | None = None,
+    ) -> None:
+        remedy = f"Cheapest ways out: {'; '.join(r.text for r in relaxations[:3])}." if relaxations else (
+            "Raise the cap, unlock a query or leave one out."
+        )  # fmt: skip
+        super().__init__(sentence, remedy)
+        self.conflict = conflict
+        self.relaxations = relaxations
+        self.needed = needed
+        self.allowed = allowed
+
+
+def confirm_feasible(
+    scenario: Scenario,
+    goals: Goals,
+    separated: Separated,
+    needs: Mapping[QueryKey, Fraction],
+    budgets: Mapping[QueryKey, Budget],
+) -> None:
+    """Pass when the smallest budgets keep every goal.
+
+    Args:
+        scenario: whose goals they are.
+        goals: all of them.
+        separated: the problem taken apart.
+        needs: unrounded budgets of the targets.
+        budgets: the smallest rounded ones.
+
+    Raises:
+        InfeasibleError: they do not.
+    """
+    conflicts = [found for group in separated.groups if (found := _lock_conflict(scenario, goals, group)) is not None]
+    if conflicts:
+        raise min(conflicts, key=lambda error: len(error.conflict))
+    violated = [(cap, allowed) for cap, allowed in separated.caps if sum_under(cap, budgets) > allowed]
+    if violated:
+        errors = [_cap_conflict(scenario, goals, separated, needs, cap, allowed) for cap, allowed in violated]
+        smallest = min(errors, key=lambda error: len(error.conflict))
+        relaxations = _ways_out(scenario, goals, separated, needs)
+        raise InfeasibleError(
+            smallest.sentence, smallest.conflict, relaxations, smallest.needed, smallest.allowed
+        )  # the sentence is about one cap, the ways out keep all of them
+
+
+def _lock_conflict(scenario: Scenario, goals: Goals, group: Group) -> InfeasibleError | None:
+    """Return what stands against a lock in a group, None when nothing does."""
+    locks = [(member, member.locked) for member in group.members if member.locked is not None]
+    if not locks:
+        return None
+    first, held = locks[0]
+    lock = ConflictPart(ConflictKind.LOCK, f"{first.query.title} is locked at {exact_text(held)}", first.query)
+    tie = _tie_of(goals, first.query)
+    scale = held / first.weight
+    for member, locked in locks[1:]:
+        if locked / member.weight != scale:
+            text = f"{member.query.title} is locked at {exact_text(locked)}"
+            parts = (lock, ConflictPart(ConflictKind.LOCK, text, member.query), *tie)
+            return InfeasibleError("Two locked queries are tied but do not agree.", parts, ())
+    for member in group.members:
+        if member.floor > scale * member.weight:
+            text = f"{member.query.title} has a floor of {exact_text(member.floor)}"
+            parts = (lock, ConflictPart(ConflictKind.FLOOR, text, member.query), *_linking(tie, member, first))
+            return InfeasibleError(f"{lock.text}, below a floor.", parts, ())
+    return _lock_against_target(scenario, goals, group, lock, first, scale)
+
+
+def _lock_against_target(
+    scenario: Scenario, goals: Goals, group: Group, lock: ConflictPart, first: Member, scale: Fraction
+) -> InfeasibleError | None:
+    for member in group.members:
+        if (target := goals.margins.get(member.query)) is None:
+            continue
+        budget = scale * member.weight
+        margin = margin_at(scenario, member.query, budget) if budget else math.inf
+        # As everywhere in the program, a margin keeps its target to the nearest person.
+        if margin == math.inf or round(Fraction(margin)) > target:
+            text = f"{member.query.title} aims at {exact_text(target)} people"
+            parts = (lock, ConflictPart(ConflictKind.TARGET, text, member.query),
+                     *_linking(_tie_of(goals, first.query), member, first))  # fmt: skip
+            reached = "which is not published" if margin == math.inf else f"which gives {margin:.1f}"
+            ways = [] if margin == math.inf else [_accept(member.query, target, Fraction(math.ceil(margin)))]
+            unlock = Relaxation(RelaxationKind.UNLOCK, f"unlock {first.query.title}", {}, Fraction(0), Fraction(0), 1.0)
+            return InfeasibleError(f"{text}, but {lock.text}, {reached}.", parts, (*ways, unlock))
+    return None
+
+
+def _accept(query: QueryKey, target: Fraction, margin: Fraction) -> Relaxation:
+    text = f"{query.title} {exact_text(target)} → {exact_text(margin)}"
+    return Relaxation(
+        RelaxationKind.ONE_TARGET, text, {query: (target, margin)}, Fraction(0), margin - target, float(margin / target)
+    )
+
+
+def _tie_of(goals: Goals, query: QueryKey) -> tuple[ConflictPart, ...]:
+    return tuple(ConflictPart(ConflictKind.TIE, tie.title) for tie in goals.ties if query in tie.queries)
+
+
+def _linking(tie: tuple[ConflictPart, ...], member: Member, first: Member) -> tuple[ConflictPart, ...]:
+    """Return the tie only where it takes part: a lock against a goal of the same query needs none."""
+    return tie if member.query != first.query else ()
+
+
+def _cap_conflict(
+    scenario: Scenario,
+    goals: Goals,
+    separated: Separated,
+    needs: Mapping[QueryKey, Fraction],
+    cap: Cap,
+    allowed: Fraction,
+) -> InfeasibleError:
+    """Return the smallest set of goals that exceeds a cap.
+
+    Groups add up, so the fewest targets that exceed it are those that add most, one per group; leave one out and the rest
+    fits, because it is at most the sum of one target fewer of the largest.
+    """
+    ledger = _Ledger(separated)
+    base = ledger.sum_of(cap, {})
+    needed = ledger.sum_of(cap, needs)
+    cap_part = ConflictPart(ConflictKind.CAP, cap.title)
+    if base > allowed:
+        parts = (*_fixed_parts(separated, cap, allowed), cap_part)
+        return InfeasibleError(
+            f"Locks, floors and untouched queries alone need {_shown(base)}, the cap allows {_shown(allowed)} "
+            f"({cap.title}).", parts, (), base, allowed,
+        )  # fmt: skip
+    leading = sorted(
+        ((ledger.group_sum(cap, group, {m.query: needs[m.query]}) - ledger.group_sum(cap, group, {}), m)
+         for group in separated.groups if (m := _leading(group, needs)) is not None),
+        key=lambda pair: -pair[0],
+    )  # fmt: skip
+    parts_list: list[ConflictPart] = []
+    total = base
+    for increment, member in leading:
+        total += increment
+        margin = exact_text(goals.margins[member.query])
+        parts_list.append(
+            ConflictPart(ConflictKind.TARGET, f"{member.query.title} within {margin} people", member.query)
+        )
+        if total > allowed:
+            break
+    symbol = scenario.phsafe.framework.symbol
+    named = ", ".join(part.text for part in parts_list[:_NAMED])
+    named += f" and {len(parts_list) - _NAMED} more" if len(parts_list) > _NAMED else ""
+    sentence = (
+        f"The targets need an unbounded {symbol} of {_shown(needed)}, but {cap.title} allows {_shown(allowed)}. "
+        f"The smallest set in conflict has {len(parts_list)} {'target' if len(parts_list) == 1 else 'targets'}: {named}."
+    )
+    return InfeasibleError(sentence, (*parts_list, cap_part), (), needed, allowed)
+
+
+def _fixed_parts(separated: Separated, cap: Cap, allowed: Fraction) -> list[ConflictPart]:
+    """Return the fewest locks, floors and untouched budgets that exceed a cap by themselves."""
+    budgets = separated.budgets({})
+    counted = [
+        (q, b) for q, b in budgets.items() if isinstance(b, Fraction) and (cap.queries is None or q in cap.queries)
+    ]
+    floors = {m.query for group in separated.groups for m in group.members if m.locked is None}
+    parts: list[ConflictPart] = []
+    total = Fraction(0)
+    for query, budget in sorted(counted, key=lambda pair: -pair[1]):
+        kind = ConflictKind.FLOOR if query in floors else ConflictKind.LOCK
+        word = "has a floor of" if query in floors else "stays at"
+        parts.append(ConflictPart(kind, f"{query.title} {word} {exact_text(budget)}", query))
+        total += budget
+        if total > allowed:
+            break
+    return parts
+
+
+def _leading(group: Group, needs: Mapping[QueryKey, Fraction]) -> Member | None:
+    """Return the member whose target asks most of the group."""
+    asking = [m for m in group.members if m.query in needs]
+    return max(asking, key=lambda m: needs[m.query] / m.weight) if asking and not group.is_locked else None
+
+
+class _Ledger:
+    """Sums of rounded budgets under caps, group by group, so that one changed target costs one group."""
+
+    def __init__(self, separated: Separated) -> None:
+        self.separated = separated
+        self._group_of = {m.query: group for group in separated.groups for m in group.members}
+
+    def group_sum(self, cap: Cap, group: Group, needs: Mapping[QueryKey, Fraction]) -> Fraction:
+        """Return what a group adds under a cap."""
+        budgets = dict(group.budgets(group.scale(needs), self.separated.conventions))
+        return sum_under(cap, budgets)
+
+    def sum_of(self, cap: Cap, needs: Mapping[QueryKey, Fraction]) -> Fraction:
+        """Return the sum of all budgets under a cap."""
+        return sum_under(cap, self.separated.budgets(needs))
+
+    def groups_of(self, queries: Iterable[QueryKey]) -> list[Group]:
+        """Return the groups these queries are in, each once."""
+        return list({id(group): group for query in queries if (group := self._group_of.get(query))}.values())
+
+
+class _Trial:
+    """Tests changed margins against all caps, recomputing only the groups they touch."""
+
+    def __init__(
+        self, scenario: Scenario, goals: Goals, separated: Separated, needs: Mapping[QueryKey, Fraction]
+    ) -> None:
+        self.scenario = scenario
+        self.goals = goals
+        self.separated = separated
+        self.needs = needs
+        self.ledger = _Ledger(separated)
+        self.sums = [self.ledger.sum_of(cap, needs) for cap, _ in separated.caps]
+        self.everything = sum((b for b in separated.budgets(needs).values() if isinstance(b, Fraction)), Fraction(0))
+        method, conventions = scenario.phsafe, scenario.conventions
+        self.is_proportional = (
+            method.framework is PrivacyFramework.ZCDP and conventions.margin is MarginConvention.NORMAL
+        )
+        self.step = float(conventions.rounding_step)
+        self.rough_sums = [float(total) for total in self.sums]
+        self.group_sums = [
+            {id(group): self.ledger.group_sum(cap, group, needs) for group in separated.groups}
+            for cap, _ in separated.caps
+        ]
+
+    def need(self, query: QueryKey, margin: Fraction) -> Fraction:
+        """Return the unrounded budget of a margin."""
+        method, conventions = self.scenario.phsafe, self.scenario.conventions
+        if self.is_proportional:
+            return self.needs[query] * (self.goals.margins[query] / margin) ** 2  # ρ = z²Δ²/(2m²)
+        return unrounded_budget(margin, reach_of(method, query), method.framework, conventions)
+
+    def changed(self, margins: Mapping[QueryKey, Fraction | None]) -> dict[QueryKey, Fraction]:
+        """Return all needs after these margins were changed; None leaves a target out."""
+        found = dict(self.needs)
+        for query, margin in margins.items():
+            if margin is None:
+                found.pop(query, None)
+            else:
+                found[query] = self.need(query, margin)
+        return found
+
+    def excess(self, margins: Mapping[QueryKey, Fraction | None]) -> Fraction:
+        """Return by how much the most violated cap is exceeded after a change, at most 0 when all are kept."""
+        needs = self.changed(margins)
+        groups = self.ledger.groups_of(margins)
+        excesses = []
+        for (cap, allowed), total, known in zip(self.separated.caps, self.sums, self.group_sums, strict=True):
+            moved = sum((self.ledger.group_sum(cap, g, needs) - known[id(g)] for g in groups), Fraction(0))
+            excesses.append(total + moved - allowed)
+        return max(excesses)
+
+    def keeps(self, margins: Mapping[QueryKey, Fraction | None]) -> bool:
+        """Return whether every cap is kept after a change: by floats where rounding cannot matter, else exactly."""
+        factor = {q: None if new is None else float(new / self.goals.margins[q]) for q, new in margins.items()}
+        for number, (cap, allowed) in enumerate(self.separated.caps):
+            total = self.rough_total(number, cap, factor)
+            # Each budget moves by a step at most; floats add relative errors far below 1e-9.
+            slack = self.step * len(self.needs) + 1e-9 * total
+            if total > float(allowed) + slack:
+                return False
+            if total > float(allowed) - slack or not self.is_proportional:
+                return self.excess(margins) <= 0
+        return True
+
+    def rough_total(self, number: int, cap: Cap, factor: Mapping[QueryKey, float | None]) -> float:
+        """Return about what a cap counts when targets widen by these factors."""
+        total = self.rough_sums[number]
+        for group in self.ledger.groups_of(factor):
+            scale = float(group.base)
+            if not group.is_locked:
+                for member in group.members:
+                    if member.need is not None and (widened := factor.get(member.query, 1.0)) is not None:
+                        scale = max(scale, float(member.need / member.weight) / widened**2)
+            counted = (m for m in group.members if cap.queries is None or m.query in cap.queries)
+            total += sum(max(scale * float(m.weight), float(m.floor)) for m in counted)
+            total -= float(self.group_sums[number][id(group)])
+        return total
+
+    def freed(self, margins: Mapping[QueryKey, Fraction | None]) -> Fraction:
+        """Return how much smaller the sum of all budgets becomes."""
+        after = self.separated.budgets(self.changed(margins)).values()
+        return self.everything - sum((b for b in after if isinstance(b, Fraction)), Fraction(0))
+
+
+def _ways_out(
+    scenario: Scenario, goals: Goals, separated: Separated, needs: Mapping[QueryKey, Fraction]
+) -> tuple[Relaxation, ...]:
+    """Return relaxations after which every cap is kept, the gentlest widening first."""
+    trial = _Trial(scenario, goals, separated, needs)
+    found: list[Relaxation] = []
+    for level, queries in _by_level(goals).items():
+        found += _one_for_all(trial, queries, RelaxationKind.LEVEL, level)
+    for query in goals.margins:
+        found += _one_for_all(trial, (query,), RelaxationKind.ONE_TARGET, None)
+    found.sort(key=lambda way: (way.widening, way.people))
+    joint = [*_in_proportion(trial), *_fewest_people(trial)]
+    left_out = _left_out(trial)
+    known: set[tuple[tuple[QueryKey, Fraction | None], ...]] = set()
+    ways: list[Relaxation] = []
+    for way in [*found[:3], *joint, *left_out, *found[3:]]:
+        key = tuple((query, new) for query, (_, new) in way.margins.items())
+        if key not in known:
+            known.add(key)
+            ways.append(way)
+    return tuple(ways[:MOST_RELAXATIONS])
+
+
+def _by_level(goals: Goals) -> dict[tuple[PopulationGroupLevel, Fraction], tuple[QueryKey, ...]]:
+    found: dict[tuple[PopulationGroupLevel, Fraction], tuple[QueryKey, ...]] = {}
+    for query, margin in goals.margins.items():
+        place = (query.level, margin)
+        found[place] = (*found.get(place, ()), query)
+    return {place: queries for place, queries in found.items() if len(queries) > 1}
+
+
+def _one_for_all(
+    trial: _Trial,
+    queries: Sequence[QueryKey],
+    kind: RelaxationKind,
+    level: tuple[PopulationGroupLevel, Fraction] | None,
+) -> list[Relaxation]:
+    """Return the smallest common margin of these queries that keeps every cap, none when no margin does."""
+    nothing: dict[QueryKey, Fraction | None] = dict.fromkeys(queries)
+    if not trial.keeps(nothing):
+        return []
+    old = trial.goals.margins[queries[0]]
+    step = step_of(old)
+    affected = sum((trial.needs[q] for q in queries if q in trial.needs), Fraction(0))
+    left = affected - trial.excess(dict.fromkeys(queries, old))
+    start = float(old) * math.sqrt(float(affected) / float(left)) if left > 0 else float(old) * 1024
+    margin = max(old + step, Fraction(math.ceil(start / step)) * step)
+    settled = _settled(trial, queries, old, margin, step)
+    if settled is None:
+        return []
+    margins: dict[QueryKey, Fraction | None] = dict.fromkeys(queries, settled)
+    name = queries[0].title if level is None else f"{level[0].title} in {len(queries)} tables"
+    return [_relaxation(trial, kind, name, margins)]
+
+
+def _settled(
+    trial: _Trial, queries: Sequence[QueryKey], old: Fraction, margin: Fraction, step: Fraction
+) -> Fraction | None:
+    """Return the smallest multiple of the step from a guess on that keeps every cap."""
+    jump = step
+    for _ in range(_STEPS_OF_A_WALK):
+        if trial.keeps(dict.fromkeys(queries, margin)):
+            break
+        margin, jump = margin + jump, 2 * jump
+    else:
+        return None
+    low, high = old, margin
+    while high - low > step:
+        middle = low + ((high - low) / step // 2) * step
+        if trial.keeps(dict.fromkeys(queries, middle)):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def step_of(margin: Fraction) -> Fraction:
+    """Return in which steps a margin is moved: whole people, or hundredths where it is not whole."""
+    return Fraction(1) if margin.denominator == 1 else Fraction(1, 100)
+
+
+def _relaxation(
+    trial: _Trial, kind: RelaxationKind, name: str, margins: Mapping[QueryKey, Fraction | None]
+) -> Relaxation:
+    moved = {query: (trial.goals.margins[query], new) for query, new in margins.items()}
+    people = sum((new - old for old, new in moved.values() if new is not None), Fraction(0))
+    widening = max((float(new / old) if new is not None else math.inf for old, new in moved.values()), default=1.0)
+    freed = trial.freed(margins)
+    first = next(iter(moved.values()))
+    match kind:
+        case RelaxationKind.ONE_TARGET | RelaxationKind.LEVEL:
+            old, new = first
+            text = f"{name} {exact_text(old)} → {exact_text(new or old)} frees {_shown(freed)}"
+        case RelaxationKind.UNPUBLISHED:
+            text = f"leave {name} unpublished, which frees {_shown(freed)}"
+        case _:
+            targets = "1 target" if len(moved) == 1 else f"{len(moved)} targets"
+            size = f"{targets}, {exact_text(people)} people together, at most × {widening:.3f}"
+            text = f"{name} ({size}) frees {_shown(freed)}"
+    return Relaxation(kind, text, moved, freed, people, widening)
+
+
+def _joint_targets(trial: _Trial) -> dict[QueryKey, Fraction]:
+    """Return the targets that can move: those in groups no lock holds."""
+    free = {m.query for group in trial.separated.groups if not group.is_locked for m in group.members}
+    return {query: margin for query, margin in trial.goals.margins.items() if query in free}
+
+
+def _in_proportion(trial: _Trial) -> list[Relaxation]:
+    """Return all targets widened by one factor, each rounded up to whole people."""
+    targets = _joint_targets(trial)
+
+    def at(factor: float) -> dict[QueryKey, Fraction | None]:
+        return {query: _rounded_up(margin, float(margin) * factor) for query, margin in targets.items()}
+
+    return _smallest(trial, at, "all targets by one factor", RelaxationKind.IN_PROPORTION)
+
+
+def _fewest_people(trial: _Trial) -> list[Relaxation]:
+    """Return the widening with the fewest people in all: min Σ m subject to Σ A/m² ≤ B has m³ in proportion to A."""
+    targets = _joint_targets(trial)
+    weight = {query: float(trial.needs[query]) * float(margin) ** 2 for query, margin in targets.items()}
+    unit = min((float(margin) / w ** (1 / 3) for query, margin in targets.items() if (w := weight[query])), default=1.0)
+
+    def at(factor: float) -> dict[QueryKey, Fraction | None]:
+        return {
+            query: _rounded_up(margin, max(float(margin), factor * unit * weight[query] ** (1 / 3)))
+            for query, margin in targets.items()
+        }
+
+    return _smallest(trial, at, "the fewest people in all", RelaxationKind.FEWEST_PEOPLE)
+
+
+def _rounded_up(margin: Fraction, wanted: float) -> Fraction:
+    step = step_of(margin)
+    return max(margin, Fraction(math.ceil(wanted / float(step) - 1e-9)) * step)
+
+
+def _smallest(trial: _Trial, margins_at: _MarginsAt, name: str, kind: RelaxationKind) -> list[Relaxation]:
+    """Return the relaxation of the smallest factor that keeps every cap, by bisection: margins grow with the factor."""
+    low, high = 1.0, 1.0 + _FIRST_WIDENING
+    while not trial.keeps(margins_at(high)):
+        low, high = high, 1 + 2 * (high - 1) if high < 2 else high * 2
+        if high > _LARGEST_WIDENING:
+            return []
+    while high - low > _FINEST_WIDENING * low and margins_at(low) != margins_at(high):
+        middle = (low + high) / 2
+        if trial.keeps(margins_at(middle)):
+            high = middle
+        else:
+            low = middle
+    old = trial.goals.margins
+    margins = {query: new for query, new in margins_at(high).items() if new != old[query]}
+    return [_relaxation(trial, kind, name, margins)] if margins else []
+
+
+def _left_out(trial: _Trial) -> list[Relaxation]:
+    """Return the cheapest single query whose absence keeps every cap: the least accurate of those that suffice."""
+    alone = [
+        group.members[0].query
+        for group in trial.separated.groups
+        if len(group.members) == 1 and not group.is_locked and group.members[0].query in trial.needs
+    ]
+    enough = [query for query in alone if trial.keeps({query: None})]
+    if not enough:
+        return []
+    query = min(enough, key=lambda q: trial.needs[q])
+    return [_relaxation(trial, RelaxationKind.UNPUBLISHED, query.title, {query: None})]
+
+
+def _shown(value: Fraction) -> str:
+    return f"{float(value):.6f}".rstrip("0").rstrip(".")

@@ -1,0 +1,176 @@
+"""What is said when goals cannot be kept: smallest conflicts against brute force, ways out that work."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from phexplore.accuracy.solving_goals import Cap, CapOn, Goals, Tie, TiedBy
+from phexplore.accuracy.solving_relaxation import ConflictKind, InfeasibleError, RelaxationKind
+from phexplore.accuracy.solving_separable import margin_at, solve
+from phexplore.catalog.tables import queries
+from phexplore.model.edits import set_budget, set_lock
+from phexplore.model.keys import parse_query
+
+CHILDREN = parse_query("PH3/state_A-G")
+TENURE = parse_query("PH7/state_A-G")
+
+
+def bare(us):
+    return replace(us, method=replace(us.phsafe, targets={}, budgets=dict.fromkeys(us.phsafe.budgets, Fraction(0))))
+
+
+def conflict_of(scenario, goals):
+    with pytest.raises(InfeasibleError) as caught:
+        solve(scenario, goals)
+    return caught.value
+
+
+def targets_in(error):
+    return {part.query for part in error.conflict if part.kind is ConflictKind.TARGET}
+
+
+def feasible(scenario, margins, caps):
+    if not margins:
+        return True
+    try:
+        solve(scenario, Goals(margins=margins, caps=caps))
+    except InfeasibleError:
+        return False
+    return True
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(st.sampled_from(queries()), min_size=2, max_size=5, unique=True),
+    st.lists(st.integers(30, 400), min_size=5, max_size=5),
+    st.floats(0.2, 0.95),
+)
+def test_that_the_conflict_is_a_smallest_one(us, chosen, margins, part):
+    scenario = bare(us)
+    goals = {query: Fraction(m) for query, m in zip(chosen, margins, strict=False)}
+    whole = sum(solve(scenario, Goals(margins=goals)).scenario.phsafe.budgets.values())
+    caps = (Cap(CapOn.UNBOUNDED, whole * Fraction(part)),)
+    found = targets_in(conflict_of(scenario, Goals(margins=goals, caps=caps)))
+    sizes = [
+        size
+        for size in range(1, len(goals) + 1)
+        for names in combinations(goals, size)
+        if not feasible(scenario, {q: goals[q] for q in names}, caps)
+    ]
+    assert len(found) == min(sizes)
+    assert not feasible(scenario, {q: goals[q] for q in found}, caps)
+    for query in found:
+        assert feasible(scenario, {q: goals[q] for q in found - {query}}, caps)
+
+
+@pytest.mark.parametrize("bounded", ["2.5", "2.2", "1.5", "0.9", "0.01"])
+def test_that_every_way_out_keeps_the_cap_and_none_is_wider_than_needed(us, bounded):
+    caps = (Cap(CapOn.BOUNDED, Fraction(bounded)),)
+    error = conflict_of(us, Goals(caps=caps))
+    assert error.needed > error.allowed == Fraction(bounded) / 2
+    assert error.relaxations
+    before = sum(solve(us).scenario.phsafe.budgets.values())
+    for way in error.relaxations:
+        new = {query: margin for query, (_, margin) in way.margins.items()}
+        eased = _with_margins(us, new)
+        solved = solve(eased, Goals(caps=caps)).scenario
+        assert way.frees == before - sum(solved.phsafe.budgets.values())
+        if way.kind in {RelaxationKind.ONE_TARGET, RelaxationKind.LEVEL}:
+            assert not _keeps(_with_margins(us, {query: margin - 1 for query, margin in new.items()}), caps)
+
+
+def _with_margins(us, margins):
+    targets, budgets = dict(us.phsafe.targets), dict(us.phsafe.budgets)
+    for query, margin in margins.items():
+        if margin is None:
+            del targets[query]
+            budgets[query] = Fraction(0)
+        else:
+            targets[query] = margin
+    return replace(us, method=replace(us.phsafe, targets=targets, budgets=budgets))
+
+
+def _keeps(scenario, caps):
+    try:
+        solve(scenario, Goals(caps=caps))
+    except InfeasibleError:
+        return False
+    return True
+
+
+def test_that_a_slightly_low_cap_is_cured_by_one_level_in_people(us):
+    error = conflict_of(us, Goals(caps=(Cap(CapOn.BOUNDED, Fraction("2.5")),)))
+    assert error.relaxations[0].text == "State, A-G in 6 tables 68 → 69 frees 0.012327"
+    assert "unbounded ρ of 1.257308" in error.sentence
+    assert error.remedy.startswith("Cheapest ways out: State, A-G in 6 tables 68 → 69")
+
+
+def test_that_the_joint_way_with_the_fewest_people_beats_a_common_factor(us):
+    ways = {way.kind: way for way in conflict_of(us, Goals(caps=(Cap(CapOn.BOUNDED, Fraction(1)),))).relaxations}
+    assert ways[RelaxationKind.FEWEST_PEOPLE].people < ways[RelaxationKind.IN_PROPORTION].people
+
+
+def test_that_a_lock_against_a_target_is_named_with_the_margin_it_gives(us):
+    locked = set_lock(set_budget(us, CHILDREN, Fraction("0.4")), CHILDREN, locked=True)
+    error = conflict_of(locked, Goals())
+    assert {part.kind for part in error.conflict} == {ConflictKind.LOCK, ConflictKind.TARGET}
+    assert (
+        "PH3 (State, A-G) aims at 20 people, but PH3 (State, A-G) is locked at 0.4, which gives 25.7." in error.sentence
+    )
+    accepted = error.relaxations[0].margins[CHILDREN][1]
+    assert accepted == 26
+    solve(_with_margins(locked, {CHILDREN: accepted}))
+
+
+def test_that_a_locked_unpublished_query_cannot_have_a_target(us):
+    locked = set_lock(set_budget(us, CHILDREN, Fraction(0)), CHILDREN, locked=True)
+    error = conflict_of(locked, Goals(margins={CHILDREN: Fraction(20)}))
+    assert "not published" in error.sentence
+    assert error.relaxations[0].kind is RelaxationKind.UNLOCK
+
+
+def test_that_locks_floors_and_ties_that_disagree_are_named(us):
+    both = set_lock(set_lock(us, CHILDREN, locked=True), TENURE, locked=True)
+    error = conflict_of(both, Goals(ties=(Tie((CHILDREN, TENURE), TiedBy.BUDGET),)))
+    assert [part.kind for part in error.conflict] == [ConflictKind.LOCK, ConflictKind.LOCK, ConflictKind.TIE]
+    one = set_lock(us, CHILDREN, locked=True)
+    error = conflict_of(one, Goals(floors={CHILDREN: Fraction(1)}))
+    assert [part.kind for part in error.conflict] == [ConflictKind.LOCK, ConflictKind.FLOOR]
+
+
+def test_that_locked_budgets_above_a_cap_are_named_without_targets(us):
+    locked = us
+    for query in us.phsafe.budgets:
+        locked = set_lock(locked, query, locked=True)
+    error = conflict_of(locked, Goals(caps=(Cap(CapOn.UNBOUNDED, Fraction("0.7")),)))
+    assert [part.kind for part in error.conflict] == [ConflictKind.LOCK, ConflictKind.LOCK, ConflictKind.CAP]
+    assert error.remedy == "Raise the cap, unlock a query or leave one out."
+
+
+def test_that_a_cap_on_some_queries_counts_only_those(us):
+    tenure = frozenset(query for query in queries() if query.table == "PH7")
+    caps = (Cap(CapOn.UNBOUNDED, Fraction("0.15"), tenure),)
+    error = conflict_of(us, Goals(caps=caps))
+    assert all(query.table == "PH7" for query in targets_in(error))
+    assert solve(us, Goals(caps=(Cap(CapOn.UNBOUNDED, Fraction("0.2"), tenure),))).caps[0][2] < Fraction("0.2")
+
+
+def test_that_several_caps_are_all_kept_by_every_way_out(us):
+    state = frozenset(query for query in queries() if query.level.text == "state_A-G")
+    caps = (Cap(CapOn.UNBOUNDED, Fraction("1.2")), Cap(CapOn.UNBOUNDED, Fraction("1.0"), state))
+    for way in conflict_of(us, Goals(caps=caps)).relaxations:
+        new = {query: margin for query, (_, margin) in way.margins.items()}
+        solve(_with_margins(us, new), Goals(caps=caps))
+
+
+def test_that_a_relaxed_margin_is_the_margin_of_the_solved_budget(us):
+    error = conflict_of(us, Goals(caps=(Cap(CapOn.BOUNDED, Fraction(2)),)))
+    (query, (_, new)), *_ = error.relaxations[0].margins.items()
+    solved = solve(_with_margins(us, {query: new}), Goals(caps=(Cap(CapOn.BOUNDED, Fraction(2)),))).scenario
+    assert margin_at(us, query, solved.phsafe.budgets[query]) <= new
