@@ -1,18 +1,61 @@
-"""The tree of geographic units under a set of blocks: contiguous children at every level."""
+"""The tree of geographic units under a set of blocks: contiguous children at every level.
+
+`tree_of` gives the standard spine of some block codes. Every other spine is built by `phexplore.spine.building.build_spine`
+from a `Geography`; `phexplore.spine.allocation.geo_tree` turns it into a `GeoTree` for a scenario, with two more things:
+
+* `GeoTree.order`: its leaves are the blocks ``order[0], order[1], ...`` of the population, because a spine that is not the
+  standard one puts blocks side by side that are not neighbours by code. None means the blocks' own order.
+* `TreeLevel.shares`: what share of the total budget each unit has after bypassing, exactly. None means every unit has its
+  level's share. A unit whose share is 0 is not measured: an only child copies its parent.
+
+The sum of the shares along every path from the root to a leaf is the same, exactly: `GeoTree.check_paths` proves it.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from phexplore.errors import PhexploreError
+from phexplore.errors import BudgetMismatchError, PhexploreError
 
-CODE_LENGTHS = {"US": 0, "Nation": 0, "State": 2, "County": 5, "Tract": 11, "Block_Group": 12, "Block": 16}
-"""Leading characters of the 16-digit block code that name a unit (formats, section 4)."""
+CODE_LENGTHS = {
+    "US": 0,
+    "Nation": 0,
+    "State": 2,
+    "County": 5,
+    "Tract_Group": 9,
+    "Tract": 11,
+    "Block_Group": 12,
+    "Block": 16,
+}
+"""Leading characters of the 16-digit block code that name a unit (formats, section 4; topdown, section 12)."""
 
 ROOT_LEVELS = ("US", "Nation")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UnitShares:
+    """Exact shares of the total budget for many units: few different ones, each unit names its own.
+
+    Attributes:
+        values: the different shares.
+        of_unit: ``int32[units]``, places in `values`.
+    """
+
+    values: tuple[Fraction, ...]
+    of_unit: NDArray[np.int32]
+
+    def share(self, unit: int) -> Fraction:
+        """Return the share of one unit."""
+        return self.values[int(self.of_unit[unit])]
+
+    def spent(self) -> NDArray[np.bool_]:
+        """Return which units have a share above 0, ``bool[units]``."""
+        positive: NDArray[np.bool_] = np.array([value > 0 for value in self.values], bool)[self.of_unit]
+        return positive
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,12 +67,14 @@ class TreeLevel:
         codes: ``U[units]``, one code per unit ("" for the nation).
         first_block: ``int64[units + 1]``, the blocks of unit u are ``first_block[u]:first_block[u + 1]``.
         first_child: ``int64[units + 1]``, the same for its children in the next level; the blocks' level has none.
+        shares: of the total budget, per unit; None where every unit has its level's share.
     """
 
     name: str
     codes: NDArray[np.str_]
     first_block: NDArray[np.int64]
     first_child: NDArray[np.int64] | None
+    shares: UnitShares | None = None
 
     @property
     def units(self) -> int:
@@ -43,16 +88,47 @@ class GeoTree:
 
     Attributes:
         levels: widest first; every unit's children are neighbours in the next level.
-        dropped: levels of the parameters above the data's root.
+        dropped: levels of the parameters that the tree does not have; their budget stays unspent.
+        order: ``int64[blocks]``, the place in the population of each leaf; None where it is the leaf's own.
     """
 
     levels: tuple[TreeLevel, ...]
     dropped: tuple[str, ...]
+    order: NDArray[np.int64] | None = None
 
     @property
     def blocks(self) -> int:
         """The number of leaves."""
         return self.levels[-1].units
+
+    def check_paths(self, total: Fraction) -> None:
+        """Prove that every path from the root to a leaf carries the same share of the budget.
+
+        Args:
+            total: the share that the levels of the tree have together.
+
+        Raises:
+            BudgetMismatchError: a path carries another share.
+            ValueError: a level has no shares.
+        """
+        # Different sums are few: a path is the pair of the sum above it and its unit's own share.
+        sums, place = [Fraction(0)], np.zeros(self.levels[0].units, np.int64)
+        for number, level in enumerate(self.levels):
+            if level.shares is None:
+                raise ValueError(f"{level.name} has no shares per unit")
+            values = level.shares.values
+            pairs, place = np.unique(place * len(values) + level.shares.of_unit, return_inverse=True)
+            sums = [sums[pair // len(values)] + values[pair % len(values)] for pair in pairs.tolist()]
+            if number + 1 < len(self.levels):
+                if level.first_child is None:
+                    raise ValueError(f"{level.name} has no children")
+                place = np.repeat(place, np.diff(level.first_child))
+        wrong = [carried for carried in sums if carried != total]
+        if wrong:
+            raise BudgetMismatchError(
+                f"A path of the spine carries {wrong[0]} of the budget, the levels have {total} together.",
+                "This is a defect of the program; do not use the spine.",
+            )
 
 
 def tree_of(geocodes: NDArray[np.str_], levels: tuple[str, ...]) -> GeoTree:
