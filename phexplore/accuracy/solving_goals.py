@@ -150,7 +150,7 @@ class Goals:
             if len(tie.queries) < 2:
                 raise GoalError("A tie holds at least two queries.", "Name more of them, or leave the tie out.")
             if repeated := tied & set(tie.queries) or len(set(tie.queries)) < len(tie.queries):
-                name = min(repeated).title if isinstance(repeated, set) else tie.queries[0].title
+                name = min(q.title for q in repeated) if isinstance(repeated, set) else tie.queries[0].title
                 raise GoalError(f"{name} is tied twice.", "Join the two ties, or take the query out of one.")
             tied |= set(tie.queries)
         for name in ("margins", "floors"):

@@ -225,7 +225,7 @@ def separate(scenario: Scenario, goals: Goals) -> Separated:
 def _confirm_known(method: PhSafe, goals: Goals) -> None:
     asked = {*goals.margins, *goals.floors, *goals.locks, *(q for tie in goals.ties for q in tie.queries)}
     asked |= {query for cap in goals.caps for query in cap.queries or ()}
-    if unknown := sorted(asked - set(method.budgets)):
+    if unknown := sorted(asked - set(method.budgets), key=lambda query: query.text):
         raise GoalError(f"{unknown[0].text} is not a measured query.", "phexplore forecast lists the measured ones.")
     if not goals.margins and not goals.floors and not goals.ties:
         raise GoalError(

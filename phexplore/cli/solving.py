@@ -1,0 +1,223 @@
+"""``phexplore solve``: goals gathered from the scenario, a file and options; the result as a table, JSON or a project."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from phexplore.cli.printing import print_json, print_table, say
+from phexplore.errors import UnknownNameError
+from phexplore.model.numbers import Budget, exact_text, total_budget
+from phexplore.model.scenario import Scenario
+
+if TYPE_CHECKING:
+    from phexplore.accuracy.solving_goals import Cap, Goals
+    from phexplore.accuracy.solving_relaxation import InfeasibleError, Relaxation
+    from phexplore.accuracy.solving_separable import SolvedGoals
+
+ROUNDINGS = ("up", "as-in-2020")
+
+
+def with_rounding(scenario: Scenario, rounding: str) -> Scenario:
+    """Return the scenario with its margins and rounding as asked for on the command line; "" leaves them.
+
+    Raises:
+        UnknownNameError: no such rounding.
+    """
+    from dataclasses import replace
+
+    from phexplore.accuracy.solving_separable import rounded_as_in_2020
+    from phexplore.model.numbers import Rounding
+
+    match rounding:
+        case "":
+            return scenario
+        case "up":
+            return replace(scenario, conventions=replace(scenario.conventions, rounding=Rounding.UP))
+        case "as-in-2020":
+            return replace(scenario, conventions=rounded_as_in_2020(scenario.conventions))
+        case _:
+            raise UnknownNameError("rounding", rounding, list(ROUNDINGS))
+
+
+def goals_from(path: Path | None, caps: dict[str, str]) -> Goals:
+    """Return the goals of a file joined with caps given as options.
+
+    Raises:
+        InputProblemsError: the file cannot be understood.
+        PhexploreError: a cap cannot be.
+    """
+    from dataclasses import replace
+
+    from phexplore.accuracy.solving_goals import Cap, CapOn, GoalError, Goals
+    from phexplore.files.goals_file import read_goals
+    from phexplore.files.whole import read_text
+    from phexplore.model.numbers import parse_exact
+
+    goals = Goals() if path is None else read_goals(read_text(path).encode(), path.name)
+    further: list[Cap] = []
+    for on in CapOn:
+        if text := caps.get(on.value):
+            try:
+                further.append(Cap(on, parse_exact(text)))
+            except ValueError as error:
+                raise GoalError(f"The cap on {on.value} cannot be read: {error}.", "Write e.g. 2.5.") from error
+    return replace(goals, caps=(*goals.caps, *further))
+
+
+def print_infeasible(error: InfeasibleError, *, as_json: bool) -> None:
+    """Print why no budgets keep all goals, and the ways out."""
+    if as_json:
+        print_json(infeasible_json(error))
+        return
+    print("These goals cannot be kept together:")
+    for part in error.conflict:
+        print(f"  {part.text}")
+    if error.relaxations:
+        print("Ways out:")
+    for way in error.relaxations:
+        print(f"  {way.text}")
+
+
+def infeasible_json(error: InfeasibleError) -> dict[str, Any]:
+    """Return an unreachable set of goals as JSON."""
+    return {
+        "feasible": False,
+        "sentence": error.sentence,
+        "needed": _exact(error.needed),
+        "allowed": _exact(error.allowed),
+        "conflict": [
+            {"kind": part.kind.value, "text": part.text, "query": part.query.text if part.query else None}
+            for part in error.conflict
+        ],
+        "relaxations": [_relaxation_json(way) for way in error.relaxations],
+    }
+
+
+def _relaxation_json(way: Relaxation) -> dict[str, Any]:
+    return {
+        "kind": way.kind.value,
+        "text": way.text,
+        "frees": exact_text(way.frees),
+        "people": exact_text(way.people),
+        "targets": [
+            {"query": query.text, "from": exact_text(old), "to": _exact(new)}
+            for query, (old, new) in way.margins.items()
+        ],
+    }
+
+
+def _exact(value: Fraction | None) -> str | None:
+    return None if value is None else exact_text(value)
+
+
+def print_solution(solved: SolvedGoals, *, as_json: bool) -> None:
+    """Print solved budgets."""
+    if as_json:
+        print_json(solution_json(solved))
+        return
+    conventions = solved.scenario.conventions
+    rows = [
+        (
+            entry.query.table,
+            entry.query.level.title,
+            "-" if entry.target is None else exact_text(entry.target),
+            exact_text(entry.before),
+            exact_text(entry.budget),
+            "-" if entry.nearest is None or entry.nearest == entry.budget else exact_text(entry.nearest),
+            entry.reason.value,
+        )
+        for entry in solved.queries
+    ]
+    symbol = solved.scenario.phsafe.framework.symbol
+    print(solved.scenario.name)
+    header = ("table", "level", "MOE target", f"{symbol} before", f"{symbol} solved", "nearest", "because of")
+    print_table(header, rows, right=range(2, 6))
+    total = _total(solved)
+    print(f"{symbol} bounded {exact_text(_twice(total))}, unbounded {exact_text(total)}")
+    step = exact_text(conventions.rounding_step)
+    changed = len(solved.changed_by_direction)
+    print(
+        f"Rounded {conventions.rounding.value} to {step}, which adds {float(solved.rounding_tax):.3g} to the unbounded total; "
+        f"{changed} of {len(rows)} budgets differ from rounding to the nearest."
+    )
+    for cap, allowed, spent in solved.caps:
+        print(f"{cap.title}: {float(spent):.6f} of {float(allowed):.6f} used (unbounded)")
+
+
+def _twice(total: Budget) -> Budget:
+    return 2 * total if isinstance(total, Fraction) else total
+
+
+def _total(solved: SolvedGoals) -> Budget:
+    return total_budget(list(solved.scenario.phsafe.budgets.values()))
+
+
+def solution_json(solved: SolvedGoals) -> dict[str, Any]:
+    """Return solved budgets as JSON: the keys of ``forecast --json`` with what solving adds to every cell."""
+    from phexplore.accuracy.forecast import forecast
+    from phexplore.accuracy.ratios import ratio_forecasts
+    from phexplore.cli.figures import forecast_json
+
+    figures = forecast(solved.scenario)
+    content = forecast_json(solved.scenario, figures, ratio_forecasts(figures))
+    for cell, entry in zip(content["cells"], solved.queries, strict=True):
+        cell |= {
+            "before_rho": exact_text(entry.before),
+            "exact_rho": _exact(entry.exact),
+            "nearest_rho": _exact(entry.nearest),
+            "reason": entry.reason.value,
+        }
+    total = _total(solved)
+    return {
+        "feasible": True,
+        **content,
+        "rounding": {
+            "direction": solved.scenario.conventions.rounding.value,
+            "step": exact_text(solved.scenario.conventions.rounding_step),
+            "tax": exact_text(solved.rounding_tax),
+            "share_of_total": float(solved.rounding_tax / total) if isinstance(total, Fraction) and total else None,
+            "changed": [
+                {
+                    "table": entry.query.table,
+                    "level": entry.query.level.text,
+                    "rho": exact_text(entry.budget),
+                    "nearest_rho": _exact(entry.nearest),
+                }
+                for entry in solved.changed_by_direction
+            ],
+        },
+        "caps": [_cap_json(*entry) for entry in solved.caps],
+    }
+
+
+def _cap_json(cap: Cap, allowed: Fraction, spent: Fraction) -> dict[str, Any]:
+    return {
+        "title": cap.title,
+        "on": cap.on.value,
+        "limit": exact_text(cap.limit),
+        "allowed": exact_text(allowed),
+        "spent": exact_text(spent),
+        "left": exact_text(allowed - spent),
+    }
+
+
+def save_project(before: Scenario, after: Scenario, label: str, out: Path) -> None:
+    """Write a project of one scenario whose log says how it came about.
+
+    Raises:
+        WriteError: it cannot be written.
+    """
+    from phexplore.files.project_file import LoggedStep, ProjectContent, write_project
+    from phexplore.files.whole import write_whole
+    from phexplore.model.workbook import Workbook
+
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    steps = (
+        LoggedStep(f"Start from {before.name}", now, Workbook((before,), before.name)),
+        LoggedStep(label, now, Workbook((after,), after.name)),
+    )
+    write_whole(out, write_project(ProjectContent(steps, 1)))
+    say(f"Wrote {out}")

@@ -1,0 +1,322 @@
+"""A file of targets for ``phexplore solve``: JSON with caps, floors, ties and locks, or a plain CSV of margins.
+
+JSON::
+
+    {"targets": {"PH3/state_A-G": 20, "*/usa": 500, "PH7": {"state_A-G": 68}},
+     "caps": [{"bounded_rho": "2.5"}, {"epsilon": "11", "delta": "1e-10", "queries": ["*/state"]}],
+     "floors": {"PH2/usa_*": "0.001"},
+     "ties": [{"queries": ["PH1_num/usa"], "equal": "margin"}],
+     "locks": ["PH6/state_*"]}
+
+A selection names one query (``PH3/state_A-G``), a table at one region (``PH3/usa``), a level of every table
+(``*/state_A-G``), a region of every table (``*/usa``), a whole table (``PH3``) or everything (``*``). A later target of the
+same query replaces an earlier one, so a general rule can stand before its exceptions.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import TypeVar
+
+from phexplore.accuracy.solving_goals import Cap, CapOn, GoalError, Goals, Tie, TiedBy
+from phexplore.catalog.tables import queries
+from phexplore.errors import PhexploreError
+from phexplore.files.json_text import (
+    JsonList,
+    JsonNumber,
+    JsonObject,
+    JsonString,
+    JsonSyntaxError,
+    JsonValue,
+    line_and_column,
+    parse_json,
+    repeated_keys,
+    syntax_issue,
+)
+from phexplore.model.conventions import Conversion, Neighbours
+from phexplore.model.issues import InputProblemsError, Issue
+from phexplore.model.keys import QueryKey, Region, TableId, parse_level
+from phexplore.model.numbers import parse_exact
+
+_KEYS = ("targets", "caps", "floors", "ties", "locks")
+_CAP_KEYS = (*(on.value for on in CapOn), "queries", "delta", "neighbours", "conversion")
+_MARGIN_HEADERS = ("moe", "margin", "target", "moe target", "moe_target")
+
+Found = TypeVar("Found")
+
+
+def select_queries(text: str, known: Sequence[QueryKey] | None = None) -> tuple[QueryKey, ...]:
+    """Return the measured queries a selection names, in catalogue order.
+
+    Args:
+        text: ``PH3/state_A-G``, ``PH3/usa``, ``*/state_A-G``, ``*/usa``, ``PH3`` or ``*``.
+        known: the queries to choose from; those of the catalogue when None.
+
+    Raises:
+        GoalError: it names none.
+    """
+    table, _, level = text.strip().partition("/")
+    regions = {region.value: region for region in Region}
+    chosen = [query for query in (known or queries()) if table in {"*", query.table}]
+    if not chosen:
+        raise GoalError(f"{table!r} is no measured table.", "Write e.g. PH3/state_A-G, */usa or *.")
+    if level in regions:
+        chosen = [query for query in chosen if query.level.region is regions[level]]
+    elif level:
+        wanted = parse_level(level)
+        chosen = [query for query in chosen if query.level == wanted]
+    if not chosen:
+        raise GoalError(f"{table} is not measured at {level}.", "Name a level of the table, or * for every table.")
+    return tuple(chosen)
+
+
+def read_goals(content: bytes, name: str = "targets") -> Goals:
+    """Read a file of targets: JSON, or CSV with the columns table, level and MOE.
+
+    Raises:
+        InputProblemsError: every problem with its line and column.
+    """
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise InputProblemsError([Issue((name,), "This is not UTF-8 text.", "Save it as UTF-8.", line=line)]) from error
+    reader = _GoalsReader(text, name)
+    goals = reader.from_json() if text.lstrip()[:1] in {"{", "["} else reader.from_csv()
+    if reader.issues or goals is None:
+        raise InputProblemsError(reader.issues)
+    return goals
+
+
+class _GoalsReader:
+    """Collects goals and problems of one file."""
+
+    def __init__(self, text: str, name: str) -> None:
+        self.text = text
+        self.name = name
+        self.issues: list[Issue] = []
+
+    def report(self, place: int, sentence: str, remedy: str) -> None:
+        line, column = line_and_column(self.text, place)
+        self.issues.append(Issue((self.name,), sentence, remedy, line=line, column=column))
+
+    def from_json(self) -> Goals | None:
+        try:
+            value = parse_json(self.text)
+        except JsonSyntaxError as error:
+            self.issues.append(syntax_issue(self.name, self.text, error))
+            return None
+        if not isinstance(value, JsonObject):
+            self.report(value.start, "The file holds no object.", "Targets start with {.")
+            return None
+        members = {member.key.text: member.value for member in value.members}
+        if not set(members) & set(_KEYS):
+            members = {"targets": value}  # targets alone, as presets list them
+        else:
+            self._confirm_keys(value, _KEYS)
+        margins = self._by_query(members.get("targets"), "targets")
+        floors = self._by_query(members.get("floors"), "floors")
+        locks = self._locks(members.get("locks"))
+        caps = tuple(self._caps(members.get("caps")))
+        ties = tuple(self._ties(members.get("ties")))
+        if self.issues:
+            return None
+        return self._kept(value.start, lambda: Goals(margins, floors, caps, ties, locks))
+
+    def _confirm_keys(self, value: JsonObject, known: Sequence[str]) -> None:
+        for key in repeated_keys(value):
+            self.report(key.start, f"The key {key.text!r} stands twice.", "Keep one of them.")
+        for member in value.members:
+            if member.key.text not in known:
+                self.report(member.key.start, f"The key {member.key.text!r} is unknown.", f"Known: {', '.join(known)}.")
+
+    def _kept(self, place: int, make: Callable[[], Found]) -> Found | None:
+        """Return what is made, or record why it cannot be."""
+        try:
+            return make()
+        except PhexploreError as error:
+            self.report(place, error.sentence, error.remedy)
+        except ValueError as error:
+            self.report(place, f"{error}.", "Correct it.")
+        return None
+
+    def _number(self, value: JsonValue) -> Fraction | None:
+        if not isinstance(value, JsonNumber | JsonString):
+            self.report(value.start, "A number is expected here.", 'Write e.g. 20, "0.25" or "1/3".')
+            return None
+        return self._kept(value.start, lambda: parse_exact(value.text))
+
+    def _text(self, value: JsonValue) -> str | None:
+        if isinstance(value, JsonString):
+            return value.text
+        self.report(value.start, "A text in quotes is expected here.", 'Write e.g. "PH3/state_A-G".')
+        return None
+
+    def _by_query(self, value: JsonValue | None, what: str) -> dict[QueryKey, Fraction]:
+        found: dict[QueryKey, Fraction] = {}
+        if value is None:
+            return found
+        if not isinstance(value, JsonObject):
+            self.report(value.start, f"{what} is not an object.", 'Write e.g. {"PH3/state_A-G": 20}.')
+            return found
+        for key in repeated_keys(value):
+            self.report(key.start, f"The key {key.text!r} stands twice.", "Keep one of them.")
+        for member in value.members:
+            for place, selection, number in self._leaves(member.key.start, member.key.text, member.value):
+                chosen = self._kept(place, lambda selection=selection: select_queries(selection))  # type: ignore[misc]
+                exact = self._number(number)
+                if exact is not None and exact <= 0:
+                    self.report(number.start, f"A number of {what} is more than 0.", "Leave the line out instead.")
+                    continue
+                if exact is not None:
+                    found.update(dict.fromkeys(chosen or (), exact))
+        return found
+
+    @staticmethod
+    def _leaves(place: int, key: str, value: JsonValue) -> Iterator[tuple[int, str, JsonValue]]:
+        if isinstance(value, JsonObject):
+            for member in value.members:
+                yield member.key.start, f"{key}/{member.key.text}", member.value
+        else:
+            yield place, key, value
+
+    def _selections(self, value: JsonValue | None) -> tuple[QueryKey, ...]:
+        items = value.items if isinstance(value, JsonList) else () if value is None else (value,)
+        found: dict[QueryKey, None] = {}
+        for item in items:
+            if (text := self._text(item)) is not None:
+                chosen = self._kept(item.start, lambda text=text: select_queries(text))  # type: ignore[misc]
+                found.update(dict.fromkeys(chosen or ()))
+        return tuple(query for query in queries() if query in found)
+
+    def _locks(self, value: JsonValue | None) -> frozenset[QueryKey]:
+        return frozenset(self._selections(value))
+
+    def _objects(self, value: JsonValue | None, what: str) -> Iterator[JsonObject]:
+        if value is None:
+            return
+        items = value.items if isinstance(value, JsonList) else (value,)
+        for item in items:
+            if isinstance(item, JsonObject):
+                yield item
+            else:
+                self.report(item.start, f"An entry of {what} is not an object.", "Write it in braces.")
+
+    def _caps(self, value: JsonValue | None) -> Iterator[Cap]:
+        for holder in self._objects(value, "caps"):
+            self._confirm_keys(holder, _CAP_KEYS)
+            limits = [(on, found) for on in CapOn if (found := holder.get(on.value)) is not None]
+            if len(limits) != 1:
+                self.report(
+                    holder.start, "A cap limits exactly one of rho, bounded_rho, epsilon.", "Write one of them."
+                )
+                continue
+            (on, limit) = limits[0]
+            exact = self._number(limit)
+            options = self._cap_options(holder)
+            if exact is not None and options is not None:
+                cap = self._kept(limit.start, lambda on=on, exact=exact, options=options: Cap(on, exact, **options))  # type: ignore[misc]
+                if cap is not None:
+                    yield cap
+
+    def _cap_options(self, holder: JsonObject) -> dict[str, object] | None:
+        options: dict[str, object] = {}
+        before = len(self.issues)
+        if (chosen := holder.get("queries")) is not None:
+            options["queries"] = frozenset(self._selections(chosen))
+        if (delta := holder.get("delta")) is not None and (exact := self._number(delta)) is not None:
+            options["delta"] = exact
+            if not 0 < exact < 1:
+                self.report(delta.start, "δ lies between 0 and 1.", 'Write e.g. "1e-10".')
+        for key, kind in (("neighbours", Neighbours), ("conversion", Conversion)):
+            if (word := holder.get(key)) is None or (text := self._text(word)) is None:
+                continue
+            known = [choice.value for choice in kind]
+            if text in known:
+                options[key] = kind(text)
+            else:
+                self.report(word.start, f"{key} is none of {', '.join(known)}.", f"Write one of {', '.join(known)}.")
+        return options if len(self.issues) == before else None
+
+    def _ties(self, value: JsonValue | None) -> Iterator[Tie]:
+        for holder in self._objects(value, "ties"):
+            self._confirm_keys(holder, ("queries", "equal"))
+            members = self._selections(holder.get("queries"))
+            equal, word = TiedBy.MARGIN, holder.get("equal")
+            if word is not None and (text := self._text(word)) is not None:
+                if text in {tied.value for tied in TiedBy}:
+                    equal = TiedBy(text)
+                else:
+                    self.report(word.start, "Queries are tied by margin or by budget.", 'Write "margin" or "budget".')
+            if len(members) < 2:
+                self.report(holder.start, "A tie names at least two queries.", 'Write e.g. "queries": ["*/usa"].')
+            else:
+                yield Tie(members, equal)
+
+    def from_csv(self) -> Goals | None:
+        first = self.text.partition("\n")[0]
+        delimiter = max(",;\t|", key=first.count)
+        rows = csv.reader(io.StringIO(self.text, newline=""), delimiter=delimiter)
+        header = [cell.strip().casefold() for cell in next(rows, [])]
+        margin = next((place for place, cell in enumerate(header) if cell in _MARGIN_HEADERS), None)
+        if "table" not in header or "level" not in header or margin is None:
+            issue = Issue((self.name,), "The first line does not name the columns table, level and MOE.",
+                          "Write them, or a JSON object of targets.", line=1)  # fmt: skip
+            self.issues.append(issue)
+            return None
+        margins: dict[QueryKey, Fraction] = {}
+        for row in rows:
+            if any(cell.strip() for cell in row):
+                self._csv_row(row, rows.line_num, (header.index("table"), header.index("level"), margin), margins)
+        return None if self.issues else Goals(margins=margins)
+
+    def _csv_row(
+        self, row: Sequence[str], line: int, places: tuple[int, int, int], margins: dict[QueryKey, Fraction]
+    ) -> None:
+        if len(row) <= max(places):
+            self.issues.append(
+                Issue((self.name,), "The line has too few cells.", "Fill table, level and MOE.", line=line)
+            )
+            return
+        table, level, margin = (row[place].strip() for place in places)
+        try:
+            exact = parse_exact(margin)
+            chosen = select_queries(f"{TableId(table)}/{level}")
+            if exact <= 0:
+                raise GoalError(
+                    f"A margin of error is more than 0 people, got {margin}.", "Leave the line out instead."
+                )
+            margins.update(dict.fromkeys(chosen, exact))
+        except PhexploreError as error:
+            self.issues.append(Issue((self.name,), error.sentence, error.remedy, line=line))
+        except ValueError as error:
+            self.issues.append(Issue((self.name,), f"{error}.", "Correct the cell.", line=line, column=places[2] + 1))
+
+
+def goals_json(goals: Goals) -> Mapping[str, object]:
+    """Return the goals as the JSON object that `read_goals` reads."""
+    return {
+        "targets": {query.text: str(margin) for query, margin in goals.margins.items()},
+        "floors": {query.text: str(floor) for query, floor in goals.floors.items()},
+        "caps": [
+            {cap.on.value: str(cap.limit), **_cap_options_json(cap)} for cap in goals.caps
+        ],
+        "ties": [{"queries": [query.text for query in tie.queries], "equal": tie.equal.value} for tie in goals.ties],
+        "locks": sorted(query.text for query in goals.locks),
+    }  # fmt: skip
+
+
+def _cap_options_json(cap: Cap) -> dict[str, object]:
+    options: dict[str, object] = {}
+    if cap.queries is not None:
+        options["queries"] = sorted(query.text for query in cap.queries)
+    if cap.on is CapOn.EPSILON:
+        options |= {
+            "neighbours": cap.neighbours.value,
+            "delta": str(cap.delta),
+            "conversion": cap.conversion.value,
+        }
+    return options
