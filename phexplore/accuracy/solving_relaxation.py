@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-import enum
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
 from phexplore.accuracy.margins import unrounded_budget
+from phexplore.accuracy.solving_conflict import (
+    InfeasibleError,
+    Ledger,
+    Relaxation,
+    RelaxationKind,
+    cap_conflict,
+    lock_conflict,
+    short_text,
+)
 from phexplore.accuracy.solving_goals import Cap, Goals
-from phexplore.accuracy.solving_separable import Group, Member, Separated, margin_at, reach_of, sum_under
-from phexplore.errors import PhexploreError
+from phexplore.accuracy.solving_groups import Separated, reach_of, sum_under
 from phexplore.model.conventions import MarginConvention
 from phexplore.model.keys import PopulationGroupLevel, QueryKey
 from phexplore.model.numbers import Budget, exact_text
@@ -23,99 +29,11 @@ _MarginsAt = Callable[[float], Mapping[QueryKey, Fraction | None]]
 MOST_RELAXATIONS = 6
 """More ways out than anybody reads."""
 
-_NAMED = 5
-"""So many targets fit a sentence; the rest is counted there and listed in full beside it."""
-
 _FIRST_WIDENING, _FINEST_WIDENING, _LARGEST_WIDENING = 1 / 16, 1e-5, 1e6
 """Factors by which all targets are widened together: where the search begins, how fine it is, where it gives up."""
 
 _STEPS_OF_A_WALK = 64
 """A guessed margin is corrected one step at a time; rounding moves it by a few steps at most."""
-
-
-class ConflictKind(enum.Enum):
-    """What takes part in a conflict."""
-
-    TARGET = "target"
-    FLOOR = "floor"
-    LOCK = "lock"
-    TIE = "tie"
-    CAP = "cap"
-
-
-@dataclass(frozen=True, slots=True)
-class ConflictPart:
-    """One goal in a conflict.
-
-    Attributes:
-        kind: what sort of goal.
-        text: the goal in words.
-        query: whose goal, None for a cap or a tie.
-    """
-
-    kind: ConflictKind
-    text: str
-    query: QueryKey | None = None
-
-
-class RelaxationKind(enum.Enum):
-    """A way out of a conflict."""
-
-    ONE_TARGET = "one target"
-    LEVEL = "one level"
-    FEWEST_PEOPLE = "fewest people in all"
-    IN_PROPORTION = "all in proportion"
-    UNPUBLISHED = "left unpublished"
-    UNLOCK = "unlock"
-
-
-@dataclass(frozen=True, slots=True)
-class Relaxation:
-    """A change of goals after which all can be kept.
-
-    Attributes:
-        kind: what sort of change.
-        text: in words, with the people it costs and the budget it frees.
-        margins: old and new margin of every target that moves, in people; new is None for a query left out.
-        frees: unbounded budget, exact.
-        people: sum over the targets of the people added to their margins.
-        widening: largest new margin over its old one; infinite for a query left out.
-    """
-
-    kind: RelaxationKind
-    text: str
-    margins: Mapping[QueryKey, tuple[Fraction, Fraction | None]]
-    frees: Fraction
-    people: Fraction
-    widening: float
-
-
-class InfeasibleError(PhexploreError):
-    """No budgets keep all goals.
-
-    Attributes:
-        conflict: the smallest set of goals that cannot be kept together: without any one of them the rest can.
-        relaxations: the cheapest ways out, the gentlest first.
-        needed: sum of budgets the goals need under the violated cap, None when no cap is involved.
-        allowed: sum the cap allows.
-    """
-
-    def __init__(
-        self,
-        sentence: str,
-        conflict: tuple[ConflictPart, ...],
-        relaxations: tuple[Relaxation, ...],
-        needed: Fraction | None = None,
-        allowed: Fraction | None = None,
-    ) -> None:
-        remedy = f"Cheapest ways out: {'; '.join(r.text for r in relaxations[:3])}." if relaxations else (
-            "Raise the cap, unlock a query or leave one out."
-        )  # fmt: skip
-        super().__init__(sentence, remedy)
-        self.conflict = conflict
-        self.relaxations = relaxations
-        self.needed = needed
-        self.allowed = allowed
 
 
 def confirm_feasible(
@@ -137,169 +55,17 @@ def confirm_feasible(
     Raises:
         InfeasibleError: they do not.
     """
-    conflicts = [found for group in separated.groups if (found := _lock_conflict(scenario, goals, group)) is not None]
+    conflicts = [found for group in separated.groups if (found := lock_conflict(scenario, goals, group)) is not None]
     if conflicts:
         raise min(conflicts, key=lambda error: len(error.conflict))
     violated = [(cap, allowed) for cap, allowed in separated.caps if sum_under(cap, budgets) > allowed]
     if violated:
-        errors = [_cap_conflict(scenario, goals, separated, needs, cap, allowed) for cap, allowed in violated]
+        errors = [cap_conflict(scenario, goals, separated, needs, cap, allowed) for cap, allowed in violated]
         smallest = min(errors, key=lambda error: len(error.conflict))
         relaxations = _ways_out(scenario, goals, separated, needs)
         raise InfeasibleError(
             smallest.sentence, smallest.conflict, relaxations, smallest.needed, smallest.allowed
         )  # the sentence is about one cap, the ways out keep all of them
-
-
-def _lock_conflict(scenario: Scenario, goals: Goals, group: Group) -> InfeasibleError | None:
-    """Return what stands against a lock in a group, None when nothing does."""
-    locks = [(member, member.locked) for member in group.members if member.locked is not None]
-    if not locks:
-        return None
-    first, held = locks[0]
-    lock = ConflictPart(ConflictKind.LOCK, f"{first.query.title} is locked at {exact_text(held)}", first.query)
-    tie = _tie_of(goals, first.query)
-    scale = held / first.weight
-    for member, locked in locks[1:]:
-        if locked / member.weight != scale:
-            text = f"{member.query.title} is locked at {exact_text(locked)}"
-            parts = (lock, ConflictPart(ConflictKind.LOCK, text, member.query), *tie)
-            return InfeasibleError("Two locked queries are tied but do not agree.", parts, ())
-    for member in group.members:
-        if member.floor > scale * member.weight:
-            text = f"{member.query.title} has a floor of {exact_text(member.floor)}"
-            parts = (lock, ConflictPart(ConflictKind.FLOOR, text, member.query), *_linking(tie, member, first))
-            return InfeasibleError(f"{lock.text}, below a floor.", parts, ())
-    return _lock_against_target(scenario, goals, group, lock, first, scale)
-
-
-def _lock_against_target(
-    scenario: Scenario, goals: Goals, group: Group, lock: ConflictPart, first: Member, scale: Fraction
-) -> InfeasibleError | None:
-    for member in group.members:
-        if (target := goals.margins.get(member.query)) is None:
-            continue
-        budget = scale * member.weight
-        margin = margin_at(scenario, member.query, budget) if budget else math.inf
-        # As everywhere in the program, a margin keeps its target to the nearest person.
-        if margin == math.inf or round(Fraction(margin)) > target:
-            text = f"{member.query.title} aims at {exact_text(target)} people"
-            parts = (lock, ConflictPart(ConflictKind.TARGET, text, member.query),
-                     *_linking(_tie_of(goals, first.query), member, first))  # fmt: skip
-            reached = "which is not published" if margin == math.inf else f"which gives {margin:.1f}"
-            ways = [] if margin == math.inf else [_accept(member.query, target, Fraction(math.ceil(margin)))]
-            unlock = Relaxation(RelaxationKind.UNLOCK, f"unlock {first.query.title}", {}, Fraction(0), Fraction(0), 1.0)
-            return InfeasibleError(f"{text}, but {lock.text}, {reached}.", parts, (*ways, unlock))
-    return None
-
-
-def _accept(query: QueryKey, target: Fraction, margin: Fraction) -> Relaxation:
-    text = f"{query.title} {exact_text(target)} → {exact_text(margin)}"
-    return Relaxation(
-        RelaxationKind.ONE_TARGET, text, {query: (target, margin)}, Fraction(0), margin - target, float(margin / target)
-    )
-
-
-def _tie_of(goals: Goals, query: QueryKey) -> tuple[ConflictPart, ...]:
-    return tuple(ConflictPart(ConflictKind.TIE, tie.title) for tie in goals.ties if query in tie.queries)
-
-
-def _linking(tie: tuple[ConflictPart, ...], member: Member, first: Member) -> tuple[ConflictPart, ...]:
-    """Return the tie only where it takes part: a lock against a goal of the same query needs none."""
-    return tie if member.query != first.query else ()
-
-
-def _cap_conflict(
-    scenario: Scenario,
-    goals: Goals,
-    separated: Separated,
-    needs: Mapping[QueryKey, Fraction],
-    cap: Cap,
-    allowed: Fraction,
-) -> InfeasibleError:
-    """Return the smallest set of goals that exceeds a cap.
-
-    Groups add up, so the fewest targets that exceed it are those that add most, one per group; leave one out and the rest
-    fits, because it is at most the sum of one target fewer of the largest.
-    """
-    ledger = _Ledger(separated)
-    base = ledger.sum_of(cap, {})
-    needed = ledger.sum_of(cap, needs)
-    cap_part = ConflictPart(ConflictKind.CAP, cap.title)
-    if base > allowed:
-        parts = (*_fixed_parts(separated, cap, allowed), cap_part)
-        return InfeasibleError(
-            f"Locks, floors and untouched queries alone need {_shown(base)}, the cap allows {_shown(allowed)} "
-            f"({cap.title}).", parts, (), base, allowed,
-        )  # fmt: skip
-    leading = sorted(
-        ((ledger.group_sum(cap, group, {m.query: needs[m.query]}) - ledger.group_sum(cap, group, {}), m)
-         for group in separated.groups if (m := _leading(group, needs)) is not None),
-        key=lambda pair: -pair[0],
-    )  # fmt: skip
-    parts_list: list[ConflictPart] = []
-    total = base
-    for increment, member in leading:
-        total += increment
-        margin = exact_text(goals.margins[member.query])
-        parts_list.append(
-            ConflictPart(ConflictKind.TARGET, f"{member.query.title} within {margin} people", member.query)
-        )
-        if total > allowed:
-            break
-    symbol = scenario.phsafe.framework.symbol
-    named = ", ".join(part.text for part in parts_list[:_NAMED])
-    named += f" and {len(parts_list) - _NAMED} more" if len(parts_list) > _NAMED else ""
-    sentence = (
-        f"The targets need an unbounded {symbol} of {_shown(needed)}, but {cap.title} allows {_shown(allowed)}. "
-        f"The smallest set in conflict has {len(parts_list)} {'target' if len(parts_list) == 1 else 'targets'}: {named}."
-    )
-    return InfeasibleError(sentence, (*parts_list, cap_part), (), needed, allowed)
-
-
-def _fixed_parts(separated: Separated, cap: Cap, allowed: Fraction) -> list[ConflictPart]:
-    """Return the fewest locks, floors and untouched budgets that exceed a cap by themselves."""
-    budgets = separated.budgets({})
-    counted = [
-        (q, b) for q, b in budgets.items() if isinstance(b, Fraction) and (cap.queries is None or q in cap.queries)
-    ]
-    floors = {m.query for group in separated.groups for m in group.members if m.locked is None}
-    parts: list[ConflictPart] = []
-    total = Fraction(0)
-    for query, budget in sorted(counted, key=lambda pair: -pair[1]):
-        kind = ConflictKind.FLOOR if query in floors else ConflictKind.LOCK
-        word = "has a floor of" if query in floors else "stays at"
-        parts.append(ConflictPart(kind, f"{query.title} {word} {exact_text(budget)}", query))
-        total += budget
-        if total > allowed:
-            break
-    return parts
-
-
-def _leading(group: Group, needs: Mapping[QueryKey, Fraction]) -> Member | None:
-    """Return the member whose target asks most of the group."""
-    asking = [m for m in group.members if m.query in needs]
-    return max(asking, key=lambda m: needs[m.query] / m.weight) if asking and not group.is_locked else None
-
-
-class _Ledger:
-    """Sums of rounded budgets under caps, group by group, so that one changed target costs one group."""
-
-    def __init__(self, separated: Separated) -> None:
-        self.separated = separated
-        self._group_of = {m.query: group for group in separated.groups for m in group.members}
-
-    def group_sum(self, cap: Cap, group: Group, needs: Mapping[QueryKey, Fraction]) -> Fraction:
-        """Return what a group adds under a cap."""
-        budgets = dict(group.budgets(group.scale(needs), self.separated.conventions))
-        return sum_under(cap, budgets)
-
-    def sum_of(self, cap: Cap, needs: Mapping[QueryKey, Fraction]) -> Fraction:
-        """Return the sum of all budgets under a cap."""
-        return sum_under(cap, self.separated.budgets(needs))
-
-    def groups_of(self, queries: Iterable[QueryKey]) -> list[Group]:
-        """Return the groups these queries are in, each once."""
-        return list({id(group): group for query in queries if (group := self._group_of.get(query))}.values())
 
 
 class _Trial:
@@ -312,7 +78,7 @@ class _Trial:
         self.goals = goals
         self.separated = separated
         self.needs = needs
-        self.ledger = _Ledger(separated)
+        self.ledger = Ledger(separated)
         self.sums = [self.ledger.sum_of(cap, needs) for cap, _ in separated.caps]
         self.everything = sum((b for b in separated.budgets(needs).values() if isinstance(b, Fraction)), Fraction(0))
         method, conventions = scenario.phsafe, scenario.conventions
@@ -478,13 +244,13 @@ def _relaxation(
     match kind:
         case RelaxationKind.ONE_TARGET | RelaxationKind.LEVEL:
             old, new = first
-            text = f"{name} {exact_text(old)} → {exact_text(new or old)} frees {_shown(freed)}"
+            text = f"{name} {exact_text(old)} → {exact_text(new or old)} frees {short_text(freed)}"
         case RelaxationKind.UNPUBLISHED:
-            text = f"leave {name} unpublished, which frees {_shown(freed)}"
+            text = f"leave {name} unpublished, which frees {short_text(freed)}"
         case _:
             targets = "1 target" if len(moved) == 1 else f"{len(moved)} targets"
             size = f"{targets}, {exact_text(people)} people together, at most × {widening:.3f}"
-            text = f"{name} ({size}) frees {_shown(freed)}"
+            text = f"{name} ({size}) frees {short_text(freed)}"
     return Relaxation(kind, text, moved, freed, people, widening)
 
 
@@ -554,7 +320,3 @@ def _left_out(trial: _Trial) -> list[Relaxation]:
         return []
     query = min(enough, key=lambda q: trial.needs[q])
     return [_relaxation(trial, RelaxationKind.UNPUBLISHED, query.title, {query: None})]
-
-
-def _shown(value: Fraction) -> str:
-    return f"{float(value):.6f}".rstrip("0").rstrip(".")

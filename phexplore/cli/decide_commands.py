@@ -36,7 +36,7 @@ def solve(
 
     Example: phexplore solve sdhc-2020-us --rounding as-in-2020 --out solved.phx
     """
-    from phexplore.accuracy.solving_relaxation import InfeasibleError
+    from phexplore.accuracy.solving_conflict import InfeasibleError
     from phexplore.accuracy.solving_separable import solve as solve_goals
     from phexplore.cli.solving import goals_from, print_infeasible, print_solution, save_project, with_rounding
 

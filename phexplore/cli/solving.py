@@ -13,8 +13,8 @@ from phexplore.model.numbers import Budget, exact_text, total_budget
 from phexplore.model.scenario import Scenario
 
 if TYPE_CHECKING:
+    from phexplore.accuracy.solving_conflict import InfeasibleError, Relaxation
     from phexplore.accuracy.solving_goals import Cap, Goals
-    from phexplore.accuracy.solving_relaxation import InfeasibleError, Relaxation
     from phexplore.accuracy.solving_separable import SolvedGoals
 
 ROUNDINGS = ("up", "as-in-2020")
