@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -97,22 +98,25 @@ def forecast_topdown(method: TopDown, conventions: Conventions) -> TopDownForeca
     Raises:
         PhexploreError: the schema or a query is unknown.
     """
-    entries = tuple(_entry(method, key, conventions) for key in method.query_shares)
+    # One division per share instead of one per figure: fractions are what an edit waits for.
+    parts = {key: method.level_shares[key.level] * share for key, share in method.query_shares.items()}
+    budgets = {key: method.total * part for key, part in parts.items()}
+    entries = tuple(_entry(method, key, parts[key], budgets[key], conventions) for key in method.query_shares)
     return TopDownForecast(
         conventions,
         method.framework,
         method.total,
         _epsilons(method.framework, method.total, conventions),
         entries,
-        _per_attribute(method),
+        _per_attribute(method, budgets),
         _block_within(method),
     )
 
 
-def _entry(method: TopDown, key: LevelQuery, conventions: Conventions) -> LevelQueryForecast:
+def _entry(
+    method: TopDown, key: LevelQuery, share_of_total: Fraction, budget: Fraction, conventions: Conventions
+) -> LevelQueryForecast:
     share = method.query_shares[key]
-    share_of_total = method.level_shares[key.level] * share
-    budget = method.total * share_of_total
     cells = query_of(method.schema, key.query).answers
     if budget == 0:
         return LevelQueryForecast(key, cells, share, share_of_total, budget, None, None, None, None)
@@ -152,22 +156,25 @@ def _loss(framework: PrivacyFramework, name: str, rho: Fraction) -> SemanticLoss
     return SemanticLoss(name, rho, epsilon(rho, HEADLINE_DELTA, Conversion.ZCDP_OPTIMAL_ALPHA))
 
 
-def _per_attribute(method: TopDown) -> tuple[SemanticLoss, ...]:
+def _per_attribute(method: TopDown, budgets: Mapping[LevelQuery, Fraction]) -> tuple[SemanticLoss, ...]:
     """Return the loss per attribute: only queries that distinguish at least two of its levels tell anything about it."""
-    schema = load_schema(method.schema)
-    found = []
-    for attribute in schema.attributes:
-        spent = sum(
-            (
-                method.budget(key)
-                for key in method.query_shares
-                if (query := query_of(method.schema, key.query)).schema is schema
-                and query.distinguishes(attribute.name)
-            ),
-            Fraction(0),
-        )
-        found.append(_loss(method.framework, attribute.name, spent))
-    return tuple(found)
+    spent: dict[str, Fraction] = {}
+    for key, budget in budgets.items():
+        for name in _told_apart(method.schema, key.query):
+            spent[name] = spent.get(name, Fraction(0)) + budget
+    return tuple(
+        _loss(method.framework, attribute.name, spent.get(attribute.name, Fraction(0)))
+        for attribute in load_schema(method.schema).attributes
+    )
+
+
+@lru_cache(maxsize=4096)
+def _told_apart(schema: str, name: str) -> tuple[str, ...]:
+    """Return the attributes of the schema of which a query tells two levels apart; none for its companion's queries."""
+    query = query_of(schema, name)
+    if query.schema is not load_schema(schema):
+        return ()
+    return tuple(each.name for each in query.schema.attributes if query.distinguishes(each.name))
 
 
 def _block_within(method: TopDown) -> tuple[SemanticLoss, ...]:
