@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QVBoxLayout
 from phexplore.gui.binding.changes import ChangeLine, change_lines
 from phexplore.gui.binding.session import Session
 from phexplore.gui.theme.metrics import GRID, HALF
-from phexplore.gui.widgets.labels import ElidedText, Text
+from phexplore.gui.widgets.labels import ElidedText, Paragraph, Text
 from phexplore.model.keys import QueryKey
 
 
@@ -26,7 +26,7 @@ class ChangesPanel(QFrame):
         self._session = session
         self._lines: tuple[ChangeLine, ...] | None = None
         self.setProperty("look", "card")
-        self.title = Text(bold=True, relative=1.08, wrap=True)
+        self.title = Paragraph(bold=True, relative=1.08)
         self._about = ElidedText(look="muted")
         self.list = QListWidget()
         self.list.setAccessibleName("Differences to the reference")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from phexplore.accuracy.explain import Explanation, frequency_sentence
@@ -24,7 +25,7 @@ from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser
 from phexplore.gui.widgets.compact_list import CompactList
 from phexplore.gui.widgets.interval_picture import IntervalPicture
-from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.labels import Paragraph, Text
 from phexplore.model.keys import QueryKey
 
 
@@ -34,17 +35,21 @@ class ExplanationCard(QFrame):
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("look", "card")
-        self._formula = Text(wrap=True, relative=1.08)
-        self._filled = Text(wrap=True)
-        self._result = Text(bold=True, relative=1.25, wrap=True)
-        self._sentence = Text(wrap=True)
-        self._source = Text(look="muted", wrap=True, relative=0.92)
+        self._formula = Paragraph(relative=1.08)
+        self._filled = Paragraph()
+        self._result = Paragraph(bold=True, relative=1.25)
+        self._sentence = Paragraph()
+        self._source = Paragraph(look="muted", relative=0.92)
         column = QVBoxLayout(self)
         column.setContentsMargins(GRID + HALF, GRID, GRID + HALF, GRID)
         column.setSpacing(HALF)
         for label in (self._formula, self._filled, self._result, self._sentence, self._source):
-            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            label.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # the card is copied as a whole
             column.addWidget(label)
+        copy = QAction("Copy the explanation", self)
+        copy.triggered.connect(lambda: QGuiApplication.clipboard().setText(self.text))
+        self.addAction(copy)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
 
     @property
     def text(self) -> str:
@@ -77,14 +82,14 @@ class Inspector(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.title = Text(bold=True, relative=1.25, wrap=True)
-        self._subtitle = Text(look="muted", wrap=True)
-        self._meaning = Text(wrap=True)
+        self.title = Paragraph(bold=True, relative=1.25)
+        self._subtitle = Paragraph(look="muted")
+        self._meaning = Paragraph()
         self.picture = IntervalPicture("Margins of error in people")
         self.topic = Chooser("Number to explain", letters=12)
         self.topic.currentIndexChanged.connect(self._explain_topic)
         self.card = ExplanationCard()
-        self._issues_title, self._issues = Text("Issues", bold=True), Text(look="attention", wrap=True)
+        self._issues_title, self._issues = Text("Issues", bold=True), Paragraph(look="attention")
         self._derived_title = Text("Sums and totals of this query", bold=True)
         self.derived = CompactList("Margins of sums and totals")
         self.derived.chosen.connect(self._explain_derived)

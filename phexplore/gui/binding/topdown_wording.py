@@ -1,0 +1,114 @@
+"""Levels, queries and shares of TopDown as the window words them. Pure functions; exact numbers never pass through a float."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+
+from phexplore.accuracy.topdown_forecast import query_of
+from phexplore.errors import PhexploreError
+from phexplore.gui.binding.wording import fixed
+from phexplore.model.numbers import exact_text
+from phexplore.model.topdown import LevelQuery
+from phexplore.workload.schema import load_schema
+
+_LEVELS = {
+    "US": "US",
+    "Nation": "Nation",
+    "Prim": "Primitive area",
+    "Block_Group": "Block group",
+    "Tract_Group": "Tract group",
+    "Tract_Subset": "Tract subset",
+    "Tract_Subset_Group": "Tract subset group",
+}
+_SPINES = {
+    "standard": "Standard hierarchy",
+    "aian": "With AIAN areas apart",
+    "optimised": "Optimised",
+    "prim": "Primitive areas (DHC)",
+}
+SPINE_KINDS = tuple(_SPINES)
+
+
+def level_title(level: str) -> str:
+    """Return the name of a level for people, e.g. "Block group" for ``Block_Group``."""
+    return _LEVELS.get(level, level.replace("_", " "))
+
+
+def short_level(level: str) -> str:
+    """Return a level in a few letters for narrow columns."""
+    return {"Tract_Subset_Group": "TS group", "Tract_Subset": "T subset", "Prim": "Prim"}.get(level, level_title(level))
+
+
+def query_title(query: str) -> str:
+    """Return the name of a query group for people, e.g. "hispanic × cenrace"."""
+    return query.replace(" * ", " × ")
+
+
+def place_title(key: LevelQuery | str | None) -> str:
+    """Return the name of what is being looked at: a query at a level, a level, or everything."""
+    if key is None:
+        return "All levels and queries"
+    if isinstance(key, LevelQuery):
+        return f"{query_title(key.query)} at {level_title(key.level)}"
+    return level_title(key)
+
+
+@lru_cache(maxsize=1024)
+def query_sentence(schema: str, query: str) -> str:
+    """Return what a query group counts, in words."""
+    try:
+        found = query_of(schema, query)
+    except PhexploreError as error:
+        return error.sentence
+    record = plural(found.schema.record)
+    if found.name == "total":
+        return f"All {record} of a unit, one answer."
+    words = " × ".join(factor.title for factor in found.factors)
+    if found.name == "detailed":
+        return f"Every cell of the histogram: {words}. {found.answers:,} answers."
+    return f"{record.capitalize()} by {words}. {found.answers:,} answers."
+
+
+@lru_cache(maxsize=64)
+def counted(schema: str) -> str:
+    """Return what a schema counts, e.g. "people" or "housing units"."""
+    return plural(load_schema(schema).record)
+
+
+def plural(record: str) -> str:
+    """Return the plural of what one record is."""
+    return {"person": "people"}.get(record, f"{record}s")
+
+
+def spine_title(kind: str) -> str:
+    """Return the name of a kind of spine."""
+    return _SPINES.get(kind, kind)
+
+
+def share_percent(share: Fraction) -> str:
+    """Return a share in percent with two decimals, more where it would read 0."""
+    if share == 0:
+        return "0 %"
+    text = fixed(share * 100, 2)
+    if not text.strip("0.−"):
+        return f"{fixed(share * 100, 4)} %" if share >= Fraction(1, 10**6) else "< 0.0001 %"
+    return f"{text} %"
+
+
+def share_exact(share: Fraction) -> str:
+    """Return a share as people type it: a decimal where there is one, else a fraction."""
+    return exact_text(share)
+
+
+def significant(value: Fraction, digits: int = 4) -> str:
+    """Return a positive number with some significant digits, without an exponent down to a millionth."""
+    number = float(value)
+    if number == 0:
+        return "0"
+    if number < 1e-6:
+        return f"{number:.{digits - 1}e}"
+    places = 0
+    while places < 12 and number * 10**places < 10 ** (digits - 1):
+        places += 1
+    return fixed(value, places)
