@@ -102,6 +102,10 @@ class BudgetTable(QAbstractTableModel):
         """Return the index of a query, -1 when it is not shown."""
         return next((number for number, row in enumerate(self._rows) if row.query == query), -1)
 
+    def look(self, row: int, column: Column) -> CellLook:
+        """Return how a cell is drawn."""
+        return self._look(row, column)
+
     def rowCount(self, parent: Index = _ROOT) -> int:
         return 0 if parent.isValid() else len(self._rows)
 
@@ -347,6 +351,7 @@ class BudgetFilter(QSortFilterProxyModel):
 
     def __init__(self, table: BudgetTable, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self.source = table
         self._table = ""
         self._level = ""
         self._words: tuple[str, ...] = ()
@@ -367,6 +372,10 @@ class BudgetFilter(QSortFilterProxyModel):
         self._table, self._level, self._subset = table, level, subset
         self._words = tuple(words.lower().split())
         self.invalidate()
+
+    def source_rows(self, first: int, last: int) -> list[int]:
+        """Return the rows of the whole table that are shown as these rows, both included."""
+        return [self.mapToSource(self.index(row, 0)).row() for row in range(first, last + 1)]
 
     def filterAcceptsRow(self, source_row: int, source_parent: Index) -> bool:
         row = self.sourceModel().data(self.sourceModel().index(source_row, 0, source_parent), ROW_ROLE)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Protocol
 from weakref import WeakMethod, ref
 
@@ -18,8 +17,6 @@ from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFocusEvent,
-    QFont,
-    QFontMetricsF,
     QKeyEvent,
     QMouseEvent,
     QPainter,
@@ -27,7 +24,7 @@ from PySide6.QtGui import (
     QResizeEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QWidget
 
 from phexplore.gui.charts.scales import linear_ticks, log_ticks
 from phexplore.gui.theme.appearance import appearance
@@ -378,45 +375,3 @@ def log_axis(axis: ValueAxis, text: Callable[[float], str], *, most: int = 12) -
     from math import log10
 
     axis.set_scale(text, lambda low, high: log_ticks(low, high, most), log10)
-
-
-class Lettering:
-    """A font with its measures, made once: shaping a word costs more than the strokes that paint it."""
-
-    def __init__(self, font: QFont) -> None:
-        metrics = QFontMetricsF(font)
-        self.font = font
-        self.height: float = metrics.height()
-        self.ascent: float = metrics.ascent()
-        self.width = lru_cache(maxsize=4096)(metrics.horizontalAdvance)
-        """Width of a line of text, in pixels."""
-
-
-def lettering(*, bold: bool = False) -> Lettering:
-    """Return the program's font at its present size."""
-    return _lettering(QApplication.font().pointSizeF(), bold)
-
-
-@lru_cache(maxsize=16)
-def _lettering(_points: float, bold: bool) -> Lettering:
-    return Lettering(appearance().font(bold=bold))
-
-
-def draw_text(
-    painter: QPainter, position: QPointF, text: str, colour: str, *, align: float = 0.0, bold: bool = False
-) -> None:
-    """Paint one line of text, vertically centred on `position`.
-
-    Args:
-        painter: its font and pen are changed.
-        position: in pixels.
-        text: one line.
-        colour: ``#rrggbb``.
-        align: 0 = starts at the position, 0.5 = centred on it, 1 = ends at it.
-        bold: bold face.
-    """
-    letters = lettering(bold=bold)
-    left = position.x() - align * letters.width(text) if align else position.x()
-    painter.setFont(letters.font)
-    painter.setPen(QColor(colour))
-    painter.drawText(QPointF(left, position.y() - letters.height / 2 + letters.ascent), text)

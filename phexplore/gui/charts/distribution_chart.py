@@ -15,7 +15,7 @@ from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF
 from PySide6.QtWidgets import QComboBox, QStackedWidget, QWidget
 
 from phexplore.gui.binding.wording import people
-from phexplore.gui.charts.canvas import Canvas, Pixels, draw_text, lettering
+from phexplore.gui.charts.canvas import Canvas, Pixels
 from phexplore.gui.charts.colours import blended
 from phexplore.gui.charts.controls import field_label
 from phexplore.gui.charts.distribution import (
@@ -33,6 +33,7 @@ from phexplore.gui.charts.frame import ChartFrame
 from phexplore.gui.charts.numbers import Numbers, grouped
 from phexplore.gui.charts.rows import RowAxis, RowLabel, RowView
 from phexplore.gui.theme.colours import Colours
+from phexplore.gui.theme.lettering import draw_text, lettering
 
 TEACHING = (
     "The errors of a simulated run appear here, with the exact distribution of the noise drawn over them. "

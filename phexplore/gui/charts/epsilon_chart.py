@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from phexplore.accuracy.forecast import Forecast
-from phexplore.gui.charts.canvas import Canvas, Pixels, draw_text, lettering
+from phexplore.gui.charts.canvas import Canvas, Pixels
 from phexplore.gui.charts.colours import categories_on
 from phexplore.gui.charts.epsilon_curves import (
     LARGEST_EXPONENT,
@@ -25,6 +25,7 @@ from phexplore.gui.charts.epsilon_curves import (
 from phexplore.gui.charts.frame import ChartFrame
 from phexplore.gui.charts.scales import nice_at_least, spread
 from phexplore.gui.theme.colours import Colours
+from phexplore.gui.theme.lettering import draw_text, lettering
 from phexplore.gui.theme.metrics import GAP
 from phexplore.model.conventions import Conversion, Neighbours
 from phexplore.model.numbers import Unlimited

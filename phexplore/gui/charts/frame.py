@@ -37,6 +37,7 @@ from phexplore.gui.charts.twin import NumbersTable
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.metrics import GAP, HALF, MARGIN
+from phexplore.gui.widgets.labels import Paragraph
 
 SHEET_DPI = 96
 """Vector files use the resolution of the screen: recorded parts of a plot are scaled by the ratio of the two."""
@@ -78,10 +79,9 @@ class ChartFrame(QFrame):
         self.setObjectName(name.lower().replace(" ", "_"))
         self.setAccessibleName(name)
         self.setProperty("look", "card")
-        self._title = _wrapping_label(f"{name}: finding")
-        self._summary = _wrapping_label(f"{name}: summary")
+        self._title = Paragraph(relative=TITLE_SIZE, bold=True)
+        self._summary = Paragraph(look="muted")
         self._empty = _wrapping_label(f"{name}: nothing to show yet")
-        self._summary.setProperty("look", "muted")
         self._empty.setProperty("look", "muted")
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.table = NumbersTable(self)
@@ -336,7 +336,6 @@ class ChartFrame(QFrame):
         self.recolour(colours)
 
     def _set_fonts(self) -> None:
-        self._title.setFont(appearance().font(relative=TITLE_SIZE, bold=True))
         self._empty.setFont(appearance().font(relative=1.1))
 
 

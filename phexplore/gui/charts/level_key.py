@@ -8,9 +8,9 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from phexplore.gui.charts.canvas import draw_text, lettering
 from phexplore.gui.charts.colours import LevelMark, ink_on, level_mark
 from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.lettering import draw_text, lettering
 from phexplore.gui.theme.metrics import GAP, HALF, MARGIN
 from phexplore.model.keys import LEVELS, Iteration, Region
 

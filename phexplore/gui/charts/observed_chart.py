@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QComboBox, QStackedWidget, QToolTip, QWidget
 
 from phexplore.gui.binding.wording import people
-from phexplore.gui.charts.canvas import Canvas, Pixels, draw_text, lettering, log_axis
+from phexplore.gui.charts.canvas import Canvas, Pixels, log_axis
 from phexplore.gui.charts.colours import ghost_on
 from phexplore.gui.charts.controls import field_label
 from phexplore.gui.charts.frame import ChartFrame
@@ -28,6 +28,7 @@ from phexplore.gui.charts.observed import (
 from phexplore.gui.charts.rows import RowAxis, RowLabel, RowView
 from phexplore.gui.charts.scales import log_people, log_range, spread
 from phexplore.gui.theme.colours import Colours
+from phexplore.gui.theme.lettering import draw_text, lettering
 from phexplore.model.keys import QueryKey
 
 DOT = 4.5

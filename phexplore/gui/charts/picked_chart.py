@@ -9,12 +9,13 @@ from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
 from phexplore.gui.binding.wording import people, signed_people
-from phexplore.gui.charts.canvas import Canvas, Pixels, draw_text, lettering
+from phexplore.gui.charts.canvas import Canvas, Pixels
 from phexplore.gui.charts.frame import ChartFrame
 from phexplore.gui.charts.numbers import grouped
 from phexplore.gui.charts.picked import PickedStory, picked_numbers, picked_summary, picked_title
 from phexplore.gui.charts.rows import RowAxis, RowLabel
 from phexplore.gui.theme.colours import Colours
+from phexplore.gui.theme.lettering import draw_text, lettering
 
 TRUE, TRUNCATED, MEASURED = 0, 1, 2.4
 """Heights of the three rows, downward."""

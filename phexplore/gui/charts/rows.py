@@ -11,9 +11,10 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter
 from PySide6.QtWidgets import QHBoxLayout, QScrollBar, QWidget
 
-from phexplore.gui.charts.canvas import Canvas, Draw, Pixels, draw_text, lettering, pixels_of
+from phexplore.gui.charts.canvas import Canvas, Draw, Pixels, pixels_of
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.icons import pixmap
+from phexplore.gui.theme.lettering import draw_text, lettering
 from phexplore.gui.theme.metrics import GAP, HALF
 
 LOCK_SIZE = 12

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QToolTip, QWidget
 
 from phexplore.accuracy.forecast import Forecast
 from phexplore.gui.binding.wording import budget_text, percent
-from phexplore.gui.charts.canvas import Canvas, Pixels, draw_text, lettering
+from phexplore.gui.charts.canvas import Canvas, Pixels
 from phexplore.gui.charts.colours import ink_on, level_code, level_mark
 from phexplore.gui.charts.frame import ChartFrame
 from phexplore.gui.charts.level_key import LevelKey, paint_mark
@@ -29,6 +29,7 @@ from phexplore.gui.charts.share_bars import (
     share_title,
 )
 from phexplore.gui.theme.colours import Colours
+from phexplore.gui.theme.lettering import draw_text, lettering
 from phexplore.gui.theme.metrics import GAP
 from phexplore.model.conventions import Neighbours
 from phexplore.model.keys import QueryKey

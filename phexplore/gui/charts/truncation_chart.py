@@ -11,7 +11,7 @@ from PySide6.QtGui import QBrush, QColor, QPainter, QPen
 from PySide6.QtWidgets import QComboBox, QWidget
 
 from phexplore.gui.binding.wording import people, signed_people
-from phexplore.gui.charts.canvas import Canvas, Pixels, draw_text, lettering
+from phexplore.gui.charts.canvas import Canvas, Pixels
 from phexplore.gui.charts.colours import blended
 from phexplore.gui.charts.controls import field_label
 from phexplore.gui.charts.frame import ChartFrame
@@ -30,6 +30,7 @@ from phexplore.gui.charts.truncation import (
     size_title,
 )
 from phexplore.gui.theme.colours import Colours
+from phexplore.gui.theme.lettering import draw_text, lettering
 from phexplore.gui.theme.metrics import GAP
 from phexplore.model.keys import QueryKey
 

@@ -9,7 +9,7 @@ from PySide6.QtCore import QModelIndex, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from phexplore.gui.charts.canvas import Canvas, Pixels, draw_text, lettering
+from phexplore.gui.charts.canvas import Canvas, Pixels
 from phexplore.gui.charts.colours import blended
 from phexplore.gui.charts.frame import ChartFrame
 from phexplore.gui.charts.numbers import grouped
@@ -17,6 +17,7 @@ from phexplore.gui.charts.rows import RowAxis, RowLabel, RowView
 from phexplore.gui.charts.truncation_chart import draw_bias_bar
 from phexplore.gui.charts.worst import WorstNumber, worst_numbers, worst_summary, worst_title
 from phexplore.gui.theme.colours import Colours
+from phexplore.gui.theme.lettering import draw_text, lettering
 from phexplore.gui.theme.metrics import GAP
 
 TEACHING = (

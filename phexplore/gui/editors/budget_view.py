@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFontMetrics,
+    QGuiApplication,
+    QKeyEvent,
+    QKeySequence,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from phexplore.gui.binding.block import PasteRefusedError, block_text, plan_paste
@@ -11,6 +20,7 @@ from phexplore.gui.binding.budget_row import COLUMNS, CONVENTION_COLUMNS, TYPED,
 from phexplore.gui.binding.budget_table import COLUMN_ROLE, REFUSAL_ROLE, ROW_ROLE, BudgetFilter
 from phexplore.gui.binding.session import Refusal, Session
 from phexplore.gui.editors.cell_delegate import CellDelegate
+from phexplore.gui.editors.cell_painting import CellPainter
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, ROW_PADDING
 from phexplore.model.edits import set_target
@@ -51,7 +61,9 @@ class BudgetView(QTableView):
         super().__init__()
         self._session = session
         self._widths: dict[int, int] = {}
+        self._rows_model = rows
         self.setModel(rows)
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setAccessibleName("Budgets")
         self.setAccessibleDescription(
             "One row per table and level. Type to edit, Enter to commit, Escape to restore, Space to tick."
@@ -186,6 +198,60 @@ class BudgetView(QTableView):
             self.model().setData(here, None, REFUSAL_ROLE)
         else:
             super().keyPressEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the cells that need it from their looks: Qt would ask the model a dozen questions for each of them."""
+        viewport, canvas = self.viewport(), QPainter(self.viewport())
+        paper = QColor(appearance().colours.base)
+        cells = CellPainter(canvas)
+        drawn: set[tuple[int, int]] = set()
+        areas: list[QRect] = list(event.region())  # type: ignore[call-overload]  # the stubs leave its iterator out
+        for area in areas:
+            canvas.fillRect(area, paper)
+        for area in areas:
+            self._paint_area(cells, area.intersected(viewport.rect()), drawn)
+        canvas.end()
+
+    def _paint_area(self, cells: CellPainter, area: QRect, drawn: set[tuple[int, int]]) -> None:
+        first, last = self.rowAt(area.top()), self.rowAt(area.bottom())
+        if first < 0:
+            return
+        if last < 0:
+            last = self.model().rowCount() - 1
+        rows = self._rows_model.source_rows(max(first - 1, 0), last)
+        above = rows.pop(0) if first else -1
+        columns = self._columns_in(area)
+        chosen, here = self.selectionModel(), self.currentIndex()
+        has_focus = self.hasFocus()
+        for number, row in enumerate(rows, start=first):
+            top, height = self.rowViewportPosition(number), self.rowHeight(number)
+            table = self._rows_model.source.look(row, Column.TABLE).table
+            starts = above >= 0 and self._rows_model.source.look(above, Column.TABLE).table != table
+            above = row
+            for column, left, width in columns:
+                if (number, column) in drawn:
+                    continue
+                drawn.add((number, column))
+                is_here = number == here.row() and column == here.column()
+                cells.paint(
+                    QRect(left, top, width, height),
+                    self._rows_model.source.look(row, COLUMNS[column]),
+                    starts=starts,
+                    first=number == 0,
+                    selected=chosen.isSelected(self.model().index(number, column)),
+                    focused=is_here and has_focus,
+                )
+
+    def _columns_in(self, area: QRect) -> list[tuple[int, int, int]]:
+        """Return index, left edge and width of the columns that touch an area."""
+        found = []
+        for column in range(len(COLUMNS)):
+            if self.isColumnHidden(column):
+                continue
+            left, width = self.columnViewportPosition(column), self.columnWidth(column)
+            if left <= area.right() and left + width > area.left():
+                found.append((column, left, width))
+        return found
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -8,25 +8,20 @@ from PySide6.QtCore import (
     QModelIndex,
     QObject,
     QPersistentModelIndex,
-    QRect,
-    QRectF,
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QPen
+from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from phexplore.gui.binding.budget_row import CHECKED, Column
+from phexplore.gui.binding.budget_row import CHECKED
 from phexplore.gui.binding.budget_table import COLUMN_ROLE, LOOK_ROLE, REFUSAL_ROLE, CellLook
+from phexplore.gui.editors.cell_painting import CellPainter
 from phexplore.gui.theme.appearance import appearance
-from phexplore.gui.theme.icons import pixmap
-from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.bubble import Bubble
 from phexplore.gui.widgets.exact_field import ExactLine
 
 Index = QModelIndex | QPersistentModelIndex
-_SYMBOL = 2 * GRID
-_PADDING = 6
 _SUBMIT = frozenset({int(Qt.Key.Key_Return), int(Qt.Key.Key_Enter), int(Qt.Key.Key_Tab), int(Qt.Key.Key_Backtab)})
 
 
@@ -93,39 +88,18 @@ class CellDelegate(QStyledItemDelegate):
         return False
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Draw a cell from its look alone: an edit redraws fifty of them within one frame."""
+        """Draw one cell; the budget table draws its cells itself, without asking for each of them through Qt."""
         look: CellLook = index.data(LOOK_ROLE)
-        colours = appearance().colours
-        rect: QRect = option.rect
-        selected = bool(option.state & QStyle.StateFlag.State_Selected)
-        if selected:
-            painter.fillRect(rect, QColor(colours.accent))
-        elif look.paper is not None:
-            painter.fillRect(rect, look.paper)
-        starts = index.row() > 0 and _starts_group(look, index)
-        if look.column is Column.PUBLISHED:
-            _paint_tick(painter, rect, look)
-        elif look.column is Column.LOCK:
-            _paint_lock(painter, rect, look, selected=selected)
-        else:
-            repeated = look.column is Column.TABLE and index.row() > 0 and not starts
-            ink = QColor(colours.accent_text) if selected else QColor(colours.muted) if repeated else look.ink
-            self._paint_text(painter, rect, look, ink, bold=look.bold and not repeated)
-        if index.row() > 0:
-            painter.setPen(QColor(colours.ghost if starts else colours.grid))
-            painter.drawLine(rect.topLeft(), rect.topRight())
-        if option.state & QStyle.StateFlag.State_HasFocus:
-            painter.setPen(QColor(colours.text))
-            painter.drawRect(rect.adjusted(0, 0, -1, -1))
-
-    def _paint_text(self, painter: QPainter, rect: QRect, look: CellLook, ink: QColor, *, bold: bool) -> None:
-        font, metrics = self._fonts[bold]
-        room = rect.adjusted(_PADDING, 0, -_PADDING, 0)
-        painter.setFont(font)
-        painter.setPen(ink)
-        # A number cut off at its end would be another number: what has no room ends in an ellipsis.
-        text = metrics.elidedText(look.text, Qt.TextElideMode.ElideRight, room.width())
-        painter.drawText(room, look.alignment, text)
+        first = index.row() == 0
+        above = None if first else index.sibling(index.row() - 1, index.column()).data(LOOK_ROLE)
+        CellPainter(painter).paint(
+            option.rect,
+            look,
+            starts=above is not None and above.table != look.table,
+            first=first,
+            selected=bool(option.state & QStyle.StateFlag.State_Selected),
+            focused=bool(option.state & QStyle.StateFlag.State_HasFocus),
+        )
 
     def _take_fonts(self) -> None:
         fonts = (appearance().font(), appearance().font(bold=True))
@@ -163,34 +137,3 @@ def toggle(model: QAbstractItemModel, index: Index) -> bool:
 
 def _is_space(event: QEvent) -> bool:
     return isinstance(event, QKeyEvent) and event.key() in {Qt.Key.Key_Space, Qt.Key.Key_Select}
-
-
-def _starts_group(look: CellLook, index: Index) -> bool:
-    """Whether the row above is of another table."""
-    above: CellLook = index.sibling(index.row() - 1, index.column()).data(LOOK_ROLE)
-    return above.table != look.table
-
-
-def _paint_tick(painter: QPainter, rect: QRect, look: CellLook) -> None:
-    """Paint a tick as the style sheet draws those of forms."""
-    colours = appearance().colours
-    checked, enabled = look.checked, bool(look.flags & Qt.ItemFlag.ItemIsUserCheckable)
-    box = QRectF(0, 0, _SYMBOL - 1, _SYMBOL - 1)
-    box.moveCenter(QRectF(rect).center())
-    painter.save()
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    fill = (colours.accent if enabled else colours.ghost) if checked else colours.base
-    painter.setBrush(QColor(fill))
-    painter.setPen(QPen(QColor(fill if checked else colours.outline), 1))
-    painter.drawRoundedRect(box, 4, 4)
-    if checked:
-        painter.drawPixmap(box.adjusted(1, 1, -1, -1).toRect(), pixmap("tick", colours.accent_text, 2 * _SYMBOL))
-    painter.restore()
-
-
-def _paint_lock(painter: QPainter, rect: QRect, look: CellLook, *, selected: bool) -> None:
-    colours = appearance().colours
-    ink = colours.accent_text if selected else colours.text if look.checked else colours.border
-    picture = pixmap("locked" if look.checked else "unlocked", ink, 2 * _SYMBOL)
-    target = QRect(rect.center().x() - _SYMBOL // 2, rect.center().y() - _SYMBOL // 2, _SYMBOL, _SYMBOL)
-    painter.drawPixmap(target, picture)

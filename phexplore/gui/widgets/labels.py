@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtGui import QAction, QColor, QGuiApplication, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QWidget
 
 from phexplore.gui.theme.appearance import appearance
@@ -16,6 +16,8 @@ _INKS = {
     "accent": "accent_ink",
 }
 _LEAST_WIDTH = 24
+_LETTERS_IN_LINE, _WIDEST_HINT, _HIGHEST = 60, 480, 10_000
+_WRAPPED = int(Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
 
 
 class Text(QLabel):
@@ -142,6 +144,82 @@ class ElidedText(Figure):
 
     def sizeHint(self) -> QSize:
         return QSize(_LEAST_WIDTH, self.fontMetrics().height() + 2)
+
+
+class Paragraph(QWidget):
+    """Wrapped text that draws itself and asks for a new layout only when it needs another height.
+
+    A wrapped label asks the whole window for a new layout with every text. The text can be copied from the context menu.
+    """
+
+    def __init__(self, text: str = "", *, relative: float = 1.0, bold: bool = False, look: str = "") -> None:
+        """Make the paragraph.
+
+        Args:
+            text: plain text; line breaks are kept.
+            relative: size as a multiple of normal text.
+            bold: bold face.
+            look: colour: "muted", "good", "attention", "refused", "accent" or "" for normal.
+        """
+        super().__init__()
+        self._text, self._look = "", look
+        self._relative, self._bold = relative, bold
+        self._heights: dict[int, int] = {}
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        copy = QAction("Copy", self)
+        copy.triggered.connect(lambda: QGuiApplication.clipboard().setText(self._text))
+        self.addAction(copy)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
+        appearance().changed.connect(self._restyle)
+        self._restyle()
+        self.setText(text)
+
+    def text(self) -> str:
+        """Return the whole text."""
+        return self._text
+
+    def setText(self, text: str) -> None:
+        """Show another text."""
+        if text == self._text:
+            return
+        height = self.heightForWidth(self.width())
+        self._text = text
+        self._heights.clear()
+        self.setAccessibleName(text)
+        if self.heightForWidth(self.width()) != height:
+            self.updateGeometry()
+        self.update()
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        if (found := self._heights.get(width)) is None:
+            found = self._heights[width] = self._measure(width) if self._text else 0
+        return found
+
+    def sizeHint(self) -> QSize:
+        width = min(self.fontMetrics().averageCharWidth() * _LETTERS_IN_LINE, _WIDEST_HINT)
+        return QSize(width, self.heightForWidth(width))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(_LEAST_WIDTH, self.fontMetrics().height() if self._text else 0)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setPen(QColor(getattr(appearance().colours, _INKS.get(self._look, "text"))))
+        painter.drawText(self.rect(), _WRAPPED, self._text)
+
+    def _measure(self, width: int) -> int:
+        return self.fontMetrics().boundingRect(QRect(0, 0, width, _HIGHEST), _WRAPPED, self._text).height()
+
+    def _restyle(self) -> None:
+        self.setFont(appearance().font(relative=self._relative, bold=self._bold))
+        self._heights.clear()
+        self.updateGeometry()
+        self.update()
 
 
 def line(*, vertical: bool = False) -> QFrame:
