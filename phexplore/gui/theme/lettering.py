@@ -1,0 +1,79 @@
+"""Lines of text painted fast: measures and shaped glyphs are kept, because shaping a word costs more than painting it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QStaticText
+from PySide6.QtWidgets import QApplication
+
+from phexplore.gui.theme.appearance import appearance
+
+_KEPT = 4096
+
+
+class Lettering:
+    """A font with its measures, made once."""
+
+    def __init__(self, font: QFont) -> None:
+        metrics = QFontMetricsF(font)
+        self.font = font
+        self.height: float = metrics.height()
+        self.ascent: float = metrics.ascent()
+        self.width = lru_cache(maxsize=_KEPT)(metrics.horizontalAdvance)
+        """Width of a line of text, in pixels."""
+        self._metrics = metrics
+        self._shaped = lru_cache(maxsize=_KEPT)(self._shape)
+        self.elided = lru_cache(maxsize=_KEPT)(self._elide)
+        """The text, ending in … where it is wider than so many pixels."""
+
+    def paint(self, painter: QPainter, left: float, top: float, text: str) -> None:
+        """Paint a line in the painter's pen.
+
+        Args:
+            painter: its font is changed.
+            left: of the text, in pixels.
+            top: of the line, in pixels.
+            text: one line.
+        """
+        painter.setFont(self.font)
+        painter.drawStaticText(QPointF(left, top), self._shaped(text))
+
+    def _shape(self, text: str) -> QStaticText:
+        found = QStaticText(text)
+        found.setTextFormat(Qt.TextFormat.PlainText)
+        found.prepare(font=self.font)
+        return found
+
+    def _elide(self, text: str, width: float) -> str:
+        return self._metrics.elidedText(text, Qt.TextElideMode.ElideRight, width)
+
+
+def lettering(*, bold: bool = False) -> Lettering:
+    """Return the program's font at its present size."""
+    return _lettering(QApplication.font().pointSizeF(), bold)
+
+
+@lru_cache(maxsize=16)
+def _lettering(_points: float, bold: bool) -> Lettering:
+    return Lettering(appearance().font(bold=bold))
+
+
+def draw_text(
+    painter: QPainter, position: QPointF, text: str, colour: str, *, align: float = 0.0, bold: bool = False
+) -> None:
+    """Paint one line of text, vertically centred on `position`.
+
+    Args:
+        painter: its font and pen are changed.
+        position: in pixels.
+        text: one line.
+        colour: ``#rrggbb``.
+        align: 0 = starts at the position, 0.5 = centred on it, 1 = ends at it.
+        bold: bold face.
+    """
+    letters = lettering(bold=bold)
+    left = position.x() - align * letters.width(text) if align else position.x()
+    painter.setPen(QColor(colour))
+    letters.paint(painter, left, position.y() - letters.height / 2, text)
