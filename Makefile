@@ -1,7 +1,8 @@
-.PHONY: run test lint bench test-slow screenshots
+.PHONY: run test lint bench test-slow screenshots package
 run: ; @sh packaging/run.sh $(ARGS)
 test: ; @sh packaging/test.sh $(ARGS)
 lint: ; @sh packaging/lint.sh
 bench: ; @sh packaging/bench.sh $(ARGS)
 test-slow: ; @sh packaging/test.sh -m slow $(ARGS)
 screenshots: ; @sh packaging/bootstrap.sh && QT_QPA_PLATFORM=offscreen .venv/bin/python -m phexplore.gui.main.screenshots docs/screenshots
+package: ; @sh packaging/package.sh $(ARGS)

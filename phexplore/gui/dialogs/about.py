@@ -8,6 +8,7 @@ from PySide6.QtCore import qVersion
 from PySide6.QtWidgets import QWidget
 
 from phexplore import __version__
+from phexplore.catalog.licences import parts
 from phexplore.gui.dialogs.messages import Message
 
 _SENTENCE = (
@@ -18,8 +19,10 @@ _SENTENCE = (
 
 
 def show_about(parent: QWidget | None) -> Message:
-    """Show version and purpose."""
-    details = f"phexplore {__version__}\nPython {platform.python_version()}\nQt {qVersion()}\n{platform.platform()}"
+    """Show version, purpose, and the parts the program is made of with their licences."""
+    system = f"phexplore {__version__} (MIT)\nPython {platform.python_version()}\nQt {qVersion()}\n{platform.platform()}"
+    made_of = "\n".join(f"{part.name} {part.version}: {part.licence}" for part in parts())
+    details = f"{system}\n\nMade of these parts, listed at the versions it was tested with:\n{made_of}"
     message = Message(parent, f"phexplore {__version__}", _SENTENCE, details=details)
     message.add_button("Close", is_main=True)
     message.open()

@@ -1,0 +1,68 @@
+#!/bin/sh
+# Build what people install, into dist/: wheel, self-contained folder (tar), .deb, bill of materials. No argument: all of them.
+#   sh packaging/package.sh [wheel] [folder] [deb] [materials]
+set -eu
+cd "$(dirname "$0")/.."
+PY=${PYTHON:-python3}
+BUILD=out/package
+LOCK=packaging/requirements.lock
+say() { echo "package: $*" >&2; }
+install() { "$1" -m pip install -q --disable-pip-version-check "$2" "$3" "$4" ${5:-}; }
+wants() { case " $what " in *" $1 "*) true ;; *) false ;; esac; }
+what=${*:-wheel folder deb materials}
+mkdir -p dist $BUILD
+
+# One environment with the program alone: what is in it is what is shipped. The tools live in another.
+stamp=$( { cat $LOCK packaging/package.lock pyproject.toml; "$PY" -V; } | sha256sum | cut -c1-16)
+if [ "$(cat $BUILD/.stamp 2>/dev/null || true)" != "$stamp" ]; then
+  say "preparing the build environments"
+  rm -rf $BUILD/program $BUILD/tools
+  "$PY" -m venv $BUILD/program
+  "$PY" -m venv $BUILD/tools
+  install $BUILD/program/bin/python -c $LOCK ".[pdf]"
+  install $BUILD/tools/bin/python -r packaging/package.lock --quiet
+  echo "$stamp" >$BUILD/.stamp
+fi
+$BUILD/program/bin/python -m pip install -q --disable-pip-version-check --no-deps --force-reinstall .
+version=$($BUILD/program/bin/python -c 'from importlib.metadata import version; print(version("phexplore"))')
+
+if wants wheel; then
+  $BUILD/tools/bin/python -m build --wheel --outdir dist . >/dev/null
+  say "dist/phexplore-$version-py3-none-any.whl"
+fi
+if wants materials; then
+  $BUILD/tools/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --of JSON \
+    -o dist/phexplore-$version.cdx.json $BUILD/program/bin/python
+  say "dist/phexplore-$version.cdx.json"
+fi
+if wants folder || wants deb; then
+  # PyInstaller reads the environment it runs in: the tools' packages are appended, behind those of the program.
+  tools=$($BUILD/tools/bin/python -c 'import site; print(site.getsitepackages()[0])')
+  PYTHONPATH=$tools $BUILD/program/bin/python -m PyInstaller --noconfirm --log-level ERROR \
+    --distpath $BUILD/folder --workpath $BUILD/work packaging/phexplore.spec
+  cp LICENSE resources/licences.csv $BUILD/folder/phexplore/
+fi
+if wants folder; then
+  name=phexplore-$version-linux-$(uname -m)
+  tar -C $BUILD/folder --owner=0 --group=0 -czf "dist/$name.tar.gz" phexplore
+  say "dist/$name.tar.gz ($(du -m "dist/$name.tar.gz" | cut -f1) MB, unpacked $(du -sm $BUILD/folder/phexplore | cut -f1) MB)"
+fi
+if wants deb; then
+  root=$BUILD/deb
+  rm -rf $root
+  mkdir -p $root/DEBIAN $root/usr/lib $root/usr/bin $root/usr/share/applications $root/usr/share/mime/packages \
+    $root/usr/share/icons/hicolor/scalable/apps $root/usr/share/doc/phexplore
+  cp -r $BUILD/folder/phexplore $root/usr/lib/phexplore
+  ln -s ../lib/phexplore/phexplore $root/usr/bin/phexplore
+  cp packaging/debian/phexplore.desktop $root/usr/share/applications/
+  cp packaging/debian/phexplore.xml $root/usr/share/mime/packages/
+  cp resources/icons/phexplore.svg $root/usr/share/icons/hicolor/scalable/apps/
+  cp LICENSE $root/usr/share/doc/phexplore/copyright
+  cp resources/licences.csv $root/usr/share/doc/phexplore/
+  architecture=$(dpkg --print-architecture)
+  sed -e "s/@VERSION@/$version/" -e "s/@ARCHITECTURE@/$architecture/" -e "s/@SIZE@/$(du -sk $root/usr | cut -f1)/" \
+    packaging/debian/control.in >$root/DEBIAN/control
+  chmod -R u=rwX,go=rX $root
+  dpkg-deb --root-owner-group -Zxz -z3 --build $root "dist/phexplore_${version}_$architecture.deb" >/dev/null
+  say "dist/phexplore_${version}_$architecture.deb ($(du -m "dist/phexplore_${version}_$architecture.deb" | cut -f1) MB)"
+fi
