@@ -108,6 +108,10 @@ class ShareTable(QAbstractTableModel):
         """The levels, in the order of the columns."""
         return self._shown.method.levels
 
+    def look(self, row: int, column: int) -> ShareLook:
+        """Return how a cell is drawn."""
+        return self._look(row, column)
+
     def show_quantity(self, quantity: Quantity) -> None:
         """Show another quantity in the cells."""
         if quantity is not self._quantity:

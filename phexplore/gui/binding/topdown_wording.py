@@ -37,7 +37,12 @@ def level_title(level: str) -> str:
 
 def short_level(level: str) -> str:
     """Return a level in a few letters for narrow columns."""
-    return {"Tract_Subset_Group": "TS group", "Tract_Subset": "T subset", "Prim": "Prim"}.get(level, level_title(level))
+    return {
+        "Tract_Subset_Group": "TS group",
+        "Tract_Subset": "T subset",
+        "Prim": "Prim",
+        "Block_Group": "Bl. group",
+    }.get(level, level_title(level))
 
 
 def query_title(query: str) -> str:

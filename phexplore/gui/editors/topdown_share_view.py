@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QPainter, QResizeEvent
+from PySide6.QtGui import (
+    QColor,
+    QFontMetrics,
+    QGuiApplication,
+    QKeyEvent,
+    QKeySequence,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyle, QStyleOptionViewItem, QTableView
 
 from phexplore.gui.binding.block import PasteRefusedError
@@ -16,6 +25,7 @@ from phexplore.gui.binding.topdown_table import KEY_ROLE, LEVEL_ROW, NAME_COLUMN
 from phexplore.gui.editors.cell_delegate import CellDelegate
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.icons import pixmap
+from phexplore.gui.theme.lettering import lettering
 from phexplore.gui.theme.metrics import GRID, ROW_PADDING
 from phexplore.model.topdown import LevelQuery
 
@@ -25,32 +35,63 @@ _PADDING = 6
 _LONGEST_SHARE = "1,234/4,099"
 
 
-class ShareDelegate(CellDelegate):
-    """Draws shares with the lock where they are held, and edits them with an exact line."""
+class SharePainter:
+    """Draws cells with colours and fonts looked up once per picture."""
 
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Draw a cell from its look alone: an edit redraws all of them within one frame."""
-        look: ShareLook = index.data(LOOK_ROLE)
-        colours, rect = appearance().colours, option.rect
-        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
-        if chosen:
-            painter.fillRect(rect, QColor(colours.accent))
+    def __init__(self, painter: QPainter) -> None:
+        self._painter = painter
+        self._colours = colours = appearance().colours
+        self._accent, self._accent_text = QColor(colours.accent), QColor(colours.accent_text)
+        self._edge, self._line, self._text = QColor(colours.ghost), QColor(colours.grid), QColor(colours.text)
+        self._letters = (lettering(), lettering(bold=True))
+
+    def paint(self, rect: QRect, look: ShareLook, *, first: bool, selected: bool, focused: bool) -> None:
+        """Draw a cell.
+
+        Args:
+            rect: in pixels.
+            look: what to draw.
+            first: whether there is no row above.
+            selected: whether the cell is selected.
+            focused: whether the cursor is on it.
+        """
+        painter, letters = self._painter, self._letters[look.bold]
+        if selected:
+            painter.fillRect(rect, self._accent)
         elif look.paper is not None:
             painter.fillRect(rect, look.paper)
-        font, metrics = self._fonts[look.bold]
-        room = rect.adjusted(_PADDING, 0, -_PADDING, 0)
-        painter.setFont(font)
-        painter.setPen(QColor(colours.accent_text) if chosen else look.ink)
-        painter.drawText(room, look.alignment, metrics.elidedText(look.text, Qt.TextElideMode.ElideRight, room.width()))
+        room = rect.width() - 2 * _PADDING
+        # A number cut off at its end would be another number: what has no room ends in an ellipsis.
+        text = letters.elided(look.text, room)
+        left = rect.left() + _PADDING
+        if not look.alignment & Qt.AlignmentFlag.AlignLeft.value:
+            left += round(room - letters.width(text))
+        painter.setPen(self._accent_text if selected else look.ink)
+        letters.paint(painter, left, rect.top() + round((rect.height() - letters.height) / 2), text)
         if look.is_locked:
-            picture = pixmap("locked", colours.accent_text if chosen else colours.muted, 2 * _LOCK)
+            picture = pixmap("locked", self._colours.accent_text if selected else self._colours.muted, 2 * _LOCK)
             painter.drawPixmap(QRect(rect.left() + 4, rect.center().y() - _LOCK // 2, _LOCK, _LOCK), picture)
-        if index.row() > 0:
-            painter.setPen(QColor(colours.ghost if look.starts_group else colours.grid))
+        if not first:
+            painter.setPen(self._edge if look.starts_group else self._line)
             painter.drawLine(rect.topLeft(), rect.topRight())
-        if option.state & QStyle.StateFlag.State_HasFocus:
-            painter.setPen(QColor(colours.text))
+        if focused:
+            painter.setPen(self._text)
+            painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(rect.adjusted(0, 0, -1, -1))
+
+
+class ShareDelegate(CellDelegate):
+    """Edits shares with an exact line."""
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Draw one cell; the view draws its cells itself, without asking for each of them through Qt."""
+        SharePainter(painter).paint(
+            option.rect,
+            index.data(LOOK_ROLE),
+            first=index.row() == 0,
+            selected=bool(option.state & QStyle.StateFlag.State_Selected),
+            focused=bool(option.state & QStyle.StateFlag.State_HasFocus),
+        )
 
 
 class ShareView(QTableView):
@@ -180,6 +221,31 @@ class ShareView(QTableView):
             self._type_over(event)
         else:
             super().keyPressEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the cells from their looks: Qt would ask the model a dozen questions for each of them."""
+        canvas = QPainter(self.viewport())
+        canvas.fillRect(event.rect(), QColor(appearance().colours.base))
+        cells, chosen, here = SharePainter(canvas), self.selectionModel(), self.currentIndex()
+        area, has_focus = event.rect(), self.hasFocus()
+        columns = [
+            (column, self.columnViewportPosition(column), self.columnWidth(column))
+            for column in range(self._table.columnCount())
+        ]
+        columns = [each for each in columns if each[1] <= area.right() and each[1] + each[2] >= area.left()]
+        for row in range(self._table.rowCount()):
+            top, height = self.rowViewportPosition(row), self.rowHeight(row)
+            if top > area.bottom() or top + height < area.top():
+                continue
+            for column, left, width in columns:
+                cells.paint(
+                    QRect(left, top, width, height),
+                    self._table.look(row, column),
+                    first=row == 0,
+                    selected=chosen.isSelected(self._table.index(row, column)),
+                    focused=has_focus and row == here.row() and column == here.column(),
+                )
+        canvas.end()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

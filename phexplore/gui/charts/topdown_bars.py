@@ -1,0 +1,139 @@
+"""What the bar charts of a TopDown forecast show, as values: shares of the levels, and what an attacker may learn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from phexplore.gui.binding.topdown_shown import TopDownShown
+from phexplore.gui.binding.topdown_wording import level_title, share_percent, significant
+from phexplore.gui.binding.wording import conversion_title, percent, power_text
+from phexplore.gui.charts.numbers import Numbers, Value
+from phexplore.model.phsafe import PrivacyFramework
+
+
+@dataclass(frozen=True, slots=True)
+class ValueBar:
+    """One bar.
+
+    Attributes:
+        key: what a click selects, None for nothing.
+        group: written once for neighbours that share it.
+        name: of the bar.
+        value: its length.
+        before: the same in the reference, None without one.
+        text: at its end.
+        tip: while the pointer rests on it.
+        is_locked: a lock stands before the name.
+    """
+
+    key: str | None
+    group: str
+    name: str
+    value: float
+    before: float | None
+    text: str
+    tip: str
+    is_locked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BarsContent:
+    """A bar chart as values.
+
+    Attributes:
+        bars: from top to bottom.
+        axis: quantity and unit.
+        title: the finding.
+        summary: one sentence.
+        numbers: the table twin.
+    """
+
+    bars: tuple[ValueBar, ...]
+    axis: str
+    title: str
+    summary: str
+    numbers: Numbers
+
+
+def level_bars(shown: TopDownShown) -> BarsContent:
+    """Return one bar per level: its share of the whole budget."""
+    method, reference = shown.method, shown.reference
+    other = reference.scenario.topdown.level_shares if reference is not None else {}
+    symbol = method.framework.symbol
+    bars, rows = [], []
+    for level in method.levels:
+        share, before = method.level_shares[level], other.get(level)
+        budget = method.total * share
+        tip = f"{level_title(level)}: {share_percent(share)} of {symbol} {significant(method.total)}"
+        if before is not None and before != share:
+            tip += f"\nWas {share_percent(before)}"
+        bars.append(
+            ValueBar(
+                level,
+                "",
+                level_title(level),
+                float(share) * 100,
+                None if before is None else float(before) * 100,
+                f"{share_percent(share)}   {symbol} {significant(budget)}",
+                f"{tip}\nDrag the end of the bar to change it; Enter edits it in the table.",
+                level in method.locked_levels,
+            )
+        )
+        rows.append((level, share, budget, before))
+    most = sorted(method.level_shares.items(), key=lambda pair: -pair[1])[:2]
+    words = " and ".join(level_title(level) for level, _share in most)
+    taken = sum((share for _level, share in most), Fraction(0))
+    return BarsContent(
+        tuple(bars),
+        f"share of the whole {symbol}, percent",
+        f"{words} take {percent(taken)} of the privacy loss" if len(most) > 1 else f"{words} takes all of it",
+        "Units of one level hold different people, so a level costs its share once however many units it has.",
+        Numbers(("Level", "Share", symbol, "Share in the reference"), tuple(rows)),
+    )
+
+
+def semantics_bars(shown: TopDownShown) -> BarsContent:
+    """Return ε of everything, of one attribute, and of the block of somebody whose wider unit is known."""
+    figures, reference = shown.figures, shown.reference
+    before = reference.figures if reference is not None else None
+    if figures.framework is PrivacyFramework.PURE_DP:
+        before = before if before is not None and before.framework is figures.framework else None
+    bars, rows = [], []
+
+    def add(group: str, name: str, rho: Fraction, value: float, was: float | None, tip: str) -> None:
+        bars.append(ValueBar(None, group, name, value, was, f"{value:.2f}", tip))
+        row: tuple[Value, ...] = (group, name, rho, value, was)
+        rows.append(row)
+
+    then = {(figure.conversion, figure.delta): figure.value for figure in before.epsilons} if before else {}
+    for figure in figures.epsilons:
+        if figure.delta != shown.scenario.conventions.delta and figure.conversion is not None:
+            continue
+        name = conversion_title(figure.conversion) if figure.conversion is not None else "ε adds up"
+        was = then.get((figure.conversion, figure.delta))
+        delta = f" at δ = {power_text(figure.delta)}" if figure.delta else ""
+        add("Everything", name, figures.total, figure.value, was, f"ε = {figure.value:.4f}{delta}, {name}")
+    earlier = {loss.name: loss.epsilon for loss in before.block_within} if before else {}
+    for loss in figures.block_within:
+        title = level_title(loss.name)
+        tip = f"ε = {loss.epsilon:.4f}: what can be learned about the block of a person known to live in a {title.lower()}"
+        add("Block within", title, loss.rho, loss.epsilon, earlier.get(loss.name), tip)
+    earlier = {loss.name: loss.epsilon for loss in before.attributes} if before else {}
+    for loss in figures.attributes:
+        tip = f"ε = {loss.epsilon:.4f}: what can be learned about {loss.name} of a person all else of whom is known"
+        add("One attribute", loss.name, loss.rho, loss.epsilon, earlier.get(loss.name), tip)
+    symbol = figures.framework.symbol
+    weakest = min((*figures.block_within, *figures.attributes), key=lambda loss: loss.epsilon, default=None)
+    title = "What can be learned about one person"
+    if weakest is not None:
+        where = level_title(weakest.name) if weakest in figures.block_within else weakest.name
+        kind = "the block within a " + where.lower() if weakest in figures.block_within else where
+        title = f"Best hidden is {kind}: ε {weakest.epsilon:.2f}"
+    return BarsContent(
+        tuple(bars),
+        "ε (smaller is more private)",
+        title,
+        "Semantics as on the production certificates, δ = 10⁻¹⁰ by the zCDP conversion with the optimal α.",
+        Numbers(("Kind", "About", symbol, "ε", "ε in the reference"), tuple(rows)),
+    )
