@@ -10,9 +10,11 @@ import typer
 from phexplore.cli.printing import print_json, say
 from phexplore.cli.progress import ProgressLine
 from phexplore.cli.source import load_scenario, parse_states, require_phsafe
+from phexplore.cli.topdown_wishes import TopDownWishes
 from phexplore.errors import CancelledError, PhexploreError
 from phexplore.model.scenario import Scenario
 from phexplore.runs.spec import LARGEST_SEED
+from phexplore.runs.topdown_options import TopDownOptions
 
 SCENARIO = typer.Argument(help="A preset id, a project file (.phx, #NAME for one of its scenarios) or a config.json.")
 
@@ -50,7 +52,9 @@ def tabulate(
 
 def run(
     scenario: str = SCENARIO,
-    data: Path = typer.Option(..., "--data", help="Directory of a population, or demo."),
+    data: Path = typer.Option(
+        ..., "--data", help="S-DHC: directory of a population, or demo. TopDown: block data, a file or directory."
+    ),
     out: Path = typer.Option(..., "--out", help="Run directory; the same run is resumed, another one replaced."),
     trials: int = typer.Option(1, "--trials", min=1, help="How many releases to simulate."),
     seed: int | None = typer.Option(
@@ -58,18 +62,36 @@ def run(
     ),
     workers: int = typer.Option(1, "--workers", min=1, help="Trials computed at the same time; changes no byte."),
     no_noise: bool = typer.Option(False, "--no-noise", help="Exact truncated counts."),
-    non_private: bool = typer.Option(False, "--non-private", help="Exact counts, totals too, nothing truncated."),
+    non_private: bool = typer.Option(
+        False, "--non-private", help="S-DHC: exact counts, totals too, nothing truncated."
+    ),
+    expand: int | None = typer.Option(
+        None, "--expand", min=0, max=LARGEST_SEED, help="TopDown: invent the full schema from 16 cells, by this seed."
+    ),
+    microdata: bool = typer.Option(
+        False, "--microdata", help="TopDown: write microdata and published tables of every trial."
+    ),
+    block_by_block: bool = typer.Option(
+        False, "--block-by-block", help="TopDown: the baseline; all of the budget at the blocks, each estimated alone."
+    ),
+    rounder_target: str = typer.Option(
+        "fraction", "--rounder-target", help="TopDown: fraction (the paper's), or whole (as in production)."
+    ),
     as_json: bool = typer.Option(False, "--json", help="Print the summary as JSON."),
 ) -> None:
     """Simulate full releases in a worker process and keep every one of them. Ctrl-C cancels; finished trials stay.
 
     Example: phexplore run sdhc-2020-us --data demo --trials 20 --seed 1 --out runs/first
+
+    Example: phexplore run pl94-2020-persons-us --data blocks.csv.gz --expand 1 --trials 2 --seed 1 --out runs/blocks
     """
     found = load_scenario(scenario)
     if no_noise and non_private:
         raise typer.BadParameter("--no-noise and --non-private exclude each other; give one of them.")
     word = "no-noise" if no_noise else "non-private" if non_private else "private"
-    summary = simulate(found, data, out, trials=trials, seed=seed, workers=workers, mode=word)
+    wishes = TopDownWishes(expand, microdata, block_by_block, rounder_target)
+    topdown = wishes.options(found)
+    summary = simulate(found, data, out, trials=trials, seed=seed, workers=workers, mode=word, topdown=topdown)
     if as_json:
         print_json(summary)
     else:
@@ -85,6 +107,7 @@ def simulate(
     seed: int | None,
     workers: int = 1,
     mode: str = "private",
+    topdown: TopDownOptions | None = None,
 ) -> dict[str, Any] | None:
     """Run a scenario in a worker process, show its progress, and return its summary.
 
@@ -95,13 +118,13 @@ def simulate(
     from phexplore.accuracy.check import check, has_errors
     from phexplore.runs.events import Failed, Finished, Outcome
     from phexplore.runs.launch import run_worker
-    from phexplore.runs.spec import RunMode, RunSpec, describe_data
+    from phexplore.runs.spec import RunMode, RunSpec, data_of
     from phexplore.runs.store import load_summary, prepare_directory
 
     errors = [issue for issue in check(scenario) if has_errors([issue])]
     if errors:
         raise PhexploreError(f"{errors[0].place}: {errors[0].sentence}", errors[0].remedy)
-    spec = RunSpec(scenario, describe_data(data), trials, seed, RunMode(mode), workers)
+    spec = RunSpec(scenario, data_of(scenario, data), trials, seed, RunMode(mode), workers, topdown=topdown)
     directory = prepare_directory(out, spec, replace=True)
     with ProgressLine() as line:
         final = run_worker(directory, line.show)

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from phexplore.model.phsafe import PhSafe
+from phexplore.model.topdown import TopDown
 from phexplore.runs.simulation import Maker, Simulation
 from phexplore.runs.spec import RunSpec
 
@@ -17,5 +18,11 @@ def _phsafe(spec: RunSpec, directory: Path) -> Simulation:
     return make_simulation(spec, directory)
 
 
-SIMULATIONS: Mapping[type[object], Maker] = MappingProxyType({PhSafe: _phsafe})
+def _topdown(spec: RunSpec, directory: Path) -> Simulation:
+    from phexplore.runs.topdown import make_simulation  # noqa: PLC0415 - brings numpy, numba and pyarrow
+
+    return make_simulation(spec, directory)
+
+
+SIMULATIONS: Mapping[type[object], Maker] = MappingProxyType({PhSafe: _phsafe, TopDown: _topdown})
 """The simulation of each method."""

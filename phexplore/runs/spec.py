@@ -19,6 +19,8 @@ from phexplore.files.scenario_json import decode_scenario, encode_conventions, e
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.numbers import exact_text, parse_exact
 from phexplore.model.scenario import Scenario
+from phexplore.model.topdown import TopDown
+from phexplore.runs.topdown_options import TopDownOptions, decode_options, encode_options, identifying
 
 SPEC_VERSION = 1
 """Version of ``spec.json`` and of the run directory around it."""
@@ -57,12 +59,14 @@ class RunData:
         sha256: 64 hexadecimal digits over the names and contents of the files that are read.
         size_bytes: of these files together.
         synthetic: whether a provenance mark of exactly these files says that no record is a confidential one.
+        blocks: whether these are block-level data, which other readers take.
     """
 
     path: str
     sha256: str
     size_bytes: int
     synthetic: bool = False
+    blocks: bool = False
 
     def verify(self, *, on_progress: Callable[[int, int], None] | None = None) -> None:
         """Check that the data is still what the run was made for.
@@ -74,7 +78,8 @@ class RunData:
             InputProblemsError: files are missing.
             RunDataError: files are unreadable, or their content changed.
         """
-        found = describe_data(Path(self.path), on_progress=on_progress)
+        describe = describe_blocks if self.blocks else describe_data
+        found = describe(Path(self.path), on_progress=on_progress)
         if found.sha256 != self.sha256:
             raise RunDataError(
                 f"The data in {self.path} is not what the run was made for: its content has changed.",
@@ -117,6 +122,38 @@ def describe_data(path: Path, *, on_progress: Callable[[int, int], None] | None 
         ) from error
     place = path if path.exists() else source.directory
     return RunData(str(place.absolute()), overall.hexdigest(), size, _is_synthetic(source.provenance, hashes))
+
+
+def describe_blocks(path: Path, *, on_progress: Callable[[int, int], None] | None = None) -> RunData:
+    """Return block-level data with the SHA-256 of the content that would be read.
+
+    Args:
+        path: what the readers of block data take: a file, or a directory with one of persons and one of units.
+        on_progress: called with bytes read and bytes in all; may raise to stop.
+
+    Raises:
+        InputProblemsError: files are missing.
+        RunDataError: files are unreadable.
+    """
+    from phexplore.runs.topdown_data import digest_blocks  # noqa: PLC0415 - brings numpy
+
+    try:
+        sha256, size = digest_blocks(path, on_progress)
+    except OSError as error:
+        raise RunDataError(
+            f"The data at {path} cannot be read ({error.strerror or error}).", "Check that you may read these files."
+        ) from error
+    return RunData(str(path.absolute()), sha256, size, blocks=True)
+
+
+def data_of(scenario: Scenario, path: Path) -> RunData:
+    """Return the input of a run of this scenario: a population for PHSafe, block-level data for TopDown.
+
+    Raises:
+        InputProblemsError: files are missing.
+        RunDataError: files are unreadable.
+    """
+    return describe_blocks(path) if isinstance(scenario.method, TopDown) else describe_data(path)
 
 
 def _is_synthetic(provenance: Provenance | None, hashes: Mapping[str, str]) -> bool:
@@ -164,6 +201,7 @@ class RunSpec:
         workers: trials computed at the same time; changes no byte.
         stop: an earlier end, None for exactly `trials`.
         code_version: of the program that made the run.
+        topdown: what a TopDown run is asked beyond its scenario; None for another method.
     """
 
     scenario: Scenario
@@ -174,6 +212,7 @@ class RunSpec:
     workers: int = 1
     stop: StopRule | None = None
     code_version: str = __version__
+    topdown: TopDownOptions | None = None
 
     def __post_init__(self) -> None:
         """Refuse values outside their range."""
@@ -219,6 +258,7 @@ def _identifying(spec: RunSpec) -> Mapping[str, Any]:
         "mode": spec.mode.value,
         "stop": _encode_stop(spec.stop),
         "code_version": spec.code_version,
+        **({} if spec.topdown is None else {"topdown": identifying(spec.topdown)}),
     }
 
 
@@ -240,9 +280,10 @@ def encode_spec(spec: RunSpec) -> dict[str, Any]:
         "workers": spec.workers,
         "stop": _encode_stop(spec.stop),
         "code_version": spec.code_version,
-        "data": asdict(spec.data),
+        "data": {name: value for name, value in asdict(spec.data).items() if name != "blocks" or value},
         "fingerprint": fingerprint(spec.scenario),
         "scenario": encode_scenario(spec.scenario),
+        **({} if spec.topdown is None else {"topdown": encode_options(spec.topdown)}),
     }
 
 
@@ -273,6 +314,7 @@ def decode_spec(content: Any, place: str = "spec.json") -> RunSpec:
             workers=_whole(content["workers"]),
             stop=_decode_stop(content["stop"]),
             code_version=str(content["code_version"]),
+            topdown=decode_options(content["topdown"]) if "topdown" in content else None,
         )
         stated = content["identity"]
     except (KeyError, TypeError, ValueError) as error:
@@ -289,7 +331,7 @@ def decode_spec(content: Any, place: str = "spec.json") -> RunSpec:
 
 
 def _decode_data(value: Any) -> RunData:
-    return RunData(str(value["path"]), str(value["sha256"]), _whole(value["size_bytes"]), bool(value["synthetic"]))
+    return RunData(str(value["path"]), str(value["sha256"]), _whole(value["size_bytes"]), bool(value["synthetic"]), bool(value.get("blocks", False)))
 
 
 def _whole(value: Any) -> int:

@@ -1,0 +1,172 @@
+"""The Parquet files of a TopDown run: one row per leaf, `geoid`, then one whole number per cell of the schema.
+
+A trial, the truth and every reader share the order of rows and columns. Digests of the leaves and of the counts stand in the
+metadata, so that a changed bit never gives another number.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from phexplore.runs.store import RunUnreadableError
+from phexplore.simulate.topdown.histograms import Histograms
+from phexplore.workload.schema import Schema
+
+ROWS_AT_ONCE = 1 << 13
+"""Leaves per row group: with 2,016 cells of four bytes 66 MB at a time."""
+
+_REMEDY = "Resume the run to draw it again, or take the directory from a backup."
+
+
+def cell_names(schema: Schema) -> tuple[str, ...]:
+    """Return the column of each cell: attributes with the number of their level, e.g. ``hhgq0_votingage1_hispanic0_cenrace05``."""
+    widths = [len(str(levels - 1)) for levels in schema.shape]
+    places = np.stack(np.unravel_index(np.arange(schema.cells), schema.shape), axis=1)
+    names = [attribute.name for attribute in schema.attributes]
+    return tuple(
+        "_".join(f"{name}{level:0{width}d}" for name, level, width in zip(names, row, widths, strict=True))
+        for row in places.tolist()
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LeafFiles:
+    """Writes and reads the files of one run.
+
+    Attributes:
+        schema: of the counts.
+        geoids: public codes of the leaves, ``U[leaves]``, in the order of the rows.
+    """
+
+    schema: Schema
+    geoids: NDArray[np.str_]
+
+    @property
+    def digest(self) -> str:
+        """64 hexadecimal digits that are equal exactly for equal rows and columns."""
+        digest = hashlib.sha256(f"{self.schema.id}\n".encode())
+        digest.update("\n".join(self.geoids.tolist()).encode())
+        return digest.hexdigest()
+
+    def write(self, path: Path, counts: Histograms, metadata: Mapping[str, Any]) -> None:
+        """Write the counts of all leaves, some rows at a time.
+
+        Args:
+            path: of the file.
+            counts: in the order of the leaves.
+            metadata: JSON values kept in the file.
+
+        Raises:
+            ValueError: other leaves.
+            OSError: the system refuses.
+        """
+        if counts.units != len(self.geoids):
+            raise ValueError(f"{counts.units} histograms do not fit {len(self.geoids)} leaves")
+        largest = int(counts.counts.max(initial=0))
+        number = pa.int64() if largest > np.iinfo(np.int32).max else pa.int32()
+        content = {"leaves": self.digest, "counts": counts_digest(counts), "schema": self.schema.id, **metadata}
+        schema = pa.schema(
+            [("geoid", pa.string()), *((name, number) for name in cell_names(self.schema))],
+            metadata={"phexplore": json.dumps(content, ensure_ascii=True)},
+        )
+        with pq.ParquetWriter(path, schema, compression="zstd", use_dictionary=False, write_statistics=False) as writer:
+            for first in range(0, max(1, counts.units), ROWS_AT_ONCE):
+                last = min(first + ROWS_AT_ONCE, counts.units)
+                table = by_cell(counts, first, last, self.schema.cells, np.dtype(number.to_pandas_dtype()))
+                columns = [pa.array(self.geoids[first:last].tolist(), pa.string()), *(pa.array(row) for row in table)]
+                writer.write_table(pa.Table.from_arrays(columns, schema=schema))
+
+    def read(self, path: Path) -> Histograms:
+        """Return the counts of a file of this run.
+
+        Raises:
+            RunUnreadableError: it cannot be read, was altered, or holds other leaves.
+        """
+        metadata = read_metadata(path)
+        if metadata.get("leaves") != self.digest:
+            raise RunUnreadableError(f"{path} holds other places than the rest of its run.", _REMEDY)
+        found = _read_counts(path, len(self.geoids))
+        if metadata.get("counts") != counts_digest(found):
+            raise RunUnreadableError(f"{path} was altered: its counts are not as they were written.", _REMEDY)
+        return found
+
+
+def open_leaf_files(path: Path, schema: Schema) -> LeafFiles:
+    """Return the reader of all files that have the leaves of this one.
+
+    Raises:
+        RunUnreadableError: it cannot be read.
+    """
+    try:
+        table = pq.read_table(path, columns=["geoid"], use_threads=False)
+    except (OSError, pa.ArrowException, ValueError, KeyError) as error:
+        raise RunUnreadableError(f"{path} cannot be read ({error}).", _REMEDY) from error
+    return LeafFiles(schema, np.array(table.column("geoid").to_pylist(), dtype=np.str_))
+
+
+def read_metadata(path: Path) -> dict[str, Any]:
+    """Return what this program wrote about a file into it.
+
+    Raises:
+        RunUnreadableError: the file is missing, no Parquet, or not of this program.
+    """
+    try:
+        content = json.loads((pq.read_schema(path).metadata or {})[b"phexplore"])
+    except (OSError, pa.ArrowException, KeyError, ValueError) as error:
+        raise RunUnreadableError(f"{path} cannot be read ({error}).", _REMEDY) from error
+    if not isinstance(content, dict):
+        raise RunUnreadableError(f"{path} cannot be read (its mark is no object).", _REMEDY)
+    return content
+
+
+def _read_counts(path: Path, leaves: int) -> Histograms:
+    parts: list[tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]] = []
+    first = 0
+    try:
+        with pq.ParquetFile(path) as file:
+            for group in range(file.num_row_groups):
+                table = file.read_row_group(group, use_threads=False)
+                for cell, column in enumerate(table.columns[1:]):
+                    values = column.to_numpy()
+                    rows = np.flatnonzero(values)
+                    if len(rows):
+                        parts.append((rows + first, np.full(len(rows), cell, np.int32), values[rows].astype(np.int64)))
+                first += table.num_rows
+    except (OSError, pa.ArrowException, ValueError) as error:
+        raise RunUnreadableError(f"{path} cannot be read ({error}).", _REMEDY) from error
+    if first != leaves:
+        raise RunUnreadableError(f"{path} has {first} rows, not {leaves}.", _REMEDY)
+    rows, cells, counts = (
+        (np.concatenate(column) for column in zip(*parts, strict=True))
+        if parts
+        else (np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.int64))
+    )
+    order = np.lexsort((cells, rows))
+    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(rows, minlength=leaves))]).astype(np.int64)
+    return Histograms(starts, cells[order], counts[order])
+
+
+def by_cell(counts: Histograms, first: int, last: int, cells: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return the counts of the units ``first:last``, cell by cell: ``[cells, units]``."""
+    part = counts.part(first, last)
+    table = np.zeros((cells, last - first), dtype)
+    table[part.cells, np.repeat(np.arange(last - first), np.diff(part.starts))] = part.counts
+    return table
+
+
+def counts_digest(counts: Histograms) -> str:
+    """Return 64 hexadecimal digits that are equal exactly for equal counts."""
+    digest = hashlib.sha256()
+    for array in (counts.starts.astype(np.int64), counts.cells.astype(np.int32), counts.counts.astype(np.int64)):
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,292 @@
+"""The part of ``summary.json`` that TopDown runs have: checks, privacy, failsafe, metrics per level and query."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phexplore.metrics.summary import number, overall_coverage
+from phexplore.metrics.topdown.accuracy import LevelAccuracy, level_accuracy
+from phexplore.metrics.topdown.distribution import ErrorDistribution, distribution_of, merge
+from phexplore.metrics.topdown.figures import QUANTILES, ErrorFigures, error_figures, figures_by_class
+from phexplore.metrics.topdown.redistricting import GroupShares, group_shares, redistricting_criterion
+from phexplore.metrics.topdown.reliability import reliable_from
+from phexplore.metrics.topdown.size_classes import TENS
+from phexplore.metrics.topdown.summary import criterion_json, figure_json, figures_json, reliability_json
+from phexplore.model.numbers import exact_text
+from phexplore.runs import topdown_checks
+from phexplore.runs.checks import outcome
+from phexplore.runs.simulation import Watch
+from phexplore.runs.spec import RunMode, RunSpec
+from phexplore.runs.topdown_files import LeafFiles, read_metadata
+from phexplore.simulate.topdown.design import Design
+from phexplore.simulate.topdown.driver import World
+from phexplore.simulate.topdown.histograms import Histograms, sums_up
+from phexplore.workload.queries import MarginalQuery, parse_query, total_query
+
+Integers = NDArray[np.int64]
+
+MOST_NUMBERS = 8_000_000
+"""Queries with more numbers at a level are summed up by their distribution alone: of most of them nothing but zeros is left."""
+
+_GROUP_QUERIES = {
+    "pl94_persons": "hispanic * cenrace_7lev_two_comb",
+    "pl94_reduced16": "race_ethnicity",
+}
+"""The query whose answers are the groups of the redistricting criterion, by schema; production's where the schema has it."""
+
+
+class TrialReader:
+    """The trials of a run, read one at a time."""
+
+    def __init__(self, files: LeafFiles, paths: Sequence[Path], watch: Watch) -> None:
+        self._files = files
+        self.paths = tuple(paths)
+        self._watch = watch
+
+    def __iter__(self) -> Iterator[Histograms]:
+        """Yield the estimates of every trial's leaves.
+
+        Raises:
+            RunUnreadableError: a trial cannot be read.
+            CancelledError: the run is to stop.
+        """
+        for place, path in enumerate(self.paths):
+            self._watch.progress("summary", place, len(self.paths))
+            yield self._files.read(path)
+        self._watch.progress("summary", len(self.paths), len(self.paths))
+
+    def metadata(self) -> list[dict[str, Any]]:
+        """Return what the trials' files say of themselves."""
+        return [read_metadata(path) for path in self.paths]
+
+
+def topdown_summary(spec: RunSpec, full: World, estimated: World, trials: TrialReader) -> dict[str, Any]:
+    """Return the summary of a run.
+
+    Args:
+        spec: what was to be done.
+        full: exact counts and bounds of every level.
+        estimated: what was estimated: the same, or the leaves alone.
+        trials: on disk.
+
+    Raises:
+        BudgetMismatchError: the noise did not cost exactly what was declared.
+    """
+    found = trials.metadata()
+    tallies = [Tally(full, number_of_level) for number_of_level in range(len(full.tree.levels))]
+    broken: dict[str, dict[str, int]] = {}
+    for leaves in trials:
+        levels = sums_up(leaves, full.tree, full.design.schema.cells)
+        for tally, estimate in zip(tallies, levels, strict=True):
+            tally.add(estimate)
+        for name, counts in topdown_checks.broken_totals(full, leaves).items():
+            held = broken.setdefault(name, {"units": counts["units"], "trials": 0, "broken": 0})
+            held["trials"] += 1
+            held["broken"] += counts["broken"]
+    covered, numbers = [int(each["covered"]) for each in found], int(found[0]["numbers"]) if found else 0
+    return {
+        "checks": {
+            "budget_spent_equals_declared": True,
+            **{name: outcome(sum(int(each["checks"][name]) for each in found)) for name in topdown_checks.CHECKS},
+        },
+        "failsafe": sum(int(each["failsafe"]) for each in found),
+        "relaxed": sum(int(each["relaxed"]) for each in found),
+        "broken_totals": broken,
+        "privacy": privacy_json(spec, estimated.design),
+        "design": design_json(spec, estimated.design),
+        "coverage": overall_coverage(covered, numbers, float(spec.scenario.conventions.confidence)),
+        "metrics": [entry for tally in tallies for entry in tally.entries()],
+        "redistricting": [entry for tally in tallies if (entry := tally.redistricting())],
+    }
+
+
+def privacy_json(spec: RunSpec, design: Design) -> dict[str, Any]:
+    """Return what one released trial costs; every further one costs it again."""
+    method = spec.scenario.topdown
+    unlimited = spec.mode is RunMode.NO_NOISE
+    return {
+        "framework": method.framework.value,
+        "budget": "unlimited" if unlimited else exact_text(design.spent),
+        "declared": exact_text(method.total),
+        "unspent": exact_text(design.unspent),
+        "neighbours": "bounded",
+    }
+
+
+def design_json(spec: RunSpec, design: Design) -> dict[str, Any]:
+    """Return what the rule for smaller schemas and the data's root made of the scenario."""
+    return {
+        "scenario_schema": spec.scenario.topdown.schema,
+        "schema": design.schema.id,
+        "levels": [
+            {
+                "level": level.name,
+                "budget": exact_text(level.measuring.spent),
+                "exact_total": level.exact_total,
+                "facility_bounds": level.least or level.most,
+                "structural_zeros": list(level.zeros),
+                "queries": [
+                    {
+                        "query": query.name,
+                        "cells": query.answers,
+                        "budget": exact_text(budget),
+                        "share": exact_text(budget / level.measuring.spent),
+                        "variance": None if noise is None else number(noise.variance()),
+                    }
+                    for query, budget, noise in zip(
+                        level.plan.measured, level.measuring.budgets, level.measuring.noises, strict=True
+                    )
+                ],
+                "passes": [[query.name for query in queries] for queries in level.plan.passes],
+                "rounder": [[query.name for query in queries] for queries in level.plan.rounding],
+            }
+            for level in design.levels
+        ],
+        "images": [{"level": key.level, "query": key.query, "image": image} for key, image in design.images],
+        "dropped": [{"level": name, "budget": exact_text(budget)} for name, budget in design.dropped],
+        "remarks": list(design.remarks),
+    }
+
+
+class Tally:
+    """The errors of one level, query by query, growing trial by trial."""
+
+    def __init__(self, world: World, place: int) -> None:
+        design = world.design.levels[place]
+        self.level = design.name
+        self._truth = world.truth[place]
+        self._schema = world.design.schema
+        self._queries = tuple(dict.fromkeys((total_query(self._schema), *design.plan.measured)))
+        self._exact = {
+            query: self._truth.answers(query.cell_map(), query.answers)
+            for query in self._queries
+            if self._truth.units * query.answers <= MOST_NUMBERS
+        }
+        self._figures: dict[MarginalQuery, list[ErrorFigures]] = {query: [] for query in self._exact}
+        self._accuracy: dict[MarginalQuery, list[LevelAccuracy]] = {query: [] for query in self._exact}
+        self._classes: dict[MarginalQuery, list[Mapping[str, ErrorFigures]]] = {query: [] for query in self._exact}
+        self._errors: dict[MarginalQuery, list[ErrorDistribution]] = {query: [] for query in self._queries}
+        name = _GROUP_QUERIES.get(self._schema.id, "")
+        self._groups = parse_query(self._schema, name) if name else None
+        self._group_truth = None if self._groups is None else self._answers(self._truth, self._groups)
+        self._shares: list[GroupShares] = []
+
+    @staticmethod
+    def _answers(histograms: Histograms, query: MarginalQuery) -> Integers:
+        return histograms.answers(query.cell_map(), query.answers)
+
+    def add(self, estimate: Histograms) -> None:
+        """Add one trial."""
+        for query in self._queries:
+            truth = self._exact.get(query)
+            if truth is None:
+                self._errors[query].append(sparse_distribution(self._truth, estimate, query))
+                continue
+            found = self._answers(estimate, query)
+            self._figures[query].append(error_figures(truth, found))
+            self._accuracy[query].append(level_accuracy(truth, found))
+            self._classes[query].append(figures_by_class(truth, found, truth, TENS))
+            self._errors[query].append(distribution_of(found - truth))
+        if self._groups is not None and self._group_truth is not None:
+            self._shares.append(group_shares(self._group_truth, self._answers(estimate, self._groups)))
+
+    def entries(self) -> Iterator[dict[str, Any]]:
+        """Yield one entry of ``metrics`` per query."""
+        for query in self._queries:
+            errors = merge(self._errors[query])
+            sizes = errors.sizes()
+            entry: dict[str, Any] = {
+                "level": self.level,
+                "query": query.name,
+                "units": self._truth.units,
+                "numbers": self._truth.units * query.answers,
+                "total": self._totals(query),
+                "quantiles": {
+                    "probability": list(QUANTILES),
+                    "signed": [number(errors.interpolated(share)) for share in QUANTILES],
+                    "absolute": [number(sizes.interpolated(share)) for share in QUANTILES],
+                },
+            }
+            if query in self._exact and self._accuracy[query]:
+                accuracy = self._accuracy[query]
+                entry["one_minus_tvd"] = figure_json(np.concatenate([each.one_minus_tvd for each in accuracy]))
+                entry["mean_largest"] = figure_json(np.concatenate([each.mean_largest for each in accuracy]))
+                entry["by_size"] = {
+                    label: {
+                        "numbers": self._classes[query][0][label].numbers,
+                        **figures_json(together([each[label] for each in self._classes[query]])),
+                    }
+                    for label in self._classes[query][0]
+                }
+            yield entry
+
+    def _totals(self, query: MarginalQuery) -> dict[str, Any]:
+        if query in self._exact:
+            return figures_json(together(self._figures[query])) if self._figures[query] else {}
+        per_trial: Mapping[str, Callable[[ErrorDistribution], float]] = {
+            "me": lambda errors: errors.mean,
+            "mae": lambda errors: errors.mean_absolute,
+            "rmse": lambda errors: errors.root_mean_square,
+            "abs-max": lambda errors: float(np.abs(errors.errors).max(initial=0)),
+        }
+        return {
+            name: figure_json(np.array([figure(errors) for errors in self._errors[query]]))
+            for name, figure in per_trial.items()
+        }
+
+    def redistricting(self) -> dict[str, Any] | None:
+        """Return the redistricting criterion of this level, None where the schema has no groups."""
+        if self._groups is None or not self._shares:
+            return None
+        shares = shares_together(self._shares)
+        return {
+            "level": self.level,
+            "query": self._groups.name,
+            "criterion": criterion_json(redistricting_criterion(shares)),
+            "reliable": reliability_json(reliable_from(shares)),
+        }
+
+
+def sparse_distribution(truth: Histograms, estimate: Histograms, query: MarginalQuery) -> ErrorDistribution:
+    """Return the errors of a query's answers without a table of all of them: what neither counts is off by 0."""
+    answer_of = query.cell_map().astype(np.int64)
+    keys, values = [], []
+    for histograms, sign in ((truth, -1), (estimate, 1)):
+        answer = answer_of[histograms.cells]
+        kept = answer >= 0
+        unit = np.repeat(np.arange(histograms.units), np.diff(histograms.starts))
+        keys.append((unit * query.answers + answer)[kept])
+        values.append(sign * histograms.counts[kept])
+    key, place = np.unique(np.concatenate(keys), return_inverse=True)
+    errors = np.zeros(len(key), np.int64)
+    np.add.at(errors, place, np.concatenate(values))
+    untouched = truth.units * query.answers - len(key)
+    rest = ErrorDistribution(np.zeros(1, np.int64), np.array([untouched], np.int64))
+    return merge([distribution_of(errors), rest] if untouched else [distribution_of(errors)])
+
+
+def together(parts: Sequence[ErrorFigures]) -> ErrorFigures:
+    """Return the figures of several trials as one."""
+    joined = {
+        field.name: np.concatenate([getattr(part, field.name) for part in parts])
+        for field in fields(ErrorFigures)
+        if field.name != "numbers"
+    }
+    return ErrorFigures(numbers=parts[0].numbers, **joined)
+
+
+def shares_together(parts: Sequence[GroupShares]) -> GroupShares:
+    """Return the group shares of several trials as one."""
+    return GroupShares(
+        group=np.concatenate([part.group for part in parts]),
+        error=np.concatenate([part.error for part in parts]),
+        comparable=np.concatenate([part.comparable for part in parts]),
+        meets=np.concatenate([part.meets for part in parts]),
+        people=parts[0].people,
+    )

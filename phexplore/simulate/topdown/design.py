@@ -1,0 +1,293 @@
+"""A scenario made ready for a tree and a schema: what is measured at each level with which noise, and how it is estimated.
+
+The rule for data of a smaller schema: every query becomes its image, equal images are merged and their budgets added,
+queries over absent attributes give their share to `detailed`. Levels above the data's root are dropped, their budget stays
+unspent. What the data cannot express is left out and said in `remarks`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phexplore.errors import PhexploreError
+from phexplore.model.topdown import LevelQuery, Passes, TopDown
+from phexplore.noise.distributions import Noise
+from phexplore.optimize.plan import LevelPlan, Queries
+from phexplore.workload.queries import MarginalQuery, detailed_query, parse_query, total_query
+from phexplore.workload.schema import Schema, load_schema
+from phexplore.workload.smaller import project_passes, project_shares
+
+FACILITY_CONSTRAINTS = ("hhgq_total_lb", "hhgq_total_ub")
+"""Production's names of the bounds on people per facility."""
+
+TOTAL_INVARIANT, TOTAL_CONSTRAINT = "tot", "total"
+"""Production's names of the exact total of a unit, as a count that is kept and as a constraint."""
+
+
+class DesignError(PhexploreError):
+    """A scenario that cannot be simulated on this data."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measuring:
+    """The noise of some units of a level.
+
+    Attributes:
+        budgets: ρ (or ε) per measured query, exact; 0 for a query that these units are not asked.
+        noises: per measured query, None where the budget is 0.
+        weights: inverse variance per measured query, people⁻²; 0 where the budget is 0.
+    """
+
+    budgets: tuple[Fraction, ...]
+    noises: tuple[Noise | None, ...]
+    weights: tuple[float, ...]
+
+    @property
+    def spent(self) -> Fraction:
+        """The budget of one unit."""
+        return sum(self.budgets, Fraction(0))
+
+
+@dataclass(frozen=True, slots=True)
+class LevelDesign:
+    """One level of a run.
+
+    Attributes:
+        name: of the level.
+        plan: of its estimation.
+        measurings: what units are measured with; units of level budgets have the first.
+        exact_total: whether the total of every unit is kept.
+        least: whether a facility holds at least its fewest people.
+        most: whether facilities hold at most so many, and where none are nobody lives.
+        zeros: structural zeros that are kept.
+    """
+
+    name: str
+    plan: LevelPlan
+    measurings: tuple[Measuring, ...]
+    exact_total: bool
+    least: bool
+    most: bool
+    zeros: tuple[str, ...]
+
+    @property
+    def measuring(self) -> Measuring:
+        """What the level's own budget measures."""
+        return self.measurings[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """A scenario on a tree.
+
+    Attributes:
+        schema: of the data.
+        levels: the root first.
+        dropped: levels that the tree does not have, with their budget.
+        spent: of the scenario's total.
+        images: of each (level, query) of the scenario the query that receives its share, where it is another one.
+        remarks: what was left out or replaced, in words.
+    """
+
+    schema: Schema
+    levels: tuple[LevelDesign, ...]
+    dropped: tuple[tuple[str, Fraction], ...]
+    spent: Fraction
+    images: tuple[tuple[LevelQuery, str], ...]
+    remarks: tuple[str, ...]
+
+    @property
+    def unspent(self) -> Fraction:
+        """The budget of the dropped levels."""
+        return sum((budget for _, budget in self.dropped), Fraction(0))
+
+    def possible(self) -> NDArray[np.bool_]:
+        """Return the cells that no structural zero rules out, ``bool[cells]``."""
+        names = sorted({name for level in self.levels for name in level.zeros})
+        possible: NDArray[np.bool_] = ~self.schema.structurally_empty(names)
+        return possible
+
+
+def make_design(
+    method: TopDown,
+    schema: Schema,
+    levels: Sequence[str],
+    noise: Callable[[Fraction], Noise],
+    *,
+    has_facilities: bool,
+) -> Design:
+    """Return what a run does.
+
+    Args:
+        method: the scenario's parameters.
+        schema: of the data.
+        levels: of the tree, the root first.
+        noise: distribution of one answer for a budget.
+        has_facilities: whether the data know how many facilities of each type a leaf has.
+
+    Raises:
+        DesignError: the scenario cannot be simulated on this data.
+        NoImageError: the data's schema does not arise from the scenario's.
+        PlanError: an ordering of queries that cannot be carried out.
+    """
+    if schema.analytic_only:
+        raise DesignError(schema.analytic_only, "Choose another scenario.")
+    missing = [level for level in levels if level not in method.levels]
+    if missing:
+        raise DesignError(
+            f"The data have the level {missing[0]}, for which the scenario has no budget.",
+            f"The scenario's levels are {', '.join(method.levels)}.",
+        )
+    source = load_schema(method.schema)
+    remarks: list[str] = []
+    zeros = _zeros(method, schema, levels, remarks)
+    least, most = _facilities(method, schema, levels, remarks, has_facilities=has_facilities)
+    exact = _exact_totals(method, levels)
+    images: list[tuple[LevelQuery, str]] = []
+    found = []
+    for level in levels:
+        measured = _measured(method, source, schema, level, images)
+        bounded: tuple[MarginalQuery, ...] = (total_query(schema),) if exact[level] else ()
+        if (least[level] or most[level]) and schema.facility_bounds is not None:
+            bounded += (parse_query(schema, schema.facility_bounds.query),)
+        plan = _plan(method, source, schema, level, tuple(measured), bounded)
+        budgets = tuple(measured.values())
+        found.append(
+            LevelDesign(
+                level, plan, (measuring(budgets, noise),), exact[level], least[level], most[level], zeros[level]
+            )
+        )
+    dropped = tuple(
+        (level, method.total * method.level_shares[level]) for level in method.levels if level not in levels
+    )
+    if dropped:
+        names = ", ".join(name for name, _ in dropped)
+        remarks.append(f"Dropped levels, their budget unspent: {names}.")
+    spent = sum((level.measuring.spent for level in found), Fraction(0))
+    return Design(schema, tuple(found), dropped, spent, tuple(images), tuple(remarks))
+
+
+def measuring(budgets: Sequence[Fraction], noise: Callable[[Fraction], Noise]) -> Measuring:
+    """Return the noise of units with these budgets per query."""
+    noises = tuple(noise(budget) if budget > 0 else None for budget in budgets)
+    weights = tuple(0.0 if each is None else 1.0 / each.variance() for each in noises)
+    return Measuring(tuple(budgets), noises, weights)
+
+
+def _measured(
+    method: TopDown, source: Schema, schema: Schema, level: str, images: list[tuple[LevelQuery, str]]
+) -> dict[MarginalQuery, Fraction]:
+    """Return the budget of every query measured at a level, in the data's schema."""
+    shares: dict[MarginalQuery, Fraction] = {}
+    for name in method.queries_at(level):
+        share = method.query_shares[LevelQuery(level, name)]
+        query = parse_query(source, name)
+        if query.schema != source:
+            raise DesignError(
+                f"{level} measures {name}, which belongs to {query.schema.id}: it is forecast, not simulated.",
+                "Remove the query, or choose another scenario.",
+            )
+        if share > 0:
+            shares[query] = shares.get(query, Fraction(0)) + share
+    projection = project_shares(shares, schema)
+    for query, image in projection.images.items():
+        if query.name != image.name:
+            images.append((LevelQuery(level, query.name), image.name))
+    budget = method.total * method.level_shares[level]
+    if budget == 0:
+        raise DesignError(
+            f"{level} has no budget, so its units cannot be estimated.",
+            "Give it a share, or take the level out of the spine.",
+        )
+    if detailed_query(schema) not in projection.shares:
+        raise DesignError(
+            f"The detailed query is not measured at {level}: many histograms would fit equally well.",
+            "Measure `detailed` with a share above 0.",
+        )
+    return {query: budget * share for query, share in projection.shares.items()}
+
+
+def _plan(
+    method: TopDown,
+    source: Schema,
+    schema: Schema,
+    level: str,
+    measured: Queries,
+    bounded: Queries,
+) -> LevelPlan:
+    """Return the estimation of a level; without an ordering everything is estimated at once and rounded by cell."""
+    order = method.passes.get(level)
+    if order is None:
+        return LevelPlan(schema, measured, (measured,), ((detailed_query(schema),),), bounded)
+    least_squares, rounder = _inner(order, source, schema, level)
+    passes = tuple(
+        kept for queries in least_squares if (kept := tuple(query for query in queries if query in measured))
+    )
+    return LevelPlan(schema, measured, passes, rounder, bounded)
+
+
+def _inner(
+    order: Passes, source: Schema, schema: Schema, level: str
+) -> tuple[tuple[Queries, ...], tuple[Queries, ...]]:
+    for kind in (order.least_squares, order.rounder):
+        if len(kind) != 1:
+            raise DesignError(
+                f"{level} has {len(kind)} outer passes; orderings with one are simulated.",
+                "Put the passes into one outer pass.",
+            )
+    least_squares, rounder = (
+        project_passes([[parse_query(source, name) for name in names] for names in kind[0]], schema)
+        for kind in (order.least_squares, order.rounder)
+    )
+    return least_squares, rounder
+
+
+def _names_below(named: dict[str, tuple[str, ...]], method: TopDown, level: str) -> set[str]:
+    """Return the names that stand at this level or at one below it: what holds for parts holds for their sum."""
+    below = method.levels[method.levels.index(level) :]
+    return {name for each in below for name in named.get(each, ())}
+
+
+def _zeros(method: TopDown, schema: Schema, levels: Sequence[str], remarks: list[str]) -> dict[str, tuple[str, ...]]:
+    constraints = dict(method.constraints)
+    known = {zero.name for zero in schema.structural_zeros}
+    found = {level: tuple(sorted(_names_below(constraints, method, level) & known)) for level in levels}
+    left_out = _names_below(constraints, method, method.levels[0]) - known - {*FACILITY_CONSTRAINTS, TOTAL_CONSTRAINT}
+    if left_out and schema.id == method.schema:
+        raise DesignError(
+            f"The constraint {min(left_out)} is not known to the schema {schema.id}.",
+            f"Known are {', '.join([TOTAL_CONSTRAINT, *FACILITY_CONSTRAINTS, *sorted(known)])}.",
+        )
+    if left_out:
+        remarks.append(f"Edit constraints that the data's schema cannot express: {', '.join(sorted(left_out))}.")
+    return found
+
+
+def _facilities(
+    method: TopDown, schema: Schema, levels: Sequence[str], remarks: list[str], *, has_facilities: bool
+) -> tuple[dict[str, bool], dict[str, bool]]:
+    """Return at which levels facilities have fewest and most people."""
+    constraints = dict(method.constraints)
+    wanted = {level: _names_below(constraints, method, level) & set(FACILITY_CONSTRAINTS) for level in levels}
+    if any(wanted.values()) and (schema.facility_bounds is None or not has_facilities):
+        remarks.append("Facility bounds are left out: the data do not say where people live in facilities.")
+        wanted = {level: set() for level in levels}
+    lower, upper = FACILITY_CONSTRAINTS
+    return {level: lower in names for level, names in wanted.items()}, {
+        level: upper in names for level, names in wanted.items()
+    }
+
+
+def _exact_totals(method: TopDown, levels: Sequence[str]) -> dict[str, bool]:
+    """Return at which levels the total of every unit is kept: where it is invariant, and above."""
+    invariants, constraints = dict(method.invariants), dict(method.constraints)
+    return {
+        level: TOTAL_INVARIANT in _names_below(invariants, method, level)
+        or TOTAL_CONSTRAINT in _names_below(constraints, method, level)
+        for level in levels
+    }

@@ -1,0 +1,249 @@
+"""The top-down descent: from the root to the leaves, level by level, every parent's children at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
+from types import TracebackType
+from typing import Protocol, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phexplore.data.blocks.population import BlockPopulation
+from phexplore.simulate.topdown.bounds import unit_bounds
+from phexplore.simulate.topdown.design import Design, DesignError
+from phexplore.simulate.topdown.families import PHASES, Estimation, FamilyRange, RangeResult, estimate
+from phexplore.simulate.topdown.histograms import Histograms, histograms_of, joined, sums_up
+from phexplore.simulate.topdown.measuring import MeasurementSource
+from phexplore.spine.tree import GeoTree
+
+Ints = NDArray[np.int64]
+
+_LEAST_BYTES, _MOST_BYTES, _RANGES = 4 << 20, 48 << 20, 24
+"""Ranges of families take between these many bytes of answers and estimates, about so many per level."""
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+
+class Mapper(Protocol):
+    """Applies a function to values, at the same time where it can, and yields the results in their order."""
+
+    def __call__(self, function: Callable[[Task], Result], values: Sequence[Task]) -> Iterator[Result]:
+        """Yield ``function(value)`` for every value."""
+
+
+def in_order(function: Callable[[Task], Result], values: Sequence[Task]) -> Iterator[Result]:
+    """Apply the function one by one."""
+    return (function(value) for value in values)
+
+
+class Threads:
+    """A mapper on threads of this process: the compiled loops run without the interpreter's lock. Use it in a with block."""
+
+    def __init__(self, workers: int) -> None:
+        self._pool = ThreadPoolExecutor(workers, thread_name_prefix="families")
+
+    def __call__(self, function: Callable[[Task], Result], values: Sequence[Task]) -> Iterator[Result]:
+        """Apply the function on all threads; what was not begun when the caller stops listening is not done."""
+        futures = [self._pool.submit(function, value) for value in values]
+        try:
+            for future in futures:
+                yield future.result()
+        finally:
+            for future in futures:
+                future.cancel()
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End the threads."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class World:
+    """What all trials share: exact counts of every level, and the bounds that follow from what is published exactly.
+
+    Attributes:
+        design: of the run.
+        tree: over the leaves.
+        truth: exact histograms per level, the root first.
+        lower: ``int64[units, bounds]`` per level.
+        upper: the same.
+        classes: ``int8[units]`` per level, place of each unit's noise among the level's measurings.
+    """
+
+    design: Design
+    tree: GeoTree
+    truth: tuple[Histograms, ...]
+    lower: tuple[Ints, ...]
+    upper: tuple[Ints, ...]
+    classes: tuple[NDArray[np.int8], ...]
+
+
+def make_world(design: Design, tree: GeoTree, leaves: BlockPopulation) -> World:
+    """Return what all trials share.
+
+    Args:
+        design: made for the tree's levels and the leaves' schema.
+        tree: over the leaves, in their order.
+        leaves: the exact counts.
+
+    Raises:
+        DesignError: the design was made for other levels.
+    """
+    if tuple(level.name for level in design.levels) != tuple(level.name for level in tree.levels):
+        raise DesignError("The design was made for other levels than the tree's.")
+    truth = sums_up(histograms_of(leaves), tree, design.schema.cells)
+    lower, upper, classes = [], [], []
+    for level, units, exact in zip(design.levels, tree.levels, truth, strict=True):
+        facilities = None
+        if leaves.facilities is not None and (level.least or level.most):
+            facilities = np.add.reduceat(leaves.facilities.astype(np.int64), units.first_block[:-1], axis=0)
+        bounds = unit_bounds(level, units.units, facilities, exact.totals() if level.exact_total else None)
+        lower.append(bounds[0])
+        upper.append(bounds[1])
+        classes.append(np.zeros(units.units, np.int8))
+    return World(design, tree, truth, tuple(lower), tuple(upper), tuple(classes))
+
+
+@dataclass(slots=True)
+class TrialRecord:
+    """How a trial went.
+
+    Attributes:
+        seconds: per phase, summed over threads.
+        failed: parents that the failsafe took over.
+        relaxed: of these, parents whose children break bounds.
+        negative: counts below zero.
+        within: noise within its margin.
+        numbers: noise in all.
+        families: solved per level.
+    """
+
+    seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(PHASES, 0.0))
+    failed: int = 0
+    relaxed: int = 0
+    negative: int = 0
+    within: int = 0
+    numbers: int = 0
+    families: dict[str, int] = field(default_factory=dict)
+
+    def add(self, level: str, result: RangeResult) -> None:
+        """Add what became of a range."""
+        for name, seconds in zip(PHASES, result.seconds, strict=True):
+            self.seconds[name] += seconds
+        self.failed += result.failed
+        self.relaxed += result.relaxed
+        self.negative += result.negative
+        self.within += result.within
+        self.numbers += result.numbers
+        self.families[level] = self.families.get(level, 0) + result.solved
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Descent:
+    """One trial's estimates.
+
+    Attributes:
+        levels: per level, the root first; the last are the leaves.
+        record: how it went.
+    """
+
+    levels: tuple[Histograms, ...]
+    record: TrialRecord
+
+    @property
+    def leaves(self) -> Histograms:
+        """The estimates of the leaves."""
+        return self.levels[-1]
+
+
+def descend(
+    world: World,
+    sources: Sequence[MeasurementSource],
+    options: Estimation | None = None,
+    *,
+    mapper: Mapper = in_order,
+    on_progress: Callable[[str, int, int], None] | None = None,
+) -> Descent:
+    """Estimate every level, given the one above it.
+
+    Args:
+        world: what all trials share.
+        sources: of the measurements, one per level.
+        options: of the estimation.
+        mapper: applies a function to ranges of families.
+        on_progress: called with a level, its finished units and all of them; may raise to stop.
+
+    Raises:
+        RepairError: the failsafe failed.
+    """
+    chosen = options or Estimation()
+    record = TrialRecord()
+    levels: list[Histograms] = []
+    for number, level in enumerate(world.design.levels):
+        parents = levels[-1] if levels else None
+        tasks = family_ranges(world, number, parents)
+        solve = partial(estimate, source=sources[number], options=chosen)
+        parts, done = [], 0
+        for result in mapper(solve, tasks):
+            record.add(level.name, result)
+            parts.append(result.children)
+            done += result.children.units
+            if on_progress is not None:
+                on_progress(level.name, done, world.tree.levels[number].units)
+        levels.append(joined(parts))
+    return Descent(tuple(levels), record)
+
+
+def family_ranges(world: World, number: int, parents: Histograms | None) -> list[FamilyRange]:
+    """Cut the families of a level into ranges.
+
+    Args:
+        world: what all trials share.
+        number: of the level, 0 for the root.
+        parents: estimates of the level above, None for roots.
+    """
+    level = world.design.levels[number]
+    units = world.tree.levels[number].units
+    above = world.tree.levels[number - 1].first_child if number else None
+    child_start = np.arange(units + 1, dtype=np.int64) if above is None else above
+    possible = world.design.possible()
+    support = np.full(len(child_start) - 1, level.plan.schema.cells) if parents is None else np.diff(parents.starts)
+    size = np.diff(child_start) * (4 * level.plan.answers + 24 * support)
+    found = []
+    for first, last in pairwise(cuts(size)):
+        low, high = int(child_start[first]), int(child_start[last])
+        found.append(
+            FamilyRange(
+                level=level,
+                first_child=low,
+                child_start=child_start[first : last + 1] - low,
+                parents=None if parents is None else parents.part(first, last),
+                truth=world.truth[number].part(low, high),
+                classes=world.classes[number][low:high],
+                lower=world.lower[number][low:high],
+                upper=world.upper[number][low:high],
+                possible=possible,
+            )
+        )
+    return found
+
+
+def cuts(size: NDArray[np.integer]) -> list[int]:
+    """Return where to cut families of these sizes (bytes) into ranges: 0, …, the number of families."""
+    ends = np.cumsum(size)
+    total = int(ends[-1]) if len(ends) else 0
+    limit = min(max(total // _RANGES, _LEAST_BYTES), _MOST_BYTES)
+    edges = np.searchsorted(ends, np.arange(limit, total, limit), side="left") + 1
+    return sorted({0, len(size), *(edge for edge in edges.tolist() if edge < len(size))})

@@ -1,0 +1,158 @@
+"""Estimation of a range of families: measure the children, least squares, controlled rounding, and a failsafe.
+
+A range is a value that depends on nothing else, so ranges may be solved in any order, in threads or on other machines.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phexplore.optimize.least_squares import LeastSquaresOptions, LevelData, Status, least_squares
+from phexplore.optimize.rounder import RounderOptions, round_level
+from phexplore.simulate.topdown.design import LevelDesign
+from phexplore.simulate.topdown.histograms import Histograms
+from phexplore.simulate.topdown.measuring import MeasurementSource
+from phexplore.simulate.topdown.repair import repair
+
+Ints = NDArray[np.int64]
+
+PHASES = ("measure", "least_squares", "rounder", "failsafe")
+"""Where the time of a range goes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimation:
+    """How histograms are estimated.
+
+    Attributes:
+        least_squares: options of eq. 7.1, 7.2, 7.5 and 7.6.
+        rounder: options of eq. 7.3, 7.4 and 7.7.
+    """
+
+    least_squares: LeastSquaresOptions = field(default_factory=LeastSquaresOptions)
+    rounder: RounderOptions = field(default_factory=RounderOptions)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FamilyRange:
+    """Some parents of a level with their children.
+
+    Attributes:
+        level: of the children.
+        first_child: number of the first child in its level.
+        child_start: ``int64[parents + 1]``, counted from the first child.
+        parents: estimates of the parents; None for roots, which are estimated each alone.
+        truth: exact histograms of the children.
+        classes: ``int8[children]``, see `MeasurementSource.measure`.
+        lower: ``int64[children, bounds]``.
+        upper: the same.
+        possible: ``bool[cells]``, where a root may have people.
+    """
+
+    level: LevelDesign
+    first_child: int
+    child_start: Ints
+    parents: Histograms | None
+    truth: Histograms
+    classes: NDArray[np.int8]
+    lower: Ints
+    upper: Ints
+    possible: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RangeResult:
+    """What became of a range.
+
+    Attributes:
+        children: their estimates.
+        negative: counts below zero that rounding left.
+        failed: parents that the failsafe took over.
+        relaxed: of these, parents whose bounds contradict each other; their children break some.
+        within: noise within its margin.
+        numbers: noise in all.
+        solved: families that were solved, neither empty nor copied.
+        seconds: per phase, see `PHASES`.
+    """
+
+    children: Histograms
+    negative: int
+    failed: int
+    relaxed: int
+    within: int
+    numbers: int
+    solved: int
+    seconds: tuple[float, ...]
+
+
+def estimate(task: FamilyRange, source: MeasurementSource, options: Estimation) -> RangeResult:
+    """Return the estimates of the children of a range."""
+    from phexplore.simulate.topdown import kernels  # noqa: PLC0415 - numba takes half a second to load
+
+    clock = [time.perf_counter()]
+    measured = source.measure(task.level, task.truth, task.first_child, task.classes)
+    clock.append(time.perf_counter())
+    data = level_data(task, measured.answers)
+    found = least_squares(task.level.plan, data, options=options.least_squares)
+    clock.append(time.perf_counter())
+    failing = found.families_with(Status.CONTRADICTION, Status.UNFINISHED)
+    rounded = round_level(task.level.plan, data, found.values, options=options.rounder)
+    clock.append(time.perf_counter())
+    repaired = repair(
+        task.level.plan, data, found.values, rounded.counts, np.union1d(failing, rounded.unrounded), options.rounder
+    )
+    clock.append(time.perf_counter())
+    positive = int(np.count_nonzero(rounded.counts > 0))
+    cells, counts = np.empty(positive, np.int32), np.empty(positive, np.int64)
+    starts = kernels.keep_positive(
+        data.child_start, data.cell_start, data.cells, data.value_start, rounded.counts, cells, counts
+    )
+    return RangeResult(
+        children=Histograms(starts, cells, counts),
+        negative=int(np.count_nonzero(rounded.counts < 0)),
+        failed=repaired.families,
+        relaxed=repaired.relaxed,
+        within=measured.within,
+        numbers=measured.numbers,
+        solved=len(found.families_with(Status.SOLVED, Status.UNFINISHED)),
+        seconds=tuple(float(second) for second in np.diff(clock)),
+    )
+
+
+def level_data(task: FamilyRange, answers: NDArray[np.int32] | Ints) -> LevelData:
+    """Return a range as the solvers take it."""
+    if task.parents is None:
+        starts, cells = _support(task)
+        counts = None
+    else:
+        starts, cells, counts = task.parents.starts, task.parents.cells, task.parents.counts
+    table = np.array(
+        [measuring.weights for measuring in task.level.measurings] + [[0.0] * len(task.level.plan.measured)]
+    )
+    return LevelData(
+        child_start=task.child_start,
+        cell_start=np.ascontiguousarray(starts),
+        cells=np.ascontiguousarray(cells),
+        counts=None if counts is None else np.ascontiguousarray(counts),
+        answers=answers,
+        weights=table[task.classes],
+        lower=np.ascontiguousarray(task.lower),
+        upper=np.ascontiguousarray(task.upper),
+    )
+
+
+def _support(task: FamilyRange) -> tuple[Ints, NDArray[np.int32]]:
+    """Return the cells where each root may have people: neither structurally empty nor of a type without facilities."""
+    from phexplore.simulate.topdown import kernels  # noqa: PLC0415 - numba takes half a second to load
+
+    plan = task.level.plan
+    starts = plan.bound_start
+    columns = [np.where(query.cell_map() < 0, -1, query.cell_map() + start) for query, start in starts.items()]
+    table = np.stack(columns).astype(np.int32) if columns else np.empty((0, plan.schema.cells), np.int32)
+    cells = np.empty(task.truth.units * plan.schema.cells, np.int32)
+    ends = kernels.allowed_cells(table, np.ascontiguousarray(task.upper), task.possible, cells)
+    return ends, cells[: ends[-1]]
