@@ -44,7 +44,7 @@ class TopDownHeatChart(ChartFrame):
         self._shown: TopDownShown | None = None
         self._chosen: object = None
         canvas = Canvas(left=self._axis)
-        self._view = RowView(canvas, self._axis, stretch=1.25)
+        self._view = RowView(canvas, self._axis, stretch=1.0)
         super().__init__("Measurements by level and query", TEACHING, canvas, parent, page=self._view)
         self.quantity = Chooser("What the heat table shows")
         for quantity in QUANTITIES:
@@ -167,7 +167,9 @@ class TopDownHeatChart(ChartFrame):
 
     def _level_at(self, value: float) -> str:
         column = int(value)
-        return short_level(self._heat.levels[column]) if 0 <= column < len(self._heat.levels) else ""
+        if not 0 <= column < len(self._heat.levels):
+            return ""
+        return lettering().elided(short_level(self._heat.levels[column]), self.canvas.pixels.per_x - 4)
 
     def _draw(self, painter: QPainter, pixels: Pixels, colours: Colours) -> None:
         for row in self._view.rows_to_paint(pixels):

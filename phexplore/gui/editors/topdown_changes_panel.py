@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QSizePolicy, QVBoxLayout
 
 from phexplore.gui.binding.topdown_changes import TopDownChange, change_lines
 from phexplore.gui.binding.topdown_session import TopDownSession
@@ -34,6 +34,8 @@ class TopDownChangesPanel(QFrame):
         self.list.setWordWrap(True)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setResizeMode(QListWidget.ResizeMode.Adjust)
+        self.list.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
+        self.list.setMinimumHeight(8 * GRID)
         self.list.itemClicked.connect(self._choose)
         self.list.itemActivated.connect(self._choose)
         column = QVBoxLayout(self)

@@ -140,14 +140,14 @@ class TopDownOverviewPage(QWidget):
         row.setContentsMargins(MARGIN, GRID, MARGIN, GRID)
         row.setSpacing(GRID)
         for upper, lower, heights in (
-            (self.heat, self.changes, (3, 1)),
+            (self.heat, self.changes, (5, 2)),
             (self.levels, self.semantics, (3, 4)),
         ):
             column = QVBoxLayout()
             column.setSpacing(GRID)
             column.addWidget(upper, heights[0])
             column.addWidget(lower, heights[1])
-            row.addLayout(column, 1)
+            row.addLayout(column, 6 if upper is self.heat else 5)
 
 
 def processing_page(session: TopDownSession) -> QWidget:
