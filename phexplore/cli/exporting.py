@@ -6,15 +6,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from phexplore.catalog.presets import presets
+from phexplore.cli.printing import say
 from phexplore.cli.source import require_phsafe
-from phexplore.errors import UnknownNameError
+from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.files.phsafe_config import write_config
 from phexplore.files.whole import write_whole
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.scenario import Scenario
+from phexplore.model.topdown import TopDown
 from phexplore.runs.store import SPEC_FILE
 
 CONFIG_FORMAT = "phsafe-config"
+INI_FORMAT = "das-ini"
 
 
 def export_scenario(scenario: Scenario, form: str, out: Path) -> list[Path]:
@@ -22,7 +25,7 @@ def export_scenario(scenario: Scenario, form: str, out: Path) -> list[Path]:
 
     Args:
         scenario: without blocking issues.
-        form: ``phsafe-config`` or the id of a report exporter.
+        form: ``phsafe-config``, ``das-ini`` or the id of a report exporter.
         out: a file; a directory gets a file of the format's usual name.
 
     Raises:
@@ -32,9 +35,11 @@ def export_scenario(scenario: Scenario, form: str, out: Path) -> list[Path]:
     from phexplore.report.known import SCENARIO_EXPORTERS  # charts and sheets are loaded when they are wanted
     from phexplore.report.snapshot import scenario_snapshot
 
+    if form == INI_FORMAT:
+        return _export_ini(scenario, out)
     exporter = SCENARIO_EXPORTERS.get(form)
     if exporter is None and form != CONFIG_FORMAT:
-        raise UnknownNameError("format", form, [CONFIG_FORMAT, *SCENARIO_EXPORTERS])
+        raise UnknownNameError("format", form, [CONFIG_FORMAT, INI_FORMAT, *SCENARIO_EXPORTERS])
     require_phsafe(scenario, f"The format {form}")
     if exporter is None:
         target = out / "config.json" if out.is_dir() else out
@@ -45,6 +50,25 @@ def export_scenario(scenario: Scenario, form: str, out: Path) -> list[Path]:
     compared = baseline.scenario if baseline and baseline.scenario.method != scenario.method else None
     write_whole(target, exporter.write(scenario_snapshot(scenario, datetime.now(UTC), compared)))
     return [target]
+
+
+def _export_ini(scenario: Scenario, out: Path) -> list[Path]:
+    """Write the chain of .ini files of a TopDown scenario with its table of shares."""
+    from phexplore.files.das_ini_handover import placed_files
+    from phexplore.files.das_ini_writing import write_ini
+
+    if not isinstance(scenario.method, TopDown):
+        raise PhexploreError(
+            f"The format {INI_FORMAT} needs the parameters of TopDown, but {scenario.name!r} holds those of PHSafe.",
+            f"Choose --format {CONFIG_FORMAT}, or another scenario, e.g. pl94-2020-persons-us.",
+        )
+    is_file = out.suffix.lower() == ".ini" and not out.is_dir()
+    output = write_ini(scenario, out.name if is_file else f"{scenario.baseline or 'das'}.ini")
+    for path, content in (placed := placed_files(output, out, is_file=is_file)).items():
+        write_whole(path, content.encode())
+    for note in output.notes:
+        say(note)
+    return list(placed)
 
 
 def export_run(run: Path, form: str, out: Path) -> list[Path]:

@@ -13,7 +13,7 @@ from phexplore.accuracy.forecast import EpsilonFigure
 from phexplore.accuracy.margins import Margins
 from phexplore.catalog.presets import presets as all_presets
 from phexplore.cli.printing import print_json, print_table, say
-from phexplore.cli.source import load_scenario
+from phexplore.cli.source import load_scenario, load_with_warnings
 from phexplore.errors import PhexploreError
 from phexplore.model.diff import Change, parameters_only
 from phexplore.model.diff import diff as differences
@@ -22,7 +22,9 @@ from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import TopDown
 
-SCENARIO = typer.Argument(help="A preset id, a project file (.phx, #NAME for one of its scenarios) or a config.json.")
+SCENARIO = typer.Argument(
+    help="A preset id, a project file (.phx, #NAME for one of its scenarios), a config.json or a DAS .ini."
+)
 JSON = typer.Option(False, "--json", help="Print JSON.")
 
 
@@ -52,11 +54,18 @@ def check(scenario: str = SCENARIO, as_json: bool = JSON) -> None:
 
     Example: phexplore check proposal.phx
     """
-    issues = check_scenario(load_scenario(scenario))
+    found, warnings = load_with_warnings(scenario)
+    issues = [*check_scenario(found), *warnings]
     if as_json:
         print_json(
             [
-                {"severity": i.severity.value, "path": list(i.path), "sentence": i.sentence, "remedy": i.remedy}
+                {
+                    "severity": i.severity.value,
+                    "path": list(i.path),
+                    "sentence": i.sentence,
+                    "remedy": i.remedy,
+                    **({"line": i.line, "column": i.column} if i.line else {}),
+                }
                 for i in issues
             ]
         )
@@ -267,7 +276,7 @@ def _refuse_errors(scenario: Scenario) -> None:
 
 def export(
     scenario: str = SCENARIO,
-    form: str = typer.Option(..., "--format", help="phsafe-config, csv, xlsx, html, pdf, svg or png."),
+    form: str = typer.Option(..., "--format", help="phsafe-config, das-ini, csv, xlsx, html, pdf, svg or png."),
     out: Path = typer.Option(..., "--out", help="File or directory to write; it may exist."),
 ) -> None:
     """Write a parameter file that production reads, or a table or report of the parameters.

@@ -8,6 +8,7 @@ from pathlib import Path
 from phexplore.catalog.presets import presets
 from phexplore.catalog.states import state
 from phexplore.errors import PhexploreError, UnknownNameError
+from phexplore.files.das_ini_reading import load_ini
 from phexplore.files.phsafe_config import read_config
 from phexplore.files.project_file import FORMAT, read_project
 from phexplore.files.whole import read_text
@@ -20,14 +21,19 @@ def load_scenario(text: str) -> Scenario:
     """Return the scenario that `text` names.
 
     Args:
-        text: a preset id, ``FILE.phx``, ``FILE.phx#NAME``, or the path of a production ``config.json``.
+        text: a preset id, ``FILE.phx``, ``FILE.phx#NAME``, or the path of a production ``config.json`` or DAS ``.ini``.
 
     Raises:
         UnknownNameError: neither a preset nor a file.
         InputProblemsError: the file cannot be understood.
     """
+    return load_with_warnings(text)[0]
+
+
+def load_with_warnings(text: str) -> tuple[Scenario, tuple[Issue, ...]]:
+    """Return the scenario that `text` names, and what a reader of its file should know; see `load_scenario`."""
     if (found := presets().get(text)) is not None:
-        return found.scenario
+        return found.scenario, ()
     path, name = Path(text), ""
     if not path.exists() and "#" in text:
         before, _, name = text.rpartition("#")
@@ -63,17 +69,18 @@ def parse_states(text: str) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(state(name).fips for name in text.split(",") if name.strip())) or None
 
 
-def _from_file(path: Path, name: str) -> Scenario:
+def _from_file(path: Path, name: str) -> tuple[Scenario, tuple[Issue, ...]]:
     content = read_text(path)
     if path.suffix == ".phx" or _is_project(content):
-        workbook = read_project(content, name=path.name).workbook
-        return workbook.find(name) if name else workbook.scenario
+        project = read_project(content, name=path.name)
+        return project.workbook.find(name) if name else project.workbook.scenario, project.issues
     if name:
         raise InputProblemsError(
             [Issue((path.name,), f"The file holds one scenario, so #{name} names nothing.", "Leave out the #.")]
         )
-    scenario, _ = read_config(content, name=path.name)
-    return scenario
+    if path.suffix.lower() == ".ini":
+        return load_ini(path)
+    return read_config(content, name=path.name)
 
 
 def _is_project(content: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from ini_chains import CHAIN, write_chain
 
 from phexplore.cli.app import BAD_INPUT, DONE, EXPECTED_FAILURE, run
 
@@ -82,3 +83,46 @@ def test_that_a_cap_that_is_no_number_is_a_sentence(capsys):
     status, _, err = call(capsys, "solve", "sdhc-2020-us", "--cap-rho", "lots")
     assert status == EXPECTED_FAILURE
     assert "cap on rho" in err
+
+
+def test_that_an_ini_is_a_scenario_like_any_other(capsys, tmp_path):
+    root = write_chain(tmp_path / "in")
+    status, out, _ = call(capsys, "check", root, "--json")
+    assert status == DONE
+    assert [(issue["path"], issue["line"]) for issue in json.loads(out)] == [(["persons/persons.ini"], 10)]
+    status, out, _ = call(capsys, "diff", root, "pl94-2020-persons-us", "--json")
+    assert json.loads(out)["parameters"] == []
+    status, out, _ = call(capsys, "forecast", root, "--json")
+    assert (status, json.loads(out)["privacy"]["rho"]) == (DONE, "293764/114921")
+
+
+def test_that_an_ini_chain_is_exported_whole_and_unchanged(capsys, tmp_path):
+    root = write_chain(tmp_path / "in")
+    status, _, err = call(capsys, "export", root, "--format", "das-ini", "--out", tmp_path / "out")
+    assert (status, err.count("Wrote")) == (DONE, 4)
+    for name, text in CHAIN.items():
+        assert (tmp_path / "out" / name).read_text() == text
+    assert (tmp_path / "out/persons/US_strategy.csv").exists()
+
+
+def test_that_a_preset_is_exported_as_ini_and_read_back(capsys, tmp_path):
+    out = tmp_path / "units.ini"
+    assert call(capsys, "export", "pl94-2020-units-us", "--format", "das-ini", "--out", out)[0] == DONE
+    assert json.loads(call(capsys, "diff", out, "pl94-2020-units-us", "--json")[1])["parameters"] == []
+
+
+def test_that_formats_of_the_other_system_are_refused(capsys, tmp_path):
+    out = tmp_path / "x"
+    for scenario, form in (("sdhc-2020-us", "das-ini"), ("pl94-2020-units-us", "phsafe-config")):
+        status, _, err = call(capsys, "export", scenario, "--format", form, "--out", out)
+        assert status == EXPECTED_FAILURE
+        assert "but" in err
+
+
+def test_that_every_problem_of_an_ini_has_its_line(capsys, tmp_path):
+    root = write_chain(tmp_path)
+    root.write_text(CHAIN["persons/US.ini"].replace("16,12,11", "16,12").replace("104/4099, ", ""))
+    status, _, err = call(capsys, "forecast", root)
+    assert status == BAD_INPUT
+    assert "persons/US.ini:9:17: 6 levels have 5 lengths" in err
+    assert "persons/US.ini:17:24: 6 levels have 5 shares" in err
