@@ -63,6 +63,6 @@ if wants deb; then
   sed -e "s/@VERSION@/$version/" -e "s/@ARCHITECTURE@/$architecture/" -e "s/@SIZE@/$(du -sk $root/usr | cut -f1)/" \
     packaging/debian/control.in >$root/DEBIAN/control
   chmod -R u=rwX,go=rX $root
-  dpkg-deb --root-owner-group -Zxz -z3 --build $root "dist/phexplore_${version}_$architecture.deb" >/dev/null
+  dpkg-deb --root-owner-group -Zzstd -z12 --build $root "dist/phexplore_${version}_$architecture.deb" >/dev/null
   say "dist/phexplore_${version}_$architecture.deb ($(du -m "dist/phexplore_${version}_$architecture.deb" | cut -f1) MB)"
 fi
