@@ -11,6 +11,7 @@ from phexplore.errors import PhexploreError
 from phexplore.files.journal import Journal, journal_path, recover, refuse_if_in_use
 from phexplore.files.project_file import LoggedStep, ProjectContent, read_project, single, write_project
 from phexplore.files.whole import read_text, write_whole
+from phexplore.model.approval import Decision, DecisionError, decided
 from phexplore.model.issues import Issue
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook, replace_active
@@ -36,6 +37,7 @@ class Project:
         path: the project file, None until the first save.
         issues: what was wrong with the file when it was opened.
         recovered: how many edits were brought back from the journal of a program that did not end properly.
+        decisions: who recommended and approved what, oldest first; undo does not touch them, saving keeps them.
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class Project:
         self.path = path
         self.issues: tuple[Issue, ...] = content.issues
         self.recovered = recovered
+        self.decisions: tuple[Decision, ...] = content.decisions
         self._scratch = scratch
         self._base = base
         self._history = History([Step(s.label, s.workbook, s.at) for s in content.steps], content.cursor)
@@ -173,7 +176,7 @@ class Project:
     def content(self) -> ProjectContent:
         """Return what would be saved now."""
         steps = tuple(LoggedStep(step.label, step.at, step.value) for step in self._history.steps)
-        return ProjectContent(steps, self.cursor)
+        return ProjectContent(steps, self.cursor, decisions=self.decisions)
 
     def save(self, path: Path | None = None, *, overwrite_foreign: bool = False) -> None:
         """Write the project, to another file if `path` is given; the file's previous content is kept beside it.
@@ -199,6 +202,23 @@ class Project:
         self.path, self._scratch, self._base = target, None, content
         self._history.mark_saved()
         self._journal = _journal_of(target, content, None)
+
+    def decide(self, decision: Decision) -> None:
+        """Record a decision and save it at once: it counts when it is on disk.
+
+        Raises:
+            DecisionError: the project has unsaved edits, or the decision does not follow from the ones before it.
+            PhexploreError: it could not be saved; then it was not made.
+        """
+        if not self.is_clean:
+            raise DecisionError("The project has edits that are not saved.", "Save it, then decide.")
+        before = self.decisions
+        self.decisions = decided(before, decision)
+        try:
+            self.save()
+        except PhexploreError:
+            self.decisions = before
+            raise
 
     def flush(self) -> None:
         """Force the journal to disk; the window calls it within a second of an edit."""

@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -171,7 +172,8 @@ def _replayed(content: ProjectContent, entry: Mapping[str, Any]) -> ProjectConte
     kept = content.steps[:cursor]
     if len(kept) != cursor or cursor == 0:
         raise ValueError(f"step {cursor} does not follow {len(content.steps)} versions")
-    return ProjectContent((*kept, decode_step(kept[-1].workbook, entry["step"])), cursor, content.issues)
+    steps = (*kept, decode_step(kept[-1].workbook, entry["step"]))
+    return replace(content, steps=steps, cursor=cursor)
 
 
 def _whole_lines(path: Path) -> Iterator[Mapping[str, Any]]:

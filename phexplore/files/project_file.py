@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from phexplore.errors import PhexploreError
+from phexplore.files.approval_json import decode_decisions, encode_decisions
 from phexplore.files.scenario_json import (
     decode_change,
     decode_scenario,
@@ -22,6 +23,7 @@ from phexplore.files.scenario_json import (
     encode_scenario,
     encode_workbook,
 )
+from phexplore.model.approval import Decision
 from phexplore.model.diff import apply, diff
 from phexplore.model.issues import InputProblemsError, Issue, Severity
 from phexplore.model.workbook import Workbook
@@ -47,11 +49,13 @@ class ProjectContent:
         steps: all versions, the first one included, undone ones too.
         cursor: index of the current version.
         issues: what could not be read but did not prevent opening.
+        decisions: who recommended and approved what, oldest first; undo does not touch them.
     """
 
     steps: tuple[LoggedStep, ...]
     cursor: int
     issues: tuple[Issue, ...] = ()
+    decisions: tuple[Decision, ...] = ()
 
     @property
     def workbook(self) -> Workbook:
@@ -119,6 +123,7 @@ def write_project(content: ProjectContent) -> bytes:
         "cursor": content.cursor,
         "first": first,
         "log": log,
+        **({"decisions": encode_decisions(content.decisions)} if content.decisions else {}),
     }
     return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode()
 
@@ -139,10 +144,11 @@ def read_project(text: str, *, name: str) -> ProjectContent:
                    "Open it with a newer phexplore.")]
         )  # fmt: skip
     current = decode_workbook(value.get("workbook"), name, "workbook")
+    decisions = decode_decisions(value.get("decisions", []), name)
     steps, issues = _replay(value, name, current)
     cursor = value.get("cursor")
     if isinstance(cursor, int) and 0 <= cursor < len(steps) and steps[cursor].workbook == current:
-        return ProjectContent(tuple(steps), cursor, tuple(issues))
+        return ProjectContent(tuple(steps), cursor, tuple(issues), decisions)
     issues.append(
         Issue(
             (name, "log"),
@@ -152,7 +158,7 @@ def read_project(text: str, *, name: str) -> ProjectContent:
         )
     )
     steps.append(LoggedStep("Opened the saved parameters", "", current))
-    return ProjectContent(tuple(steps), len(steps) - 1, tuple(issues))
+    return ProjectContent(tuple(steps), len(steps) - 1, tuple(issues), decisions)
 
 
 def _object(text: str, name: str) -> Mapping[str, Any]:

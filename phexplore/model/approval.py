@@ -1,0 +1,137 @@
+"""Who decided what about which parameters: Draft, Recommended, Approved, Superseded.
+
+A decision is about a fingerprint. Parameters with another fingerprint are a new draft, whoever approved the old ones.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from phexplore.errors import PhexploreError
+
+
+class DecisionError(PhexploreError):
+    """A decision that does not follow from the ones before it, or that lacks something."""
+
+
+class Status(enum.Enum):
+    """How far a set of parameters has come. The value is the word in files and on the command line."""
+
+    DRAFT = "draft"
+    RECOMMENDED = "recommended"
+    APPROVED = "approved"
+    SUPERSEDED = "superseded"
+
+    @property
+    def title(self) -> str:
+        """The word for people."""
+        return self.value.capitalize()
+
+
+FOLLOWING: dict[Status, tuple[Status, ...]] = {
+    Status.DRAFT: (Status.RECOMMENDED, Status.APPROVED),
+    Status.RECOMMENDED: (Status.APPROVED, Status.SUPERSEDED),
+    Status.APPROVED: (Status.SUPERSEDED,),
+    Status.SUPERSEDED: (),
+}
+"""What may follow a status. There is no way back: whoever changes their mind makes a new draft."""
+
+
+@dataclass(frozen=True, slots=True)
+class CitedRun:
+    """A run that a decision rests on.
+
+    Attributes:
+        name: of its directory.
+        identity: 64 hexadecimal digits over everything that decides its result.
+        trials: how many releases it simulated.
+    """
+
+    name: str
+    identity: str
+    trials: int
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One recorded step.
+
+    Attributes:
+        status: what the parameters became.
+        fingerprint: of the parameters, 64 hexadecimal digits.
+        scenario: its name at the time.
+        who: the person.
+        role: in which capacity.
+        at: when, ISO 8601 in UTC.
+        note: why, in the person's words.
+        runs: the runs it rests on; they simulated exactly these parameters.
+    """
+
+    status: Status
+    fingerprint: str
+    scenario: str
+    who: str
+    role: str
+    at: str
+    note: str = ""
+    runs: tuple[CitedRun, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse a decision nobody made or that decides nothing.
+
+        Raises:
+            DecisionError: it names no person or role, or makes a draft.
+        """
+        if not self.who.strip() or not self.role.strip():
+            raise DecisionError("A decision names a person and a role.", "Say who decides, and in which capacity.")
+        if self.status is Status.DRAFT:
+            raise DecisionError("A draft is not decided.", "Any edit makes one.")
+
+
+def status_of(decisions: Sequence[Decision], fingerprint: str) -> Status:
+    """Return the status of parameters: that of the last decision about them, Draft when there is none."""
+    for decision in reversed(decisions):
+        if decision.fingerprint == fingerprint:
+            return decision.status
+    return Status.DRAFT
+
+
+def approved(decisions: Sequence[Decision]) -> Decision | None:
+    """Return the approval in force, None when there is none."""
+    for decision in reversed(decisions):
+        if decision.status is Status.APPROVED and status_of(decisions, decision.fingerprint) is Status.APPROVED:
+            return decision
+    return None
+
+
+def decided(decisions: Sequence[Decision], decision: Decision) -> tuple[Decision, ...]:
+    """Return the decisions with one more.
+
+    An approval supersedes the approval of other parameters in the same record, in the name of the person who approves.
+
+    Raises:
+        DecisionError: the decision does not follow from the status of its parameters.
+    """
+    present = status_of(decisions, decision.fingerprint)
+    if decision.status not in FOLLOWING[present]:
+        allowed = ", ".join(status.value for status in FOLLOWING[present])
+        raise DecisionError(
+            f"These parameters are {present.value}; they cannot become {decision.status.value}.",
+            f"What may follow: {allowed}." if allowed else "Edit the scenario: an edit makes a new draft.",
+        )
+    before = tuple(decisions)
+    if decision.status is Status.APPROVED and (old := approved(decisions)) is not None:
+        before += (
+            Decision(
+                Status.SUPERSEDED,
+                old.fingerprint,
+                old.scenario,
+                decision.who,
+                decision.role,
+                decision.at,
+                f"Superseded by the approval of {decision.scenario}.",
+            ),
+        )
+    return (*before, decision)
