@@ -97,7 +97,7 @@ def forecast(scenario: str = SCENARIO, as_json: bool = JSON) -> None:
 def _forecast_phsafe(found: Scenario, *, as_json: bool) -> None:
     from phexplore.accuracy.forecast import forecast as compute
     from phexplore.accuracy.ratios import ratio_forecasts
-    from phexplore.cli.figures import forecast_json
+    from phexplore.report.forecast_json import forecast_json
 
     figures = compute(found)
     if as_json:
@@ -126,7 +126,7 @@ def _forecast_phsafe(found: Scenario, *, as_json: bool) -> None:
 
 def _forecast_topdown(found: Scenario, *, as_json: bool) -> None:
     from phexplore.accuracy.topdown_forecast import forecast_topdown, joint_release
-    from phexplore.cli.figures import topdown_json
+    from phexplore.report.forecast_json import topdown_json
 
     method = found.topdown
     figures = forecast_topdown(method, found.conventions)

@@ -159,7 +159,7 @@ def solution_json(solved: SolvedGoals) -> dict[str, Any]:
     """Return solved budgets as JSON: the keys of ``forecast --json`` with what solving adds to every cell."""
     from phexplore.accuracy.forecast import forecast
     from phexplore.accuracy.ratios import ratio_forecasts
-    from phexplore.cli.figures import forecast_json
+    from phexplore.report.forecast_json import forecast_json
 
     figures = forecast(solved.scenario)
     content = forecast_json(solved.scenario, figures, ratio_forecasts(figures))

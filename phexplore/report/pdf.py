@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -19,7 +20,22 @@ class PdfUnavailableError(PhexploreError):
     """The libraries that lay out a PDF are not installed."""
 
 
-def pdf_from_html(html: bytes, now: datetime) -> bytes:
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """A file inside a PDF, so that the paper and the data cannot part.
+
+    Attributes:
+        name: of the file.
+        content: all of it.
+        description: what it is, for people.
+    """
+
+    name: str
+    content: bytes
+    description: str
+
+
+def pdf_from_html(html: bytes, now: datetime, attached: Sequence[Attached] = ()) -> bytes:
     """Return the report as PDF. Text, tables and pictures are tagged, so that screen readers can follow.
 
     The same file and time give the same bytes on the same machine; fonts and layout are those of the system.
@@ -27,6 +43,7 @@ def pdf_from_html(html: bytes, now: datetime) -> bytes:
     Args:
         html: what `document_html` returned. Nothing outside of it is read.
         now: written into the fonts of the file.
+        attached: files to put inside.
 
     Raises:
         PdfUnavailableError: weasyprint or one of its system libraries is missing; the remedy says what to install.
@@ -36,8 +53,17 @@ def pdf_from_html(html: bytes, now: datetime) -> bytes:
     # A report holds everything it shows: neither disk nor network is asked, and a picture that is missing is an error.
     inside = weasyprint.urls.URLFetcher(allowed_protocols=("data",), fail_on_errors=True)
     page = weasyprint.HTML(string=html.decode(), url_fetcher=inside)
+    files = [
+        weasyprint.Attachment(
+            string=file.content, name=file.name, description=file.description, created=now, modified=now,
+            relationship="Data",
+        )
+        for file in attached
+    ]  # fmt: skip
     with _font_date(now):
-        content: bytes = page.write_pdf(pdf_variant="pdf/ua-1", pdf_identifier=identifier)
+        content: bytes = page.write_pdf(
+            pdf_variant="pdf/ua-1", pdf_identifier=identifier, **({"attachments": files} if files else {})
+        )
     return content
 
 

@@ -1,4 +1,4 @@
-"""The figures of a forecast as JSON, key by key as the command-line contract says."""
+"""The figures of a forecast as JSON, key by key as the command-line contract says; bundles hold the same."""
 
 from __future__ import annotations
 
