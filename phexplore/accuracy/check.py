@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from fractions import Fraction
 from typing import assert_never
 
 from phexplore.accuracy.forecast import Forecast, forecast
+from phexplore.accuracy.margins import keeps_target
 from phexplore.accuracy.topdown_check import check_topdown
 from phexplore.catalog.states import PUERTO_RICO, states
 from phexplore.catalog.tables import queries, sensitivity, tables, truncated_tables
@@ -137,7 +137,7 @@ def _targets(scenario: Scenario, figures: Forecast) -> Iterator[Issue]:
         if margins is None:
             continue
         margin = margins.by(scenario.conventions.margin)
-        if round(Fraction(margin)) > target:
+        if not keeps_target(margin, target):
             yield Issue(
                 ("targets", query.text),
                 f"{query.title} aims at {exact_text(target)} people but reaches {margin:.1f}.",

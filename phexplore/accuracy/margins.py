@@ -51,6 +51,19 @@ class Margins:
                 return self.normal
 
 
+def keeps_target(margin: float, target: Fraction) -> bool:
+    """Return whether a margin, to the nearest person, is at most its target.
+
+    To the nearest person because the published budgets were rounded to six decimals: 1.645 σ of the row (Nation,
+    Unattributed) of PH1_num is 500.04 people for a target of 500.
+
+    Args:
+        margin: in people; infinite keeps nothing.
+        target: in people.
+    """
+    return not math.isinf(margin) and round(margin) <= target
+
+
 @lru_cache(maxsize=256)
 def normal_factor(confidence: Fraction, z: Fraction) -> Fraction:
     """Return the factor of σ at this confidence: `z` at 90 %, the normal quantile elsewhere (rounded up at 1e-12)."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from phexplore.accuracy.margins import keeps_target
 from phexplore.accuracy.solving_goals import Cap, Goals
 from phexplore.accuracy.solving_groups import Group, Member, Separated, margin_at, sum_under
 from phexplore.errors import PhexploreError
@@ -156,8 +157,7 @@ def _lock_against_target(
             continue
         budget = scale * member.weight
         margin = margin_at(scenario, member.query, budget) if budget else math.inf
-        # As everywhere in the program, a margin keeps its target to the nearest person.
-        if margin == math.inf or round(Fraction(margin)) > target:
+        if not keeps_target(margin, target):
             text = f"{member.query.title} aims at {exact_text(target)} people"
             parts = (lock, ConflictPart(ConflictKind.TARGET, text, member.query),
                      *_linking(_tie_of(goals, first.query), member, first))  # fmt: skip

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from phexplore.accuracy import margins
 from phexplore.accuracy.forecast import Forecast
 from phexplore.accuracy.margins import Margins
 from phexplore.catalog.tables import queries
@@ -95,14 +96,10 @@ def table10_rows(scenario: Scenario, forecast: Forecast) -> tuple[Table10Row, ..
 
 
 def keeps_target(row: Table10Row, conventions: Conventions) -> bool | None:
-    """Return whether the margin, to the nearest person, is at most the target; None without target or budget.
-
-    To the nearest person because the published budgets were rounded to six decimals: 1.645 σ of the row (Nation,
-    Unattributed) of PH1_num is 500.04 people for a target of 500.
-    """
+    """Return whether the margin keeps its target; None without target or budget."""
     if row.target is None or row.margins is None:
         return None
-    return round(Fraction(row.margins.by(conventions.margin))) <= row.target
+    return margins.keeps_target(row.margins.by(conventions.margin), row.target)
 
 
 def safe_text(text: str) -> str:

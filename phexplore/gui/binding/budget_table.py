@@ -215,9 +215,8 @@ class BudgetTable(QAbstractTableModel):
             if was.entry is now.entry and was == now:
                 continue
             if differs_only_in_share(was, now):
-                if was.entry.share != now.entry.share:
+                if was.entry.share != now.entry.share and self._take_share(number, was, now):
                     moved.append(number)
-                    self._looks[number].pop(Column.SHARE, None)
                 continue
             self._looks[number] = {}
             for key in [key for key in self._refusals if key[0] == now.query]:
@@ -226,6 +225,16 @@ class BudgetTable(QAbstractTableModel):
         if moved:
             share = COLUMNS.index(Column.SHARE)
             self.dataChanged.emit(self.index(moved[0], share), self.index(moved[-1], share))
+
+    def _take_share(self, number: int, was: Row, now: Row) -> bool:
+        """Take the new share of a row; return whether it reads differently."""
+        look = self._looks[number].get(Column.SHARE)
+        words = text(Column.SHARE, now)
+        if words == (text(Column.SHARE, was) if look is None else look.text):
+            return False
+        if look is not None:
+            self._looks[number][Column.SHARE] = replace(look, text=words)
+        return True
 
     def _look(self, number: int, column: Column) -> CellLook:
         looks = self._looks[number]

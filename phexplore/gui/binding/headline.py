@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from phexplore.accuracy.forecast import Forecast, QueryForecast
+from phexplore.accuracy.margins import keeps_target
 from phexplore.catalog.tables import TableProduct, tables
 from phexplore.gui.binding.shown import Shown
 from phexplore.gui.binding.wording import budget_text, margin_word, people, percent, signed_budget
@@ -47,14 +48,7 @@ class TileContent:
 
 def is_target_met(entry: QueryForecast, target: Fraction, scenario: Scenario) -> bool:
     """Return whether the margin, rounded to whole people as the paper prints it, is within the target."""
-    if entry.margins is None:
-        return True
-    return _keeps(entry.margins.by(scenario.conventions.margin), target)
-
-
-@lru_cache(maxsize=1024)
-def _keeps(margin: float, target: Fraction) -> bool:
-    return round(Fraction(margin)) <= target
+    return entry.margins is None or keeps_target(entry.margins.by(scenario.conventions.margin), target)
 
 
 def missed_targets(scenario: Scenario, figures: Forecast) -> tuple[QueryKey, ...]:
@@ -69,7 +63,11 @@ def missed_targets(scenario: Scenario, figures: Forecast) -> tuple[QueryKey, ...
 
 def numbers_of(product: TableProduct, level: PopulationGroupLevel, method: PhSafe) -> int:
     """Return how many numbers a table has at a level: basis cells times regions times iteration codes."""
-    regions = 1 if level.region is Region.NATION else len(method.states)
+    return _numbers(product, level, len(method.states))
+
+
+def _numbers(product: TableProduct, level: PopulationGroupLevel, states: int) -> int:
+    regions = 1 if level.region is Region.NATION else states
     return regions * len(level.iteration.codes) * len(product.basis_cells)
 
 
@@ -78,9 +76,13 @@ def published_numbers(method: PhSafe) -> int:
 
     Derived tables count with the table they come from; the production release of 2020 has 12,688.
     """
-    published = set(method.published)
+    return _published_numbers(frozenset(method.published), len(method.states))
+
+
+@lru_cache(maxsize=64)
+def _published_numbers(published: frozenset[QueryKey], states: int) -> int:
     return sum(
-        numbers_of(product, level, method)
+        _numbers(product, level, states)
         for product in tables().values()
         for level in product.levels
         if QueryKey(product.derived_from or product.id, level) in published
@@ -122,18 +124,18 @@ def _signed_percent(share: Fraction) -> str:
 def targets_tile(shown: Shown) -> TileContent:
     """Return how many margins are within their targets."""
     scenario, figures = shown.scenario, shown.figures
-    aimed = [query for query in scenario.phsafe.targets if figures.query(query).margins is not None]
+    aimed = sum(entry.margins is not None and entry.query in scenario.phsafe.targets for entry in figures.queries)
     missed = missed_targets(scenario, figures)
     if not aimed:
         return TileContent("Margins within target", "none", "", "Enter a target in the budget table")
     if not missed:
-        return TileContent("Margins within target", str(len(aimed)), f"of {len(aimed)}", "all met", Tone.GOOD)
+        return TileContent("Margins within target", str(aimed), f"of {aimed}", "all met", Tone.GOOD)
     worst = missed[0]
     entry, target = figures.query(worst), scenario.phsafe.targets[worst]
     wider = people(Fraction(_margin(entry, scenario)) - target)
-    met = str(len(aimed) - len(missed))
+    met = str(aimed - len(missed))
     change = f"{len(missed)} missed, worst +{wider}: {worst.title}"
-    return TileContent("Margins within target", met, f"of {len(aimed)}", change, Tone.ATTENTION)
+    return TileContent("Margins within target", met, f"of {aimed}", change, Tone.ATTENTION)
 
 
 def _margin(entry: QueryForecast, scenario: Scenario) -> float:

@@ -199,9 +199,17 @@ class Canvas(pg.GraphicsView):
         layout.addItem(self.bottom_axis, row=1, col=1)
         for axis in (self.left_axis, self.bottom_axis):
             axis.linkToView(self.box)
+        self.keep_axes(kept=True)
         layout.layout.setRowStretchFactor(0, 1)
         layout.layout.setColumnStretchFactor(1, 1)
         self.setCentralItem(layout)
+
+    def keep_axes(self, *, kept: bool) -> None:
+        """Keep pictures of the axes, which seldom change; not while a file is drawn that must stay sharp."""
+        modes = pg.QtWidgets.QGraphicsItem.CacheMode
+        for axis in (self.left_axis, self.bottom_axis):
+            for item in (axis, *axis.childItems()):
+                item.setCacheMode(modes.DeviceCoordinateCache if kept else modes.NoCache)
 
     @property
     def pixels(self) -> Pixels:
@@ -236,7 +244,9 @@ class Canvas(pg.GraphicsView):
         self.viewport().update(QRectF(area.left(), top, area.width(), bottom - top).toAlignedRect())
 
     def show_range(self, x: tuple[float, float], y: tuple[float, float]) -> None:
-        """Show exactly these ranges."""
+        """Show exactly these ranges; nothing is painted when they are shown already."""
+        if self.box.viewRange() == [list(x), list(y)]:
+            return
         self.box.setRange(xRange=x, yRange=y, padding=0, update=True, disableAutoRange=True)
 
     def set_axis_labels(self, bottom: str, left: str) -> None:

@@ -60,16 +60,19 @@ def ink_on(fill: str) -> str:
     return "#000000" if contrast("#000000", fill) >= contrast("#ffffff", fill) else "#ffffff"
 
 
+@lru_cache(maxsize=8)
 def categories_on(colours: Colours) -> tuple[str, ...]:
     """Return the categories of the theme that keep `MARK_CONTRAST` on the background of charts, in their order."""
     return tuple(colour for colour in colours.categories if contrast(colour, colours.base) >= MARK_CONTRAST)
 
 
+@lru_cache(maxsize=8)
 def ghost_on(colours: Colours) -> str:
     """Return the colour of baseline marks: the ghost of the theme, or its secondary text where that is too faint."""
     return colours.ghost if contrast(colours.ghost, colours.base) >= MARK_CONTRAST else colours.muted
 
 
+@lru_cache(maxsize=64)
 def blended(front: str, back: str, share: float) -> str:
     """Return `front` laid over `back` with this opacity: bands that stay the same colour in every export."""
     mixed = (round(int(front[i : i + 2], 16) * share + int(back[i : i + 2], 16) * (1 - share)) for i in (1, 3, 5))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
-import numpy as np
-import pyqtgraph as pg
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import QWidget
@@ -95,7 +94,7 @@ class EpsilonDeltaChart(ChartFrame):
         part = min(words / width, LABEL_PART)
         length = LARGEST_EXPONENT - SMALLEST_EXPONENT
         highest = max(max(curve.epsilons) for curve in self._curves)
-        top = nice_at_least(highest / 10) * np.ceil(highest / nice_at_least(highest / 10))
+        top = nice_at_least(highest / 10) * math.ceil(highest / nice_at_least(highest / 10))
         self.canvas.show_range(
             (-float(LARGEST_EXPONENT), -LARGEST_EXPONENT + length / (1 - part)), (0.0, float(top) * 1.04)
         )
@@ -120,12 +119,12 @@ class EpsilonDeltaChart(ChartFrame):
             draw_text(painter, QPointF(end + 2 * GAP + 4, place), label, colours.text, bold=bold)
 
     def _draw_curve(self, painter: QPainter, pixels: Pixels, colours: Colours, curve: EpsilonCurve) -> None:
-        xs = pixels.left - np.array(curve.exponents) * pixels.per_x
-        ys = pixels.bottom - np.array(curve.epsilons) * pixels.per_y
+        xs = [pixels.left - exponent * pixels.per_x for exponent in curve.exponents]
+        ys = [pixels.bottom - value * pixels.per_y for value in curve.epsilons]
         ink = QColor(self._ink(colours, curve))
         painter.setPen(QPen(ink, 2.4 if curve.neighbours is self._main else 1.6, _STYLES[curve.conversion]))
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawPath(pg.arrayToQPath(xs, ys))
+        painter.drawPolyline([QPointF(x, y) for x, y in zip(xs, ys, strict=True)])
         painter.setPen(QPen(QColor(colours.base), 1))
         painter.setBrush(ink)
         painter.drawEllipse(QPointF(pixels.x(-MARK), pixels.y(curve.marked)), 4.5, 4.5)

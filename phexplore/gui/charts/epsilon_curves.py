@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,7 +16,8 @@ from phexplore.model.conventions import Conversion, Neighbours
 from phexplore.model.numbers import Unlimited
 from phexplore.model.phsafe import PrivacyFramework
 
-POINTS = 60
+POINTS = 15
+"""Enough for lines that are nearly straight in √(ln 1/δ): between two points they are off by less than half a pixel."""
 LARGEST_EXPONENT, SMALLEST_EXPONENT = -2, -20
 """The axis reaches from δ = 10⁻² to 10⁻²⁰."""
 
@@ -40,7 +42,7 @@ class EpsilonCurve:
         conversion: how ρ and δ become ε; None under pure DP, where ε holds for every δ.
         neighbours: whose ρ it is for.
         budget: that ρ, or the pure ε.
-        exponents: log10 δ, descending.
+        exponents: log10 δ of the points of the line, descending.
         epsilons: at these δ, rounded up.
         marked: ε at δ = 10⁻¹⁰.
     """
@@ -77,7 +79,12 @@ def epsilon_curves(figures: Forecast) -> tuple[EpsilonCurve, ...]:
     totals = {Neighbours.BOUNDED: privacy.bounded_total, Neighbours.UNBOUNDED: total}
     if privacy.framework is PrivacyFramework.PURE_DP:
         return tuple(_pure(side, totals[side]) for side in sides)
-    return tuple(_zcdp(side, totals[side], conversion) for side in sides for conversion in Conversion)
+    marked = {
+        (each.neighbours, each.conversion): each.value for each in privacy.epsilons if each.delta == HEADLINE_DELTA
+    }
+    return tuple(
+        _zcdp(side, totals[side], conversion, marked[side, conversion]) for side in sides for conversion in Conversion
+    )
 
 
 def _pure(side: Neighbours, total: Fraction) -> EpsilonCurve:
@@ -86,21 +93,25 @@ def _pure(side: Neighbours, total: Fraction) -> EpsilonCurve:
 
 
 @lru_cache(maxsize=64)
-def _zcdp(side: Neighbours, rho: Fraction, conversion: Conversion) -> EpsilonCurve:
+def _zcdp(side: Neighbours, rho: Fraction, conversion: Conversion, marked: float) -> EpsilonCurve:
     points = curve(rho, conversion, _deltas())
-    marked = epsilon(rho, HEADLINE_DELTA, conversion)
     return EpsilonCurve(conversion, side, rho, _exponents(), tuple(point.epsilon for point in points), marked)
 
 
 @lru_cache(maxsize=1)
 def _exponents() -> tuple[float, ...]:
-    step = (SMALLEST_EXPONENT - LARGEST_EXPONENT) / (POINTS - 1)
-    return tuple(LARGEST_EXPONENT + step * index for index in range(POINTS))
+    first, last = math.sqrt(-LARGEST_EXPONENT), math.sqrt(-SMALLEST_EXPONENT)
+    roots = (first + (last - first) * index / (POINTS - 1) for index in range(POINTS))
+    return tuple(-round(root * root, 12) for root in roots)
 
 
 @lru_cache(maxsize=1)
 def _deltas() -> tuple[Fraction, ...]:
     return tuple(Fraction(10**exponent) for exponent in _exponents())
+
+
+def _epsilon_at(line: EpsilonCurve, delta: Fraction) -> float:
+    return line.marked if line.conversion is None else epsilon(line.budget, delta, line.conversion)
 
 
 def epsilon_title(curves: Sequence[EpsilonCurve], figures: Forecast) -> str:
@@ -129,7 +140,7 @@ def epsilon_summary(curves: Sequence[EpsilonCurve]) -> str:
 
 
 def epsilon_numbers(curves: Sequence[EpsilonCurve]) -> Numbers:
-    """Return the table twin: the mark first, then every point; one column per line."""
+    """Return the table twin: the mark first, then ε at every power of ten; one column per line."""
     names = [
         f"{each.neighbours.value} ρ {budget_text(each.budget)}, {SHORT_NAMES[each.conversion]}"
         if each.conversion
@@ -137,8 +148,8 @@ def epsilon_numbers(curves: Sequence[EpsilonCurve]) -> Numbers:
         for each in curves
     ]
     marked: tuple[Value, ...] = ("1e-10 (marked)", *(each.marked for each in curves))
+    powers = range(-LARGEST_EXPONENT, -SMALLEST_EXPONENT + 1)
     rows: list[tuple[Value, ...]] = [
-        (f"{10.0**exponent:.3g}", *(each.epsilons[index] for each in curves))
-        for index, exponent in enumerate(curves[0].exponents)
+        (f"1e-{power:02d}", *(_epsilon_at(each, Fraction(1, 10**power)) for each in curves)) for power in powers
     ]
     return Numbers(("δ", *names), (marked, *rows))

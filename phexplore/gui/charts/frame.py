@@ -309,7 +309,9 @@ class ChartFrame(QFrame):
             painter.setPen(QColor(colour))
             painter.drawText(area, Qt.TextFlag.TextWordWrap, label.text())
         plot = QRect(MARGIN, rectangles[-1].bottom() + HALF, self.canvas.width(), self.canvas.height())
+        self.canvas.keep_axes(kept=False)
         self.canvas.render(painter, QRectF(plot), self.canvas.rect())
+        self.canvas.keep_axes(kept=True)
 
     def _enable(self, enabled: bool) -> None:
         self._table_button.setEnabled(enabled)

@@ -21,12 +21,9 @@ THINNEST_HATCH = 3.0
 
 def paint_mark(painter: QPainter, area: QRectF, mark: LevelMark) -> None:
     """Fill a rectangle with the look of a level."""
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(QColor(mark.fill))
-    painter.drawRect(area)
+    painter.fillRect(area, QColor(mark.fill))
     if mark.hatched and area.width() > THINNEST_HATCH:
-        painter.setBrush(_hatch(mark.fill))
-        painter.drawRect(area)
+        painter.fillRect(area, _hatch(mark.fill))
 
 
 @lru_cache(maxsize=32)

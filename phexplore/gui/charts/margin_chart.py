@@ -28,7 +28,7 @@ from phexplore.gui.charts.margin_rows import (
 from phexplore.gui.charts.rows import RowAxis, RowLabel, RowView
 from phexplore.gui.charts.scales import log_people, nice_at_least, nice_at_most, whole_people_near
 from phexplore.gui.theme.colours import Colours
-from phexplore.model.keys import QueryKey
+from phexplore.model.keys import QueryKey, TableId
 
 LABEL_ROOM = 0.16
 """Part of the axis kept free at the right end for the numbers beside the dots."""
@@ -61,6 +61,7 @@ class MarginChart(ChartFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         self._axis = RowAxis()
         self._rows: tuple[MarginRow, ...] = ()
+        self._stripes: dict[TableId, int] = {}
         self._symbol = "ρ"
         self._chosen: QueryKey | None = None
         self._hovered: int | None = None
@@ -98,7 +99,7 @@ class MarginChart(ChartFrame):
             baseline: forecast of the scenario compared with; drawn as ghost dots.
             locked: queries whose dots cannot be dragged.
         """
-        before, self._rows = self._rows, margin_rows(figures, targets, baseline, locked)
+        before, self._rows = self._rows, margin_rows(figures, targets, baseline, locked, self._rows)
         self._symbol = figures.privacy.framework.symbol
         if not self._rows:
             self._hovered = None
@@ -106,6 +107,7 @@ class MarginChart(ChartFrame):
             return
         percent = f"{float(figures.conventions.confidence) * 100:g} %"
         self.canvas.set_axis_labels(f"margin of error at {percent}, people (logarithmic)", "")
+        self._stripes = {table: n % 2 for n, table in enumerate(dict.fromkeys(row.query.table for row in self._rows))}
         labels = tuple(RowLabel(row.query.table, row.query.level.title, row.locked) for row in self._rows)
         unmoved = self._view.set_rows(labels, self._range())
         self._refresh_changed(before if unmoved else ())
@@ -295,7 +297,7 @@ class MarginChart(ChartFrame):
             self._refresh()
             return
         for index, (old, new) in enumerate(zip(before, self._rows, strict=True)):
-            if old != new:
+            if old is not new and old != new:
                 self._view.refresh_row(index)
 
     def _refresh(self) -> None:
@@ -315,12 +317,11 @@ class MarginChart(ChartFrame):
         return low, high + max(high - low, 0.5) * LABEL_ROOM
 
     def _draw_backgrounds(self, painter: QPainter, pixels: Pixels, colours: Colours) -> None:
-        tables = list(dict.fromkeys(row.query.table for row in self._rows))
         chosen = self._row_of(self._chosen)
         painter.setPen(Qt.PenStyle.NoPen)
         for index in self._view.rows_to_paint(pixels):
             row = self._rows[index]
-            fill = colours.alternate if tables.index(row.query.table) % 2 else colours.base
+            fill = colours.alternate if self._stripes[row.query.table] else colours.base
             if index == chosen:
                 fill = colours.accent_soft
             elif index == self._hovered:

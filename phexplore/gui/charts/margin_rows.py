@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from phexplore.accuracy.forecast import Forecast, QueryForecast
+from phexplore.accuracy.margins import Margins, keeps_target
 from phexplore.gui.binding.wording import budget_text, people, signed_people
 from phexplore.gui.charts.numbers import Numbers, shown
 from phexplore.model.conventions import Conventions
@@ -37,6 +38,7 @@ class MarginRow:
         budget: ρ or ε.
         locked: the budget must not be changed.
         standing: against the target.
+        source: the margins it was made from.
     """
 
     query: QueryKey
@@ -47,6 +49,20 @@ class MarginRow:
     budget: Budget
     locked: bool
     standing: Standing
+    source: Margins | None = None
+
+    def shows(
+        self, entry: QueryForecast, margin: float, target: Fraction | None, baseline: float | None, *, locked: bool
+    ) -> bool:
+        """Return whether a row made from these would be this one."""
+        return (
+            self.source is entry.margins
+            and self.budget is entry.budget
+            and self.margin == margin
+            and self.target == target
+            and self.baseline == baseline
+            and self.locked is locked
+        )
 
     @property
     def band(self) -> tuple[float, float]:
@@ -61,37 +77,47 @@ class MarginRow:
         return self.margin - float(self.target)
 
 
-def meets(margin: float, target: Fraction) -> bool:
-    """Return whether a margin keeps its target: rounded to whole people it is not above it (as `accuracy.check`)."""
-    return round(Fraction(margin)) <= target
-
-
 def margin_rows(
     figures: Forecast,
     targets: Mapping[QueryKey, Fraction],
     baseline: Forecast | None = None,
     locked: AbstractSet[QueryKey] = frozenset(),
+    shown_before: Sequence[MarginRow] = (),
 ) -> tuple[MarginRow, ...]:
-    """Return the rows of all published queries, in the order of Table 10."""
+    """Return the rows of all published queries, in the order of Table 10.
+
+    Args:
+        figures: the current forecast.
+        targets: margins aimed at, in people.
+        baseline: forecast of the scenario compared with.
+        locked: queries whose budget must not be changed.
+        shown_before: rows shown last; those that stay what they are are returned again.
+    """
     before = {entry.query: entry for entry in baseline.queries} if baseline else {}
+    last = {row.query: row for row in shown_before}
     rows = []
     for entry in figures.queries:
         margin = shown_margin(entry, figures.conventions)
         if margin is None or entry.margins is None:
             continue
+        target, old, known = targets.get(entry.query), before.get(entry.query), last.get(entry.query)
+        then = shown_margin(old, figures.conventions) if old else None
+        is_locked = entry.query in locked
+        if known is not None and known.shows(entry, margin, target, then, locked=is_locked):
+            rows.append(known)
+            continue
         margins = {"exact": entry.margins.exact, "normal": entry.margins.normal, "paper": entry.margins.paper}
-        target = targets.get(entry.query)
-        old = before.get(entry.query)
         rows.append(
             MarginRow(
                 entry.query,
                 margin,
                 {name: float(value) for name, value in margins.items() if value is not None},
                 target,
-                shown_margin(old, figures.conventions) if old else None,
+                then,
                 entry.budget,
-                entry.query in locked,
+                is_locked,
                 _standing(margin, target),
+                entry.margins,
             )
         )
     return tuple(rows)
@@ -105,7 +131,7 @@ def shown_margin(entry: QueryForecast, conventions: Conventions) -> float | None
 def _standing(margin: float, target: Fraction | None) -> Standing:
     if target is None:
         return Standing.NO_TARGET
-    return Standing.MET if meets(margin, target) else Standing.MISSED
+    return Standing.MET if keeps_target(margin, target) else Standing.MISSED
 
 
 def margin_title(rows: Sequence[MarginRow]) -> str:

@@ -82,6 +82,10 @@ class RowAxis(pg.AxisItem):
         self.setWidth(round(groups + names + room))
         self.update()
 
+    def boundingRect(self) -> QRectF:
+        """Return where labels are: not over the rows, as ticks would be, so that a row is painted without its label."""
+        return QRectF(self.mapRectFromParent(self.geometry()))
+
     def paint(self, painter: QPainter, *_rest: object) -> None:
         """Draw the labels of the visible rows."""
         box = self.linkedView()

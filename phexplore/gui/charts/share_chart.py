@@ -36,6 +36,8 @@ from phexplore.model.keys import QueryKey
 
 BAR_PART = 0.68
 """Height of a bar as a part of its row."""
+_FINENESS = 4
+"""Ends of segments are compared to a quarter of a pixel."""
 SEPARATION = 1.0
 """Pixels of background between segments."""
 
@@ -59,6 +61,7 @@ class PrivacyShareChart(ChartFrame):
         self._axis = RowAxis()
         self._bars: tuple[Bar, ...] = ()
         self._numbers_at_bars: tuple[str, ...] = ()
+        self._painted: tuple[object, ...] = ()
         self._symbol = "ρ"
         self._neighbours = Neighbours.BOUNDED
         self._chosen: QueryKey | None = None
@@ -91,13 +94,14 @@ class PrivacyShareChart(ChartFrame):
             return
         self._numbers_at_bars = tuple(map(self._number, self._bars))
         labels = tuple(RowLabel(bar.table, "") for bar in self._bars)
-        self._view.set_rows(labels, self._range)
+        unmoved = self._view.set_rows(labels, self._range)
+        self._refresh_changed(all_of_them=not unmoved)
         self.show_finding(
             share_title(self._bars),
             share_summary(self._bars, figures),
             partial(share_numbers, self._bars, figures),
         )
-        self._mark_chosen()
+        self._axis.chosen = self._chosen_row()
 
     def select_query(self, query: QueryKey | None) -> None:
         """Show this query as chosen elsewhere; nothing is announced."""
@@ -184,10 +188,30 @@ class PrivacyShareChart(ChartFrame):
 
     def _mark_chosen(self) -> None:
         self.table_filled()
-        place = self._place_of(self._chosen)
-        self._axis.chosen = place[0] if place else None
+        self._axis.chosen = self._chosen_row()
         self._axis.update()
         self.canvas.refresh()
+
+    def _chosen_row(self) -> int | None:
+        place = self._place_of(self._chosen)
+        return place[0] if place else None
+
+    def _refresh_changed(self, *, all_of_them: bool) -> None:
+        """Paint the bars that look different: an edit moves every share, but few of them by a pixel or a digit."""
+        pixels, before = self.canvas.pixels, self._painted
+        self._painted = tuple(
+            (
+                self._numbers_at_bars[row],
+                tuple((each.query, each.label, round(_FINENESS * pixels.x(each.last))) for each in bar.segments),
+            )
+            for row, bar in enumerate(self._bars)
+        )
+        if all_of_them or len(before) != len(self._painted):
+            self.canvas.refresh()
+            return
+        for row, (was, now) in enumerate(zip(before, self._painted, strict=True)):
+            if was != now:
+                self._view.refresh_row(row)
 
     def _place_of(self, query: QueryKey | None) -> tuple[int, int] | None:
         for row, bar in enumerate(self._bars):
@@ -240,13 +264,15 @@ class PrivacyShareChart(ChartFrame):
             painter.setPen(QPen(QColor(colours.text), 2.5 if segment.query == self._chosen else 1.2))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(inside.adjusted(0, -2, 0, 2))
-        for text in (f"{level_code(segment.query.level)}  {segment.label}", level_code(segment.query.level)):
-            width = lettering().width(text)
-            if width + GAP < inside.width():
-                back = QRectF(0, 0, width + GAP, lettering().height)
+        letters, room = lettering(), inside.width() - GAP
+        if room < letters.width("St"):
+            return
+        code = level_code(segment.query.level)
+        for text in (f"{code}  {segment.label}", code):
+            width = letters.width(text)
+            if width < room:
+                back = QRectF(0, 0, width + GAP, letters.height)
                 back.moveCenter(inside.center())
-                painter.setPen(Qt.PenStyle.NoPen)
-                painter.setBrush(QColor(mark.fill))
-                painter.drawRect(back)
+                painter.fillRect(back, QColor(mark.fill))
                 draw_text(painter, inside.center(), text, ink_on(mark.fill), align=0.5)
                 return

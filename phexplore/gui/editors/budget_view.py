@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, Qt, Signal
+from PySide6.QtCore import QItemSelectionRange, QModelIndex, QPersistentModelIndex, QRect, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFontMetrics,
@@ -221,8 +221,8 @@ class BudgetView(QTableView):
         rows = self._rows_model.source_rows(max(first - 1, 0), last)
         above = rows.pop(0) if first else -1
         columns = self._columns_in(area)
-        chosen, here = self.selectionModel(), self.currentIndex()
-        has_focus = self.hasFocus()
+        here = self.currentIndex() if self.hasFocus() else QModelIndex()
+        chosen = [(block.top(), block.bottom(), block.left(), block.right()) for block in self._blocks()]
         for number, row in enumerate(rows, start=first):
             top, height = self.rowViewportPosition(number), self.rowHeight(number)
             table = self._rows_model.source.look(row, Column.TABLE).table
@@ -232,15 +232,18 @@ class BudgetView(QTableView):
                 if (number, column) in drawn:
                     continue
                 drawn.add((number, column))
-                is_here = number == here.row() and column == here.column()
                 cells.paint(
                     QRect(left, top, width, height),
                     self._rows_model.source.look(row, COLUMNS[column]),
                     starts=starts,
                     first=number == 0,
-                    selected=chosen.isSelected(self.model().index(number, column)),
-                    focused=is_here and has_focus,
+                    selected=any(a <= number <= b and c <= column <= d for a, b, c, d in chosen),
+                    focused=number == here.row() and column == here.column(),
                 )
+
+    def _blocks(self) -> list[QItemSelectionRange]:
+        selection = self.selectionModel().selection()
+        return [selection.at(number) for number in range(selection.count())]
 
     def _columns_in(self, area: QRect) -> list[tuple[int, int, int]]:
         """Return index, left edge and width of the columns that touch an area."""

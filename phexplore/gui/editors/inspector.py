@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction, QGuiApplication
+from PySide6.QtGui import QAction, QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from phexplore.accuracy.explain import Explanation, frequency_sentence
@@ -97,16 +97,28 @@ class Inspector(QScrollArea):
         self.history = CompactList("Steps that changed this query")
         self.history.chosen.connect(self._go_to_step)
         self._lay_out()
-        # At most once per frame: a drag changes the query a hundred times, and texts are laid out anew each time.
+        self._is_stale = False
+        # At most once per frame: the cursor runs through many rows when a key is held down.
         self._frames = Coalesced(self)
-        self._frames.due.connect(self._refresh)
-        session.updated.connect(self._frames.request)
+        self._frames.due.connect(self._refresh_if_seen)
+        session.settled.connect(self._refresh_if_seen)
         session.selected.connect(self._frames.request)
         self._refresh()
 
     def refresh_now(self) -> None:
         """Show the current state without waiting for the end of the frame."""
         self._frames.flush()
+        self._refresh()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._is_stale:
+            self._refresh()
+
+    def _refresh_if_seen(self, _signal: object) -> None:
+        self._is_stale = not self.isVisible()
+        if not self._is_stale:
+            self._refresh()
 
     def _lay_out(self) -> None:
         content = QWidget()
@@ -130,7 +142,8 @@ class Inspector(QScrollArea):
         column.addStretch(1)
         self.setWidget(content)
 
-    def _refresh(self, _signal: object = None) -> None:
+    def _refresh(self) -> None:
+        self._is_stale = False
         query, shown = self._session.selection, self._session.shown
         if query is not None and query not in shown.scenario.phsafe.budgets:
             query = None

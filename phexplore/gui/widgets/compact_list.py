@@ -43,21 +43,19 @@ class CompactList(QTableWidget):
         self.cellClicked.connect(self._choose)
         appearance().changed.connect(self._measure)
         self._lines: tuple[tuple[str, str], ...] = ()
+        self._shape = (0, 0)
 
     def show_lines(self, lines: Sequence[tuple[str, str]]) -> None:
         """Show text and figure of each line."""
-        if tuple(lines) == self._lines:
+        before, self._lines = self._lines, tuple(lines)
+        if self._lines == before:
             return
-        self._lines = tuple(lines)
-        self.setRowCount(len(lines))
-        for number, (text, figure) in enumerate(lines):
-            for place, words in enumerate((text, figure)):
-                item = QTableWidgetItem(words)
-                item.setToolTip(f"{text}  {figure}")
-                if place:
-                    item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-                self.setItem(number, place, item)
-        self.setVisible(bool(lines))
+        if len(before) != len(lines):
+            self.setRowCount(len(lines))
+            self.setVisible(bool(lines))
+        for number, line in enumerate(lines):
+            if number >= len(before) or before[number] != line:
+                self._fill(number, line)
         self._measure()
 
     def sizeHint(self) -> QSize:
@@ -66,6 +64,17 @@ class CompactList(QTableWidget):
     def minimumSizeHint(self) -> QSize:
         return QSize(10 * GRID, self.sizeHint().height())
 
+    def _fill(self, number: int, line: tuple[str, str]) -> None:
+        for place, words in enumerate(line):
+            if (item := self.item(number, place)) is None:
+                item = QTableWidgetItem()
+                if place:
+                    item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+                self.setItem(number, place, item)
+            if item.text() != words:
+                item.setText(words)
+            item.setToolTip("  ".join(line))
+
     def _choose(self, row: int, _column: int) -> None:
         self.chosen.emit(row)
 
@@ -73,8 +82,12 @@ class CompactList(QTableWidget):
         return QFontMetrics(appearance().font()).height() + GRID
 
     def _measure(self) -> None:
-        self.verticalHeader().setDefaultSectionSize(self._row_height())
         metrics = QFontMetrics(appearance().font())
         widest = max((metrics.horizontalAdvance(figure) for _, figure in self._lines), default=0)
-        self.setColumnWidth(1, min(widest + 3 * GRID, 22 * GRID))
-        self.updateGeometry()
+        width, shape = min(widest + 3 * GRID, 22 * GRID), (len(self._lines), self._row_height())
+        if width != self.columnWidth(1):
+            self.setColumnWidth(1, width)
+        if shape != self._shape:  # the same height needs no new layout
+            self._shape = shape
+            self.verticalHeader().setDefaultSectionSize(self._row_height())
+            self.updateGeometry()

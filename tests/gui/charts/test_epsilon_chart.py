@@ -4,8 +4,10 @@ from dataclasses import replace
 from fractions import Fraction
 
 import mpmath
+import numpy as np
 import pytest
 
+from phexplore.accounting.zcdp import epsilon
 from phexplore.accuracy.forecast import forecast
 from phexplore.gui.charts.epsilon_chart import EpsilonDeltaChart
 from phexplore.gui.charts.epsilon_curves import POINTS, epsilon_curves
@@ -70,12 +72,23 @@ def test_that_the_title_is_the_forecasts_own_figure(chart, figures):
     assert chart.title == f"Bounded ε = {figure.value:.2f} at δ = 10⁻¹⁰ (zCDP, optimal α)"
 
 
-def test_that_the_table_starts_with_the_mark_and_has_every_point(chart):
+def test_that_the_table_starts_with_the_mark_and_has_every_power_of_ten(chart):
     numbers = chart.numbers
-    assert len(numbers.rows) == POINTS + 1
     assert numbers.rows[0] == ("1e-10 (marked)", *(each.marked for each in chart.curves))
-    assert numbers.rows[1][0] == "0.01"
-    assert numbers.rows[-1][0] == "1e-20"
+    assert [row[0] for row in numbers.rows[1:]] == [f"1e-{power:02d}" for power in range(2, 21)]
+    assert numbers.rows[9][1:] == numbers.rows[0][1:]
+    for column, line in enumerate(chart.curves, start=1):
+        assert numbers.rows[-1][column] == epsilon(line.budget, Fraction(1, 10**20), line.conversion)
+
+
+def test_that_few_points_draw_the_line_to_half_a_pixel(chart, figures):
+    """Between its points a line is straight; the formula there is off by less than half a pixel of 400."""
+    top = max(chart.curves[0].epsilons)
+    for line in chart.curves:
+        for tenth in range(20, 201):
+            exact = epsilon(line.budget, Fraction(10 ** (-tenth / 10)), line.conversion)
+            drawn = float(np.interp(tenth / 10, [-each for each in line.exponents], line.epsilons))
+            assert abs(drawn - exact) < 0.5 / 400 * top
 
 
 def test_that_the_scenarios_neighbours_lead(chart, us):

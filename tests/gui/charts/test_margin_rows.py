@@ -12,7 +12,6 @@ from phexplore.gui.charts.margin_rows import (
     margin_rows,
     margin_summary,
     margin_title,
-    meets,
     row_explanation,
 )
 from phexplore.model.edits import set_budget, set_target
@@ -36,9 +35,24 @@ def test_that_an_unpublished_query_has_no_row(us):
     assert PH3 not in [row.query for row in rows_of(scenario)]
 
 
-@pytest.mark.parametrize(("margin", "target", "kept"), [(500.04, 500, True), (500.5, 500, True), (500.51, 500, False)])
-def test_that_a_margin_is_compared_as_whole_people(margin, target, kept):
-    assert meets(margin, Fraction(target)) is kept
+def test_that_an_edit_makes_one_new_row(us):
+    edited = set_target(set_budget(us, PH3, Fraction(1, 3)), PH3, Fraction(25))
+    before = rows_of(us)
+    after = margin_rows(forecast(edited), edited.method.targets, shown_before=before)
+    assert [row.query for old, row in zip(before, after, strict=True) if old is not row] == [PH3]
+    assert after == rows_of(edited)
+
+
+@pytest.mark.parametrize("change", ["baseline", "locks", "targets"])
+def test_that_rows_shown_before_are_not_kept_when_something_else_changed(us, change):
+    before = rows_of(us)
+    other = set_budget(us, PH3, Fraction(1, 3))
+    baseline = other if change == "baseline" else None
+    locked = {PH3} if change == "locks" else frozenset()
+    targets = {**us.method.targets, PH3: Fraction(7)} if change == "targets" else us.method.targets
+    after = margin_rows(forecast(us), targets, baseline and forecast(baseline), locked, shown_before=before)
+    assert after == margin_rows(forecast(us), targets, baseline and forecast(baseline), locked)
+    assert after != before
 
 
 def test_that_the_title_names_the_widest_miss(us):

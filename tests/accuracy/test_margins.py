@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+
+from phexplore.accuracy.margins import keeps_target
+
+
+@pytest.mark.parametrize(
+    ("margin", "target", "kept"),
+    [
+        (500.04, Fraction(500), True),
+        (500.5, Fraction(500), True),  # ties go to the even neighbour, as Python and IEEE 754 round
+        (501.5, Fraction(501), False),
+        (500.51, Fraction(500), False),
+        (20, Fraction(20), True),
+        (21, Fraction(41, 2), False),
+        (math.inf, Fraction(10**400), False),
+    ],
+)
+def test_that_a_margin_keeps_its_target_to_the_nearest_person(margin, target, kept) -> None:
+    assert keeps_target(margin, target) is kept
+
+
+def test_that_all_parts_of_the_program_judge_a_target_alike(us) -> None:
+    """Check, headline, table and picture: the same two queries are missed, one of them by less than half a person."""
+    from phexplore.accuracy.check import check
+    from phexplore.accuracy.forecast import forecast
+    from phexplore.model.edits import set_budget
+    from phexplore.model.keys import parse_query
+    from phexplore.report.table10 import keeps_target as keeps_row
+    from phexplore.report.table10 import table10_rows
+
+    wide, near = parse_query("PH3/state_A-G"), parse_query("PH2/usa_*")
+    scenario = set_budget(us, wide, us.phsafe.budgets[wide] / 4)
+    scenario = set_budget(scenario, near, us.phsafe.budgets[near] * Fraction(999, 1000))
+    named = {issue.path[1] for issue in check(scenario) if issue.path[0] == "targets"}
+    rows = table10_rows(scenario, forecast(scenario))
+    assert named == {row.query.text for row in rows if keeps_row(row, scenario.conventions) is False} == {wide.text}
