@@ -57,8 +57,6 @@ class Basis(enum.Enum):
     """Each cell against the mean of those before it."""
     HALVES = "halves"
     """Half of the cells against the other half, and so on within the halves."""
-    REFLECTION = "reflection"
-    """The mirror images of the cells' own axes (Householder); one cell carries what all others need."""
 
 
 class Calibration(enum.Enum):

@@ -52,18 +52,28 @@ class Rationals:
 
     def classes(self) -> list[tuple[Fraction, int]]:
         """Return the distinct values, ascending, with how often each occurs."""
-        pairs = np.stack([self.numerators, np.broadcast_to(self.denominators, self.numerators.shape)], axis=1)
-        if pairs.dtype == object:
-            distinct: dict[Fraction, int] = {}
-            for value in self.fractions():
-                distinct[value] = distinct.get(value, 0) + 1
-            return sorted(distinct.items())
-        rows, counts = np.unique(pairs, axis=0, return_counts=True)
-        merged: dict[Fraction, int] = {}
-        for (numerator, denominator), count in zip(rows.tolist(), counts.tolist(), strict=True):
-            value = Fraction(numerator, denominator)
-            merged[value] = merged.get(value, 0) + count
-        return sorted(merged.items())
+        return [(value, count) for value, count, _ in self.kinds()]
+
+    def kinds(self) -> list[tuple[Fraction, int, int]]:
+        """Return the distinct values, ascending, with how often each occurs and the place of the first."""
+        firsts, counts = self._distinct()
+        merged: dict[Fraction, tuple[int, int]] = {}
+        for first, count in zip(firsts.tolist(), counts.tolist(), strict=True):
+            value = self.at(first)
+            before, place = merged.get(value, (0, first))
+            merged[value] = before + count, min(place, first)
+        return [(value, count, place) for value, (count, place) in sorted(merged.items())]
+
+    def _distinct(self) -> tuple[Integers, Integers]:
+        """Return the first places of distinct (numerator, denominator) and how often each occurs."""
+        if any(part.dtype == object for part in (self.numerators, self.denominators)):
+            return np.arange(len(self)), np.ones(len(self), dtype=np.int64)
+        if self.denominators.ndim == 0:
+            _, firsts, counts = np.unique(self.numerators, return_index=True, return_counts=True)
+        else:
+            pairs = np.stack([self.numerators, self.denominators], axis=1)
+            _, firsts, counts = np.unique(pairs, axis=0, return_index=True, return_counts=True)
+        return firsts, counts
 
 
 def integers(values: Exact, bound: int) -> Exact:

@@ -1,0 +1,94 @@
+"""Counts of the cells of a histogram from a table: one column per axis, one column ``count``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from phexplore.data.regions.table_file import TableFile
+from phexplore.model.issues import InputProblemsError, Issue
+from phexplore.model.subspace import Axis, Subspace
+from phexplore.resources import resource
+from phexplore.workload.subspace.releases import cell_text
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from phexplore.workload.subspace.exact import Integers
+
+COUNT = "count"
+"""The column of the counts."""
+
+_MOST_LISTED = 20
+
+
+def shipped_table(method: Subspace) -> Path | None:
+    """Return the table that came with the parameters, None when a run has to name its data."""
+    return resource(f"tables/{method.table}.csv") if method.table else None
+
+
+def read_cell_counts(path: Path, method: Subspace) -> Integers:
+    """Return the counts of all cells: ``int64[cells]``, the last axis running fastest.
+
+    Every cell has one line, zeros included: a forgotten line must not pass for nobody.
+
+    Raises:
+        InputProblemsError: all problems with line and column: columns missing, unknown levels, counts that are none, cells
+            twice or not at all.
+    """
+    names = [axis.name for axis in method.axes]
+    table = TableFile(path, [*names, COUNT], f"The table needs a column for each of {', '.join(names)}, and {COUNT}.")
+    cells = np.zeros(table.rows, dtype=np.int64)
+    for axis in method.axes:
+        cells = cells * axis.size + _levels(table, axis)
+    counts = table.counts(COUNT)
+    _, first = np.unique(cells, return_index=True)
+    repeated = np.ones(table.rows, dtype=bool)
+    repeated[first] = False
+    if not table.failed:
+        table.refuse(
+            repeated, COUNT, lambda row: f"The cell {_name(method, cells, row)} stands twice.", "Keep one of its lines."
+        )
+    table.finish()
+    if len(first) < method.cells:
+        _refuse_missing(path, method, cells)
+    found = np.zeros(method.cells, dtype=np.int64)
+    found[cells] = counts
+    return found
+
+
+def _name(method: Subspace, cells: Integers, row: int) -> str:
+    return cell_text(method.axes, int(cells[row]))
+
+
+def _levels(table: TableFile, axis: Axis) -> Integers:
+    texts = table.texts(axis.name)
+    known = {axis.label(level): level for level in range(axis.size)}
+    levels = np.array([known.get(text, -1) for text in texts.tolist()], dtype=np.int64)
+    first = f"{axis.label(0)} to {axis.label(axis.size - 1)}" if not axis.labels else f"e.g. {axis.labels[0]}"
+    table.refuse(
+        levels < 0,
+        axis.name,
+        lambda row: f"{str(texts[row])[:40]!r} is no level of {axis.name}.",
+        f"Use one of its {axis.size:,} levels, {first}.",
+    )
+    return levels
+
+
+def _refuse_missing(path: Path, method: Subspace, cells: NDArray[np.int64]) -> None:
+    present = np.zeros(method.cells, dtype=bool)
+    present[cells] = True
+    missing = np.flatnonzero(~present)
+    issues = [
+        Issue(
+            (path.name,), f"The cell {cell_text(method.axes, int(cell))} has no line.", "Write its count, 0 if nobody."
+        )
+        for cell in missing[:_MOST_LISTED]
+    ]
+    if len(missing) > _MOST_LISTED:
+        issues.append(
+            Issue((path.name,), f"{len(missing) - _MOST_LISTED:,} more cells have no line.", "Write all of them.")
+        )
+    raise InputProblemsError(issues)
