@@ -7,6 +7,14 @@ from fractions import Fraction
 from typing import Any, assert_never
 
 from phexplore.errors import PhexploreError
+from phexplore.files.subspace_json import (
+    decode_axes,
+    decode_release,
+    decode_subspace,
+    encode_axes,
+    encode_release,
+    encode_subspace,
+)
 from phexplore.model.conventions import Conventions, MarginConvention, Neighbours
 from phexplore.model.diff import Change, ChangedField, ChangedKey
 from phexplore.model.issues import InputProblemsError, Issue
@@ -14,6 +22,7 @@ from phexplore.model.keys import QueryKey, TableId, parse_query
 from phexplore.model.numbers import Rounding, exact_text, parse_budget, parse_exact
 from phexplore.model.phsafe import PhSafe, PrivacyFramework
 from phexplore.model.scenario import Method, Scenario
+from phexplore.model.subspace import Calibration, Subspace
 from phexplore.model.topdown import LevelQuery, Passes, SpineChoice, TopDown
 from phexplore.model.workbook import Workbook
 
@@ -154,6 +163,8 @@ def encode_method(method: Method) -> Json:
                 "locked_levels": sorted(method.locked_levels),
                 "locked_queries": sorted(key.text for key in method.locked_queries),
             }
+        case Subspace():
+            return encode_subspace(method)
         case _:
             assert_never(method)
 
@@ -221,8 +232,12 @@ def _decode_method(value: Any, reader: _Reader) -> Method | None:
             return _decode_phsafe(holder, reader)
         case "topdown":
             return _decode_topdown(holder, reader)
+        case "subspace":
+            return decode_subspace(
+                holder, lambda found, parse, place: reader.parsed(found, parse, "method", *place, default=None)
+            )
         case _:
-            raise ValueError(f"this version knows the methods 'phsafe' and 'topdown', got {_shown(kind)}")
+            raise ValueError(f"this version knows the methods 'phsafe', 'topdown' and 'subspace', got {_shown(kind)}")
 
 
 def _decode_phsafe(holder: Mapping[str, Any], reader: _Reader) -> PhSafe | None:
@@ -445,6 +460,12 @@ _CODECS: Mapping[ChangedField, tuple[Callable[[Any], Any], Callable[[Any], Any]]
     ChangedField.SPINE: (encode_spine, decode_spine),
     ChangedField.LEVEL_LOCK: (_same, bool),
     ChangedField.QUERY_LOCK: (_same, bool),
+    ChangedField.AXES: (encode_axes, decode_axes),
+    ChangedField.RELEASE: (encode_release, decode_release),
+    ChangedField.EPSILON: (exact_text, _number),
+    ChangedField.DELTA: (exact_text, _number),
+    ChangedField.CALIBRATION: (lambda calibration: calibration.value, Calibration),
+    ChangedField.TABLE: (_same, _text),
     ChangedField.CONVENTIONS: (encode_conventions, _decode_conventions_alone),
     ChangedField.READER: (_same, _text),
     ChangedField.NAME: (_same, _text),

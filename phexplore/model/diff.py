@@ -11,6 +11,7 @@ from typing import Any
 from phexplore.model.keys import QueryKey, TableId
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Method, Scenario
+from phexplore.model.subspace import Subspace
 from phexplore.model.topdown import LevelQuery, TopDown
 
 
@@ -36,6 +37,12 @@ class ChangedField(enum.Enum):
     SPINE = "spine"
     LEVEL_LOCK = "level lock"
     QUERY_LOCK = "query lock"
+    AXES = "axes"
+    RELEASE = "release"
+    EPSILON = "epsilon"
+    DELTA = "delta"
+    CALIBRATION = "calibration"
+    TABLE = "table"
     CONVENTIONS = "conventions"
     NAME = "name"
     NOTE = "note"
@@ -103,6 +110,17 @@ _PARTS: Mapping[type[Method], _Parts] = {
             ChangedField.TOTAL: "total",
             ChangedField.FRAMEWORK: "framework",
             ChangedField.SPINE: "spine",
+        },
+    ),
+    Subspace: _Parts(
+        {ChangedField.RELEASE: "releases"},
+        {},
+        {
+            ChangedField.AXES: "axes",
+            ChangedField.EPSILON: "epsilon",
+            ChangedField.DELTA: "delta",
+            ChangedField.CALIBRATION: "calibration",
+            ChangedField.TABLE: "table",
         },
     ),
 }

@@ -9,6 +9,7 @@ from typing import Any, assert_never
 from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
+from phexplore.model.subspace import LinearCount, LinearQuery, Release, Subspace, Totals
 from phexplore.model.topdown import TopDown
 
 FINGERPRINT_VERSION = 1
@@ -48,5 +49,35 @@ def _canonical(scenario: Scenario) -> dict[str, Any]:
                 "constraints": {level: sorted(names) for level, names in method.constraints.items()},
                 "spine": [method.spine.kind, sorted(method.spine.settings)],
             }
+        case Subspace() as method:
+            return {
+                "method": "subspace",
+                "axes": [
+                    [axis.name, axis.size, axis.labels, [[each.name, each.groups] for each in axis.groupings]]
+                    for axis in method.axes
+                ],
+                "releases": {name: _canonical_release(release) for name, release in method.releases.items()},
+                "epsilon": exact_text(method.epsilon),
+                "delta": exact_text(method.delta),
+                "calibration": method.calibration.value,
+                "table": method.table,
+            }
         case _:
             assert_never(scenario.method)
+
+
+def _canonical_release(release: Release) -> dict[str, Any]:
+    query = release.query
+    return {
+        "query": [_canonical_sum(answer) for answer in query.answers]
+        if isinstance(query, LinearQuery)
+        else "histogram",
+        "exact": [each.by if isinstance(each, Totals) else _canonical_sum(each) for each in release.invariants],
+        "mechanism": release.mechanism.value,
+        "share": exact_text(release.share),
+        "basis": release.basis.value,
+    }
+
+
+def _canonical_sum(count: LinearCount) -> dict[str, Any]:
+    return {"name": count.name, "weights": [[number, exact_text(weight)] for number, weight in count.coefficients]}

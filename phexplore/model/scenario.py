@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 
 from phexplore.model.conventions import Conventions
 from phexplore.model.phsafe import PhSafe
+from phexplore.model.subspace import Subspace
 from phexplore.model.topdown import TopDown
 
-Method = PhSafe | TopDown
+Method = PhSafe | TopDown | Subspace
 """The systems a scenario can hold. A closed union: consumers match it to the end."""
 
 
@@ -53,4 +54,15 @@ class Scenario:
         """
         if not isinstance(self.method, TopDown):
             raise TypeError(f"the scenario {self.name!r} holds {type(self.method).__name__}, not TopDown")
+        return self.method
+
+    @property
+    def subspace(self) -> Subspace:
+        """The parameters of releases under subspace privacy.
+
+        Raises:
+            TypeError: the scenario holds another system.
+        """
+        if not isinstance(self.method, Subspace):
+            raise TypeError(f"the scenario {self.name!r} holds {type(self.method).__name__}, not Subspace")
         return self.method
