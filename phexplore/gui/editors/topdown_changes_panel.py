@@ -35,7 +35,7 @@ class TopDownChangesPanel(QFrame):
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setResizeMode(QListWidget.ResizeMode.Adjust)
         self.list.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
-        self.list.setMinimumHeight(8 * GRID)
+        self.list.setMinimumHeight(12 * GRID)
         self.list.itemClicked.connect(self._choose)
         self.list.itemActivated.connect(self._choose)
         column = QVBoxLayout(self)

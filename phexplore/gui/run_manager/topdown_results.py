@@ -1,0 +1,354 @@
+"""What can be read of a TopDown run and how it is worded: plain values that cross from the reader to the window."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phexplore.metrics.coverage import Coverage
+from phexplore.metrics.topdown.bias import BiasBySize
+from phexplore.metrics.topdown.distribution import ErrorDistribution
+from phexplore.metrics.topdown.worst import WorstBy, WorstUnit
+from phexplore.runs.spec import RunSpec
+from phexplore.runs.states import RunState
+
+ALL_SIZES = ""
+"""The choice of units of every size."""
+
+
+class TopDownTab(enum.Enum):
+    """A picture of results. The value is the word on its tab."""
+
+    ERRORS = "Errors by level"
+    SHAPE = "Distribution"
+    BIAS = "Bias by size"
+    CRITERION = "Redistricting"
+    WORST = "Worst units"
+    PLACE = "One place"
+    MAP = "Map"
+
+
+class MapValue(enum.Enum):
+    """What a map colours. The value is the word in the chooser."""
+
+    ERROR = "Error of the total"
+    RELATIVE = "Error in percent"
+    SHARE = "Error of the largest group's share"
+
+
+@dataclass(frozen=True, slots=True)
+class TopDownChoice:
+    """Which numbers are looked at; "" = the first there is.
+
+    Attributes:
+        level: of the tree.
+        query: name of a query group.
+        size: label of a class of the units' true population, `ALL_SIZES` for all.
+        unit: code of a unit.
+        by: what the worst units are worst in.
+        value: what the map colours.
+        shapes: file of the map's shapes, "" for none.
+    """
+
+    level: str = ""
+    query: str = ""
+    size: str = ALL_SIZES
+    unit: str = ""
+    by: WorstBy = WorstBy.TOTAL
+    value: MapValue = MapValue.ERROR
+    shapes: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TopDownRequest:
+    """What is to be read of which run.
+
+    Attributes:
+        directory: of the run.
+        tab: the picture wanted; None = only the figures of the whole run.
+        choice: which numbers.
+    """
+
+    directory: Path
+    tab: TopDownTab | None
+    choice: TopDownChoice = TopDownChoice()
+
+
+@dataclass(frozen=True, slots=True)
+class TopDownOffer:
+    """What a run offers.
+
+    Attributes:
+        levels: of its tree, widest first.
+        queries: names of the query groups, coarse ones first.
+        sizes: labels of the classes of units of the chosen level.
+    """
+
+    levels: tuple[str, ...]
+    queries: tuple[str, ...]
+    sizes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TopDownHeadline:
+    """The figures of the whole run.
+
+    Attributes:
+        spec: what it does.
+        state: where it is.
+        trials: readable ones.
+        level: the lowest level with units of 500 people, on which redistricting looks; "" before the first trial.
+        criterion: share of its units within five points; None before, or where the schema has no groups.
+        reliable: from how many people on they are reliable; None where no number is.
+        error: mean absolute error of the total there, people; None before the first trial.
+        largest: largest error of a total there.
+        failsafe: families that needed the failsafe, all trials together.
+        families: families in all.
+        remarks: what was assumed or left out.
+    """
+
+    spec: RunSpec
+    state: RunState
+    trials: int
+    level: str = ""
+    criterion: Coverage | None = None
+    reliable: int | None = None
+    error: float | None = None
+    largest: int | None = None
+    failsafe: int = 0
+    families: int = 0
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LevelErrors:
+    """The errors of a query at one level, all trials together.
+
+    Attributes:
+        level: which one.
+        units: how many of the chosen size.
+        errors: their distribution; None where no unit is of that size.
+    """
+
+    level: str
+    units: int
+    errors: ErrorDistribution | None
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorsContent:
+    """Error distributions level by level.
+
+    Attributes:
+        query: whose.
+        answers: of it in one unit.
+        levels: widest first.
+        chosen: the level looked at.
+        trials: how many.
+        sigma: noise of one answer at each level, None where not measured; what a measurement alone would have.
+    """
+
+    query: str
+    answers: int
+    levels: tuple[LevelErrors, ...]
+    chosen: str
+    trials: int
+    sigma: tuple[float | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BiasContent:
+    """Errors by the true count.
+
+    Attributes:
+        level: where.
+        query: of what.
+        bias: by class; None where there are too many numbers.
+        trials: how many.
+        reason: why there is none.
+    """
+
+    level: str
+    query: str
+    bias: BiasBySize | None
+    trials: int
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LevelCriterion:
+    """How a level does on the redistricting criterion.
+
+    Attributes:
+        level: which one.
+        units: with at least 500 people.
+        coverage: share of them within five points, over all trials, with its Wilson interval.
+        reliable: smallest population from which on 95 % are within; None for none.
+        lasting: the same, never lost again by larger ones.
+        by_size: label of the population class and share within, classes with units only.
+    """
+
+    level: str
+    units: int
+    coverage: Coverage
+    reliable: int | None
+    lasting: int | None
+    by_size: tuple[tuple[str, Coverage], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CriterionContent:
+    """The redistricting criterion level by level.
+
+    Attributes:
+        levels: widest first; empty where the schema has no groups.
+        chosen: the level looked at.
+        groups: the query whose answers are the groups.
+        trials: how many.
+        reason: why there is none.
+    """
+
+    levels: tuple[LevelCriterion, ...]
+    chosen: str
+    groups: str
+    trials: int
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WorstPlace:
+    """One of the units farthest off.
+
+    Attributes:
+        code: of the unit.
+        unit: its figures.
+        sentence: the reason in words.
+    """
+
+    code: str
+    unit: WorstUnit
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class WorstContent:
+    """The units farthest off.
+
+    Attributes:
+        level: where.
+        query: whose cells explain them.
+        by: worst in what.
+        places: the worst first.
+        trials: how many.
+        reason: why there are none.
+    """
+
+    level: str
+    query: str
+    by: WorstBy
+    places: tuple[WorstPlace, ...]
+    trials: int
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlaceContent:
+    """One unit: true, measured, published, answer by answer.
+
+    Attributes:
+        level: of the unit.
+        code: of the unit.
+        query: whose answers.
+        labels: of the answers.
+        truth: ``int64[answers]``.
+        published: ``int64[trials, answers]``.
+        measured: ``int64[trials, answers]`` noisy answers, None where they were not kept.
+        sigma: noise of one answer as it is measured, None where the query is not measured at this level.
+        reason: why there is nothing.
+        neighbours: codes of some units of the level, for the chooser.
+    """
+
+    level: str
+    code: str
+    query: str
+    labels: tuple[str, ...]
+    truth: NDArray[np.int64]
+    published: NDArray[np.int64]
+    measured: NDArray[np.int64] | None
+    sigma: float | None
+    reason: str = ""
+    neighbours: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MapShape:
+    """One polygon of a map.
+
+    Attributes:
+        code: of the unit it belongs to.
+        rings: outlines and holes, ``float32[points, 2]`` each, longitude and latitude.
+        value: mean over trials; NaN where the run has no such unit.
+        tip: words for the pointer.
+    """
+
+    code: str
+    rings: tuple[NDArray[np.float32], ...]
+    value: float
+    tip: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MapContent:
+    """A map of the errors.
+
+    Attributes:
+        level: whose units are coloured.
+        value: what is coloured.
+        shapes: all polygons; empty without a file.
+        trials: how many.
+        reason: why there are none.
+        matched: units of the run that have a shape.
+    """
+
+    level: str
+    value: MapValue
+    shapes: tuple[MapShape, ...]
+    trials: int
+    reason: str = ""
+    matched: int = 0
+
+
+TopDownContent = ErrorsContent | BiasContent | CriterionContent | WorstContent | PlaceContent | MapContent
+
+
+@dataclass(frozen=True, slots=True)
+class TopDownAnswer:
+    """The answer to a request.
+
+    Attributes:
+        request: with everything the run does not offer replaced by the first it does.
+        asked: as it was made.
+        headline: of the run.
+        offer: what the run offers; None before its data are counted.
+        content: of the tab; None before the first trial.
+        problems: sentences about parts that could not be read.
+    """
+
+    request: TopDownRequest
+    asked: TopDownRequest
+    headline: TopDownHeadline
+    offer: TopDownOffer | None
+    content: TopDownContent | None
+    problems: tuple[str, ...] = ()
+
+
+def first_of(wanted: str, offered: Sequence[str], otherwise: str = "") -> str:
+    """Return the wanted one if it is offered, else the other one if that is, else the first."""
+    if wanted in offered:
+        return wanted
+    return otherwise if otherwise in offered else (offered[0] if offered else "")

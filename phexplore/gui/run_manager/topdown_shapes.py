@@ -1,0 +1,89 @@
+"""Outlines of blocks from a GeoJSON file, for maps: nothing is projected but the widths of a degree."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phexplore.model.issues import InputProblemsError, Issue
+
+MOST_BYTES = 400_000_000
+_CODES = ("geoid", "GEOID", "geoid10", "GEOID10", "GEOID20", "geoid20", "block", "BLOCK")
+_REMEDY = "Give a GeoJSON FeatureCollection of polygons whose features have a property geoid with the block's code."
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outline:
+    """One feature.
+
+    Attributes:
+        code: of the block.
+        rings: outlines and holes, ``float32[points, 2]`` each, longitude and latitude.
+    """
+
+    code: str
+    rings: tuple[NDArray[np.float32], ...]
+
+
+def read_outlines(path: Path) -> tuple[Outline, ...]:
+    """Return the polygons of a GeoJSON file, also gzipped.
+
+    Raises:
+        InputProblemsError: it cannot be read, is no GeoJSON, or its features have no code or no polygon.
+    """
+    try:
+        opener = gzip.open if path.suffix == ".gz" else open
+        with opener(path, "rb") as stream:
+            body = stream.read(MOST_BYTES + 1)
+    except (OSError, EOFError) as error:
+        raise _refused(path, f"It cannot be read ({error}).", "Check the file.") from error
+    if len(body) > MOST_BYTES:
+        raise _refused(path, f"It holds more than {MOST_BYTES:,} bytes.", "Cut it to the area of interest.")
+    try:
+        content = json.loads(body)
+    except ValueError as error:
+        raise _refused(path, f"It is no JSON ({error}).", _REMEDY) from error
+    features = content.get("features") if isinstance(content, dict) else None
+    if not isinstance(features, list) or not features:
+        raise _refused(path, "It holds no features.", _REMEDY)
+    issues: list[Issue] = []
+    found = []
+    for number, feature in enumerate(features, start=1):
+        outline = _outline(feature)
+        if isinstance(outline, Outline):
+            found.append(outline)
+        else:
+            issues.append(Issue((path.name, f"feature {number}"), outline, _REMEDY))
+    if issues:
+        raise InputProblemsError(issues[:1000])
+    return tuple(found)
+
+
+def _outline(feature: Any) -> Outline | str:
+    if not isinstance(feature, dict):
+        return "It is no feature."
+    properties = feature.get("properties") or {}
+    code = next((str(properties[name]) for name in _CODES if properties.get(name)), str(feature.get("id") or ""))
+    if not code:
+        return "It has no code."
+    geometry = feature.get("geometry") or {}
+    coordinates = geometry.get("coordinates")
+    kinds: dict[str, Any] = {"Polygon": [coordinates], "MultiPolygon": coordinates}
+    polygons = kinds.get(str(geometry.get("type")))
+    if not polygons or coordinates is None:
+        return f"Its geometry is {geometry.get('type')!r}, not a polygon."
+    try:
+        rings = tuple(np.array(ring, np.float32)[:, :2] for polygon in polygons for ring in polygon)
+    except (TypeError, ValueError, IndexError):
+        return "Its coordinates are not pairs of numbers."
+    return Outline(code, rings)
+
+
+def _refused(path: Path, sentence: str, remedy: str) -> InputProblemsError:
+    return InputProblemsError([Issue((path.name,), sentence, remedy)])
