@@ -1,0 +1,454 @@
+"""The page of TopDown results: figures of a run and the pictures of its errors, growing while trials arrive."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import QSize, Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
+
+from phexplore.errors import PhexploreError
+from phexplore.gui.binding.topdown_wording import counted, level_title, query_title
+from phexplore.gui.charts.controls import field_label
+from phexplore.gui.charts.frame import ChartFrame
+from phexplore.gui.charts.topdown_histogram_chart import TopDownHistogramChart
+from phexplore.gui.charts.topdown_map_chart import TopDownMapChart
+from phexplore.gui.charts.topdown_row_chart import TopDownRowChart
+from phexplore.gui.run_manager.result_service import ResultService
+from phexplore.gui.run_manager.results_page import run_words, show_tile
+from phexplore.gui.run_manager.run_desk import RunDesk
+from phexplore.gui.run_manager.run_rows import RunRow
+from phexplore.gui.run_manager.topdown_result_pictures import (
+    BY_WORDS,
+    bias_rows,
+    criterion_rows,
+    criterion_tile,
+    error_rows,
+    error_tile,
+    histogram,
+    map_picture,
+    place_rows,
+    reliable_tile,
+    topdown_trials_tile,
+    worst_rows,
+)
+from phexplore.gui.run_manager.topdown_results import (
+    ALL_SIZES,
+    BiasContent,
+    CriterionContent,
+    ErrorsContent,
+    MapContent,
+    MapValue,
+    PlaceContent,
+    TopDownAnswer,
+    TopDownChoice,
+    TopDownContent,
+    TopDownHeadline,
+    TopDownOffer,
+    TopDownRequest,
+    TopDownTab,
+    WorstContent,
+)
+from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
+from phexplore.gui.widgets.buttons import Chooser, TextButton
+from phexplore.gui.widgets.empty_place import EmptyPlace
+from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.tile import Tile
+from phexplore.model.topdown import TopDown
+
+EMPTY_TITLE = "No TopDown result yet"
+EMPTY_SENTENCE = (
+    "A run shows how far published counts are from the true ones: by level, query and size, place by place, and whether "
+    "redistricting could use them. Start one on the page of runs."
+)
+READING = "Reading the results of the run…"
+COUNTING = "The run is adding up its data; the first errors appear here with its first trial."
+_TEACHING = "Errors appear here with the first trial of a run."
+_SHOWN = {
+    TopDownTab.ERRORS: ("query", "size"),
+    TopDownTab.SHAPE: ("level", "query", "size"),
+    TopDownTab.BIAS: ("level", "query"),
+    TopDownTab.CRITERION: ("level",),
+    TopDownTab.WORST: ("level", "query", "by"),
+    TopDownTab.PLACE: ("level", "query", "unit"),
+    TopDownTab.MAP: ("level", "value", "shapes"),
+}
+"""Which choosers each picture has."""
+
+
+class TopDownResultsPage(QWidget):
+    """Results of the TopDown runs of a desk.
+
+    Signals:
+        runs_wanted: the user wants to start a run.
+        failed: a `PhexploreError`.
+        headline_read: the `TopDownHeadline` of the run shown, whenever it was read.
+    """
+
+    runs_wanted = Signal()
+    failed = Signal(object)
+    headline_read = Signal(object)
+
+    def __init__(self, desk: RunDesk, parent: QWidget | None = None, *, service: ResultService | None = None) -> None:
+        """Show the runs of a desk.
+
+        Args:
+            desk: its TopDown runs can be chosen.
+            parent: owner.
+            service: reads the results; one of its own by default.
+        """
+        super().__init__(parent)
+        self._desk = desk
+        self._choice = TopDownChoice()
+        self._answer: TopDownAnswer | None = None
+        self._reader = service or ResultService(self)
+        self._stale = False
+        self._shown_on: dict[TopDownTab, Path] = {}
+        self._make_widgets()
+        self._lay_out()
+        self._connect()
+        self._show_runs(desk.rows)
+
+    @property
+    def directory(self) -> Path | None:
+        """The run shown."""
+        found = self.run.currentData()
+        return found if isinstance(found, Path) else None
+
+    @property
+    def tab(self) -> TopDownTab:
+        """The picture shown."""
+        return list(TopDownTab)[self.tabs.currentIndex()]
+
+    @property
+    def answer(self) -> TopDownAnswer | None:
+        """What is shown, None before anything was read."""
+        return self._answer
+
+    @property
+    def choice(self) -> TopDownChoice:
+        """Which numbers are looked at."""
+        return self._choice
+
+    def show_run(self, directory: Path) -> None:
+        """Show the results of a run."""
+        place = next((n for n in range(self.run.count()) if self.run.itemData(n) == directory), -1)
+        if place >= 0:
+            self.run.setCurrentIndex(place)
+            self._ask()
+
+    def show_tab(self, tab: TopDownTab) -> None:
+        """Show a picture."""
+        self.tabs.setCurrentIndex(list(TopDownTab).index(tab))
+
+    def choose(self, choice: TopDownChoice) -> None:
+        """Look at other numbers."""
+        self._choice = choice
+        self._ask()
+
+    def use_shapes(self, path: Path) -> None:
+        """Draw the map with the shapes of a file."""
+        self.choose(replace(self._choice, shapes=str(path)))
+
+    def stop(self) -> None:
+        """End reading because the window closes."""
+        self._reader.stop()
+
+    # Building
+
+    def _make_widgets(self) -> None:
+        self.run = Chooser("Run", letters=24)
+        self.level = Chooser("Level")
+        self.query = Chooser("Query group", letters=18)
+        self.size = Chooser("Size of the units")
+        self.by = Chooser("Worst in what")
+        for by, words in BY_WORDS.items():
+            self.by.addItem(words, by)
+        self.value = Chooser("What the map colours")
+        for value in MapValue:
+            self.value.addItem(value.value, value)
+        self.unit = QLineEdit()
+        self.unit.setAccessibleName("Code of the unit")
+        self.unit.setPlaceholderText("code, e.g. 44007")
+        self.unit.setMaximumWidth(20 * GRID)
+        self.unit.returnPressed.connect(self._unit_typed)
+        self.shapes = TextButton("Shapes…", name="Choose the file of the map's shapes")
+        self.shapes.clicked.connect(self._browse)
+        self._choosers: dict[str, QWidget] = {
+            "level": self.level,
+            "query": self.query,
+            "size": self.size,
+            "by": self.by,
+            "value": self.value,
+            "unit": self.unit,
+            "shapes": self.shapes,
+        }
+        self._labels = {
+            "level": field_label("&Level", self.level),
+            "query": field_label("&Query", self.query),
+            "size": field_label("Si&ze", self.size),
+            "by": field_label("B&y", self.by),
+            "value": field_label("Sho&w", self.value),
+            "unit": field_label("&Place", self.unit),
+        }
+        self.tiles = {name: Tile() for name in ("criterion", "reliable", "error", "trials")}
+        rows = TopDownRowChart
+        self.charts: dict[TopDownTab, TopDownRowChart | TopDownHistogramChart | TopDownMapChart] = {
+            TopDownTab.ERRORS: rows("Errors by level", _TEACHING),
+            TopDownTab.SHAPE: TopDownHistogramChart("Distribution of errors", _TEACHING),
+            TopDownTab.BIAS: rows("Bias by true count", _TEACHING),
+            TopDownTab.CRITERION: rows("Redistricting criterion", _TEACHING),
+            TopDownTab.WORST: rows("Units farthest off", _TEACHING),
+            TopDownTab.PLACE: rows("One place", _TEACHING),
+            TopDownTab.MAP: TopDownMapChart("Map of errors", _TEACHING),
+        }
+        self.tabs = QTabWidget()
+        self.tabs.setAccessibleName("Pictures of the results")
+        self.tabs.setDocumentMode(True)
+        for tab, chart in self.charts.items():
+            self.tabs.addTab(chart, tab.value)
+        self._problems = Text(look="attention", wrap=True)
+        self.empty = EmptyPlace("results", EMPTY_TITLE, EMPTY_SENTENCE, action="Start a run", run=self.runs_wanted.emit)
+
+    def _lay_out(self) -> None:
+        head = QHBoxLayout()
+        head.setSpacing(GRID)
+        head.addWidget(field_label("&Run", self.run))
+        head.addWidget(self.run, 1)
+        tiles = QHBoxLayout()
+        tiles.setSpacing(GRID)
+        for tile in self.tiles.values():
+            tiles.addWidget(tile, 1)
+        bar = QHBoxLayout()
+        bar.setSpacing(GRID)
+        for name, widget in self._choosers.items():
+            if name in self._labels:
+                bar.addWidget(self._labels[name])
+            bar.addWidget(widget)
+        bar.addStretch(1)
+        filled = QWidget()
+        column = QVBoxLayout(filled)
+        column.setContentsMargins(MARGIN, GRID, MARGIN, GRID)
+        column.setSpacing(GRID)
+        column.addLayout(head)
+        column.addLayout(tiles)
+        column.addWidget(self._problems)
+        column.addLayout(bar)
+        column.addWidget(self.tabs, 1)
+        self._problems.hide()
+        self._stack = QStackedWidget()
+        self._stack.addWidget(filled)
+        self._stack.addWidget(self.empty)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, HALF, 0, 0)
+        whole.addWidget(self._stack)
+        self._show_choosers()
+
+    def _connect(self) -> None:
+        self._reader.answered.connect(self._show_answer)
+        self._reader.failed.connect(self._on_unreadable)
+        self.run.currentIndexChanged.connect(self._run_chosen)
+        self.tabs.currentChanged.connect(self._tab_chosen)
+        for chooser in (self.level, self.query, self.size, self.by, self.value):
+            chooser.currentIndexChanged.connect(self._chosen)
+        for chart in self.charts.values():
+            if isinstance(chart, ChartFrame):
+                chart.failed.connect(self.failed)
+        for tab in (TopDownTab.ERRORS, TopDownTab.CRITERION):
+            chart = self.charts[tab]
+            if isinstance(chart, TopDownRowChart):
+                chart.key_activated.connect(self._look_at_level)
+        worst, found = self.charts[TopDownTab.WORST], self.charts[TopDownTab.MAP]
+        if isinstance(worst, TopDownRowChart):
+            worst.key_activated.connect(self._look_at_unit)
+        if isinstance(found, TopDownMapChart):
+            found.unit_activated.connect(self._look_at_unit)
+        self._desk.changed.connect(self._show_runs)
+        self._desk.progressed.connect(self._on_progress)
+
+    # What is asked
+
+    def _ask(self, _index: int = 0) -> None:
+        """Read what the choosers say, now if the page can be seen, else when it is."""
+        self._stale = not self.isVisible()
+        directory = self.directory
+        if directory is None or self._stale:
+            return
+        if self._shown_on.get(self.tab) != directory:
+            self.charts[self.tab].show_empty(READING)
+        self._reader.request(TopDownRequest(directory, self.tab, self._choice))  # type: ignore[arg-type]  # the service carries any request
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._stale or self._answer is None:
+            self._ask()
+
+    def sizeHint(self) -> QSize:
+        return QSize(900, 700)
+
+    def _run_chosen(self, _index: int) -> None:
+        self._answer = None
+        self._ask()
+
+    def _tab_chosen(self, _index: int) -> None:
+        self._show_choosers()
+        self._ask()
+
+    def _chosen(self, _index: int) -> None:
+        self.choose(
+            replace(
+                self._choice,
+                level=self.level.currentData() or "",
+                query=self.query.currentData() or "",
+                size=self.size.currentData() or ALL_SIZES,
+                unit="" if self.level.currentData() != self._choice.level else self._choice.unit,
+                by=self.by.currentData(),
+                value=self.value.currentData(),
+            )
+        )
+
+    def _unit_typed(self) -> None:
+        self.choose(replace(self._choice, unit=self.unit.text().strip()))
+
+    def _look_at_level(self, level: str) -> None:
+        self._choice = replace(self._choice, level=level, unit="")
+        self.show_tab(TopDownTab.SHAPE)
+        self._ask()
+
+    def _look_at_unit(self, code: str) -> None:
+        self._choice = replace(self._choice, unit=code)
+        self.show_tab(TopDownTab.PLACE)
+        self._ask()
+
+    def _browse(self) -> None:
+        dialog = QFileDialog(self, "Choose the shapes", self._choice.shapes)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setNameFilters(["Shapes (*.geojson *.geojson.gz *.json *.json.gz)", "All files (*)"])
+        dialog.fileSelected.connect(lambda name: self.use_shapes(Path(name)))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def _on_progress(self, directory: Path) -> None:
+        if directory == self.directory:
+            self._ask()
+
+    # What is shown
+
+    def _show_runs(self, rows: tuple[RunRow, ...]) -> None:
+        readable = [row for row in rows if row.spec is not None and isinstance(row.spec.scenario.method, TopDown)]
+        self._stack.setCurrentIndex(0 if readable else 1)
+        chosen = self.directory
+        entries = [(run_words(row), row.directory) for row in readable]
+        blocked = self.run.blockSignals(True)
+        if [self.run.itemData(n) for n in range(self.run.count())] != [directory for _words, directory in entries]:
+            self.run.clear()
+            for words, directory in entries:
+                self.run.addItem(words, directory)
+        for place, (words, _directory) in enumerate(entries):
+            if self.run.itemText(place) != words:
+                self.run.setItemText(place, words)
+        with_trials = [row.directory for row in readable if row.trials]
+        wanted = chosen if chosen in [row.directory for row in readable] else next(iter(with_trials), None)
+        self.run.setCurrentIndex(next((n for n in range(self.run.count()) if self.run.itemData(n) == wanted), 0))
+        self.run.blockSignals(blocked)
+        if self.directory != chosen:
+            self._answer = None
+            self._ask()
+
+    def _show_answer(self, answer: object) -> None:
+        if not isinstance(answer, TopDownAnswer) or answer.asked.directory != self.directory:
+            return
+        if self._choice not in {answer.asked.choice, answer.request.choice}:
+            return  # something else was chosen meanwhile; its answer is on the way
+        self._answer = answer
+        self._show_tiles(answer.headline)
+        self._problems.setVisible(bool(answer.problems))
+        self._problems.setText("\n".join(answer.problems[:3]))
+        if answer.offer is not None:
+            self._choice = answer.request.choice
+            self._show_offer(answer.offer)
+        if answer.request.tab is not None:
+            self._shown_on[answer.request.tab] = answer.request.directory
+            self._show_content(answer.request.tab, answer.content, answer.headline)
+        self.headline_read.emit(answer.headline)
+
+    def _show_tiles(self, run: TopDownHeadline) -> None:
+        contents = {
+            "criterion": criterion_tile(run),
+            "reliable": reliable_tile(run),
+            "error": error_tile(run),
+            "trials": topdown_trials_tile(run),
+        }
+        for name, content in contents.items():
+            show_tile(self.tiles[name], content)
+
+    def _show_offer(self, offer: TopDownOffer) -> None:
+        choice = self._choice
+        _offer(self.level, [(level_title(level), level) for level in offer.levels], choice.level)
+        _offer(self.query, [(query_title(query), query) for query in offer.queries], choice.query)
+        sizes = [("all sizes", ALL_SIZES), *((f"{size} people", size) for size in offer.sizes)]
+        _offer(self.size, sizes, choice.size)
+        self.by.select(choice.by)
+        self.value.select(choice.value)
+        if not self.unit.hasFocus():
+            self.unit.setText(choice.unit)
+        name = Path(choice.shapes).name if choice.shapes else "Shapes…"
+        self.shapes.setText(name)
+
+    def _show_choosers(self) -> None:
+        wanted = _SHOWN[self.tab]
+        for name, widget in self._choosers.items():
+            widget.setVisible(name in wanted)
+            if name in self._labels:
+                self._labels[name].setVisible(name in wanted)
+
+    def _show_content(self, tab: TopDownTab, content: TopDownContent | None, run: TopDownHeadline) -> None:
+        chart, unit = self.charts[tab], counted(run.spec.scenario.topdown.schema)
+        if content is None:
+            chart.show_empty(COUNTING)
+        elif isinstance(chart, TopDownHistogramChart) and isinstance(content, ErrorsContent):
+            found = histogram(content, self._choice, unit)
+            if found is None:
+                chart.show_empty("No unit of this level is of this size, or its numbers are too many to split by size.")
+            else:
+                chart.show_content(found)
+        elif isinstance(chart, TopDownMapChart) and isinstance(content, MapContent):
+            chart.show_picture(map_picture(content, unit))
+        elif isinstance(chart, TopDownRowChart):
+            self._show_rows(chart, content, unit)
+
+    def _show_rows(self, chart: TopDownRowChart, content: TopDownContent, unit: str) -> None:
+        match content:
+            case ErrorsContent():
+                chart.show_content(error_rows(content, self._choice, unit))
+                chart.select_key(self._choice.level)
+            case BiasContent():
+                chart.show_content(bias_rows(content, unit))
+            case CriterionContent():
+                chart.show_content(criterion_rows(content))
+                chart.select_key(self._choice.level)
+            case WorstContent():
+                chart.show_content(worst_rows(content, unit))
+            case PlaceContent():
+                if not self.unit.hasFocus():
+                    self.unit.setText(content.code)
+                chart.show_content(place_rows(content, unit))
+            case MapContent():
+                chart.show_empty(content.reason)
+
+    def _on_unreadable(self, error: PhexploreError) -> None:
+        self.charts[self.tab].show_empty(f"{error.sentence} {error.remedy}")
+        self.failed.emit(error)
+
+
+def _offer(chooser: Chooser, entries: list[tuple[str, str]], chosen: str) -> None:
+    """Make a chooser hold these entries and show one, without telling anybody."""
+    blocked = chooser.blockSignals(True)
+    if [(chooser.itemText(n), chooser.itemData(n)) for n in range(chooser.count())] != entries:
+        chooser.clear()
+        for words, data in entries:
+            chooser.addItem(words, data)
+    chooser.select(chosen)
+    chooser.blockSignals(blocked)
