@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def solve(matrix: Floats, right: Floats, size: int) -> None:
     """Replace `right` by matrix⁻¹ right; both ``float64[>= size, >= size]``, the matrix is destroyed."""
@@ -422,7 +423,6 @@ def sweep_numbers(  # noqa: PLR0913, PLR0914, PLR0917 - compiled code takes its 
                 before[n] += count * variance[me, n]
 
 
-
 @njit(cache=True, nogil=True, error_model="numpy")
 def gather_areas(  # noqa: PLR0913, PLR0914, PLR0917 - compiled code takes its arrays one by one
     first: Ints,
@@ -509,18 +509,19 @@ def gather_areas(  # noqa: PLR0913, PLR0914, PLR0917 - compiled code takes its a
                     for k in range(size):
                         value += product[i, k] * slope_below[below, j, k]
                     v[i, j] += value
-        rest = size - rank
-        if rest == 0 or not finite[pair]:
+        if rank == size or not finite[pair]:
             continue
-        # S R' = (sum of R P)', on the coordinates that are not known of every child.
-        for i in range(rest):
-            for j in range(rest):
-                a[i, j] = total[rank + i, rank + j]
-                right[i, j] = slopes[rank + j, rank + i]
-        solve(a, right, rest)
-        for i in range(rest):
-            for j in range(rest):
-                r[rank + j, rank + i] = right[i, j]
+        # S R' = (sum of R P)'; coordinates that are known of every child tell nothing and get a row of their own.
+        for i in range(size):
+            for j in range(size):
+                a[i, j] = total[i, j] if i >= rank else 0.0
+                right[i, j] = slopes[j, i] if i >= rank else 0.0
+            if i < rank:
+                a[i, i] = 1.0
+        solve(a, right, size)
+        for i in range(rank, size):
+            for j in range(size):
+                r[j, i] = right[i, j]
         for i in range(size):
             for j in range(size):
                 value = 0.0

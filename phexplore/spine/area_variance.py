@@ -203,4 +203,3 @@ def _children(prediction: Prediction, number: int, units: Ints) -> tuple[Ints, I
     rows = np.repeat(start - (ends - counts), counts) + np.arange(int(ends[-1]) if len(ends) else 0)
     first = np.concatenate([[0], ends]).astype(np.int64)
     return first, structure.child_class[rows], structure.child_count[rows], children.astype(np.int64)
-

@@ -198,6 +198,4 @@ def _parents(tree: GeoTree, number: int, below: Touched) -> Touched:
     touched = np.diff(np.append(first, len(parent)))
     # A child that is not touched adds one to the rest and nothing to the part.
     subtracted = np.add.reduceat(below.rest, first) + np.diff(first_child)[unit] - touched
-    return Touched(
-        area, unit, np.minimum(added, subtracted + 1), np.minimum(subtracted, added + 1), added, subtracted
-    )
+    return Touched(area, unit, np.minimum(added, subtracted + 1), np.minimum(subtracted, added + 1), added, subtracted)

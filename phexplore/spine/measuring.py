@@ -73,7 +73,9 @@ def measured(method: TopDown, levels: Sequence[str], onto: Schema | None = None)
             query = parse_query(source, name)
             share = method.query_shares[LevelQuery(level, name)]
             if query.schema != source:
-                remarks[f"{name} counts another histogram ({query.schema.title}) and tells nothing about this one."] = None
+                remarks[f"{name} counts another histogram ({query.schema.title}) and tells nothing about this one."] = (
+                    None
+                )
             elif share > 0:
                 own[query] = own.get(query, Fraction(0)) + share
         shares[level] = dict(project_shares(own, schema).shares)

@@ -166,9 +166,7 @@ class _Classes:
     def types(self, level: int, shares: NDArray[np.integer], known: int) -> Ints:
         """Return the type of each unit of a level."""
         found, which = np.unique(shares, return_inverse=True)
-        places = [
-            self._types.setdefault(UnitType(level, share, known), len(self._types)) for share in found.tolist()
-        ]
+        places = [self._types.setdefault(UnitType(level, share, known), len(self._types)) for share in found.tolist()]
         return np.array(places, np.int64)[which]
 
     def _class(self, measure: tuple[int, ...], children: Ints, counts: Ints) -> int:
@@ -194,14 +192,14 @@ class _Classes:
             return np.array([self._class((each,), none, none) for each in types.tolist()], np.int64)[which]
         order = np.lexsort((below, parent))
         parents, classes = parent[order], below[order]
-        first = np.flatnonzero(
-            np.concatenate([[True], (parents[1:] != parents[:-1]) | (classes[1:] != classes[:-1])])
-        )
+        first = np.flatnonzero(np.concatenate([[True], (parents[1:] != parents[:-1]) | (classes[1:] != classes[:-1])]))
         counts = np.diff(np.append(first, len(order)))
         classes, rows = classes[first], np.searchsorted(parents[first], np.arange(len(own) + 1))
         names = list(self._measures)
         found = np.empty(len(own), np.int64)
-        for unit, (start, end, kind) in enumerate(zip(rows[:-1].tolist(), rows[1:].tolist(), own.tolist(), strict=True)):
+        for unit, (start, end, kind) in enumerate(
+            zip(rows[:-1].tolist(), rows[1:].tolist(), own.tolist(), strict=True)
+        ):
             if end == start + 1 and counts[start] == 1:
                 child = int(classes[start])
                 if len(names) != len(self._measures):

@@ -131,7 +131,9 @@ class Prediction:
     def coordinates(self, kinds: Sequence[Kinds]) -> tuple[Floats, ...]:
         """Return coordinates of answers, one after the other, per block ``float64[answers, size]``."""
         rows = [
-            self.shape.decomposition.coordinates(each.query, answer) for each in kinds for answer in each.answers.tolist()
+            self.shape.decomposition.coordinates(each.query, answer)
+            for each in kinds
+            for answer in each.answers.tolist()
         ]
         return tuple(np.stack(columns) for columns in zip(*rows, strict=True))
 

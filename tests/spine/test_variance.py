@@ -17,8 +17,8 @@ from phexplore.workload.queries import parse_query
 CLOSE = 1e-10
 
 
-def worst(prediction, dense, schema, names, exact=1e-12):
-    """Return the largest relative error over all units and answers; variances that must be 0 are compared absolutely."""
+def worst(prediction, dense, schema, names, exact=1e-9):
+    """Return the largest relative error over all units and answers; variances that must be 0 are 0 in the recursion."""
     kinds = [prediction.kinds(parse_query(schema, name)) for name in names]
     table = prediction.variances(kinds)
     error, tree = 0.0, prediction.shape.tree
@@ -32,7 +32,7 @@ def worst(prediction, dense, schema, names, exact=1e-12):
                 assert kind.alike.sum() == len(own)
                 for answer in kind.answers.tolist():
                     if expected[answer] < exact:
-                        assert found[unit, column] < exact
+                        assert found[unit, column] == 0
                     else:
                         error = max(error, abs(found[unit, column] / expected[answer] - 1))
                     column += 1
@@ -63,7 +63,7 @@ def test_that_exact_counts_at_any_level_equal_dense_least_squares(seed, level, n
     number = int(level[1:])
     query = "total" if name == "tot" else "a_two * c"
     exact = [(number, unit, query) for unit in range(tree.levels[number].units)]
-    assert worst(predict(tree, method), dense(tree, method, schema, exact), schema, small.queries, 1e-10) < CLOSE
+    assert worst(predict(tree, method), dense(tree, method, schema, exact), schema, small.queries) < CLOSE
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -77,7 +77,7 @@ def test_that_nested_exact_counts_equal_dense_least_squares(seed, small, schema,
     method = small.method(tree, rng, invariants={"L3": ("tot",), "L1": ("va",)})
     exact = [(3, unit, "total") for unit in range(tree.blocks)]
     exact += [(1, unit, "a_two * c") for unit in range(tree.levels[1].units)]
-    assert worst(predict(tree, method), dense(tree, method, schema, exact), schema, small.queries, 1e-10) < CLOSE
+    assert worst(predict(tree, method), dense(tree, method, schema, exact), schema, small.queries) < CLOSE
 
 
 def test_that_exact_counts_that_do_not_nest_are_refused(small, schema, monkeypatch):
@@ -97,9 +97,7 @@ def test_that_bypassed_spines_equal_dense_least_squares(rule, framework, small, 
     for _ in range(3):
         tree = small.random_tree(rng)
         method = small.method(tree, rng, framework=framework, invariants={"L1": ("tot",)})
-        found = allocate(
-            tree, method.level_shares, rule, pure_dp=framework is PrivacyFramework.PURE_DP
-        ).tree
+        found = allocate(tree, method.level_shares, rule, pure_dp=framework is PrivacyFramework.PURE_DP).tree
         exact = [(1, unit, "total") for unit in range(found.levels[1].units)]
         assert worst(predict(found, method), dense(found, method, schema, exact), schema, small.queries) < CLOSE
 
@@ -118,8 +116,6 @@ def test_that_two_parts_of_a_state_keep_its_total_together(small, schema, dense)
     prediction = predict(tree, method)
     expected = dense(tree, method, schema, [(1, (0, 2), "total"), (1, (1, 3), "total")])
     assert worst(prediction, expected, schema, small.queries) < CLOSE
-    state = EntitySet("state", np.array(["09", "44", "09 and a part of 44"]), np.array([0, 7, 14, 23]), np.array([]))
-    blocks = [np.r_[0:3, 5:9], np.r_[3:5, 9:14], np.r_[0:3, 5:9, 3:5]]
     blocks = [np.flatnonzero(sum(expected.indicator(tree.levels[1], u) for u in units)) for units in ((0, 2), (1, 3))]
     blocks.append(np.sort(np.concatenate([blocks[0], np.flatnonzero(expected.indicator(tree.levels[1], 1))])))
     state = EntitySet(
