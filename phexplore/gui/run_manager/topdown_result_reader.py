@@ -330,9 +330,7 @@ def _headline(run: TopDownRun, headline: TopDownHeadline) -> TopDownHeadline:
     errors = run.estimates(level, query)[:, :, 0] - run.exact(level, query)[:, 0]
     shares = run.shares(level)
     criterion = redistricting_criterion(shares).coverage if shares is not None else None
-    count = {
-        name: sum(int(str(each.get(name, 0))) for each in run.metadata.values()) for name in ("failsafe", "families")
-    }
+    count = {name: sum(_counted(each.get(name)) for each in run.metadata.values()) for name in ("failsafe", "families")}
     return replace(
         headline,
         level=level,
@@ -343,6 +341,13 @@ def _headline(run: TopDownRun, headline: TopDownHeadline) -> TopDownHeadline:
         failsafe=count["failsafe"],
         families=count["families"],
     )
+
+
+def _counted(value: object) -> int:
+    """Return a count of a trial's file: a number, or numbers by level."""
+    if isinstance(value, dict):
+        return sum(int(each) for each in value.values())
+    return value if isinstance(value, int) else 0
 
 
 def _errors(run: TopDownRun, choice: TopDownChoice) -> ErrorsContent:

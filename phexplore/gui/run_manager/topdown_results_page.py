@@ -162,7 +162,7 @@ class TopDownResultsPage(QWidget):
         self.run = Chooser("Run", letters=24)
         self.level = Chooser("Level")
         self.query = Chooser("Query group", letters=18)
-        self.size = Chooser("Size of the units")
+        self.sizes = Chooser("Size of the units")
         self.by = Chooser("Worst in what")
         for by, words in BY_WORDS.items():
             self.by.addItem(words, by)
@@ -179,7 +179,7 @@ class TopDownResultsPage(QWidget):
         self._choosers: dict[str, QWidget] = {
             "level": self.level,
             "query": self.query,
-            "size": self.size,
+            "size": self.sizes,
             "by": self.by,
             "value": self.value,
             "unit": self.unit,
@@ -188,7 +188,7 @@ class TopDownResultsPage(QWidget):
         self._labels = {
             "level": field_label("&Level", self.level),
             "query": field_label("&Query", self.query),
-            "size": field_label("Si&ze", self.size),
+            "size": field_label("Si&ze", self.sizes),
             "by": field_label("B&y", self.by),
             "value": field_label("Sho&w", self.value),
             "unit": field_label("&Place", self.unit),
@@ -251,7 +251,7 @@ class TopDownResultsPage(QWidget):
         self._reader.failed.connect(self._on_unreadable)
         self.run.currentIndexChanged.connect(self._run_chosen)
         self.tabs.currentChanged.connect(self._tab_chosen)
-        for chooser in (self.level, self.query, self.size, self.by, self.value):
+        for chooser in (self.level, self.query, self.sizes, self.by, self.value):
             chooser.currentIndexChanged.connect(self._chosen)
         for chart in self.charts.values():
             if isinstance(chart, ChartFrame):
@@ -302,7 +302,7 @@ class TopDownResultsPage(QWidget):
                 self._choice,
                 level=self.level.currentData() or "",
                 query=self.query.currentData() or "",
-                size=self.size.currentData() or ALL_SIZES,
+                size=self.sizes.currentData() or ALL_SIZES,
                 unit="" if self.level.currentData() != self._choice.level else self._choice.unit,
                 by=self.by.currentData(),
                 value=self.value.currentData(),
@@ -389,7 +389,7 @@ class TopDownResultsPage(QWidget):
         _offer(self.level, [(level_title(level), level) for level in offer.levels], choice.level)
         _offer(self.query, [(query_title(query), query) for query in offer.queries], choice.query)
         sizes = [("all sizes", ALL_SIZES), *((f"{size} people", size) for size in offer.sizes)]
-        _offer(self.size, sizes, choice.size)
+        _offer(self.sizes, sizes, choice.size)
         self.by.select(choice.by)
         self.value.select(choice.value)
         if not self.unit.hasFocus():
