@@ -7,6 +7,7 @@ from typing import assert_never
 
 from phexplore.accuracy.forecast import Forecast, forecast
 from phexplore.accuracy.margins import keeps_target
+from phexplore.accuracy.subspace_check import check_subspace
 from phexplore.accuracy.topdown_check import check_topdown
 from phexplore.catalog.states import PUERTO_RICO, states
 from phexplore.catalog.tables import queries, sensitivity, tables, truncated_tables
@@ -16,6 +17,7 @@ from phexplore.model.keys import QueryKey, Region
 from phexplore.model.numbers import Unlimited, decimal_text, exact_text
 from phexplore.model.phsafe import PhSafe, PrivacyFramework
 from phexplore.model.scenario import Scenario
+from phexplore.model.subspace import Subspace
 from phexplore.model.topdown import TopDown
 from phexplore.noise.distributions import NoiseOutOfRangeError, noise_for
 
@@ -32,6 +34,8 @@ def check(scenario: Scenario) -> list[Issue]:
                     issues += _noise_out_of_range(method)
         case TopDown() as method:
             issues = check_topdown(method)
+        case Subspace() as method:
+            issues = check_subspace(method)
         case _:
             assert_never(scenario.method)
     return sorted(issues, key=lambda issue: issue.severity is not Severity.ERROR)

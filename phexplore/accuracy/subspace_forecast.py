@@ -9,10 +9,11 @@ from functools import lru_cache
 
 from phexplore.accounting.gaussian_calibration import PaperConstant, paper_constant
 from phexplore.accounting.subspace_noise import Contrasted, NoisePlan, Shaped, gaussian_budget, noise_plan
-from phexplore.accuracy.forecast import EpsilonFigure
+from phexplore.accounting.zcdp import epsilon
+from phexplore.accuracy.forecast import HEADLINE_DELTA, EpsilonFigure
 from phexplore.accuracy.subspace_errors import AnswerClass, answer_classes, expected_squared_error
 from phexplore.errors import PhexploreError
-from phexplore.model.conventions import Conventions, Neighbours
+from phexplore.model.conventions import Conventions, Conversion, Neighbours
 from phexplore.model.numbers import exact_text
 from phexplore.model.subspace import (
     Basis,
@@ -139,13 +140,36 @@ def forecast_subspace(method: Subspace, conventions: Conventions) -> SubspaceFor
         conventions=conventions,
         epsilon=method.epsilon,
         delta=method.delta,
-        epsilons=(EpsilonFigure(None, Neighbours.BOUNDED, None, method.delta, _rounded_up(method.epsilon)),),
+        epsilons=_epsilons(method, releases),
         releases=releases,
         disclosure=disclosure,
         protected=_protected(method, releases),
         not_protected=_not_protected(releases, disclosure),
         paper=paper_constant(gaussian_budget(method), method.delta) if gaussian_budget(method) else None,
     )
+
+
+def _epsilons(method: Subspace, releases: Sequence[ReleaseForecast]) -> tuple[EpsilonFigure, ...]:
+    """Return ε at the δ of the scenario and at the headline δ, which pure releases keep at any δ."""
+    stated = EpsilonFigure(None, Neighbours.BOUNDED, None, method.delta, _rounded_up(method.epsilon))
+    if method.delta == HEADLINE_DELTA:
+        return (stated,)
+    gaussian = sum((each.plan.squared_mu for each in releases if each.plan.squared_mu is not None), Fraction(0))
+    if not gaussian:
+        return stated, replace(stated, delta=HEADLINE_DELTA)
+    # ε adds over pure releases and the curve of all Gaussian ones together, whose ρ is Σμ²/2.
+    rho, conversion = gaussian / 2, Conversion.GAUSSIAN_CONTINUOUS
+    value = _rounded_up(method.epsilon - gaussian_budget(method)) + epsilon(rho, HEADLINE_DELTA, conversion)
+    return stated, EpsilonFigure(conversion, Neighbours.BOUNDED, rho, HEADLINE_DELTA, value * (1 + 2**-50))
+
+
+def subspace_margins(method: Subspace, conventions: Conventions) -> dict[tuple[str, str], float | None]:
+    """Return the margin of each kind of answer by release and first answer, under the convention's rule."""
+    return {
+        (each.plan.name, f"answers like {kind.first}"): kind.margins.by(conventions.margin)
+        for each in forecast_subspace(method, conventions).releases
+        for kind in each.classes
+    }
 
 
 def _rounded_up(value: Fraction) -> float:
@@ -306,8 +330,8 @@ def _not_protected(releases: Sequence[ReleaseForecast], disclosure: Disclosure) 
         exact = "; ".join(str(invariant) for invariant in each.plan.release.invariants)
         if exact:
             sentences.append(
-                f"{each.plan.name}: {exact} ({each.plan.space.rank:,} independent sums) are published exactly, and so is "
-                "everything that can be computed from them. No ε or δ describes them: a replacement that changes them shows."
+                f"{each.plan.name}: every {exact} is published exactly (independent sums: {each.plan.space.rank:,}), and so is "
+                "everything that can be computed from them. No ε or δ describes that: a replacement that changes them shows."
             )
     if disclosure.determined:
         sentences.append(

@@ -9,6 +9,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
+from phexplore.catalog.subspace_presets import SubspaceEntry, subspace_entries
 from phexplore.catalog.tables import queries
 from phexplore.catalog.topdown_presets import TopDownEntry, topdown_entries
 from phexplore.errors import UnknownNameError
@@ -48,6 +49,7 @@ def presets() -> Mapping[str, Preset]:
     content = json.loads(resource("presets/sdhc.json").read_text(encoding="utf-8"))
     found = [_sdhc(entry) for entry in content["presets"]]
     found += [_topdown(entry) for entry in topdown_entries().values()]
+    found += [_subspace(entry) for entry in subspace_entries().values()]
     return MappingProxyType({preset.id: preset for preset in found})
 
 
@@ -81,6 +83,11 @@ def _topdown(entry: TopDownEntry) -> Preset:
     return Preset(
         entry.id, entry.title, entry.source, f"{entry.product} (TopDown)", scenario, entry.partner, entry.errata
     )
+
+
+def _subspace(entry: SubspaceEntry) -> Preset:
+    scenario = Scenario(name=entry.title, method=entry.method, baseline=entry.id)
+    return Preset(entry.id, entry.title, entry.source, entry.product, scenario, errata=entry.errata)
 
 
 def _by_query(tables: Mapping[str, Mapping[str, str]], parse: Any) -> dict[QueryKey, Any]:

@@ -20,6 +20,7 @@ from phexplore.model.diff import diff as differences
 from phexplore.model.numbers import Unlimited, exact_text, total_budget
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
+from phexplore.model.subspace import Subspace
 from phexplore.model.topdown import TopDown
 
 SCENARIO = typer.Argument(
@@ -90,6 +91,11 @@ def forecast(scenario: str = SCENARIO, as_json: bool = JSON) -> None:
             _forecast_phsafe(found, as_json=as_json)
         case TopDown():
             _forecast_topdown(found, as_json=as_json)
+        case Subspace() as method:
+            from phexplore.accuracy.subspace_forecast import forecast_subspace
+            from phexplore.cli.subspace_printing import print_forecast
+
+            print_forecast(found, forecast_subspace(method, found.conventions), as_json=as_json)
         case _:
             assert_never(found.method)
 
@@ -225,12 +231,15 @@ def _total(scenario: Scenario) -> str:
             return exact_text(total if isinstance(total, Unlimited) else 2 * total)
         case TopDown() as method:
             return exact_text(method.total)
+        case Subspace() as method:
+            return exact_text(method.epsilon)
         case _:
             assert_never(scenario.method)
 
 
 def _margins(scenario: Scenario) -> dict[tuple[str, str], float | None]:
     from phexplore.accuracy.forecast import forecast as compute
+    from phexplore.accuracy.subspace_forecast import subspace_margins
     from phexplore.accuracy.topdown_forecast import forecast_topdown
 
     convention = scenario.conventions.margin
@@ -245,6 +254,8 @@ def _margins(scenario: Scenario) -> dict[tuple[str, str], float | None]:
                 (entry.key.query, entry.key.level): entry.margins.by(convention) if entry.margins else None
                 for entry in forecast_topdown(method, scenario.conventions).entries
             }
+        case Subspace() as method:
+            return subspace_margins(method, scenario.conventions)
         case _:
             assert_never(scenario.method)
 

@@ -1,0 +1,70 @@
+"""The forecast of releases under subspace privacy for people."""
+
+from __future__ import annotations
+
+from phexplore.accuracy.subspace_forecast import ReleaseForecast, SubspaceForecast, alternatives
+from phexplore.catalog.presets import presets
+from phexplore.cli.printing import print_json, print_table
+from phexplore.model.numbers import exact_text
+from phexplore.model.scenario import Scenario
+from phexplore.report.subspace_forecast_json import shown_classes, subspace_json
+
+
+def print_forecast(scenario: Scenario, figures: SubspaceForecast, *, as_json: bool) -> None:
+    """Print all figures."""
+    preset = presets().get(scenario.baseline)
+    errata = preset.errata if preset is not None else ()
+    if as_json:
+        print_json(subspace_json(scenario, figures, errata))
+        return
+    delta = f", δ = {exact_text(figures.delta)}" if figures.delta else ""
+    print(scenario.name)
+    print(f"ε = {exact_text(figures.epsilon)}{delta} (replace one record)")
+    for sentence in figures.protected:
+        print(f"protected: {sentence}")
+    for sentence in figures.not_protected:
+        print(f"not protected: {sentence}")
+    if figures.paper is not None and not figures.paper.protects:
+        print(
+            f"erratum: the paper's constant would have {figures.paper.factor:.3g} times the δ asked for; it is not used."
+        )
+    for erratum in errata:
+        print(f"erratum: {erratum}")
+    for release in figures.releases:
+        print()
+        _print_release(scenario, release)
+
+
+def _print_release(scenario: Scenario, release: ReleaseForecast) -> None:
+    plan = release.plan
+    print(f"{plan.name}: {plan.release}")
+    for report in plan.space.reports:
+        redundant = f" ({report.why})" if report.why else ""
+        print(f"  exact: {report.name}: {report.independent:,} of {report.rows:,} sums independent{redundant}")
+    for sentence in release.explanation:
+        print(f"  {sentence}")
+    print(f"  expected squared error {release.squared_error:,.2f} people² over {plan.space.size:,} answers")
+    factor = release.approximation.factor
+    print(f"  {f'at most {factor:.3f} times ' if factor else ''}{release.approximation.words}")
+    rows = [
+        (
+            str(kind.first),
+            f"{kind.answers:,}",
+            exact_text(kind.unit_variance),
+            f"{kind.variance**0.5:,.4f}",
+            "-" if kind.margins.exact is None else f"{kind.margins.exact:,}",
+            f"{kind.margins.normal:,.2f}",
+        )
+        for kind in shown_classes(release.classes)
+    ]
+    header = ("first answer", "answers", "variance at unit noise", "σ", "MOE exact", "MOE normal")
+    print_table(header, rows, right=range(6))
+    others = [
+        (
+            other.mechanism.title + (f", {other.basis.value}" if other.basis else ""),
+            "-" if other.squared_error is None else f"{other.squared_error:,.0f}",
+            other.why_not if other.squared_error is None else f"{other.squared_error / release.squared_error:.3f}",
+        )
+        for other in alternatives(scenario.subspace, plan.name)
+    ]
+    print_table(("other mechanisms", "squared error", "ratio"), others, right=(1,))
