@@ -31,6 +31,11 @@ from phexplore.simulate.phsafe_output import write_output
 from phexplore.simulate.phsafe_release import PhsafeReleaser
 from phexplore.simulate.tabulation import Tabulation
 
+_UNMARKED = (
+    "These data carry no mark of this program's generator or converters. If they are confidential, parameters chosen by "
+    "looking at this run reveal something about them: tune on synthetic or public data. That the run went on all the same "
+    "is written into its log."
+)
 _SEEDED = "Drawn from a seed: anyone who has it can take the noise away. For simulation only, never for release."
 _FROM_SYSTEM = "Drawn from the operating system. Every trial that is released spends the budget once more."
 _NOT_PRIVATE = "Exact counts, not protected."
@@ -94,6 +99,8 @@ class PrivateSimulation:
                 writer=files.trial_writer(*columns, label),
             )
         watch.note(label)
+        if not spec.data.synthetic:
+            watch.note(_UNMARKED)
 
     @property
     def _parameters(self) -> PhSafe:
@@ -168,6 +175,8 @@ class ExactSimulation:
         self._exact, self._files = exact, files
         self._writer = files.trial_writer(blank, np.zeros(len(keys)), _NOT_PRIVATE)
         watch.note(_NOT_PRIVATE)
+        if not spec.data.synthetic:
+            watch.note(_UNMARKED)
 
     def write_trial(self, index: int, path: Path) -> TrialFigures:
         """Write the counts; see `Simulation.write_trial`."""

@@ -228,6 +228,7 @@ def test_that_noise_of_the_operating_system_never_repeats(us: Scenario, tmp_path
         simulation.write_trial(0, tmp_path / name)
     assert (tmp_path / "a").read_bytes() != (tmp_path / "b").read_bytes()
     assert any("once more" in note for note in watch.notes)
+    assert not any("no mark" in note for note in watch.notes)
 
 
 def test_that_a_run_without_noise_gives_the_truncated_counts(us: Scenario, tmp_path: Path) -> None:
@@ -293,6 +294,7 @@ def test_that_files_in_any_order_give_the_same_truth(results: RunResults, us: Sc
     spec, watch = RunSpec(us, describe_data(tmp_path), 1, 7), SilentWatch()
     make_simulation(spec, directory).prepare(watch)
     assert any("not sorted" in note for note in watch.notes)
+    assert any("no mark of this program's generator" in note for note in watch.notes)
     found = read_truth(directory / "truth.parquet")
     assert found.keys.same_as(results.keys)
     assert np.array_equal(found.truth.truncated, results.truth().truncated)
