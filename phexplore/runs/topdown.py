@@ -166,6 +166,7 @@ class TopDownSimulation:
                 "checks": trial_checks(shared.world, descent),
                 "failsafe": descent.record.failed,
                 "relaxed": descent.record.relaxed,
+                "unfinished": descent.record.unfinished,
                 "families": descent.record.families,
             },
         )

@@ -97,6 +97,7 @@ def topdown_summary(spec: RunSpec, full: World, estimated: World, trials: TrialR
         },
         "failsafe": sum(int(each["failsafe"]) for each in found),
         "relaxed": sum(int(each["relaxed"]) for each in found),
+        "unfinished": sum(int(each["unfinished"]) for each in found),
         "broken_totals": broken,
         "privacy": privacy_json(spec, estimated.design),
         "design": design_json(spec, estimated.design),

@@ -124,6 +124,7 @@ class TrialRecord:
         seconds: per phase, summed over threads.
         failed: parents that the failsafe took over.
         relaxed: of these, parents whose children break bounds.
+        unfinished: parents whose least squares did not reach the accuracy asked for.
         negative: counts below zero.
         within: noise within its margin.
         numbers: noise in all.
@@ -133,6 +134,7 @@ class TrialRecord:
     seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(PHASES, 0.0))
     failed: int = 0
     relaxed: int = 0
+    unfinished: int = 0
     negative: int = 0
     within: int = 0
     numbers: int = 0
@@ -144,6 +146,7 @@ class TrialRecord:
             self.seconds[name] += seconds
         self.failed += result.failed
         self.relaxed += result.relaxed
+        self.unfinished += result.unfinished
         self.negative += result.negative
         self.within += result.within
         self.numbers += result.numbers

@@ -73,6 +73,7 @@ class RangeResult:
         negative: counts below zero that rounding left.
         failed: parents that the failsafe took over.
         relaxed: of these, parents whose bounds contradict each other; their children break some.
+        unfinished: parents whose least squares did not reach the accuracy asked for; rounded all the same.
         within: noise within its margin.
         numbers: noise in all.
         solved: families that were solved, neither empty nor copied.
@@ -83,6 +84,7 @@ class RangeResult:
     negative: int
     failed: int
     relaxed: int
+    unfinished: int
     within: int
     numbers: int
     solved: int
@@ -116,6 +118,7 @@ def estimate(task: FamilyRange, source: MeasurementSource, options: Estimation) 
         negative=int(np.count_nonzero(rounded.counts < 0)),
         failed=repaired.families,
         relaxed=repaired.relaxed,
+        unfinished=len(found.families_with(Status.UNFINISHED)),
         within=measured.within,
         numbers=measured.numbers,
         solved=len(found.families_with(Status.SOLVED, Status.UNFINISHED)),

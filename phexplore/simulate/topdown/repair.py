@@ -32,7 +32,7 @@ class Repaired:
     """What the failsafe did.
 
     Attributes:
-        families: it was used for.
+        families: whose counts it replaced.
         relaxed: of these, families that break a bound.
     """
 
@@ -61,7 +61,7 @@ def repair(
     Raises:
         RepairError: HiGHS finds nothing.
     """
-    relaxed = 0
+    replaced = relaxed = 0
     starts = level.value_start
     for family in families.tolist():
         first, last = level.child_start[family], level.child_start[family + 1]
@@ -75,10 +75,11 @@ def repair(
         if _is_whole(plan, held, cells, parent, lower, upper):
             # Not solved to the last digit, but rounded within every bound: the rounding stands.
             continue
+        replaced += 1
         target = _starting_point(estimate, parent, options.snap)
         counts[begin:end] = nearest_whole(plan, target, cells, parent, lower, upper).ravel()
         relaxed += not _is_whole(plan, counts[begin:end].reshape(shape), cells, parent, lower, upper)
-    return Repaired(len(families), relaxed)
+    return Repaired(replaced, relaxed)
 
 
 def _starting_point(estimate: NDArray[np.float64], parent: Ints | None, snap: float) -> NDArray[np.float64]:
