@@ -204,7 +204,7 @@ class BudgetTable(QAbstractTableModel):
         after = update.after.scenario
         if (before.scenario.conventions, before.scenario.phsafe.framework) != (
             after.conventions,
-            after.method.framework,
+            after.phsafe.framework,
         ):
             self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(COLUMNS) - 1)
 
