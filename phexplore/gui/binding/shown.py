@@ -7,27 +7,45 @@ from functools import cached_property
 
 from phexplore.accuracy.check import check
 from phexplore.accuracy.forecast import Forecast, forecast
+from phexplore.accuracy.topdown_forecast import TopDownForecast, forecast_topdown
 from phexplore.catalog.presets import Preset, presets
 from phexplore.errors import PhexploreError
 from phexplore.model.issues import Issue
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
+from phexplore.model.topdown import TopDown
 from phexplore.model.workbook import Workbook
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reference:
-    """What the current scenario is compared with.
+    """What the current scenario is compared with: parameters of the same system.
 
     Attributes:
         title: for people.
         scenario: its parameters.
-        figures: its forecast.
     """
 
     title: str
     scenario: Scenario
-    figures: Forecast
+
+    @cached_property
+    def figures(self) -> Forecast:
+        """The forecast of PHSafe parameters.
+
+        Raises:
+            TypeError: they are of another system.
+        """
+        return forecast(self.scenario)
+
+    @cached_property
+    def topdown(self) -> TopDownForecast:
+        """The forecast of TopDown parameters.
+
+        Raises:
+            TypeError: they are of another system.
+        """
+        return forecast_topdown(self.scenario.topdown, self.scenario.conventions)
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,14 +55,30 @@ class Shown:
     Attributes:
         workbook: all scenarios.
         scenario: the active one.
-        figures: its forecast.
         reference: what it is compared with, None for nothing.
     """
 
     workbook: Workbook
     scenario: Scenario
-    figures: Forecast
     reference: Reference | None
+
+    @cached_property
+    def figures(self) -> Forecast:
+        """The forecast of PHSafe parameters.
+
+        Raises:
+            TypeError: the active scenario is of another system.
+        """
+        return forecast(self.scenario)
+
+    @cached_property
+    def topdown(self) -> TopDownForecast:
+        """The forecast of TopDown parameters.
+
+        Raises:
+            TypeError: the active scenario is of another system.
+        """
+        return forecast_topdown(self.scenario.topdown, self.scenario.conventions)
 
     @cached_property
     def issues(self) -> tuple[Issue, ...]:
@@ -68,21 +102,24 @@ def require_shown(workbook: Workbook) -> Workbook:
     """Return the workbook if the window can show all of it.
 
     Raises:
-        NotShownError: a scenario holds another system than PHSafe.
+        NotShownError: a scenario holds another system than PHSafe or TopDown.
+        PhexploreError: its figures cannot be computed, e.g. a query group is unknown.
     """
     for scenario in workbook.scenarios:
-        if not isinstance(scenario.method, PhSafe):
+        if not isinstance(scenario.method, PhSafe | TopDown):
             raise NotShownError(
                 f"The scenario {scenario.name!r} holds {type(scenario.method).__name__} parameters; the window edits the "
-                "S-DHC (PHSafe).",
+                "S-DHC (PHSafe) and TopDown.",
                 "Use it on the command line, e.g. phexplore forecast.",
             )
+        if isinstance(scenario.method, TopDown):
+            forecast_topdown(scenario.method, scenario.conventions)
     return workbook
 
 
 def shown_presets() -> tuple[Preset, ...]:
     """Return the presets the window can start from and compare with, in order."""
-    return tuple(preset for preset in presets().values() if isinstance(preset.scenario.method, PhSafe))
+    return tuple(preset for preset in presets().values() if isinstance(preset.scenario.method, PhSafe | TopDown))
 
 
 def shown(workbook: Workbook, before: Shown | None = None) -> Shown:
@@ -94,7 +131,10 @@ def shown(workbook: Workbook, before: Shown | None = None) -> Shown:
     """
     scenario = workbook.scenario
     reference = _reference(workbook, before.reference if before is not None else None)
-    return Shown(workbook, scenario, forecast(scenario), reference)
+    found = Shown(workbook, scenario, reference)
+    # Figures that cannot be computed refuse the edit here, not while something is painted.
+    _ = found.topdown if isinstance(scenario.method, TopDown) else found.figures
+    return found
 
 
 def _reference(workbook: Workbook, before: Reference | None) -> Reference | None:
@@ -103,9 +143,11 @@ def _reference(workbook: Workbook, before: Reference | None) -> Reference | None
         title, scenario = name, workbook.find(name)
     else:
         preset = presets().get(name)
-        if preset is None or not isinstance(preset.scenario.method, PhSafe):
+        if preset is None:
             return None
         title, scenario = preset.title, preset.scenario
+    if type(scenario.method) is not type(workbook.scenario.method):
+        return None
     if before is not None and before.scenario is scenario and before.title == title:
         return before
-    return Reference(title, scenario, forecast(scenario))
+    return Reference(title, scenario)

@@ -8,10 +8,10 @@ from PySide6.QtCore import QObject, Signal
 
 from phexplore.gui.binding.coalesced import Coalesced
 from phexplore.gui.binding.session import Refusal, Session
+from phexplore.gui.binding.shown import Shown, Update
 from phexplore.gui.binding.topdown_shown import TopDownShown, TopDownUpdate, topdown_shown
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery, TopDown
-from phexplore.model.workbook import Workbook
 
 Place = LevelQuery | str | None
 """What is inspected: a query at a level, a whole level, or everything."""
@@ -38,7 +38,7 @@ class TopDownSession(QObject):
         self._frames = Coalesced(self)
         self._frames.due.connect(self.settled)
         session.updated.connect(self._on_updated)
-        self._take(session.project.workbook)
+        self._take(session.shown)
 
     @property
     def is_active(self) -> bool:
@@ -93,22 +93,20 @@ class TopDownSession(QObject):
         """Go one step back."""
         self._session.undo()
 
-    def _take(self, workbook: Workbook) -> TopDownShown | None:
-        """Bring what is shown up to a workbook; return what it was before."""
+    def _take(self, whole: Shown) -> TopDownShown | None:
+        """Bring what is shown up to a version of the project; return what it was before."""
         before = self._shown
-        if isinstance(workbook.scenario.method, TopDown):
-            self._shown = topdown_shown(workbook, before)
+        if isinstance(whole.scenario.method, TopDown):
+            self._shown = topdown_shown(whole, before)
         return before
 
-    def _on_updated(self, update: object) -> None:
-        workbook = self._session.project.workbook
-        if not isinstance(workbook.scenario.method, TopDown):
+    def _on_updated(self, update: Update) -> None:
+        if not isinstance(update.after.scenario.method, TopDown):
             return
-        before = self._take(workbook)
+        before = self._take(update.after)
         after = self.shown
-        has_jumped = getattr(update, "before", None) is None or (
-            before is not None and before.scenario.name != after.scenario.name
-        )
+        was = update.before
+        has_jumped = was is None or before is None or was.scenario is not before.scenario
         if isinstance(self._selection, LevelQuery | str) and not _exists(self._selection, after.method):
             self.select(None)
         self.updated.emit(TopDownUpdate(None if has_jumped else before, after))

@@ -10,10 +10,10 @@ from phexplore.accuracy.topdown_forecast import (
     JointRelease,
     LevelQueryForecast,
     TopDownForecast,
-    forecast_topdown,
     joint_release,
 )
 from phexplore.catalog.presets import Preset, presets
+from phexplore.gui.binding.shown import Shown
 from phexplore.model.issues import Issue
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery, TopDown
@@ -94,35 +94,20 @@ class TopDownUpdate:
     after: TopDownShown
 
 
-def topdown_shown(workbook: Workbook, before: TopDownShown | None = None) -> TopDownShown:
-    """Return what is to be shown of a workbook whose active scenario is TopDown.
+def topdown_shown(whole: Shown, before: TopDownShown | None = None) -> TopDownShown:
+    """Return what is to be shown of a version whose active scenario is TopDown.
 
     Args:
-        workbook: the version to show.
-        before: what was shown last; figures and reference are taken over where they are still the ones.
+        whole: the version as all systems see it.
+        before: what was shown last; its reference is taken over where it is still the one.
 
     Raises:
         TypeError: the active scenario holds another system.
-        PhexploreError: the schema or a query is unknown.
     """
-    scenario = workbook.scenario
-    if before is not None and before.scenario is scenario:
-        figures = before.figures
-    else:
-        figures = forecast_topdown(scenario.topdown, scenario.conventions)
-    return TopDownShown(workbook, scenario, figures, _reference(workbook, before.reference if before else None))
-
-
-def _reference(workbook: Workbook, before: TopDownReference | None) -> TopDownReference | None:
-    name = workbook.comparison
-    if name in workbook.names:
-        title, scenario = name, workbook.find(name)
-    elif (preset := presets().get(name)) is not None:
-        title, scenario = preset.title, preset.scenario
-    else:
-        return None
-    if not isinstance(scenario.method, TopDown):
-        return None
-    if before is not None and before.scenario is scenario and before.title == title:
-        return before
-    return TopDownReference(title, scenario, forecast_topdown(scenario.topdown, scenario.conventions))
+    reference = whole.reference
+    found = before.reference if before is not None else None
+    if reference is None:
+        found = None
+    elif found is None or found.scenario is not reference.scenario or found.title != reference.title:
+        found = TopDownReference(reference.title, reference.scenario, reference.topdown)
+    return TopDownShown(whole.workbook, whole.scenario, whole.topdown, found)
