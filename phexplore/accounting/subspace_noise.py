@@ -21,14 +21,15 @@ on the place either, if K²σ² ≥ 5·Λ with Λ at least the largest eigenvalu
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 
-from phexplore.accounting.gaussian_calibration import paper_constant, smallest_variance
-from phexplore.errors import PhexploreError
+from phexplore.accounting.gaussian_calibration import delta_is_at_most, paper_constant, smallest_variance
+from phexplore.errors import BudgetMismatchError, PhexploreError
 from phexplore.model.subspace import Calibration, Histogram, Mechanism, Release, Subspace, Totals
 from phexplore.noise.distributions import DiscreteGaussian, Noise, TwoSidedGeometric
 from phexplore.workload.subspace.contrasts import ContrastRates, contrast_rates
@@ -180,6 +181,51 @@ def noise_plan(method: Subspace, name: str) -> NoisePlan:
         case _:
             form = Spherical(TwoSidedGeometric(reach.l1 * common / epsilon))
     return NoisePlan(name, release, space, reach, epsilon, Fraction(0), None, None, common, form)
+
+
+def confirm_budget(method: Subspace, plans: Sequence[NoisePlan]) -> None:
+    """Work out from the noise itself what it spends, and refuse it unless that is what was declared.
+
+    Raises:
+        BudgetMismatchError: it is not; nothing may be released.
+    """
+    pure = sum((_pure_loss(plan) for plan in plans if plan.squared_mu is None), Fraction(0))
+    if pure + gaussian_budget(method) != method.epsilon:
+        raise BudgetMismatchError(
+            f"The noise spends ε = {pure} beside {gaussian_budget(method)} for Gaussian noise, but {method.epsilon} is declared."
+        )
+    gaussian = sum((_squared_reach(plan) for plan in plans if plan.squared_mu is not None), Fraction(0))
+    if gaussian and not delta_is_at_most(gaussian_budget(method), 1 / gaussian, method.delta):
+        raise BudgetMismatchError(
+            f"The Gaussian noise does not keep δ = {method.delta} at ε = {gaussian_budget(method)}."
+        )
+
+
+def _pure_loss(plan: NoisePlan) -> Fraction:
+    """Return the ε of a pure release by its noise."""
+    match plan.form:
+        case Spherical(TwoSidedGeometric(scale)):
+            return plan.sensitivity.l1 * plan.steps / scale
+        case Conditioned(noise):
+            # A difference of two records moves two cells by one each; its norm |v|₁/2 is 1.
+            return 2 / noise.scale
+        case Contrasted():
+            return plan.epsilon  # proven when the rates were made
+        case _:
+            raise BudgetMismatchError(f"The noise of {plan.name!r} is not pure.")
+
+
+def _squared_reach(plan: NoisePlan) -> Fraction:
+    """Return μ² of a Gaussian release by its noise, what hides the lattice left out."""
+    match plan.form:
+        case Spherical(DiscreteGaussian(sigma2)):
+            extended = plan.release.mechanism is Mechanism.EXTENDED_GAUSSIAN
+            squared = plan.sensitivity.squared_projected if extended else plan.sensitivity.squared_l2
+            return squared * plan.steps**2 / (sigma2 - SMOOTH)
+        case Shaped() if plan.squared_mu is not None:
+            return plan.squared_mu  # proven when the shape was made
+        case _:
+            raise BudgetMismatchError(f"The noise of {plan.name!r} is not Gaussian.")
 
 
 def gaussian_budget(method: Subspace) -> Fraction:

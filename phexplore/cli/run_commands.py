@@ -13,6 +13,7 @@ from phexplore.cli.source import load_scenario, parse_states, require_phsafe
 from phexplore.cli.topdown_wishes import TopDownWishes
 from phexplore.errors import CancelledError, PhexploreError
 from phexplore.model.scenario import Scenario
+from phexplore.model.subspace import Subspace
 from phexplore.runs.spec import LARGEST_SEED
 from phexplore.runs.topdown_options import TopDownOptions
 
@@ -52,8 +53,11 @@ def tabulate(
 
 def run(
     scenario: str = SCENARIO,
-    data: Path = typer.Option(
-        ..., "--data", help="S-DHC: directory of a population, or demo. TopDown: block data, a file or directory."
+    data: Path | None = typer.Option(
+        None,
+        "--data",
+        help="S-DHC: directory of a population, or demo. TopDown: block data, a file or directory. Subspace: a table of counts; "
+        "without it, the one that came with the preset.",
     ),
     out: Path = typer.Option(..., "--out", help="Run directory; the same run is resumed, another one replaced."),
     trials: int = typer.Option(1, "--trials", min=1, help="How many releases to simulate."),
@@ -100,7 +104,7 @@ def run(
 
 def simulate(
     scenario: Scenario,
-    data: Path,
+    data: Path | None,
     out: Path,
     *,
     trials: int,
@@ -124,6 +128,8 @@ def simulate(
     errors = [issue for issue in check(scenario) if has_errors([issue])]
     if errors:
         raise PhexploreError(f"{errors[0].place}: {errors[0].sentence}", errors[0].remedy)
+    if data is None:
+        data = _own_data(scenario)
     spec = RunSpec(scenario, data_of(scenario, data), trials, seed, RunMode(mode), workers, topdown=topdown)
     directory = prepare_directory(out, spec, replace=True)
     with ProgressLine() as line:
@@ -138,6 +144,20 @@ def simulate(
             raise CancelledError("The run was cancelled; finished trials are kept.")
         case _:
             return load_summary(directory)
+
+
+def _own_data(scenario: Scenario) -> Path:
+    """Return the data that came with the parameters.
+
+    Raises:
+        typer.BadParameter: none did.
+    """
+    if isinstance(scenario.method, Subspace):
+        from phexplore.simulate.subspace.cell_counts import shipped_table
+
+        if (found := shipped_table(scenario.method)) is not None:
+            return found
+    raise typer.BadParameter("Name the data with --data; these parameters came with none.")
 
 
 def report(

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from phexplore.model.phsafe import PhSafe
+from phexplore.model.subspace import Subspace
 from phexplore.model.topdown import TopDown
 from phexplore.runs.simulation import Maker, Simulation
 from phexplore.runs.spec import RunSpec
@@ -24,5 +25,11 @@ def _topdown(spec: RunSpec, directory: Path) -> Simulation:
     return make_simulation(spec, directory)
 
 
-SIMULATIONS: Mapping[type[object], Maker] = MappingProxyType({PhSafe: _phsafe, TopDown: _topdown})
+def _subspace(spec: RunSpec, directory: Path) -> Simulation:
+    from phexplore.runs.subspace import make_simulation  # noqa: PLC0415 - brings numpy, numba and pyarrow
+
+    return make_simulation(spec, directory)
+
+
+SIMULATIONS: Mapping[type[object], Maker] = MappingProxyType({PhSafe: _phsafe, TopDown: _topdown, Subspace: _subspace})
 """The simulation of each method."""

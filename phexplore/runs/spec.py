@@ -19,6 +19,7 @@ from phexplore.files.scenario_json import decode_scenario, encode_conventions, e
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.numbers import exact_text, parse_exact
 from phexplore.model.scenario import Scenario
+from phexplore.model.subspace import Subspace
 from phexplore.model.topdown import TopDown
 from phexplore.runs.topdown_options import TopDownOptions, decode_options, encode_options, identifying
 
@@ -147,13 +148,13 @@ def describe_blocks(path: Path, *, on_progress: Callable[[int, int], None] | Non
 
 
 def data_of(scenario: Scenario, path: Path) -> RunData:
-    """Return the input of a run of this scenario: a population for PHSafe, block-level data for TopDown.
+    """Return the input of a run of this scenario: a population for PHSafe, block-level data or a table for the others.
 
     Raises:
         InputProblemsError: files are missing.
         RunDataError: files are unreadable.
     """
-    return describe_blocks(path) if isinstance(scenario.method, TopDown) else describe_data(path)
+    return describe_blocks(path) if isinstance(scenario.method, TopDown | Subspace) else describe_data(path)
 
 
 def _is_synthetic(provenance: Provenance | None, hashes: Mapping[str, str]) -> bool:
@@ -331,7 +332,13 @@ def decode_spec(content: Any, place: str = "spec.json") -> RunSpec:
 
 
 def _decode_data(value: Any) -> RunData:
-    return RunData(str(value["path"]), str(value["sha256"]), _whole(value["size_bytes"]), bool(value["synthetic"]), bool(value.get("blocks", False)))
+    return RunData(
+        str(value["path"]),
+        str(value["sha256"]),
+        _whole(value["size_bytes"]),
+        bool(value["synthetic"]),
+        bool(value.get("blocks", False)),
+    )
 
 
 def _whole(value: Any) -> int:

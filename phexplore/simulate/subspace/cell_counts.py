@@ -1,4 +1,4 @@
-"""Counts of the cells of a histogram from a table: one column per axis, one column ``count``."""
+"""Counts of the cells of a histogram from a table: one column per axis, one column ``count``; or a table of counties."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from phexplore.data.blocks.delimited import read_header
+from phexplore.data.regions.counties import read_counties_2010
 from phexplore.data.regions.table_file import TableFile
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.subspace import Axis, Subspace
@@ -32,13 +34,16 @@ def shipped_table(method: Subspace) -> Path | None:
 def read_cell_counts(path: Path, method: Subspace) -> Integers:
     """Return the counts of all cells: ``int64[cells]``, the last axis running fastest.
 
-    Every cell has one line, zeros included: a forgotten line must not pass for nobody.
+    Every cell has one line, zeros included: a forgotten line must not pass for nobody. A histogram of counties named by code is
+    also read from a table like ``counties_2010.csv`` (columns ``fips``, ``pop``, …), other counties left out.
 
     Raises:
         InputProblemsError: all problems with line and column: columns missing, unknown levels, counts that are none, cells
             twice or not at all.
     """
     names = [axis.name for axis in method.axes]
+    if len(names) == 1 and {"fips", "pop"} <= set(columns := read_header(path).names) and COUNT not in columns:
+        return _counties(path, method)
     table = TableFile(path, [*names, COUNT], f"The table needs a column for each of {', '.join(names)}, and {COUNT}.")
     cells = np.zeros(table.rows, dtype=np.int64)
     for axis in method.axes:
@@ -57,6 +62,17 @@ def read_cell_counts(path: Path, method: Subspace) -> Integers:
     found = np.zeros(method.cells, dtype=np.int64)
     found[cells] = counts
     return found
+
+
+def _counties(path: Path, method: Subspace) -> Integers:
+    counties = read_counties_2010(path)
+    population = dict(zip(counties.fips.tolist(), counties.population.tolist(), strict=True))
+    (axis,) = method.axes
+    labels = [axis.label(level) for level in range(axis.size)]
+    present = np.array([level for level, label in enumerate(labels) if label in population], dtype=np.int64)
+    if len(present) < axis.size:
+        _refuse_missing(path, method, present)
+    return np.array([population[label] for label in labels], dtype=np.int64)
 
 
 def _name(method: Subspace, cells: Integers, row: int) -> str:
