@@ -14,7 +14,7 @@ from pathlib import Path
 
 # Their metadata give the whole text, nothing, or a word that names no licence; read off the licence files they ship.
 BY_HAND = {"llvmlite": "BSD-2-Clause AND Apache-2.0 WITH LLVM-exception"}
-BUILD_TOOLS = {"pip", "setuptools", "wheel", "phexplore"}
+BUILD_TOOLS = {"pip", "setuptools", "wheel", "phexplore", "pyinstaller", "pyinstaller-hooks-contrib", "altgraph"}
 
 
 def licence_of(part: Distribution) -> str:

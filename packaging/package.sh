@@ -7,12 +7,13 @@ PY=${PYTHON:-python3}
 BUILD=out/package
 LOCK=packaging/requirements.lock
 say() { echo "package: $*" >&2; }
-install() { "$1" -m pip install -q --disable-pip-version-check "$2" "$3" "$4" ${5:-}; }
+install() { python=$1; shift; "$python" -m pip install -q --disable-pip-version-check "$@"; }
 wants() { case " $what " in *" $1 "*) true ;; *) false ;; esac; }
 what=${*:-wheel folder deb materials}
 mkdir -p dist $BUILD
 
-# One environment with the program alone: what is in it is what is shipped. The tools live in another.
+# One environment with the program alone: what is in it is what is shipped, and the bill of materials is written before
+# PyInstaller, which has to be in it, joins. The other tools live apart.
 stamp=$( { cat $LOCK packaging/package.lock pyproject.toml; "$PY" -V; } | sha256sum | cut -c1-16)
 if [ "$(cat $BUILD/.stamp 2>/dev/null || true)" != "$stamp" ]; then
   say "preparing the build environments"
@@ -20,7 +21,10 @@ if [ "$(cat $BUILD/.stamp 2>/dev/null || true)" != "$stamp" ]; then
   "$PY" -m venv $BUILD/program
   "$PY" -m venv $BUILD/tools
   install $BUILD/program/bin/python -c $LOCK ".[pdf]"
-  install $BUILD/tools/bin/python -r packaging/package.lock --quiet
+  install $BUILD/tools/bin/python -r packaging/package.lock
+  $BUILD/tools/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --of JSON \
+    -o $BUILD/materials.json $BUILD/program/bin/python
+  install $BUILD/program/bin/python -c packaging/package.lock pyinstaller
   echo "$stamp" >$BUILD/.stamp
 fi
 $BUILD/program/bin/python -m pip install -q --disable-pip-version-check --no-deps --force-reinstall .
@@ -31,14 +35,12 @@ if wants wheel; then
   say "dist/phexplore-$version-py3-none-any.whl"
 fi
 if wants materials; then
-  $BUILD/tools/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --of JSON \
-    -o dist/phexplore-$version.cdx.json $BUILD/program/bin/python
+  cp $BUILD/materials.json dist/phexplore-$version.cdx.json
   say "dist/phexplore-$version.cdx.json"
 fi
 if wants folder || wants deb; then
-  # PyInstaller reads the environment it runs in: the tools' packages are appended, behind those of the program.
-  tools=$($BUILD/tools/bin/python -c 'import site; print(site.getsitepackages()[0])')
-  PYTHONPATH=$tools $BUILD/program/bin/python -m PyInstaller --noconfirm --log-level ERROR \
+  # Without the current folder on the path: the installed program is bundled, with its resources, not the checkout.
+  PYTHONSAFEPATH=1 $BUILD/program/bin/python -m PyInstaller --noconfirm --log-level ERROR \
     --distpath $BUILD/folder --workpath $BUILD/work packaging/phexplore.spec
   cp LICENSE resources/licences.csv $BUILD/folder/phexplore/
 fi
