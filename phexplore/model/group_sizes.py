@@ -1,0 +1,160 @@
+"""The parameters of a release of hierarchical group sizes: how many groups of each size there are in every region.
+
+Source of the mechanisms: Fioretto, Van Hentenryck, Zhu, "Differential Privacy of Hierarchical Census Data: An
+Optimization Approach", Artificial Intelligence 296 (2021); "the paper" below.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from types import MappingProxyType
+
+from phexplore.model.phsafe import PrivacyFramework
+
+
+class SizeMechanism(enum.Enum):
+    """How group sizes are measured and made consistent. The value is the word in files and on the command line."""
+
+    RELAXED = "relaxed"
+    """Noisy sizes, the quadratic program without integrality, every value rounded by itself (paper, Model 1)."""
+    TREE = "tree"
+    """Noisy sizes, the nearest consistent whole numbers, exactly (sections 6 and 7)."""
+    CUMULATIVE_RELAXED = "cumulative-relaxed"
+    """Noisy cumulative sizes, the quadratic program without integrality, rounded (Model 2)."""
+    CUMULATIVE_TREE = "cumulative-tree"
+    """Noisy cumulative sizes, made monotone region by region, then as TREE (Algorithm 2)."""
+    CHAIN = "chain"
+    """Noisy cumulative sizes added up along one chain through all sizes and regions, the nearest consistent ones, exactly (Model 3)."""
+    TOPDOWN = "topdown"
+    """Noisy sizes, estimated and rounded level by level from the top (section 10)."""
+
+    @property
+    def is_cumulative(self) -> bool:
+        """Whether cumulative sizes are measured."""
+        return self in {SizeMechanism.CUMULATIVE_RELAXED, SizeMechanism.CUMULATIVE_TREE, SizeMechanism.CHAIN}
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether its output is always consistent; the relaxed ones are rounded value by value."""
+        return self not in {SizeMechanism.RELAXED, SizeMechanism.CUMULATIVE_RELAXED}
+
+
+@dataclass(frozen=True, slots=True)
+class HeavyTail:
+    """How sizes above a published open class ("7 or more") are drawn before a simulation.
+
+    Attributes:
+        outliers: groups added in every region of the second level, with sizes spread evenly from `smallest` to N.
+        smallest: size of the smallest outlier.
+        seed: of the draws.
+    """
+
+    outliers: int = 50
+    smallest: int = 10
+    seed: int = 2010
+
+    def __post_init__(self) -> None:
+        """Refuse values outside their range."""
+        if self.outliers < 0:
+            raise ValueError(f"the number of outliers is at least 0, got {self.outliers}")
+        if self.smallest < 1:
+            raise ValueError(f"the smallest outlier has at least size 1, got {self.smallest}")
+        if self.seed < 0:
+            raise ValueError(f"a seed is at least 0, got {self.seed}")
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSizes:
+    """Parameters of one release of hierarchical group sizes.
+
+    Attributes:
+        levels: of the regions, widest first.
+        regions: how many regions each level has; public.
+        total: ε, or ρ under zCDP; neighbours differ by one individual of a group that both have.
+        level_shares: of the total, per level; the regions of a level compose in parallel, the levels add up.
+        largest: N, the largest size.
+        mechanism: what is measured and how it becomes consistent.
+        framework: pure DP with double-geometric noise (the paper), or zCDP with discrete Gaussian noise.
+        largest_quantity: the most one individual can add to the size of a group; 1 when sizes count individuals.
+        tail: sizes above an open last class of the data, None when the data hold all sizes.
+        locked_levels: levels whose share an edit of another must not move.
+    """
+
+    levels: tuple[str, ...]
+    regions: tuple[int, ...]
+    total: Fraction
+    level_shares: Mapping[str, Fraction]
+    largest: int
+    mechanism: SizeMechanism = SizeMechanism.CUMULATIVE_TREE
+    framework: PrivacyFramework = PrivacyFramework.PURE_DP
+    largest_quantity: int = 1
+    tail: HeavyTail | None = None
+    locked_levels: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        """Refuse impossible values and freeze the mapping."""
+        if self.total <= 0:
+            raise ValueError(f"the total budget is positive, got {self.total}")
+        for level, share in self.level_shares.items():
+            if not 0 <= share <= 1:
+                raise ValueError(f"the share of {level} lies between 0 and 1, got {share}")
+        for name in ("largest", "largest_quantity"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name.replace('_', ' ')} is at least 1, got {getattr(self, name)}")
+        if any(count < 1 for count in self.regions):
+            raise ValueError(f"every level has at least 1 region, got {self.regions}")
+        object.__setattr__(self, "level_shares", MappingProxyType(dict(self.level_shares)))
+
+    def __hash__(self) -> int:
+        """Hash by content."""
+        return hash((self.levels, self.total, frozenset(self.level_shares.items()), self.largest, self.mechanism))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Let the read-only mapping cross a process border."""
+        return (
+            GroupSizes,
+            (
+                self.levels,
+                self.regions,
+                self.total,
+                dict(self.level_shares),
+                self.largest,
+                self.mechanism,
+                self.framework,
+                self.largest_quantity,
+                self.tail,
+                self.locked_levels,
+            ),
+        )
+
+    def budget(self, level: str) -> Fraction:
+        """Return ε (or ρ) of one level."""
+        return self.total * self.level_shares[level]
+
+    @property
+    def sensitivity(self) -> int:
+        """The L1 sensitivity of the answers of a level, which is their squared L2 sensitivity too.
+
+        One individual more moves a group from one size to another (paper, Lemmas 4 and 6). Every count changes by at most 1,
+        so both are the number of counts that change: two sizes, or one cumulative size for every unit of quantity.
+        The chain is added up from the cumulative sizes of the regions. Noise put on the chain itself, as the paper does
+        (section 9.2.2), meets another sensitivity: one individual changes `published_chain_sensitivity` places.
+        """
+        return self.largest_quantity if self.mechanism.is_cumulative else 2
+
+    @property
+    def published_chain_sensitivity(self) -> tuple[int, ...]:
+        """How many places of each level's chain one individual changes; the paper calibrates its noise to 1.
+
+        The chain runs through all regions of a level before it comes to the next size, so every region's place between
+        the old size and the new one changes.
+        """
+        return tuple(self.largest_quantity * count for count in self.regions)
+
+
+def equal_shares(levels: tuple[str, ...]) -> dict[str, Fraction]:
+    """Return the paper's division of the budget: ε / L for each of L levels."""
+    return {level: Fraction(1, len(levels)) for level in levels}

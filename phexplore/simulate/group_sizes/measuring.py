@@ -1,0 +1,109 @@
+"""The noisy answers of one release: group sizes, cumulative sizes, or a chain of them, level by level."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phexplore.model.phsafe import PrivacyFramework
+from phexplore.noise.distributions import DiscreteGaussian, Noise, NoNoise, TwoSidedGeometric
+from phexplore.noise.sampler import sampler_for
+
+if TYPE_CHECKING:
+    from phexplore.noise.entropy import Entropy
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class LevelNoise:
+    """The noise of one level's answers.
+
+    Attributes:
+        level: its name.
+        noise: of one answer.
+        sensitivity: number of answers one individual changes, by 1 each: the L1 and the squared L2 sensitivity.
+    """
+
+    level: str
+    noise: Noise
+    sensitivity: int
+
+    @property
+    def spends(self) -> Fraction:
+        """What the level costs: ε = Δ / b of geometric noise, ρ = Δ² / (2 σ²) of Gaussian noise.
+
+        Raises:
+            TypeError: answers without noise have no finite cost.
+        """
+        match self.noise:
+            case TwoSidedGeometric(scale):
+                return self.sensitivity / scale
+            case DiscreteGaussian(sigma2):
+                return self.sensitivity / (2 * sigma2)
+            case _:
+                raise TypeError(f"{type(self.noise).__name__} has no finite cost")
+
+
+def noise_of(framework: PrivacyFramework, sensitivity: int, budget: Fraction) -> Noise:
+    """Return the noise that spends a budget on answers of which one individual changes `sensitivity`, by 1 each.
+
+    Raises:
+        ValueError: the budget or the sensitivity is not positive.
+        NoiseOutOfRangeError: the noise is wider or narrower than any count needs.
+    """
+    if framework is PrivacyFramework.PURE_DP:
+        return TwoSidedGeometric.for_budget(sensitivity, budget)
+    if budget <= 0 or sensitivity < 1:
+        raise ValueError(f"budget and sensitivity are positive, got {budget} and {sensitivity}")
+    return DiscreteGaussian(Fraction(sensitivity) / (2 * budget))
+
+
+def add_noise(exact: Ints, noise: Noise, entropy: Entropy) -> Ints:
+    """Return exact counts with independent noise on each."""
+    if isinstance(noise, NoNoise):
+        return exact.copy()
+    answers = np.empty(exact.size, np.int64)
+    sampler_for(noise).fill(entropy, answers)
+    return np.asarray(exact + answers.reshape(exact.shape))
+
+
+def noisy_sizes(levels: Sequence[Ints], noises: Sequence[LevelNoise], entropy: Entropy) -> list[Ints]:
+    """Return noisy numbers of groups of each size, ``int64[regions, N]`` per level (paper, equation 3)."""
+    return [add_noise(exact, level.noise, entropy) for exact, level in zip(levels, noises, strict=True)]
+
+
+def noisy_cumulative_sizes(levels: Sequence[Ints], noises: Sequence[LevelNoise], entropy: Entropy) -> list[Ints]:
+    """Return noisy numbers of groups of at most each size, ``int64[regions, N]`` per level (section 8)."""
+    return [
+        add_noise(np.cumsum(exact, axis=1), level.noise, entropy) for exact, level in zip(levels, noises, strict=True)
+    ]
+
+
+def along_chain(level: Ints) -> Ints:
+    """Return the running sums of a level's sizes along the chain, size by size and region by region: ``int64[N regions]``."""
+    return np.cumsum(level.T.ravel())
+
+
+def differences(cumulative: Ints) -> Ints:
+    """Return sizes from cumulative sizes, along the last axis: what running sums take back."""
+    return np.diff(cumulative, axis=-1, prepend=0)
+
+
+def chain_of_noisy_regions(levels: Sequence[Ints], noises: Sequence[LevelNoise], entropy: Entropy) -> list[Ints]:
+    """Return the chain of every level added up from the noisy cumulative sizes of its regions, ``int64[N regions]`` each."""
+    return [along_chain(differences(level)) for level in noisy_cumulative_sizes(levels, noises, entropy)]
+
+
+def chain_as_published(levels: Sequence[Ints], noises: Sequence[LevelNoise], entropy: Entropy) -> list[Ints]:
+    """Return the chain of every level with noise on every place (section 9.2.2), ``int64[N regions]`` each.
+
+    For the paper's experiment only. Calibrated to a sensitivity of 1, as there, it does not keep its budget: see
+    `GroupSizes.published_chain_sensitivity`.
+    """
+    return [add_noise(along_chain(exact), level.noise, entropy) for exact, level in zip(levels, noises, strict=True)]
