@@ -32,6 +32,9 @@ DETERMINED = 1e100
 STUCK = 1e101
 """Pivot of a row that no free count can change."""
 
+BEYOND_ANY = 1e300
+"""Longer than any step."""
+
 CHORD = 0.05
 """The factor of an earlier point serves as long as one step shrinks the violation at least this well."""
 
@@ -282,14 +285,19 @@ def cholesky(system: Floats, unknowns: int) -> None:
         if pivot > DEPENDENT * diagonal:
             mine[row] = np.sqrt(pivot)
         else:
+            # The row of the factor stays: it says how the others determine this one.
             mine[row] = DETERMINED if diagonal > 0.0 else STUCK
-            for inner in range(row):
-                mine[inner] = 0.0
 
 
 @kernel
-def solve_step(unknowns: int, polytope: Polytope) -> None:
-    """Fill the Newton step of every row from its residual."""
+def solve_step(unknowns: int, polytope: Polytope) -> tuple[int, float]:
+    """Fill the Newton step of every row from its residual.
+
+    Returns:
+        the unknown that other rows determine whose residual contradicts theirs most, -1 for none, and by how much.
+    """
+    worst = -1
+    excess = 0.0
     system, trial, step = polytope.system, polytope.trial, polytope.step
     rows = polytope.lower.shape[0]
     for row in range(rows):
@@ -301,6 +309,9 @@ def solve_step(unknowns: int, polytope: Polytope) -> None:
         mine = system[row]
         for inner in range(row):
             value -= mine[inner] * trial[inner]
+        if mine[row] == DETERMINED and abs(value) > abs(excess):
+            worst = row
+            excess = value
         trial[row] = value / mine[row]
     for row in range(unknowns - 1, -1, -1):
         value = trial[row] / system[row, row]
@@ -321,6 +332,53 @@ def solve_step(unknowns: int, polytope: Polytope) -> None:
             step[row] = typical * polytope.residual[row]
         else:
             step[row] = trial[place]
+    return worst, excess
+
+
+@kernel
+def slide(unknown: int, excess: float, polytope: Polytope) -> int:
+    """Fill the step along which no row sum moves and the dual rises straight, as far as the first multiplier that ends at 0.
+
+    A Newton step cannot leave a set of binding rows of which one is determined by the others and asks for another value:
+    one of them has to stop binding.
+
+    Returns:
+        1 when the step is filled; 0 when a row is in the way and was taken out of the free ones; -1 when nothing ends the rise:
+        the rows contradict each other.
+    """
+    system, trial, step = polytope.system, polytope.trial, polytope.step
+    rows = polytope.lower.shape[0]
+    way = 1.0 if excess > 0.0 else -1.0
+    for row in range(unknown):
+        trial[row] = -way * system[unknown, row]
+    for row in range(unknown - 1, -1, -1):
+        value = trial[row] / system[row, row]
+        trial[row] = value
+        for inner in range(row):
+            trial[inner] -= system[row, inner] * value
+    length = BEYOND_ANY
+    last = -1
+    for row in range(rows):
+        place = polytope.free[row]
+        step[row] = 0.0
+        if place < 0 or place > unknown:
+            continue
+        step[row] = way if place == unknown else trial[place]
+        if abs(step[row]) < 1e-9 or polytope.lower[row] == polytope.upper[row]:
+            continue
+        multiplier = polytope.multiplier[row]
+        if multiplier == 0.0 and step[row] * polytope.residual[row] < 0.0:
+            polytope.residual[row] = 0.0
+            return 0
+        if multiplier * step[row] < 0.0 and -multiplier / step[row] < length:
+            length = -multiplier / step[row]
+            last = row
+    if last < 0:
+        return -1
+    for row in range(rows):
+        step[row] *= length
+    step[last] = -polytope.multiplier[last]
+    return 1
 
 
 @kernel
@@ -347,7 +405,16 @@ def project(
     while violation > tolerance and steps < limit:
         if not fresh:
             polytope.known[0] = factorise(point, closed, margins, polytope)
-        solve_step(polytope.known[0], polytope)
+        unknown, excess = solve_step(polytope.known[0], polytope)
+        sliding = unknown >= 0 and abs(excess) > 0.5 * violation
+        if sliding:
+            found = slide(unknown, excess, polytope)
+            if found < 0:
+                break
+            if found == 0:
+                fresh = False
+                steps += 1
+                continue
         before = 0.0
         for row in range(rows):
             before += polytope.step[row] * polytope.residual[row]
@@ -362,7 +429,7 @@ def project(
                 break
             length *= 0.5
         violation = fill_residual(polytope)
-        fresh = length == 1.0 and violation < CHORD * old_violation and same_free_rows(polytope)
+        fresh = not sliding and length == 1.0 and violation < CHORD * old_violation and same_free_rows(polytope)
     return violation, steps
 
 
