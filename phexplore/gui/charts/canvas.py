@@ -1,110 +1,44 @@
 """The plot area all live charts share: themed axes, layers painted in pixels, no zoom that would break equal scales.
 
-What a chart draws is painted by the view itself, below and above the scene, not by items in it: nothing of ours can be
-torn down in an order that the binding or the scene does not expect, painting takes about a millisecond, and vector
-exports come out right.
+A canvas is one widget that paints itself, and only what is exposed: one edit changes a row or a line. Files get the same
+strokes and letters as the screen.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 from weakref import WeakMethod, ref
 
-import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFocusEvent,
     QKeyEvent,
     QMouseEvent,
     QPainter,
+    QPaintEvent,
     QPen,
     QResizeEvent,
     QWheelEvent,
 )
 from PySide6.QtWidgets import QWidget
 
-from phexplore.gui.charts.scales import linear_ticks, log_ticks
+from phexplore.gui.charts.axes import Axis, BottomAxis, LeftValueAxis, ValueAxis
+from phexplore.gui.charts.pixels import Pixels
+from phexplore.gui.charts.scales import log_ticks
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.colours import Colours
+from phexplore.gui.theme.lettering import lettering
 from phexplore.gui.theme.metrics import HALF
 
-TICK_LENGTH = -4
+__all__ = ["Canvas", "Draw", "Handler", "Pixels", "log_axis"]
 
-
-@dataclass(frozen=True, slots=True)
-class Pixels:
-    """The linear map between the values of the axes and the pixels of the plot area.
-
-    Attributes:
-        view: visible range in axis values; y grows upward.
-        area: plot area in pixels of the canvas; y grows downward.
-        left: pixel of the axis value 0, horizontally.
-        per_x: pixels per unit of the horizontal axis.
-        bottom: pixel of the axis value 0, vertically.
-        per_y: pixels per unit of the vertical axis.
-        top: uppermost pixel that has to be painted.
-        end: lowest pixel that has to be painted.
-    """
-
-    view: QRectF
-    area: QRectF
-    left: float
-    per_x: float
-    bottom: float
-    per_y: float
-    top: float
-    end: float
-
-    @classmethod
-    def between(cls, view: QRectF, area: QRectF, exposed: QRectF | None = None) -> Pixels:
-        """Return the map from a range of axis values to an area of pixels.
-
-        Args:
-            view: range.
-            area: in pixels.
-            exposed: what has to be painted of it, everything by default.
-        """
-        per_x = area.width() / (view.width() or 1.0)
-        per_y = area.height() / (view.height() or 1.0)
-        seen = exposed or area
-        return cls(
-            view,
-            area,
-            area.left() - view.left() * per_x,
-            per_x,
-            area.bottom() + view.top() * per_y,
-            per_y,
-            seen.top(),
-            seen.bottom(),
-        )
-
-    def x(self, value: float) -> float:
-        """Return the horizontal pixel of an axis value."""
-        return self.left + value * self.per_x
-
-    def y(self, value: float) -> float:
-        """Return the vertical pixel of an axis value."""
-        return self.bottom - value * self.per_y
-
-    def value_x(self, pixel: float) -> float:
-        """Return the axis value at a horizontal pixel."""
-        return (pixel - self.left) / self.per_x
-
-    def value_y(self, pixel: float) -> float:
-        """Return the axis value at a vertical pixel."""
-        return (self.bottom - pixel) / self.per_y
-
+_MOST_PARTS = 6
+"""Exposed parts that are painted one by one; more are painted as one."""
 
 Draw = Callable[[QPainter, Pixels, Colours], None]
-"""Paints one layer in pixels of the view; the painter is clipped to the plot area."""
-
-
-def pixels_of(box: Any, exposed: QRectF | None = None) -> Pixels:
-    """Return the current map of a view box; its scene has the pixels of the widget as coordinates."""
-    return Pixels.between(QRectF(box.viewRect()), QRectF(box.sceneBoundingRect()), exposed)
+"""Paints one layer in pixels of the canvas; the painter is clipped to the plot area."""
 
 
 class Handler(Protocol):
@@ -123,98 +57,59 @@ class Handler(Protocol):
         """Take a key that went down or up; return whether it was used."""
 
 
-class ValueAxis(pg.AxisItem):
-    """An axis with round ticks chosen by functions of the visible range, not by pyqtgraph's guesses."""
-
-    def __init__(self, orientation: str) -> None:
-        super().__init__(orientation)
-        self._ticks: Callable[[float, float], list[float]] = linear_ticks
-        self._position: Callable[[float], float] = float
-        self._text: Callable[[float], str] = str
-        self.enableAutoSIPrefix(enable=False)
-
-    def set_scale(
-        self,
-        text: Callable[[float], str],
-        ticks: Callable[[float, float], list[float]] = linear_ticks,
-        position: Callable[[float], float] = float,
-    ) -> None:
-        """Say which values get a tick, where they are on the axis, and how they are written.
-
-        Args:
-            text: value → label.
-            ticks: visible range in axis coordinates → values.
-            position: value → axis coordinate.
-        """
-        self._ticks, self._position, self._text = ticks, position, text
-        self.picture = None
-        self.update()
-
-    def tickValues(self, first: float, last: float, size: float) -> list[tuple[None, list[float]]]:
-        """Return one level of ticks; part of pyqtgraph's interface."""
-        _ = size
-        low, high = sorted((first, last))
-        self._labels = {self._position(value): self._text(value) for value in self._ticks(low, high)}
-        return [(None, list(self._labels))]
-
-    def tickStrings(self, values: list[float], scale: float, spacing: float | None) -> list[str]:
-        """Return the labels of the ticks; part of pyqtgraph's interface."""
-        _ = scale, spacing
-        return [self._labels.get(value, "") for value in values]
-
-
-class Canvas(pg.GraphicsView):
+class Canvas(QWidget):
     """A plot that shows what it is given, themed, without mouse zoom: equal scales stay equal.
 
     Pointer and keys go to the `handler`, if there is one. Keyboard focus is accepted so that a chart can be walked with
     the arrow keys.
+
+    Signals:
+        resized: the widget has another size.
     """
 
     resized = Signal()
 
-    def __init__(self, *, left: Any = None, parent: QWidget | None = None) -> None:
-        super().__init__(parent, background=QColor(appearance().colours.base))
-        self.bottom_axis = ValueAxis("bottom")
-        self.left_axis = left or ValueAxis("left")
+    def __init__(self, *, left: Axis | None = None, parent: QWidget | None = None) -> None:
+        """Make the canvas.
+
+        Args:
+            left: the axis at the left, one of values by default.
+            parent: owner.
+        """
+        super().__init__(parent)
+        self.bottom_axis = BottomAxis()
+        self._left_values = LeftValueAxis()
+        self._left: Axis = left or self._left_values
+        self._view = QRectF(0, 0, 1, 1)
+        self._grid_lines = (True, True)
         self._handler: ref[Handler] | None = None
         self._below: list[WeakMethod[Draw]] = []
         self._above: list[WeakMethod[Draw]] = []
-        self.box = pg.ViewBox(enableMouse=False, enableMenu=False, defaultPadding=0)
-        self.box.disableAutoRange()
-        self._arrange()
+        for axis in (self.bottom_axis, self._left):
+            axis.attach(self._repaint)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMinimumSize(240, 140)
-        self.setCacheMode(self.CacheModeFlag.CacheNone)
-        self._grid_lines = (True, True)
-        self._labels = ("", "")
-        self.recolour(appearance().colours)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
 
-    def _arrange(self) -> None:
-        """Put plot area and axes together. A whole `PlotItem` would bring 60 hidden widgets for its own menus along."""
-        layout = pg.GraphicsLayout(border=None)
-        layout.setContentsMargins(0, HALF + 2, 2, 2)  # the topmost tick label reaches above the plot area
-        layout.setSpacing(0)
-        layout.addItem(self.left_axis, row=0, col=0)
-        layout.addItem(self.box, row=0, col=1)
-        layout.addItem(self.bottom_axis, row=1, col=1)
-        for axis in (self.left_axis, self.bottom_axis):
-            axis.linkToView(self.box)
-        self.keep_axes(kept=True)
-        layout.layout.setRowStretchFactor(0, 1)
-        layout.layout.setColumnStretchFactor(1, 1)
-        self.setCentralItem(layout)
+    @property
+    def left_axis(self) -> ValueAxis:
+        """The axis of values at the left, which is not shown where rows have names."""
+        return self._left_values
 
-    def keep_axes(self, *, kept: bool) -> None:
-        """Keep pictures of the axes, which seldom change; not while a file is drawn that must stay sharp."""
-        modes = pg.QtWidgets.QGraphicsItem.CacheMode
-        for axis in (self.left_axis, self.bottom_axis):
-            for item in (axis, *axis.childItems()):
-                item.setCacheMode(modes.DeviceCoordinateCache if kept else modes.NoCache)
+    @property
+    def area(self) -> QRectF:
+        """The plot area, in whole pixels of the canvas."""
+        view = self._view
+        left, top = self._left.extent(view.top(), view.bottom()), HALF + 2
+        if self._left is self._left_values:  # the topmost label reaches above the plot area
+            top = max(top, round(lettering().height / 2))
+        bottom = self.height() - self.bottom_axis.extent(view.left(), view.right())
+        return QRectF(left, top, max(self.width() - left - HALF, 0), max(bottom - top, 0))
 
     @property
     def pixels(self) -> Pixels:
         """The current map between values and pixels."""
-        return pixels_of(self.box)
+        return Pixels.between(self._view, self.area)
 
     def add_layer(self, draw: Draw, *, below: bool = False) -> None:
         """Paint with this method whenever the canvas is drawn.
@@ -222,7 +117,7 @@ class Canvas(pg.GraphicsView):
         Args:
             draw: a bound method; it is not kept alive, because a chart that is part of a cycle is torn down in an
                 order the Qt binding does not survive.
-            below: under grid and curves instead of over them.
+            below: under the grid instead of over it.
         """
         (self._below if below else self._above).append(WeakMethod(draw))
 
@@ -236,40 +131,37 @@ class Canvas(pg.GraphicsView):
         return self._handler() if self._handler is not None else None
 
     def refresh(self, top: float | None = None, bottom: float | None = None) -> None:
-        """Paint again at the next occasion: everything, or a strip of the plot area between two vertical pixels."""
-        if top is None or bottom is None:
-            self.viewport().update()
-            return
-        area = self.pixels.area
-        self.viewport().update(QRectF(area.left(), top, area.width(), bottom - top).toAlignedRect())
+        """Paint again at the next occasion: the plot area, or a strip of it between two vertical pixels."""
+        area = self.area
+        if top is not None and bottom is not None:
+            area = QRectF(area.left(), top, area.width(), bottom - top).intersected(area)
+        self.update(area.toAlignedRect())
 
     def show_range(self, x: tuple[float, float], y: tuple[float, float]) -> None:
         """Show exactly these ranges; nothing is painted when they are shown already."""
-        if self.box.viewRange() == [list(x), list(y)]:
-            return
-        self.box.setRange(xRange=x, yRange=y, padding=0, update=True, disableAutoRange=True)
+        view = QRectF(x[0], y[0], x[1] - x[0], y[1] - y[0])
+        if view != self._view:
+            self._view = view
+            self.update()
 
     def set_axis_labels(self, bottom: str, left: str) -> None:
         """Name quantity and unit of both axes; "" leaves an axis unnamed."""
-        if (bottom, left) == self._labels:
-            return
-        self._labels = (bottom, left)
-        self._show_labels(appearance().colours)
+        for axis, text in ((self.bottom_axis, bottom), (self._left_values, left)):
+            if axis.label != text:
+                axis.label = text
+                self.update()
 
     def set_grid(self, *, vertical: bool, horizontal: bool) -> None:
         """Choose which grid lines are drawn."""
         self._grid_lines = (vertical, horizontal)
-        self.refresh()
+        self.update()
 
-    def recolour(self, colours: Colours) -> None:
+    def recolour(self, _colours: Colours) -> None:
         """Use the colours and the text size of the theme."""
-        self.setBackground(QColor(colours.base))
-        for axis in (self.bottom_axis, self.left_axis):
-            axis.setPen(pg.mkPen(colours.border))
-            axis.setTextPen(pg.mkPen(colours.muted))
-            axis.setStyle(tickFont=appearance().font(), tickLength=TICK_LENGTH)
-        self._show_labels(colours)
-        self.refresh()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(480, 320)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self.setFocus(Qt.FocusReason.MouseFocusReason)
@@ -314,70 +206,88 @@ class Canvas(pg.GraphicsView):
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
-        self.refresh()
+        self.update()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
-        self.refresh()
+        self.update()
 
-    def resizeEvent(self, event: QResizeEvent | None) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.resized.emit()
 
-    def drawBackground(self, painter: QPainter, rect: QRectF | QRect) -> None:
-        super().drawBackground(painter, QRectF(rect))
-        pixels = pixels_of(self.box, QRectF(rect))
-        self._paint(painter, pixels, self._below)
-        if pixels.area.isEmpty():
-            return
+    def paintEvent(self, event: QPaintEvent) -> None:
+        region = event.region()
+        parts: list[QRect] = list(region)  # type: ignore[call-overload]  # the stubs leave its iterator out
+        painter = QPainter(self)
+        for part in parts if len(parts) <= _MOST_PARTS else [region.boundingRect()]:
+            painter.setClipRect(part)
+            self._paint(painter, QRectF(part))
+        if self.hasFocus():
+            painter.setClipping(False)
+            painter.setPen(QPen(QColor(appearance().colours.accent_ink), 1))
+            painter.drawRect(self.area.toAlignedRect().adjusted(0, 0, -1, -1))
+        painter.end()
+
+    def paint_on(self, painter: QPainter) -> None:
+        """Paint everything, top left corner at the painter's origin, for pictures and files."""
         painter.save()
-        self._draw_grid(painter, pixels, appearance().colours)
+        self._paint(painter, QRectF(self.rect()))
         painter.restore()
 
-    def drawForeground(self, painter: QPainter, rect: QRectF | QRect) -> None:
-        super().drawForeground(painter, QRectF(rect))
-        self._paint(painter, pixels_of(self.box, QRectF(rect)), self._above)
-        if self.hasFocus():
-            painter.setPen(QPen(QColor(appearance().colours.accent_ink), 1))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRect(self.pixels.area.adjusted(0.5, 0.5, -0.5, -0.5))
+    def _repaint(self) -> None:
+        self.update()
+
+    def _paint(self, painter: QPainter, exposed: QRectF) -> None:
+        colours, area = appearance().colours, self.area
+        painter.fillRect(exposed, QColor(colours.base))
+        if area.isEmpty():
+            return
+        seen = exposed.intersected(area)
+        if not seen.isEmpty():
+            pixels = Pixels.between(self._view, area, seen)
+            painter.save()
+            painter.setClipRect(area.toRect(), Qt.ClipOperation.IntersectClip)
+            self._paint_layers(painter, pixels, self._below)
+            self._paint_grid(painter, pixels, colours)
+            self._paint_layers(painter, pixels, self._above)
+            painter.restore()
+        if exposed.left() < area.left() or exposed.bottom() > area.bottom() or exposed.top() < area.top():
+            self._paint_axes(painter, exposed, Pixels.between(self._view, area), colours)
+
+    def _paint_axes(self, painter: QPainter, exposed: QRectF, pixels: Pixels, colours: Colours) -> None:
+        area = pixels.area
+        painter.save()
+        painter.setPen(QPen(QColor(colours.border), 1))
+        painter.drawLine(QPointF(area.left() - 0.5, area.bottom() + 0.5), QPointF(area.right(), area.bottom() + 0.5))
+        painter.drawLine(QPointF(area.left() - 0.5, area.top()), QPointF(area.left() - 0.5, area.bottom() + 0.5))
+        if exposed.left() < area.left():
+            self._left.paint(painter, QRectF(0, 0, area.left(), self.height()), pixels)
+        if exposed.bottom() > area.bottom():
+            below = QRectF(0, area.bottom(), self.width(), self.height() - area.bottom())
+            self.bottom_axis.paint(painter, below, pixels)
+        painter.restore()
 
     @staticmethod
-    def _paint(painter: QPainter, pixels: Pixels, layers: list[WeakMethod[Draw]]) -> None:
-        if pixels.area.isEmpty():
-            return
-        painter.save()
-        painter.setClipRect(
-            pixels.area.toAlignedRect(), Qt.ClipOperation.IntersectClip
-        )  # a rectangle of whole pixels: others clip span by span
+    def _paint_layers(painter: QPainter, pixels: Pixels, layers: list[WeakMethod[Draw]]) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for layer in layers:
             if (draw := layer()) is not None:
                 draw(painter, pixels, appearance().colours)
-        painter.restore()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
 
-    def _show_labels(self, colours: Colours) -> None:
-        style = {"color": colours.muted, "font-size": f"{appearance().font().pointSizeF():.1f}pt"}
-        for axis, text in zip((self.bottom_axis, self.left_axis), self._labels, strict=True):
-            axis.setLabel(text or None, **style)
-            axis.showLabel(bool(text))
-
-    def _draw_grid(self, painter: QPainter, pixels: Pixels, colours: Colours) -> None:
+    def _paint_grid(self, painter: QPainter, pixels: Pixels, colours: Colours) -> None:
         painter.setPen(QPen(QColor(colours.grid), 1))
-        area = pixels.area
+        area, view = pixels.area, pixels.view
         vertical, horizontal = self._grid_lines
         if vertical:
-            for value in _tick_positions(self.bottom_axis, pixels.view.left(), pixels.view.right()):
-                x = round(pixels.x(value)) + 0.5
+            for tick in self.bottom_axis.ticks(view.left(), view.right()):
+                x = round(pixels.x(tick.position)) + 0.5
                 painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
         if horizontal:
-            for value in _tick_positions(self.left_axis, pixels.view.top(), pixels.view.bottom()):
-                y = round(pixels.y(value)) + 0.5
+            for tick in self._left_values.ticks(view.top(), view.bottom()):
+                y = round(pixels.y(tick.position)) + 0.5
                 painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
-
-
-def _tick_positions(axis: Any, low: float, high: float) -> list[float]:
-    return [value for _spacing, values in axis.tickValues(low, high, 1.0) for value in values]
 
 
 def log_axis(axis: ValueAxis, text: Callable[[float], str], *, most: int = 12) -> None:

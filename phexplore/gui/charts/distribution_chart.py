@@ -8,7 +8,6 @@ from fractions import Fraction
 from functools import partial
 
 import numpy as np
-import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF
@@ -217,7 +216,9 @@ def _draw_cumulated(painter: QPainter, pixels: Pixels, colours: Colours, found: 
 
 
 def _curve(pixels: Pixels, values: NDArray[np.float64], shares: NDArray[np.float64]) -> QPainterPath:
-    path: QPainterPath = pg.arrayToQPath(pixels.left + values * pixels.per_x, pixels.bottom - shares * pixels.per_y)
+    xs, ys = pixels.left + values * pixels.per_x, pixels.bottom - shares * pixels.per_y
+    path = QPainterPath()
+    path.addPolygon(QPolygonF([QPointF(x, y) for x, y in zip(xs.tolist(), ys.tolist(), strict=True)]))
     return path
 
 

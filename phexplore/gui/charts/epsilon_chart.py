@@ -86,7 +86,7 @@ class EpsilonDeltaChart(ChartFrame):
         """Leave room at the right end for the labels; the axis counts −log10 δ."""
         if not self._curves:
             return
-        width = max(float(self.canvas.box.rect().width()), 200.0)
+        width = max(float(self.canvas.area.width()), 200.0)
         self._labels = tuple(curve.label for curve in self._curves)
         if max(map(lettering(bold=True).width, self._labels)) > (LABEL_PART * width):
             self._labels = tuple(curve.short_label for curve in self._curves)

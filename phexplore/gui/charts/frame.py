@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QMarginsF, QPoint, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QMarginsF, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFontMetrics,
@@ -308,10 +308,10 @@ class ChartFrame(QFrame):
             painter.setFont(label.font())
             painter.setPen(QColor(colour))
             painter.drawText(area, Qt.TextFlag.TextWordWrap, label.text())
-        plot = QRect(MARGIN, rectangles[-1].bottom() + HALF, self.canvas.width(), self.canvas.height())
-        self.canvas.keep_axes(kept=False)
-        self.canvas.render(painter, QRectF(plot), self.canvas.rect())
-        self.canvas.keep_axes(kept=True)
+        painter.save()
+        painter.translate(MARGIN, rectangles[-1].bottom() + HALF)
+        self.canvas.paint_on(painter)
+        painter.restore()
 
     def _enable(self, enabled: bool) -> None:
         self._table_button.setEnabled(enabled)

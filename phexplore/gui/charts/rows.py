@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter
 from PySide6.QtWidgets import QHBoxLayout, QScrollBar, QWidget
 
-from phexplore.gui.charts.canvas import Canvas, Draw, Pixels, pixels_of
+from phexplore.gui.charts.axes import Axis
+from phexplore.gui.charts.canvas import Canvas, Draw, Pixels
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.icons import pixmap
 from phexplore.gui.theme.lettering import draw_text, lettering
@@ -38,11 +38,12 @@ class RowLabel(NamedTuple):
     locked: bool = False
 
 
-class RowAxis(pg.AxisItem):
+class RowAxis(Axis):
     """The labels of rows: a bold group at its first visible row, a name at every row."""
 
     def __init__(self) -> None:
-        super().__init__("left")
+        super().__init__()
+        self._width = 0
         self._labels: tuple[RowLabel, ...] = ()
         self._room = 1000.0
         self._positions: tuple[float, ...] | None = None
@@ -79,22 +80,16 @@ class RowAxis(pg.AxisItem):
         self._shown = tuple(metrics.elidedText(each.name, Qt.TextElideMode.ElideRight, most) for each in self._labels)
         names = max((plain.width(name) for name in self._shown), default=0)
         room = (LOCK_SIZE if any(label.locked for label in self._labels) else 0) + (4 * GAP if names else 2 * GAP)
-        self.setWidth(round(groups + names + room))
+        self._width = round(groups + names + room)
         self.update()
 
-    def boundingRect(self) -> QRectF:
-        """Return where labels are: not over the rows, as ticks would be, so that a row is painted without its label."""
-        return QRectF(self.mapRectFromParent(self.geometry()))
+    def extent(self, _low: float, _high: float) -> int:
+        return self._width
 
-    def paint(self, painter: QPainter, *_rest: object) -> None:
+    def paint(self, painter: QPainter, room: QRectF, pixels: Pixels) -> None:
         """Draw the labels of the visible rows."""
-        box = self.linkedView()
-        if box is None:
-            return
-        colours, area = appearance().colours, self.mapRectFromParent(self.geometry())
-        rows = QRectF(area.left(), area.top(), area.width(), box.rect().height())
-        pixels = Pixels.between(QRectF(box.viewRect()), rows)
-        left, right, shown_group = area.left() + HALF, area.right() - GAP, ""
+        colours, area = appearance().colours, pixels.area
+        left, right, shown_group = room.left() + HALF, room.right() - GAP, ""
         for index, label in enumerate(self._labels):
             y = pixels.y(-index if self._positions is None else -self._positions[index])
             if not area.top() <= y <= area.bottom():
@@ -148,7 +143,7 @@ class RowView(QWidget):
     @property
     def x_range(self) -> tuple[float, float]:
         """The horizontal range, in axis values."""
-        view = pixels_of(self.canvas.box).view
+        view = self.canvas.pixels.view
         return view.left(), view.right()
 
     @property
@@ -226,7 +221,7 @@ class RowView(QWidget):
         return None if target is None else min(max(target, 0), self._count - 1)
 
     def _page(self) -> int:
-        height = self.canvas.box.rect().height()
+        height = self.canvas.area.height()
         return max(1, min(self._count, int(height / self.row_height)))
 
     def _fit(self) -> None:
@@ -240,6 +235,6 @@ class RowView(QWidget):
     def _show(self, _value: int = 0) -> None:
         first, page = self._bar.value(), self._page()
         # Few rows do not grow into bars as high as the window: what is left stays free below them.
-        page = max(page, int(self.canvas.box.rect().height() / (self.row_height * MOST_GROWTH)))
-        width = float(self.canvas.width()) - float(self.axis.width())
+        page = max(page, int(self.canvas.area.height() / (self.row_height * MOST_GROWTH)))
+        width = self.canvas.area.width()
         self.canvas.show_range(self._range_for(max(width, 100.0)), (-(first + page) + 0.5, -first + 0.5))

@@ -39,7 +39,7 @@ def chart(shown, us, figures):
 def drag(chart, query, *steps):
     """Take a dot and move it horizontally by these pixels, one after the other, without letting go."""
     start = chart.position_of(query).toPoint()
-    viewport = chart.canvas.viewport()
+    viewport = chart.canvas
     QTest.mousePress(viewport, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, start)
     for step in steps:
         QTest.mouseMove(viewport, start + QPoint(step, 0))
@@ -47,7 +47,7 @@ def drag(chart, query, *steps):
 
 
 def let_go(chart, place):
-    QTest.mouseRelease(chart.canvas.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place)
+    QTest.mouseRelease(chart.canvas, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place)
 
 
 def test_that_the_table_has_the_numbers_of_the_picture(chart, figures):
@@ -71,7 +71,7 @@ def test_that_a_drag_tells_every_value_once_and_ends_once(chart):
 def test_that_a_click_without_a_move_selects_and_edits_nothing(chart):
     heard = Heard(chart)
     place = chart.position_of(PH1).toPoint()
-    QTest.mouseClick(chart.canvas.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place)
+    QTest.mouseClick(chart.canvas, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place)
     assert heard.all == [("query_selected", PH1)]
 
 
@@ -137,7 +137,7 @@ def test_that_hovering_tells_the_query_and_changes_nothing(chart, qtbot):
     hovered = []
     chart.query_hovered.connect(hovered.append)
     heard = Heard(chart)
-    QTest.mouseMove(chart.canvas.viewport(), chart.position_of(PH1).toPoint())
+    QTest.mouseMove(chart.canvas, chart.position_of(PH1).toPoint())
     chart.pointer_left()
     assert hovered == [PH1, None]
     assert heard.all == []

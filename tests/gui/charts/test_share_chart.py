@@ -62,7 +62,7 @@ def test_that_a_click_on_a_segment_selects_it(chart):
     chart.query_selected.connect(heard.append)
     segment = next(each for each in chart.bars[0].segments if each.query == PH3)
     place = chart._rectangle(chart.canvas.pixels, 0, segment).center().toPoint()
-    viewport = chart.canvas.viewport()
+    viewport = chart.canvas
     QTest.mouseClick(viewport, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place)
     QTest.mouseClick(viewport, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place + QPoint(1, 0))
     QTest.mouseClick(
