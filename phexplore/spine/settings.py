@@ -173,6 +173,13 @@ def spine_preset(name: str) -> SpinePreset:
     return spine_presets()[name]
 
 
+def preset_of(settings: SpineSettings) -> SpinePreset:
+    """Return the shipped preset nearest to settings: the same, else the first of its kind."""
+    presets = list(spine_presets().values())
+    alike = [preset for preset in presets if preset.settings.kind == settings.kind]
+    return next((preset for preset in alike if preset.settings == settings), (alike or presets)[0])
+
+
 def settings_from(entries: Mapping[str, Any]) -> SpineSettings:
     """Read settings from names and plain values, as `settings_json` writes them.
 

@@ -1,0 +1,415 @@
+"""Read where blocks lie: the geographic crosswalk (GRFC), block files with area codes, and census microdata.
+
+All problems of a file are listed with line and column, nothing is half-loaded: codes that are missing or no codes, a block that
+stands in two tracts, a block that stands twice in different areas of one class. What is odd but can be read (areas of another
+state or county than the block, unified and elementary school districts that overlap) is listed with the geography.
+
+Sources: formats, sections 4 and 7; ../shared/data/blocks/*.md for the columns of block files.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phexplore.data.blocks.cell_lists import schema_of
+from phexplore.data.blocks.delimited import Header, Problems, lines_of, read_batches, read_head, read_header, refuse
+from phexplore.data.blocks.geocodes import texts_of_numbers
+from phexplore.data.blocks.layouts import VALID_STATES
+from phexplore.model.issues import InputProblemsError, Issue, Severity
+from phexplore.spine.geography import Geography, codes_of_texts, geography_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Ints = NDArray[np.int64]
+Texts = NDArray[np.str_]
+Flags = NDArray[np.bool_]
+Sentence = Callable[[int], str]
+"""What is said of a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class AreaColumn:
+    """A column with codes of areas.
+
+    Attributes:
+        name: of the column.
+        kind: class of areas it fills.
+        digits: of a code.
+        within: digits of the block's own code that stand before it in the public code: 2 the state's, 5 the county's.
+        everywhere: whether every block has a code, be it the one that means none.
+        pattern: what a code looks like; None for digits.
+    """
+
+    name: str
+    kind: str
+    digits: int
+    within: int = 0
+    everywhere: bool = False
+    pattern: str | None = None
+
+    @property
+    def legal(self) -> str:
+        """Legal codes in words."""
+        if self.pattern is not None:
+            return f"a code of {self.digits} characters"
+        return f"a code of {self.digits} digits" + (
+            f", or {self.digits + self.within} with its {_AREA[self.within]}" if self.within else ""
+        )
+
+
+_AREA = {2: "state", 5: "state and county"}
+_TRIBAL = r"\d{4}[A-Z]?"
+_DISTRICT = r"[0-9A-Z]{2,3}"
+
+GRFC_BLOCK = (("TABBLKST", 2), ("TABBLKCOU", 3), ("TABTRACTCE", 6), ("TABBLK", 4))
+"""Columns of the crosswalk that name a block, and their digits (formats, section 4)."""
+
+GRFC_AREAS = (
+    AreaColumn("AIANNHCE", "aiannh", 4, everywhere=True),
+    AreaColumn("COUSUBFP", "cousub", 5, 5, everywhere=True),
+    AreaColumn("PLACEFP", "place", 5, 2, everywhere=True),
+    AreaColumn("SDUNILEA", "unified_sd", 5, 2),
+    AreaColumn("SDELMLEA", "elementary_sd", 5, 2),
+    AreaColumn("SDSECLEA", "secondary_sd", 5, 2),
+    AreaColumn("SLDUST", "sldu", 3, 2, pattern=_DISTRICT),
+    AreaColumn("SLDLST", "sldl", 3, 2, pattern=_DISTRICT),
+    AreaColumn("CDCURFP", "cd", 2, 2, pattern=_DISTRICT),
+    AreaColumn("ZCTA5", "zcta", 5),
+)
+
+BLOCK_FILE_PARTS = (("state", 2, 0), ("county", 3, 2), ("tract", 6, 5), ("blkgrp", 1, 11), ("block", 4, 11))
+"""Columns of a block file that repeat a part of ``geoid``: name, digits, place of the first digit."""
+
+BLOCK_FILE_AREAS = (
+    AreaColumn("place", "place", 5, 2),
+    AreaColumn("cousub", "cousub", 5, 5),
+    AreaColumn("aiannh", "aiannh", 4, pattern=_TRIBAL),
+    AreaColumn("school_dist", "school_dist", 5, 2),
+    AreaColumn("secondary_sd", "secondary_sd", 5, 2),
+    AreaColumn("sldu", "sldu", 3, 2, pattern=r"(\d{2})?" + _DISTRICT),
+    AreaColumn("sldl", "sldl", 3, 2, pattern=r"(\d{2})?" + _DISTRICT),
+    AreaColumn("zcta", "zcta", 5),
+)
+
+STATUS_COLUMNS = (("COUSUBFS", "governed", "ABC"), ("PLACEFS", "incorporated", "ABF"))
+"""Functional status: column, attribute of the geography, letters that count (topdown, section 10)."""
+
+NOTHING = re.compile(r"9*|Z+")
+"""Codes that mean "in no area": blank, all nines, all Z (formats, section 4)."""
+
+IDENTIFIER = "OIDTB"
+"""Column of the crosswalk that numbers blocks."""
+
+
+def read_geography(path: Path) -> Geography:
+    """Read where blocks lie.
+
+    Recognised by the header: the geographic crosswalk (``TABBLKST|TABBLKCOU|...``); any delimited file with ``geoid`` of 15
+    digits and area codes; else all that `read_population` reads, whose facilities tell where group quarters are.
+
+    Raises:
+        InputProblemsError: every problem with line and column.
+    """
+    if path.is_dir() or not _is_text(path):
+        return _of_population(path)
+    header = read_header(path)
+    names = set(header.names)
+    if "geoid" in names and schema_of(header) is None:
+        return _block_file(header)
+    if "TABTRACTCE" in names or ("TABBLKST" in names and {"AIANNHCE", "COUSUBFP", "PLACEFP"} & names):
+        return _crosswalk(header)
+    return _of_population(path)
+
+
+def _is_text(path: Path) -> bool:
+    head = read_head(path)
+    return not head.startswith((b"PAR1", b"PK\x03\x04", b"\xd0\xcf\x11\xe0"))
+
+
+def _of_population(path: Path) -> Geography:
+    from phexplore.data.blocks.source import read_population  # noqa: PLC0415 - only for files with people
+
+    return geography_of(read_population(path), source=path.name)
+
+
+def _crosswalk(header: Header) -> Geography:
+    _require(
+        header,
+        [name for name, _ in GRFC_BLOCK],
+        "The crosswalk names a block by TABBLKST, TABBLKCOU, TABTRACTCE and TABBLK.",
+    )
+    columns = [column for column in GRFC_AREAS if column.name in header.names]
+    statuses = [entry for entry in STATUS_COLUMNS if entry[0] in header.names]
+    extra = [IDENTIFIER] if IDENTIFIER in header.names else []
+    names = [*(name for name, _ in GRFC_BLOCK), *(c.name for c in columns), *(name for name, _, _ in statuses)]
+    table = _Table(header, names, extra)
+    number = np.zeros(table.rows, np.int64)
+    for name, digits in GRFC_BLOCK:
+        number = number * 10**digits + table.numbers(name, digits)
+    table.require_states(number // 10**13, "TABBLKST")
+    areas = {column.kind: table.areas(column, number) for column in columns}
+    if extra:
+        table.refuse_two_tracts(number)
+    table.refuse_repeated(number, areas, columns)
+    table.problems.finish()
+    _merge_school_districts(table, areas)
+    status = {attribute: np.isin(table.texts[name], list(letters)) for name, attribute, letters in statuses}
+    return _geography(header, number, areas, table, status)
+
+
+def _block_file(header: Header) -> Geography:
+    columns = [column for column in BLOCK_FILE_AREAS if column.name in header.names]
+    parts = [part for part in BLOCK_FILE_PARTS if part[0] in header.names]
+    table = _Table(header, ["geoid", *(c.name for c in columns), *(name for name, _, _ in parts)], [])
+    number = table.numbers("geoid", 15)
+    table.require_states(number // 10**13, "geoid")
+    for name, digits, first in parts:
+        table.refuse_contradiction(name, digits, number // 10 ** (15 - first - digits) % 10**digits)
+    areas = {column.kind: table.areas(column, number) for column in columns}
+    table.refuse_repeated(number, areas, columns)
+    table.problems.finish()
+    return _geography(header, number, areas, table, {})
+
+
+def _geography(
+    header: Header, number: Ints, areas: dict[str, Texts], table: _Table, status: dict[str, Flags]
+) -> Geography:
+    order = np.argsort(number, kind="stable")
+    geography = Geography(
+        texts_of_numbers(number[order], 15),
+        {kind: codes_of_texts(texts[order]) for kind, texts in areas.items()},
+        source=header.path.name,
+        warnings=tuple(table.warnings),
+    )
+    return replace(geography, **{name: flags[order] for name, flags in status.items()})
+
+
+def _merge_school_districts(table: _Table, areas: dict[str, Texts]) -> None:
+    """Put unified and elementary districts into one class; a block in both is listed."""
+    unified = areas.pop("unified_sd", None)
+    elementary = areas.pop("elementary_sd", None)
+    if unified is None and elementary is None:
+        return
+    if unified is None or elementary is None:
+        areas["school_dist"] = unified if unified is not None else elementary  # type: ignore[assignment]
+        return
+    table.warn(
+        (unified != "") & (elementary != ""),
+        "SDELMLEA",
+        lambda row: (
+            f"The block lies in the unified district {unified[row]} and in the elementary district {elementary[row]}."
+        ),
+        "The unified district is taken.",
+    )
+    areas["school_dist"] = np.where(unified != "", unified, elementary)
+
+
+def _require(header: Header, names: Sequence[str], remedy: str) -> None:
+    missing = [name for name in names if name not in header.names]
+    if missing:
+        raise InputProblemsError(
+            [
+                Issue((header.path.name,), f"The column {name!r} is missing.", remedy, line=header.line)
+                for name in missing
+            ]
+        )
+
+
+class _Table:
+    """The columns of a file as texts, with what is wrong with them."""
+
+    def __init__(self, header: Header, names: Sequence[str], identifiers: Sequence[str]) -> None:
+        self.header = header
+        self.problems = Problems(header.path)
+        self.warnings: list[Issue] = []
+        parts: dict[str, list[Texts]] = {name: [] for name in (*names, *identifiers)}
+        unlike = [name for name in names if name == "geoid"] + list(identifiers)
+        coded = [name for name in names if name not in unlike]
+        self.rows = 0
+        for batch in read_batches(header, coded, unlike):
+            self.rows += batch.rows
+            for name in coded:
+                parts[name].append(batch.columns[name].strings())
+            for name in unlike:
+                parts[name].append(np.char.strip(np.array(batch.identifiers[name].to_pylist(), str)))
+        if not self.rows:
+            self.problems.add("The file has no blocks.", "Check that it is the right one.", line=header.line)
+            self.problems.finish()
+        self.texts = {name: np.concatenate(found) for name, found in parts.items()}
+
+    def numbers(self, name: str, digits: int) -> Ints:
+        """Return codes of so many digits as numbers; others are reported and read as 0."""
+        texts, which = np.unique(self.texts[name], return_inverse=True)
+        legal = re.compile(rf"\d{{{digits}}}", re.ASCII)
+        right = np.array([legal.fullmatch(text) is not None for text in texts.tolist()], bool)
+        values = np.array([int(text) if fine else 0 for text, fine in zip(texts.tolist(), right.tolist(), strict=True)])
+        self._refuse(
+            ~right[which],
+            name,
+            lambda row: (
+                f"{name} is missing."
+                if not self.texts[name][row]
+                else f"{name} {self.texts[name][row][:40]!s} is not a code of {digits} digits."
+            ),
+            "Leading zeros belong to a code; a spreadsheet may have cut them.",
+        )
+        found: Ints = values.astype(np.int64)[which]
+        return found
+
+    def require_states(self, states: Ints, name: str) -> None:
+        """Report states that do not exist."""
+        self._refuse(
+            ~np.isin(states, list(VALID_STATES)) & (states > 0),
+            name,
+            lambda row: f"{name} begins with {states[row]:02d}, which is no state.",
+            "Use the codes of the 50 states, the District of Columbia (11) and Puerto Rico (72).",
+        )
+
+    def refuse_contradiction(self, name: str, digits: int, expected: Ints) -> None:
+        """Report rows whose column says another part of the block's code than ``geoid``."""
+        found = self.numbers(name, digits)
+        word = {"tract": "The block lies in two tracts", "county": "The block lies in two counties"}.get(
+            name, "The block has two codes"
+        )
+        self._refuse(
+            found != expected,
+            name,
+            lambda row: (
+                f"{word}: {name} says {found[row]:0{digits}d}, geoid {self.texts['geoid'][row]} says {expected[row]:0{digits}d}."
+            ),
+            "Correct the one that is wrong.",
+        )
+
+    def areas(self, column: AreaColumn, number: Ints) -> Texts:
+        """Return public codes of the areas of a column, "" outside all of them."""
+        texts, which = np.unique(self.texts[column.name], return_inverse=True)
+        own = re.compile(column.pattern or rf"\d{{{column.digits}}}", re.ASCII)
+        whole = re.compile(rf"\d{{{column.digits + column.within}}}", re.ASCII)
+        tails, heads, right = [], [], []
+        for text in texts.tolist():
+            is_whole = bool(column.within and column.pattern is None and whole.fullmatch(text))
+            if column.pattern and column.within and len(text) > column.digits:
+                is_whole = own.fullmatch(text) is not None
+            head, tail = (text[: column.within], text[column.within :]) if is_whole else ("", text)
+            none = NOTHING.fullmatch(tail) is not None or (column.kind == "cousub" and set(tail) == {"0"})
+            fine = bool(none or is_whole or own.fullmatch(tail))
+            right.append(fine)
+            heads.append("" if none or not fine else head)
+            tails.append("" if none or not fine else (tail[:4] if column.kind == "aiannh" else tail))
+        refused = ~np.array(right, bool)[which]
+        if column.everywhere:
+            refused |= self.texts[column.name] == ""
+        self._refuse(
+            refused,
+            column.name,
+            lambda row: (
+                f"{column.name} is missing."
+                if not self.texts[column.name][row]
+                else f"{column.name} {self.texts[column.name][row][:40]!s} is not {column.legal}."
+            ),
+            "All nines mean that the block lies in no such area." if column.everywhere else "Leave it blank for none.",
+        )
+        tail = np.array(tails)[which]
+        if not column.within:
+            return tail
+        blocks = texts_of_numbers(number, 15).astype(f"U{column.within}")
+        head = np.array(heads)[which]
+        self.warn(
+            (head != "") & (head != blocks),
+            column.name,
+            lambda row: (
+                f"{column.name} {self.texts[column.name][row]} is of {_AREA[column.within]} {head[row]}, "
+                f"the block lies in {blocks[row]}."
+            ),
+            "It is read as it stands; correct the code of the block or of the area if it is wrong.",
+        )
+        blocks = np.where(head == "", blocks, head)
+        named: Texts = np.where(tail == "", "", np.char.add(blocks, tail))
+        return named
+
+    def refuse_two_tracts(self, number: Ints) -> None:
+        """Report blocks whose identifier stands with two codes."""
+        texts = self.texts[IDENTIFIER]
+        order = np.lexsort((np.arange(self.rows), texts))
+        again = order[1:][(texts[order[1:]] == texts[order[:-1]]) & (texts[order[1:]] != "")]
+        before = order[:-1][(texts[order[1:]] == texts[order[:-1]]) & (texts[order[1:]] != "")]
+        differs = number[again] != number[before]
+        lines = (
+            dict(zip(before[differs].tolist(), lines_of(self.header, before[differs].tolist()), strict=True))
+            if differs.any()
+            else {}
+        )
+        earlier = dict(zip(again[differs].tolist(), before[differs].tolist(), strict=True))
+        wrong = np.zeros(self.rows, bool)
+        wrong[again[differs]] = True
+
+        def sentence(row: int) -> str:
+            first = earlier[row]
+            tracts = [f"{number[each] // 10**4:011d}" for each in (first, row)]
+            what = "two tracts" if tracts[0] != tracts[1] else "two places of one tract"
+            return f"Block {texts[row]} lies in {what}: {tracts[0]} on line {lines[first]}, {tracts[1]} here."
+
+        self._refuse(wrong, "TABTRACTCE", sentence, "Keep the line that is right.")
+
+    def refuse_repeated(self, number: Ints, areas: dict[str, Texts], columns: Sequence[AreaColumn]) -> None:
+        """Report blocks that stand twice; areas of one class that then overlap are named."""
+        order = np.lexsort((np.arange(self.rows), number))
+        same = number[order[1:]] == number[order[:-1]]
+        if not same.any():
+            return
+        again, before = order[1:][same], order[:-1][same]
+        earlier = dict(zip(again.tolist(), before.tolist(), strict=True))
+        lines = dict(zip(before.tolist(), lines_of(self.header, before.tolist()), strict=True))
+        reported = np.zeros(self.rows, bool)
+        for column in columns:
+            texts = areas[column.kind]
+            wrong = np.zeros(self.rows, bool)
+            wrong[again] = (texts[again] != texts[before]) & ~reported[again]
+            reported |= wrong
+            self._refuse(
+                wrong,
+                column.name,
+                lambda row, name=column.name, of=texts: (  # type: ignore[misc]
+                    f"Areas of {name} overlap: block {number[row]:015d} lies in {of[earlier[row]] or 'none'} on line "
+                    f"{lines[earlier[row]]} and in {of[row] or 'none'} here."
+                ),
+                "Give every block one line and one area of each class.",
+            )
+        wrong = np.zeros(self.rows, bool)
+        wrong[again] = ~reported[again]
+        self._refuse(
+            wrong,
+            "geoid" if "geoid" in self.header.names else "TABBLK",
+            lambda row: f"Block {number[row]:015d} stands a second time, first on line {lines[earlier[row]]}.",
+            "Keep one line per block.",
+        )
+
+    def warn(self, odd: Flags, column: str, sentence: Sentence, remedy: str) -> None:
+        """Note rows that are odd but can be read."""
+        rows = np.flatnonzero(odd)[:_MOST_WARNINGS].tolist()
+        if not rows:
+            return
+        for row, line in zip(rows, lines_of(self.header, rows), strict=True):
+            self.warnings.append(
+                Issue(
+                    (self.header.path.name,),
+                    sentence(row),
+                    remedy,
+                    Severity.WARNING,
+                    line,
+                    self.header.column(column),
+                )
+            )
+
+    def _refuse(self, wrong: Flags, column: str, sentence: Sentence, remedy: str) -> None:
+        refuse(self.problems, self.header, wrong, column=column, sentence=sentence, remedy=remedy)
+
+
+_MOST_WARNINGS = 100

@@ -1,0 +1,130 @@
+"""A spine as one file: a ZIP of arrays with a JSON text, without anything that could be executed.
+
+The file holds the blocks, their areas, the settings and the levels, so that it can be described and used without the block file it
+was built from. Equal spines make equal files, byte for byte.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phexplore.data.blocks.geocodes import numbers_of_texts, texts_of_numbers
+from phexplore.data.blocks.whole_file import whole_file
+from phexplore.model.issues import InputProblemsError, Issue
+from phexplore.spine.building import Spine
+from phexplore.spine.geography import AreaCodes, Geography
+from phexplore.spine.settings import settings_from, settings_json
+from phexplore.spine.tree import GeoTree, TreeLevel
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FORMAT = "phexplore-spine"
+VERSION = 1
+
+_GEOID = 15
+_FLAGS = ("quarters", "incorporated", "governed")
+
+
+def write_spine(spine: Spine, path: Path) -> None:
+    """Write a spine.
+
+    Raises:
+        PhexploreError: the file cannot be written.
+    """
+    geography = spine.geography
+    content = {
+        "format": FORMAT,
+        "version": VERSION,
+        "settings": settings_json(spine.settings),
+        "source": geography.source,
+        "remarks": list(spine.remarks),
+        "areas": list(geography.areas),
+        "levels": [level.name for level in spine.tree.levels],
+        "dropped": list(spine.tree.dropped),
+    }
+    arrays: dict[str, NDArray[Any]] = {
+        "content": np.frombuffer(json.dumps(content, ensure_ascii=False, sort_keys=True).encode(), np.uint8),
+        "blocks": numbers_of_texts(geography.geoids, _GEOID),
+        "order": spine.order,
+    }
+    for name in _FLAGS:
+        if getattr(geography, name) is not None:
+            arrays[name] = getattr(geography, name)
+    for number, area in enumerate(geography.areas.values()):
+        arrays[f"area{number}"] = area.of_block
+        arrays[f"area{number}_codes"] = np.char.encode(area.codes, "utf-8")
+    for number, level in enumerate(spine.tree.levels[:-1]):
+        arrays[f"level{number}"] = level.first_block
+        arrays[f"level{number}_codes"] = np.char.encode(level.codes, "utf-8")
+    with whole_file(path) as file:
+        np.savez_compressed(file, allow_pickle=False, **arrays)
+
+
+def read_spine(path: Path) -> Spine:
+    """Read a spine.
+
+    Raises:
+        InputProblemsError: the file cannot be read, is none of a spine, or contradicts itself.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            arrays = {name: stored[name] for name in stored.files}
+        content = json.loads(arrays["content"].tobytes().decode())
+        if content["format"] != FORMAT:
+            raise _unreadable(path, "it is another kind of file")
+        if content["version"] != VERSION:
+            raise _unreadable(path, f"it is of version {content['version']}, this program reads {VERSION}")
+        return _spine(content, arrays)
+    except OSError as error:
+        raise _unreadable(path, error.strerror or str(error)) from error
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError, EOFError, zipfile.BadZipFile) as error:
+        raise _unreadable(path, "it is no spine, or damaged") from error
+
+
+def _unreadable(path: Path, reason: str) -> InputProblemsError:
+    sentence = f"The file cannot be read as a spine: {reason}."
+    return InputProblemsError([Issue((str(path),), sentence, "Build it with `phexplore spine build`.")])
+
+
+def _spine(content: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Spine:
+    areas = {
+        name: AreaCodes(_texts(arrays[f"area{number}_codes"]), arrays[f"area{number}"].astype(np.int32))
+        for number, name in enumerate(content["areas"])
+    }
+    geography = Geography(
+        texts_of_numbers(arrays["blocks"].astype(np.int64), _GEOID),
+        areas,
+        *(arrays.get(name) for name in _FLAGS),
+        source=str(content["source"]),
+    )
+    order = arrays["order"].astype(np.int64)
+    names, blocks = content["levels"], geography.blocks
+    if not blocks or not (np.sort(order) == np.arange(blocks)).all():
+        raise ValueError("the leaves are not the blocks")
+    starts = [arrays[f"level{number}"].astype(np.int64) for number in range(len(names) - 1)]
+    starts.append(np.arange(blocks + 1))
+    codes = [_texts(arrays[f"level{number}_codes"]) for number in range(len(names) - 1)]
+    codes.append(geography.geocodes()[order])
+    levels = []
+    for number, (name, first, own) in enumerate(zip(names, starts, codes, strict=True)):
+        if first[0] != 0 or first[-1] != blocks or (np.diff(first) <= 0).any() or len(own) != len(first) - 1:
+            raise ValueError(f"the units of {name} do not cover the blocks")
+        below = starts[number + 1] if number + 1 < len(names) else None
+        if below is not None and not np.isin(first, below).all():
+            raise ValueError(f"the units of {name} cut units below")
+        child = None if below is None else np.searchsorted(below, first).astype(np.int64)
+        levels.append(TreeLevel(str(name), own, first, child))
+    straight = bool((order[1:] > order[:-1]).all())
+    tree = GeoTree(tuple(levels), tuple(content["dropped"]), None if straight else order)
+    return Spine(settings_from(content["settings"]), geography, tree, tuple(content["remarks"]))
+
+
+def _texts(codes: NDArray[Any]) -> NDArray[np.str_]:
+    texts: NDArray[np.str_] = np.char.decode(codes, "utf-8") if codes.size else np.empty(0, "U1")
+    return texts
