@@ -17,6 +17,9 @@ JSON = typer.Option(False, "--json", help="Print JSON.")
 def register(app: typer.Typer) -> None:
     """Add the commands to the program."""
     app.command()(solve)
+    app.command()(approve)
+    app.command()(bundle)
+    app.command()(verify)
 
 
 def solve(
@@ -52,3 +55,77 @@ def solve(
     print_solution(solved, as_json=as_json)
     if out is not None:
         save_project(found, solved.scenario, "Solve from targets", out)
+
+
+def approve(
+    scenario: str = SCENARIO,
+    who: str = typer.Option(..., "--who", help="Who decides."),
+    role: str = typer.Option(..., "--role", help="In which capacity."),
+    status: str = typer.Option("approved", "--status", help="recommended, approved or superseded."),
+    note: str = typer.Option("", "--note", help="Why."),
+    runs: list[Path] = typer.Option([], "--runs", help="A run the decision rests on; repeat for several."),
+    out: Path | None = typer.Option(None, "--out", help="Project to write; the project itself when left out."),
+) -> None:
+    """Record who recommends or approves exactly these parameters. Any later edit is a new draft.
+
+    Example: phexplore approve proposal.phx --who "Ada Lovelace" --role Chair --note "Vote of 1 July" --runs runs/first
+    """
+    from phexplore.cli.deciding import decide, parse_status
+    from phexplore.cli.printing import say
+
+    made, path = decide(scenario, parse_status(status), who=who, role=role, note=note, runs=runs, out=out)
+    print(f"{made.scenario}: {made.status.value} by {made.who} ({made.role}), parameters {made.fingerprint}")
+    say(f"Wrote {path}")
+
+
+def bundle(
+    scenario: str = typer.Argument(help="A SCENARIO, or a bundle to add signatures to."),
+    out: Path = typer.Option(..., "--out", help="The bundle to write."),
+    runs: list[Path] = typer.Option(
+        [], "--runs", help="A run to cite, of exactly these parameters; repeat for several."
+    ),
+    sign: list[Path] = typer.Option([], "--sign", help="Private Ed25519 key (PEM or OpenSSH); repeat for several."),
+    signer: list[str] = typer.Option([], "--signer", help="'Name, role' of each key, in the order of --sign."),
+    expect: list[Path] = typer.Option(
+        [], "--expect", help="Public key of somebody who signs later; repeat for several."
+    ),
+    clearance: str = typer.Option("", "--clearance", help="Number of the review board."),
+    leave_out_notes: bool = typer.Option(False, "--leave-out-notes", help="Keep free text out of the bundle."),
+) -> None:
+    """Write parameters, forecast, runs, log and certificate as one archive that anybody can check; sign it.
+
+    Example: phexplore bundle proposal.phx --runs runs/first --sign ada.key --signer "Ada Lovelace, Chair" --out decision.zip
+    """
+    from phexplore.cli.deciding import bundle_or_sign
+    from phexplore.cli.printing import say
+
+    made = bundle_or_sign(
+        scenario,
+        out,
+        runs=runs,
+        keys=sign,
+        names=signer,
+        expected=expect,
+        clearance=clearance,
+        keeps_notes=not leave_out_notes,
+    )
+    for note in made.notes:
+        say(note)
+    say(f"Wrote {out}, read it back and compared: {len(made.files)} files, {len(made.signatures)} signatures.")
+
+
+def verify(
+    bundle: Path = typer.Argument(help="A bundle."),
+    trust: list[Path] = typer.Option([], "--trust", help="Public key that may sign; repeat for several."),
+    as_json: bool = JSON,
+) -> None:
+    """Rebuild a bundle from its parts, compare every byte, check the signatures, and name what was altered.
+
+    Example: phexplore verify decision.zip --trust ada.pub
+    """
+    from phexplore.cli.deciding import print_verification, verify_file
+
+    result = verify_file(bundle, trust)
+    print_verification(result, with_trust=bool(trust), as_json=as_json)
+    if not result.is_intact or result.awaited:
+        raise typer.Exit(1)

@@ -5,9 +5,14 @@ from __future__ import annotations
 import json
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 from ini_chains import CHAIN, write_chain
 
 from phexplore.cli.app import BAD_INPUT, DONE, EXPECTED_FAILURE, run
+from phexplore.document.project import Project
+from phexplore.model.edits import set_threshold
+from phexplore.report import pdf
 
 
 def call(capsys, *arguments):
@@ -17,7 +22,7 @@ def call(capsys, *arguments):
     return status, out, err
 
 
-@pytest.mark.parametrize("command", ["solve"])
+@pytest.mark.parametrize("command", ["solve", "approve", "bundle", "verify"])
 def test_that_every_command_explains_itself_with_an_example(capsys, command):
     status, out, _ = call(capsys, command, "--help")
     assert status == DONE
@@ -126,3 +131,99 @@ def test_that_every_problem_of_an_ini_has_its_line(capsys, tmp_path):
     assert status == BAD_INPUT
     assert "persons/US.ini:9:17: 6 levels have 5 lengths" in err
     assert "persons/US.ini:17:24: 6 levels have 5 shares" in err
+
+
+@pytest.fixture
+def keys(tmp_path):
+    """Two pairs of key files."""
+    found = []
+    for number in (1, 2):
+        key = Ed25519PrivateKey.from_private_bytes(bytes([number]) * 32)
+        private, public = tmp_path / f"{number}.key", tmp_path / f"{number}.pub"
+        private.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+        public.write_bytes(key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
+        found.append((private, public))
+    return found
+
+
+@pytest.fixture
+def no_pdf(monkeypatch):
+    """Spare the seconds a PDF takes."""
+
+    def absent():
+        raise pdf.PdfUnavailableError("No PDF here.", "")
+
+    monkeypatch.setattr(pdf, "_weasyprint", absent)
+
+
+def test_that_a_scenario_is_recommended_approved_bundled_signed_twice_and_verified(capsys, tmp_path, keys, no_pdf):
+    project, bundle = tmp_path / "p.phx", tmp_path / "b.zip"
+    who = ["--who", "Ada", "--role", "Chair"]
+    status, out, _ = call(capsys, "approve", "sdhc-2020-us", *who, "--status", "recommended", "--out", project)
+    assert (status, "recommended by Ada (Chair)" in out) == (DONE, True)
+    assert call(capsys, "approve", project, *who, "--note", "vote")[0] == DONE
+    status, _, err = call(capsys, "approve", project, *who)
+    assert (status, "cannot become approved" in err) == (EXPECTED_FAILURE, True)
+    (first, first_public), (second, second_public) = keys
+    made = call(
+        capsys, "bundle", project, "--sign", first, "--signer", "Ada, Chair", "--expect", second_public, "--out", bundle
+    )
+    assert (made[0], "No PDF here." in made[2]) == (DONE, True)
+    status, out, _ = call(capsys, "verify", bundle)
+    assert (status, "Not signed yet" in out) == (EXPECTED_FAILURE, True)
+    assert call(capsys, "bundle", bundle, "--sign", second, "--out", bundle)[0] == DONE
+    status, out, _ = call(capsys, "verify", bundle, "--trust", first_public, "--trust", second_public, "--json")
+    found = json.loads(out)
+    assert (status, found["intact"], found["status"]) == (DONE, True, "approved")
+    assert {s["signer"] for s in found["signatures"]} == {"Ada", "2"}
+    assert call(capsys, "verify", bundle, "--trust", first_public)[0] == EXPECTED_FAILURE
+
+
+def test_that_verify_names_the_altered_file_and_has_status_one(capsys, tmp_path, no_pdf):
+    bundle = tmp_path / "b.zip"
+    assert call(capsys, "bundle", "pl94-2020-units-us", "--out", bundle)[0] == DONE
+    assert call(capsys, "verify", bundle)[0] == DONE
+    content = bytearray(bundle.read_bytes())
+    content[content.index(b"geolevel_budget_prop") + 3] ^= 1
+    bundle.write_bytes(content)
+    status, out, _ = call(capsys, "verify", bundle)
+    assert (status, out) == (EXPECTED_FAILURE, "certificate.html: The file was altered: its check sum does not fit.\n")
+
+
+def test_that_an_edit_of_an_approved_project_is_a_draft_again(capsys, tmp_path, no_pdf):
+    project, bundle = tmp_path / "p.phx", tmp_path / "b.zip"
+    assert call(capsys, "approve", "sdhc-2020-us", "--who", "A", "--role", "B", "--out", project)[0] == DONE
+    opened = Project.open(project)
+    opened.edit("τ", lambda s: set_threshold(s, "PH2", 8))
+    opened.save()
+    opened.close()
+    call(capsys, "bundle", project, "--out", bundle)
+    assert json.loads(call(capsys, "verify", bundle, "--json")[1])["status"] == "draft"
+
+
+def test_that_runs_of_other_parameters_are_not_cited(capsys, tmp_path):
+    run_directory = tmp_path / "run"
+    assert call(capsys, "run", "sdhc-2020-us", "--data", "demo", "--seed", "1", "--out", run_directory)[0] == DONE
+    project = tmp_path / "p.phx"
+    who = ["--who", "A", "--role", "B", "--out", project]
+    status, _, err = call(capsys, "approve", "sdhc-2020-pr", *who, "--runs", run_directory)
+    assert (status, "simulated other parameters" in err) == (EXPECTED_FAILURE, True)
+    assert call(capsys, "approve", "sdhc-2020-us", *who, "--runs", run_directory)[0] == DONE
+    status, _, err = call(capsys, "bundle", project, "--out", tmp_path / "b.zip")
+    assert (status, "rests on the run" in err) == (EXPECTED_FAILURE, True)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("approve", "sdhc-2020-us", "--who", "A", "--role", "B", "--status", "signed", "--out", "x.phx"),
+        ("approve", "sdhc-2020-us", "--role", "B"),
+    ],
+)
+def test_that_bad_arguments_of_approve_have_status_two(capsys, arguments):
+    assert call(capsys, *arguments)[0] == BAD_INPUT
+
+
+def test_that_a_preset_is_not_approved_without_a_place_for_it(capsys):
+    status, _, err = call(capsys, "approve", "sdhc-2020-us", "--who", "A", "--role", "B")
+    assert (status, "--out FILE.phx" in err) == (EXPECTED_FAILURE, True)

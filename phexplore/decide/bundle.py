@@ -1,0 +1,338 @@
+"""The bundle of a decision: one deterministic archive with everything somebody needs to run, check and defend it.
+
+Contents: the parameters as production reads them, the scenario, its forecast, the decisions, the runs they rest on, the project
+with its whole edit log, the certificate, a manifest with the check sum of every file, detached signatures, and the same sums
+in the form other programs read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from phexplore import __version__
+from phexplore.accuracy.check import check, has_errors
+from phexplore.catalog.presets import presets
+from phexplore.decide.archive import is_safe_name, pack, unpack
+from phexplore.decide.certificate import CertificateFacts, certificate
+from phexplore.decide.citing import RunEvidence, no_production_files
+from phexplore.decide.signing import Signature, Signer, key_id_of, public_bytes, sign
+from phexplore.errors import PhexploreError
+from phexplore.files.approval_json import encode_decisions
+from phexplore.files.das_ini_writing import write_ini
+from phexplore.files.phsafe_config import write_config
+from phexplore.files.project_file import LoggedStep, ProjectContent, single, write_project
+from phexplore.files.scenario_json import decode_scenario, encode_scenario
+from phexplore.files.whole import write_whole
+from phexplore.model.approval import Decision, Status, status_of
+from phexplore.model.fingerprint import fingerprint
+from phexplore.model.phsafe import PhSafe
+from phexplore.model.scenario import Scenario
+from phexplore.model.topdown import TopDown
+from phexplore.model.workbook import Workbook
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+FORMAT = "phexplore bundle"
+VERSION = 1
+MANIFEST, SUMS = "manifest.json", "SHA256SUMS"
+SCENARIO, FORECAST, DECISIONS, PROJECT, LOG = (
+    "scenario.json", "forecast.json", "decisions.json", "log/project.phx", "log/steps.txt",
+)  # fmt: skip
+CERTIFICATE_HTML, CERTIFICATE_PDF = "certificate.html", "certificate.pdf"
+PARAMETERS, RUNS, SIGNATURES = "parameters/", "runs/", "signatures/"
+
+
+class BundleError(PhexploreError):
+    """A bundle that cannot be made."""
+
+
+@dataclass(frozen=True, slots=True)
+class BundleRequest:
+    """What goes into a bundle.
+
+    Attributes:
+        scenario: the parameters decided about.
+        content: the project with its edit log; None for a scenario without one.
+        decisions: all of the project's.
+        runs: what is cited.
+        now: when the bundle is made, with its zone.
+        signers: public keys that are expected to sign, 32 bytes each.
+        clearance: number of the review board.
+        keeps_notes: whether free text of scenarios and decisions goes in.
+        has_pdf: whether the certificate is made as PDF too.
+    """
+
+    scenario: Scenario
+    now: datetime
+    content: ProjectContent | None = None
+    decisions: tuple[Decision, ...] = ()
+    runs: tuple[RunEvidence, ...] = ()
+    signers: tuple[bytes, ...] = ()
+    clearance: str = ""
+    keeps_notes: bool = True
+    has_pdf: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """The files of a bundle before they are packed.
+
+    Attributes:
+        files: everything but signatures and sums, by name.
+        signatures: in the order they were given.
+        notes: what whoever made it should know.
+    """
+
+    files: Mapping[str, bytes]
+    signatures: tuple[Signature, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def manifest(self) -> bytes:
+        """The bytes that signatures cover."""
+        return self.files[MANIFEST]
+
+    def packed(self) -> bytes:
+        """Return the archive."""
+        files = {**self.files, **{signature_name(s): s.encoded() for s in self.signatures}}
+        return pack({**files, SUMS: sums(files)})
+
+
+def signature_name(signature: Signature) -> str:
+    """Return the name of a signature's file: one per key."""
+    return f"{SIGNATURES}{signature.key_id[:16]}.json"
+
+
+def sums(files: Mapping[str, bytes]) -> bytes:
+    """Return check sums in the form ``sha256sum -c`` reads."""
+    lines = [f"{hashlib.sha256(files[name]).hexdigest()}  {name}\n" for name in sorted(files) if name != SUMS]
+    return "".join(lines).encode()
+
+
+def make_bundle(request: BundleRequest) -> Bundle:
+    """Bring the files of a bundle together.
+
+    Raises:
+        BundleError: the scenario has errors, or a decision's run is not among those cited.
+        PhexploreError: the production files cannot say exactly what was chosen.
+    """
+    if errors := [issue for issue in check(request.scenario) if has_errors([issue])]:
+        raise BundleError(f"{errors[0].place}: {errors[0].sentence}", errors[0].remedy)
+    request = request if request.keeps_notes else _without_notes(request)
+    scenario, own = request.scenario, fingerprint(request.scenario)
+    decisions = tuple(decision for decision in request.decisions if decision.fingerprint == own)
+    _confirm_cited(decisions, request.runs)
+    status = status_of(request.decisions, own)
+    parameters, root, notes = production_files(scenario)
+    content = request.content or single(
+        Workbook((scenario,), scenario.name), f"Bundle {scenario.name}", _at(request.now)
+    )
+    files: dict[str, bytes] = {
+        SCENARIO: _json(encode_scenario(scenario)),
+        FORECAST: _json(forecast_content(scenario)),
+        DECISIONS: _json(encode_decisions(decisions)),
+        PROJECT: write_project(content),
+        LOG: _steps_text(content.steps),
+    }
+    files |= {f"{PARAMETERS}{name}": text.encode() for name, text in parameters.items()}
+    for run in request.runs:
+        folder = f"{RUNS}{run.cited.name}/"
+        files |= {
+            f"{folder}run.json": _json(run.facts()),
+            f"{folder}summary.json": run.summary,
+            f"{folder}manifest.json": run.manifest,
+        }
+    keys = tuple(key_id_of(key) for key in request.signers)
+    facts = CertificateFacts(
+        scenario, status, decisions, request.runs, parameters, root, keys, request.clearance, request.now
+    )
+    notes += _certificate_files(facts, files, has_pdf=request.has_pdf)
+    notes += [
+        f"The run {run.cited.name} used data that is not marked synthetic; its summary tells errors against those counts."
+        for run in request.runs
+        if not run.spec.data.synthetic
+    ]
+    if wrong := [name for name in files if not is_safe_name(name)]:
+        raise BundleError(
+            f"The file name {wrong[0]!r} cannot go into a bundle.", "Rename the file and import it again."
+        )
+    files[MANIFEST] = manifest_bytes(
+        {
+            "format": FORMAT,
+            "version": VERSION,
+            "program": __version__,
+            "made": _at(request.now),
+            "scenario": scenario.name,
+            "fingerprint": own,
+            "status": status.value,
+            "clearance": request.clearance,
+            "root": f"{PARAMETERS}{root}",
+            "signers": list(keys),
+            "notes": notes,
+            "files": {
+                name: {"sha256": hashlib.sha256(files[name]).hexdigest(), "bytes": len(files[name])}
+                for name in sorted(files)
+            },
+        }
+    )
+    return Bundle(files, notes=tuple(notes))
+
+
+def manifest_bytes(content: Mapping[str, Any]) -> bytes:
+    """Return a manifest as bytes; it ends with its own check sum, so that a changed one accuses itself."""
+    bare = {name: value for name, value in content.items() if name != "self"}
+    return _json({**bare, "self": hashlib.sha256(_json(bare)).hexdigest()})
+
+
+def signed(bundle: Bundle, key: Ed25519PrivateKey, signer: Signer, now: datetime) -> Bundle:
+    """Return the bundle with one more signature; a second one of the same key replaces the first.
+
+    Raises:
+        BundleError: the bundle names who signs, and this key is not among them.
+        SigningError: the signer has no name.
+    """
+    expected = json.loads(bundle.manifest)["signers"]
+    key_id = key_id_of(public_bytes(key))
+    if expected and key_id not in expected:
+        raise BundleError(
+            f"The bundle is to be signed by other keys; {key_id[:16]}… is not among them.",
+            "Make the bundle again and name this signer too.",
+        )
+    signature = sign(bundle.manifest, key, signer, _at(now))
+    others = tuple(other for other in bundle.signatures if other.key_id != signature.key_id)
+    return replace(bundle, signatures=(*others, signature))
+
+
+def write_bundle(bundle: Bundle, out: Path) -> None:
+    """Write a bundle, read it back, and compare: it counts only then.
+
+    Raises:
+        WriteError: it cannot be written.
+        BundleError: what was read is not what was written, or does not say what was decided.
+    """
+    content = bundle.packed()
+    write_whole(out, content)
+    back = out.read_bytes()
+    found = unpack(back)
+    remedy = "The disk or the program is at fault. Write it again, elsewhere; do not hand this one over."
+    if back != content or found.problems:
+        raise BundleError(f"{out} was read back otherwise than it was written.", remedy)
+    scenario = decode_scenario(json.loads(found.files[SCENARIO]), SCENARIO)
+    if fingerprint(scenario) != json.loads(bundle.manifest)["fingerprint"]:
+        raise BundleError(f"{out} does not hold the parameters that were decided about.", remedy)
+
+
+def production_files(scenario: Scenario) -> tuple[dict[str, str], str, list[str]]:
+    """Return the files production reads, the first one's name, and notes.
+
+    Raises:
+        ExportError: they could not say exactly what was chosen.
+    """
+    match scenario.method:
+        case PhSafe():
+            return {"config.json": write_config(scenario)}, "config.json", []
+        case TopDown():
+            output = write_ini(scenario)
+            return dict(output.files), output.root, list(output.notes)
+        case _:
+            raise no_production_files(scenario)
+
+
+def forecast_content(scenario: Scenario) -> dict[str, Any]:
+    """Return what ``forecast --json`` prints."""
+    from phexplore.report.forecast_json import forecast_json, topdown_json  # noqa: PLC0415 - brings the forecast
+
+    match scenario.method:
+        case PhSafe():
+            from phexplore.accuracy.forecast import forecast  # noqa: PLC0415 - as above
+            from phexplore.accuracy.ratios import ratio_forecasts  # noqa: PLC0415 - as above
+
+            figures = forecast(scenario)
+            return forecast_json(scenario, figures, ratio_forecasts(figures))
+        case TopDown() as method:
+            from phexplore.accuracy.topdown_forecast import forecast_topdown, joint_release  # noqa: PLC0415 - as above
+
+            preset = presets().get(scenario.baseline)
+            partner = presets()[preset.partner].scenario.topdown if preset and preset.partner else None
+            joint = joint_release(method, preset.partner, partner) if preset and partner else None
+            loss = forecast_topdown(method, scenario.conventions)
+            return topdown_json(scenario, loss, joint, preset.errata if preset else ())
+        case _:
+            raise no_production_files(scenario)
+
+
+def _certificate_files(facts: CertificateFacts, files: dict[str, bytes], *, has_pdf: bool) -> list[str]:
+    """Add the certificate; return why there is no PDF, if there is none."""
+    from phexplore.report.html import document_html  # noqa: PLC0415 - brings the template engine
+    from phexplore.report.pdf import Attached, PdfUnavailableError, pdf_from_html  # noqa: PLC0415 - as above
+
+    html = document_html(certificate(facts))
+    files[CERTIFICATE_HTML] = html
+    if not has_pdf:
+        return []
+    attached = [
+        Attached(name.rpartition("/")[2], files[name], text)
+        for name, text in (
+            (SCENARIO, "The parameters, exact"),
+            (FORECAST, "Every analytic figure"),
+            (DECISIONS, "Who decided what, and when"),
+        )
+    ]
+    try:
+        files[CERTIFICATE_PDF] = pdf_from_html(html, facts.now, attached)
+    except PdfUnavailableError as error:
+        return [f"{error.sentence} The certificate is in the bundle as HTML."]
+    return []
+
+
+def _confirm_cited(decisions: Sequence[Decision], runs: Sequence[RunEvidence]) -> None:
+    present = {run.cited.identity for run in runs}
+    for decision in decisions:
+        for cited in decision.runs:
+            if cited.identity not in present:
+                raise BundleError(
+                    f"The decision of {decision.who} rests on the run {cited.name}, which is not cited here.",
+                    "Name its directory with --runs.",
+                )
+
+
+def _without_notes(request: BundleRequest) -> BundleRequest:
+    content = request.content
+    if content is not None:
+        steps = tuple(replace(step, workbook=_bare_workbook(step.workbook)) for step in content.steps)
+        content = replace(content, steps=steps, decisions=_bare(content.decisions))
+    scenario = replace(request.scenario, note="")
+    return replace(request, scenario=scenario, content=content, decisions=_bare(request.decisions))
+
+
+def _bare_workbook(workbook: Workbook) -> Workbook:
+    return replace(workbook, scenarios=tuple(replace(scenario, note="") for scenario in workbook.scenarios))
+
+
+def _bare(decisions: Sequence[Decision]) -> tuple[Decision, ...]:
+    return tuple(replace(decision, note="") for decision in decisions)
+
+
+def _steps_text(steps: Sequence[LoggedStep]) -> bytes:
+    """Return the edit log for people: time and label, one line per step."""
+    return "".join(f"{step.at or '-'}\t{' '.join(step.label.split())}\n" for step in steps).encode()
+
+
+def _at(now: datetime) -> str:
+    return now.astimezone(UTC).isoformat(timespec="seconds")
+
+
+def _json(value: Any) -> bytes:
+    return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def is_approved(bundle: Bundle) -> bool:
+    """Return whether the bundle's parameters are approved."""
+    return bool(json.loads(bundle.manifest)["status"] == Status.APPROVED.value)

@@ -1,0 +1,336 @@
+"""The certificate of a decision: the contents of production's certificate, with what that one leaves out.
+
+Production prints attestation, provenance, privacy loss, shares, semantics, the whole configuration and a bill of materials. Added
+here: absolute budgets and noise of every query, the runs the decision rests on with the check sums of their input, and how
+anybody verifies the bundle.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
+from importlib.metadata import PackageNotFoundError, requires, version
+
+from phexplore import __version__
+from phexplore.accuracy.forecast import forecast
+from phexplore.accuracy.topdown_forecast import TopDownForecast, forecast_topdown
+from phexplore.decide.citing import RunEvidence, no_production_files
+from phexplore.files.das_ini import IniChain, effective
+from phexplore.model.approval import Decision, Status
+from phexplore.model.fingerprint import fingerprint
+from phexplore.model.numbers import exact_text
+from phexplore.model.phsafe import PhSafe, PrivacyFramework
+from phexplore.model.scenario import Scenario
+from phexplore.model.topdown import LevelQuery, TopDown
+from phexplore.report.document import (
+    Cell,
+    Document,
+    Header,
+    Part,
+    TableView,
+    Tile,
+    heading_cell,
+    number_cell,
+    people_text,
+)
+from phexplore.report.provenance import (
+    Section,
+    conventions_section,
+    epsilon_name,
+    epsilon_text,
+    privacy_section,
+)
+
+MARGIN_PLACES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class CertificateFacts:
+    """What a certificate is made from.
+
+    Attributes:
+        scenario: the parameters.
+        status: how far they have come.
+        decisions: about exactly these parameters, oldest first.
+        runs: what they rest on.
+        parameters: the production files by name.
+        root: the one production is started with.
+        signers: key ids of the people expected to sign.
+        clearance: number of the review board, "" when there is none.
+        now: when it is made.
+    """
+
+    scenario: Scenario
+    status: Status
+    decisions: tuple[Decision, ...]
+    runs: tuple[RunEvidence, ...]
+    parameters: dict[str, str]
+    root: str
+    signers: tuple[str, ...]
+    clearance: str
+    now: datetime
+
+
+def certificate(facts: CertificateFacts) -> Document:
+    """Return the certificate as a report."""
+    scenario = facts.scenario
+    parts = [_attestation(facts), _privacy(scenario), _budgets(scenario)]
+    if facts.runs:
+        parts.append(_runs(facts.runs))
+    parts += [_configuration(facts), _materials(), _verification(facts)]
+    warning = "" if facts.status is Status.APPROVED else (
+        f"These parameters are {facts.status.value}, not approved. The certificate is void for production."
+    )  # fmt: skip
+    return Document(
+        title=f"Certificate of Disclosure Avoidance: {scenario.name}",
+        subtitle="Parameters, privacy loss and the decisions about them",
+        colophon=f"{facts.now.isoformat(timespec='seconds')} · phexplore {__version__} · parameters {fingerprint(scenario)}",
+        tiles=_tiles(facts),
+        parts=tuple(parts),
+        made=facts.now.isoformat(timespec="seconds"),
+        warning=warning,
+        keywords=("disclosure avoidance", "certificate", "differential privacy"),
+    )
+
+
+def _tiles(facts: CertificateFacts) -> tuple[Tile, ...]:
+    scenario = facts.scenario
+    match scenario.method:
+        case PhSafe() as method:
+            symbol, headline = method.framework.symbol, forecast(scenario).headline
+            detail = f"{scenario.conventions.neighbours.value} neighbours"
+        case TopDown() as method:
+            symbol, headline, detail = method.framework.symbol, method.total, "replace one record"
+        case _:
+            raise no_production_files(scenario)
+    value = "∞" if not isinstance(headline, Fraction) else f"{float(headline):.6f}"
+    attention = facts.status is not Status.APPROVED
+    return (
+        Tile("Status", facts.status.title, "void unless signed", attention=attention),
+        Tile(symbol, value, f"exactly {exact_text(headline)}; {detail}"),
+        Tile("Runs cited", str(len(facts.runs)), "of exactly these parameters"),
+    )
+
+
+def _attestation(facts: CertificateFacts) -> Part:
+    scenario = facts.scenario
+    product = f"TopDown, schema {scenario.topdown.schema}" if isinstance(scenario.method, TopDown) else "S-DHC (PHSafe)"
+    sentence = (
+        f"The parameters in this document, for {product}, were brought together on "
+        f"{facts.now.isoformat(timespec='seconds')}. Their fingerprint is {fingerprint(scenario)}."
+    )
+    clearance = facts.clearance or "none given"
+    void = f"Review board clearance: {clearance}. The number is invalid unless the bundle is signed."
+    rows = tuple(
+        (Cell(d.status.title, heading=True), Cell(d.who), Cell(d.role), Cell(d.at, whole=True), Cell(d.note or "–"))
+        for d in facts.decisions
+    )
+    tables = []
+    if rows:
+        headers = tuple(Header(text) for text in ("Decision", "Who", "Role", "When (UTC)", "Note"))
+        tables.append(TableView("decisions", "Decisions about exactly these parameters", headers, rows))
+    if facts.signers:
+        lines = tuple((heading_cell(str(n)), Cell(key, whole=True)) for n, key in enumerate(facts.signers, start=1))
+        tables.append(
+            TableView(
+                "signers", "Keys expected to sign (SHA-256 of the public key)", (Header("No."), Header("Key")), lines
+            )
+        )
+    return Part("attestation", "Attestation", (sentence, void), tables=tuple(tables))
+
+
+def _privacy(scenario: Scenario) -> Part:
+    match scenario.method:
+        case PhSafe() as method:
+            figures = forecast(scenario)
+            sections = (privacy_section(figures.privacy), conventions_section(scenario.conventions, method.framework))
+            return Part("privacy", "Formal privacy", sections=sections)
+        case TopDown() as method:
+            loss = forecast_topdown(method, scenario.conventions)
+            entries = [(f"{loss.framework.symbol}, total", exact_text(loss.total))]
+            entries += [(epsilon_name(figure), epsilon_text(figure)) for figure in loss.epsilons]
+            spine = [("Kind", method.spine.kind), *method.spine.settings]
+            sections = (
+                Section("Privacy loss, replace one record", tuple(entries)),
+                Section("Spine", tuple(spine)),
+            )
+            return Part("privacy", "Formal privacy", tables=_semantics(loss), sections=sections)
+        case _:
+            raise no_production_files(scenario)
+
+
+def _semantics(loss: TopDownForecast) -> tuple[TableView, ...]:
+    """Return the loss per attribute and of the block within wider areas, as the certificates print them."""
+    symbol = loss.framework.symbol
+    headers = (Header("What is protected"), Header(symbol, number=True), Header("ε at δ = 1e-10", number=True))
+    rows = [(heading_cell(entry.name), number_cell(exact_text(entry.rho)), number_cell(f"{entry.epsilon:.2f}"))
+            for entry in loss.attributes]  # fmt: skip
+    within = [
+        (
+            heading_cell(f"block within {entry.name}"),
+            number_cell(exact_text(entry.rho)),
+            number_cell(f"{entry.epsilon:.2f}"),
+        )
+        for entry in loss.block_within
+    ]
+    return (
+        TableView("attributes", "Loss per attribute", headers, tuple(rows)),
+        TableView("within", "Loss of the place of residence, where the wider area is known", headers, tuple(within)),
+    )
+
+
+def _budgets(scenario: Scenario) -> Part:
+    match scenario.method:
+        case PhSafe():
+            from phexplore.report.scenario_document import parameter_table  # noqa: PLC0415 - brings the charts
+            from phexplore.report.table10 import table10_rows  # noqa: PLC0415 - as above
+
+            figures = forecast(scenario)
+            table = parameter_table(table10_rows(scenario, figures), figures)
+            return Part("budgets", "Budgets and noise of every query", tables=(table,))
+        case TopDown() as method:
+            return Part("budgets", "Budgets and noise of every query", tables=(_shares(method), _noise(scenario)))
+        case _:
+            raise no_production_files(scenario)
+
+
+def _shares(method: TopDown) -> TableView:
+    """Return the within-level shares, rows = queries, columns = levels; a dash where a query is not asked."""
+    queries = tuple(dict.fromkeys(key.query for key in method.query_shares))
+    headers = (Header("Query"), *(Header(level, number=True) for level in method.levels))
+    first = (heading_cell("level share"), *(number_cell(_fraction(method.level_shares[lv])) for lv in method.levels))
+    rows = [
+        (heading_cell(query), *(number_cell(_share(method, level, query)) for level in method.levels))
+        for query in queries
+    ]
+    return TableView("shares", "Level shares, and shares of the level's budget, exact", headers, (first, *rows))
+
+
+def _share(method: TopDown, level: str, query: str) -> str:
+    share = method.query_shares.get(LevelQuery(level, query))
+    return "–" if share is None else _fraction(share)
+
+
+def _fraction(value: Fraction) -> str:
+    return str(value)
+
+
+def _noise(scenario: Scenario) -> TableView:
+    figures = forecast_topdown(scenario.topdown, scenario.conventions)
+    symbol = figures.framework.symbol
+    headers = (
+        Header("Level"),
+        Header("Query"),
+        Header("Answers\nper area", number=True),
+        Header(symbol, number=True),
+        Header("σ" if figures.framework is PrivacyFramework.ZCDP else "Standard\ndeviation", number=True),
+        Header("MOE", number=True),
+    )
+    rows = [
+        (
+            heading_cell(entry.key.level),
+            Cell(entry.key.query),
+            number_cell(f"{entry.cells:,}"),
+            number_cell(exact_text(entry.budget)),
+            number_cell("–" if entry.sigma is None else f"{entry.sigma:,.4f}"),
+            number_cell(
+                "–"
+                if entry.margins is None
+                else people_text(entry.margins.by(scenario.conventions.margin), MARGIN_PLACES)
+            ),
+        )
+        for entry in figures.entries
+    ]
+    return TableView("noise", "Absolute budget, noise and margin of one answer", headers, tuple(rows))
+
+
+def _runs(runs: Sequence[RunEvidence]) -> Part:
+    headers = tuple(Header(text) for text in ("Run", "Trials", "Seed", "Data (SHA-256)", "Synthetic", "Checks"))
+    rows = tuple(
+        (
+            heading_cell(run.cited.name),
+            number_cell(str(run.cited.trials)),
+            Cell("system entropy" if run.spec.seed is None else str(run.spec.seed)),
+            Cell(run.spec.data.sha256),
+            Cell("yes" if run.spec.data.synthetic else "not marked so"),
+            Cell(_checks(run)),
+        )
+        for run in runs
+    )
+    note = "Every run simulated exactly these parameters; the summaries are in the bundle."
+    return Part("runs", "What the decision rests on", tables=(TableView("cited", "Runs", headers, rows, note),))
+
+
+def _checks(run: RunEvidence) -> str:
+    checks = run.content().get("checks")
+    if not isinstance(checks, dict) or not checks:
+        return "none recorded"
+    failed = [name for name, value in checks.items() if value is not True and value != 0]
+    return "all passed" if not failed else f"failed: {', '.join(failed)}"
+
+
+def _configuration(facts: CertificateFacts) -> Part:
+    """Return the whole effective configuration; for a chain, where each value comes from and what it hides."""
+    if isinstance(facts.scenario.method, TopDown):
+        table = _ini_table(IniChain(facts.root, facts.parameters))
+    else:
+        lines = facts.parameters[facts.root].splitlines()
+        rows = tuple((heading_cell(str(n)), Cell(line)) for n, line in enumerate(lines, start=1))
+        table = TableView("configuration", f"{facts.root}, line by line", (Header("Line"), Header("Text")), rows)
+    return Part("configuration", "The complete configuration", tables=(table,))
+
+
+def _ini_table(chain: IniChain) -> TableView:
+    ini = effective(chain)
+    headers = tuple(Header(text) for text in ("Section", "Key", "Value", "From", "Hides"))
+    rows = tuple(
+        (
+            heading_cell(value.section),
+            Cell(value.written),
+            Cell(value.text),
+            Cell(value.file),
+            Cell("; ".join(f"{hidden.text} ({hidden.file})" for hidden in ini.shadowed.get(place, ())) or "–"),
+        )
+        for place, value in sorted(ini.values.items())
+    )
+    return TableView("configuration", "Effective values with the file each comes from", headers, rows)
+
+
+def _materials() -> Part:
+    """Return the programs that made the figures, with their versions."""
+    rows = [(heading_cell("phexplore"), Cell(__version__)), (heading_cell("Python"), Cell(platform.python_version()))]
+    names = sorted({requirement.split(";")[0].split("[")[0].split(">")[0].split("=")[0].split("<")[0].strip()
+                    for requirement in _requirements() if "extra ==" not in requirement})  # fmt: skip
+    for name in names:
+        try:
+            rows.append((heading_cell(name), Cell(version(name))))
+        except PackageNotFoundError:
+            continue
+    table = TableView("materials", "Programs and libraries", (Header("Name"), Header("Version")), tuple(rows))
+    return Part("materials", "Bill of materials", tables=(table,))
+
+
+def _requirements() -> Sequence[str]:
+    try:
+        return requires("phexplore") or ()
+    except PackageNotFoundError:
+        return ()
+
+
+def _verification(facts: CertificateFacts) -> Part:
+    sentences = (
+        (
+            "This document is part of a bundle. The command phexplore verify BUNDLE rebuilds the bundle from its parts, compares "
+            "every byte, checks the signatures and names what was altered."
+        ),
+        "The file SHA256SUMS in the bundle lists the check sum of every file in the form that sha256sum -c reads.",
+        (
+            "Not in this document: counts of people, noisy measurements, and accuracy against confidential counts, unless a cited "
+            "run's summary holds it."
+        ),
+    )
+    unsigned = "Nobody is named to sign." if not facts.signers else "It is void until every key named above has signed."
+    return Part("verification", "How to verify", (*sentences, unsigned))

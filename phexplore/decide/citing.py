@@ -1,0 +1,126 @@
+"""Runs that a decision rests on: complete, intact, and of exactly the parameters decided about."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from phexplore.errors import PhexploreError
+from phexplore.model.approval import CitedRun
+from phexplore.model.fingerprint import fingerprint
+from phexplore.model.scenario import Scenario
+from phexplore.runs.spec import RunSpec
+from phexplore.runs.states import RunState
+from phexplore.runs.store import MANIFEST_FILE, SUMMARY_FILE, load_spec, state_of, verify_run
+
+_PLAIN = re.compile(r"[^A-Za-z0-9_.-]+")
+
+
+class CitationError(PhexploreError):
+    """A run that a decision cannot rest on."""
+
+
+def no_production_files(scenario: Scenario) -> PhexploreError:
+    """Return the refusal of a system that production runs from no parameter file."""
+    return CitationError(
+        f"{scenario.name!r} holds parameters of a system without production files: there is nothing to hand over.",
+        "Bundles are made of PHSafe and TopDown scenarios.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RunEvidence:
+    """What a bundle holds of a run.
+
+    Attributes:
+        cited: name, identity and number of trials.
+        spec: what the run did.
+        summary: the bytes of its ``summary.json``.
+        manifest: the bytes of its ``manifest.json``: check sums of every file of the run.
+    """
+
+    cited: CitedRun
+    spec: RunSpec
+    summary: bytes
+    manifest: bytes
+
+    def facts(self) -> dict[str, Any]:
+        """Return what the run did, without the place its data lay in."""
+        return {
+            "name": self.cited.name,
+            "identity": self.cited.identity,
+            "fingerprint": fingerprint(self.spec.scenario),
+            "trials": self.spec.trials,
+            "seed": self.spec.seed,
+            "mode": self.spec.mode.value,
+            "reproducible": self.spec.is_reproducible,
+            "program": self.spec.code_version,
+            "data": {
+                "sha256": self.spec.data.sha256,
+                "bytes": self.spec.data.size_bytes,
+                "synthetic": self.spec.data.synthetic,
+            },
+        }
+
+    def content(self) -> dict[str, Any]:
+        """Return the summary as JSON.
+
+        Raises:
+            CitationError: it is no JSON object.
+        """
+        try:
+            value = json.loads(self.summary)
+        except (ValueError, RecursionError) as error:
+            raise CitationError(f"The summary of {self.cited.name} is no JSON.", "Start the run again.") from error
+        if not isinstance(value, dict):
+            raise CitationError(f"The summary of {self.cited.name} holds no object.", "Start the run again.")
+        return value
+
+
+def evidence_of(directory: Path, scenario: Scenario) -> RunEvidence:
+    """Return what is cited of a run.
+
+    Raises:
+        CitationError: the run is not complete, was altered, or simulated other parameters.
+        PhexploreError: it cannot be read.
+    """
+    spec = load_spec(directory)
+    name = _PLAIN.sub("-", directory.resolve().name).strip("-.") or "run"
+    if (own := fingerprint(spec.scenario)) != (wanted := fingerprint(scenario)):
+        raise CitationError(
+            f"The run {directory} simulated other parameters: fingerprint {own[:12]}…, not {wanted[:12]}….",
+            "Simulate the scenario as it is now, then cite that run.",
+        )
+    if state_of(directory) is not RunState.COMPLETE:
+        raise CitationError(f"The run {directory} is not complete.", "Resume it, then cite it.")
+    if issues := verify_run(directory):
+        raise CitationError(f"{issues[0].place}: {issues[0].sentence}", "A run that was altered proves nothing.")
+    return RunEvidence(
+        CitedRun(name, spec.identity, spec.trials),
+        spec,
+        (directory / SUMMARY_FILE).read_bytes(),
+        (directory / MANIFEST_FILE).read_bytes(),
+    )
+
+
+def evidence(directories: Sequence[Path], scenario: Scenario) -> tuple[RunEvidence, ...]:
+    """Return what is cited of several runs; equal names get a number.
+
+    Raises:
+        CitationError: as `evidence_of`, or a run is cited twice.
+    """
+    found: list[RunEvidence] = []
+    for directory in directories:
+        one = evidence_of(directory, scenario)
+        if any(other.cited.identity == one.cited.identity for other in found):
+            raise CitationError(f"The run {directory} is cited twice.", "Name it once.")
+        name, number = one.cited.name, 2
+        while any(other.cited.name == name for other in found):
+            name, number = f"{one.cited.name}-{number}", number + 1
+        cited = CitedRun(name, one.cited.identity, one.cited.trials)
+        found.append(RunEvidence(cited, one.spec, one.summary, one.manifest))
+    return tuple(found)

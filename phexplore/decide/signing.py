@@ -1,0 +1,209 @@
+"""Detached signatures: who stands for a bundle. Ed25519 (RFC 8032); private keys are read, used and never kept.
+
+A signature covers the manifest, which covers every file, and the name, role and time it is given under. The public key stands
+beside it, so that a bundle can be checked alone; whom a public key belongs to, only people know.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from phexplore.errors import PhexploreError
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+_PREFIX = b"phexplore bundle signature 1\x00"
+_ALGORITHM = "Ed25519"
+_LARGEST_KEY = 2**16
+
+
+class SigningError(PhexploreError):
+    """A key that cannot be read, or a signature that cannot be made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signer:
+    """Who signs.
+
+    Attributes:
+        name: the person.
+        role: in which capacity.
+    """
+
+    name: str
+    role: str
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """One detached signature.
+
+    Attributes:
+        signer: who says to have signed.
+        at: when, ISO 8601 in UTC, as the signer's machine had it.
+        public_key: 32 bytes.
+        value: 64 bytes.
+    """
+
+    signer: Signer
+    at: str
+    public_key: bytes
+    value: bytes
+
+    @property
+    def key_id(self) -> str:
+        """SHA-256 of the public key: what people compare over the telephone."""
+        return key_id_of(self.public_key)
+
+    def encoded(self) -> bytes:
+        """Return the one spelling of this signature as a file."""
+        content = {
+            "algorithm": _ALGORITHM,
+            "at": self.at,
+            "key": self.key_id,
+            "public_key": base64.b64encode(self.public_key).decode(),
+            "role": self.signer.role,
+            "signature": base64.b64encode(self.value).decode(),
+            "signer": self.signer.name,
+        }
+        return (json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
+
+    def is_of(self, manifest: bytes) -> bool:
+        """Return whether the holder of the key signed exactly this manifest under this name, role and time."""
+        from cryptography.exceptions import InvalidSignature  # noqa: PLC0415 - only signatures pay for it
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey  # noqa: PLC0415 - as above
+
+        try:
+            key = Ed25519PublicKey.from_public_bytes(self.public_key)
+            key.verify(self.value, _message(manifest, self.signer, self.at, self.public_key))
+        except (InvalidSignature, ValueError):
+            return False
+        return True
+
+
+def key_id_of(public_key: bytes) -> str:
+    """Return 64 hexadecimal digits that name a public key."""
+    return hashlib.sha256(public_key).hexdigest()
+
+
+def _message(manifest: bytes, signer: Signer, at: str, public_key: bytes) -> bytes:
+    who = json.dumps([signer.name, signer.role, at, key_id_of(public_key)], ensure_ascii=False).encode()
+    return _PREFIX + hashlib.sha256(manifest).digest() + who
+
+
+def decode_signature(content: bytes) -> Signature | None:
+    """Return the signature a file holds, None when it is not the one spelling of any."""
+    try:
+        value = json.loads(content)
+        found = Signature(
+            Signer(value["signer"], value["role"]),
+            value["at"],
+            base64.b64decode(value["public_key"], validate=True),
+            base64.b64decode(value["signature"], validate=True),
+        )
+        return found if found.encoded() == content else None
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
+
+
+def sign(manifest: bytes, key: Ed25519PrivateKey, signer: Signer, at: str) -> Signature:
+    """Return a signature of a manifest.
+
+    Raises:
+        SigningError: the signer has no name.
+    """
+    if not signer.name.strip():
+        raise SigningError("A signature names who signs.", "Give a name, e.g. --signer 'Ada Lovelace, Chair'.")
+    public = public_bytes(key)
+    return Signature(signer, at, public, key.sign(_message(manifest, signer, at, public)))
+
+
+def public_bytes(key: Ed25519PrivateKey) -> bytes:
+    """Return the 32 bytes of the public key."""
+    return key.public_key().public_bytes_raw()
+
+
+def load_private_key(path: Path, ask: Callable[[str], bytes | None] = lambda _: None) -> Ed25519PrivateKey:
+    """Return the private key of a file: PEM (PKCS #8) or OpenSSH.
+
+    Args:
+        path: of the file.
+        ask: called with the file's name when the key has a passphrase; None when nobody can answer.
+
+    Raises:
+        SigningError: it cannot be read, has a passphrase nobody gave, or is no Ed25519 key.
+    """
+    from cryptography.exceptions import UnsupportedAlgorithm  # noqa: PLC0415 - only signatures pay for it
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # noqa: PLC0415 - as above
+    from cryptography.hazmat.primitives.serialization import (  # noqa: PLC0415 - as above
+        load_pem_private_key,
+        load_ssh_private_key,
+    )
+
+    content = _key_bytes(path)
+    load = load_ssh_private_key if b"OPENSSH PRIVATE KEY" in content else load_pem_private_key
+    password: bytes | None = None
+    try:
+        try:
+            key = load(content, None)
+        except TypeError:
+            password = ask(path.name)
+            if password is None:
+                raise SigningError(
+                    f"The key {path} has a passphrase.", "Run the command in a terminal, which asks for it."
+                ) from None
+            key = load(content, password)
+    except UnsupportedAlgorithm as error:
+        raise SigningError(
+            f"{path} is protected in a way that needs more than this installation has: {error}.",
+            "Install bcrypt for OpenSSH keys with a passphrase, or write the key as PEM (PKCS #8).",
+        ) from error
+    except ValueError as error:
+        remedy = "Check the passphrase." if password else "Make one: openssl genpkey -algorithm ed25519 -out KEY."
+        raise SigningError(f"{path} holds no private key that can be read.", remedy) from error
+    if not isinstance(key, Ed25519PrivateKey):
+        raise SigningError(
+            f"{path} holds a {type(key).__name__}, not an Ed25519 key.", "ssh-keygen -t ed25519 makes one."
+        )
+    return key
+
+
+def load_public_key(path: Path) -> bytes:
+    """Return the 32 bytes of a public key: PEM, OpenSSH (``.pub``), or a signature file of a bundle.
+
+    Raises:
+        SigningError: it cannot be read or is no Ed25519 key.
+    """
+    from cryptography.exceptions import UnsupportedAlgorithm  # noqa: PLC0415 - only signatures pay for it
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey  # noqa: PLC0415 - as above
+    from cryptography.hazmat.primitives.serialization import (  # noqa: PLC0415 - as above
+        load_pem_public_key,
+        load_ssh_public_key,
+    )
+
+    content = _key_bytes(path)
+    if (signature := decode_signature(content)) is not None:
+        return signature.public_key
+    try:
+        key = load_ssh_public_key(content) if content.startswith(b"ssh-") else load_pem_public_key(content)
+    except (ValueError, UnsupportedAlgorithm) as error:
+        raise SigningError(f"{path} holds no public key that can be read.", "Give a .pub or .pem file.") from error
+    if not isinstance(key, Ed25519PublicKey):
+        raise SigningError(f"{path} holds no Ed25519 key.", "Bundles are signed with Ed25519.")
+    return key.public_bytes_raw()
+
+
+def _key_bytes(path: Path) -> bytes:
+    try:
+        if path.stat().st_size > _LARGEST_KEY:
+            raise SigningError(f"{path} is too large for a key.", "Name the key file itself.")
+        return path.read_bytes()
+    except OSError as error:
+        raise SigningError(f"{path} cannot be read: {error.strerror or error}.", "Check the name.") from error

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+)
+from signed_bundles import KEYS, PEOPLE
+
+from phexplore.decide.signing import (
+    Signer,
+    SigningError,
+    decode_signature,
+    load_private_key,
+    load_public_key,
+    public_bytes,
+    sign,
+)
+
+MANIFEST = b"what is signed"
+AT = "2026-07-01T12:00:00+00:00"
+
+
+def private_file(folder, key=KEYS[0], form=PrivateFormat.PKCS8, encryption=None):
+    path = folder / "key"
+    path.write_bytes(key.private_bytes(Encoding.PEM, form, encryption or NoEncryption()))
+    return path
+
+
+def test_that_a_signature_fits_its_manifest_name_role_and_time_only():
+    found = sign(MANIFEST, KEYS[0], PEOPLE[0], AT)
+    assert found.is_of(MANIFEST)
+    assert not found.is_of(MANIFEST + b" ")
+    again = decode_signature(found.encoded())
+    assert again == found
+    for old, new in ((b"Ada", b"Eva"), (b"Chair", b"Clerk"), (b"2026-07-01", b"2026-07-02")):
+        assert not decode_signature(found.encoded().replace(old, new)).is_of(MANIFEST)
+
+
+def test_that_no_flipped_bit_of_a_signature_file_passes():
+    content = sign(MANIFEST, KEYS[0], PEOPLE[0], AT).encoded()
+    for place in range(8 * len(content)):
+        changed = bytearray(content)
+        changed[place // 8] ^= 1 << place % 8
+        found = decode_signature(bytes(changed))
+        assert found is None or not found.is_of(MANIFEST)
+
+
+@pytest.mark.parametrize("form", [PrivateFormat.PKCS8, PrivateFormat.OpenSSH])
+def test_that_keys_of_common_programs_are_read(tmp_path, form):
+    assert public_bytes(load_private_key(private_file(tmp_path, form=form))) == public_bytes(KEYS[0])
+    for name, encoding, shape in (
+        ("a.pem", Encoding.PEM, PublicFormat.SubjectPublicKeyInfo),
+        ("a.pub", Encoding.OpenSSH, PublicFormat.OpenSSH),
+    ):
+        path = tmp_path / name
+        path.write_bytes(KEYS[0].public_key().public_bytes(encoding, shape))
+        assert load_public_key(path) == public_bytes(KEYS[0])
+
+
+def test_that_a_key_made_by_openssl_signs(tmp_path):
+    path = tmp_path / "key"
+    made = subprocess.run(
+        ["openssl", "genpkey", "-algorithm", "ed25519", "-out", path], capture_output=True, check=False
+    )
+    if made.returncode:
+        pytest.skip("openssl with Ed25519 is not installed")
+    assert sign(MANIFEST, load_private_key(path), PEOPLE[0], AT).is_of(MANIFEST)
+
+
+def test_that_a_passphrase_is_asked_for_and_never_guessed(tmp_path):
+    path = private_file(tmp_path, encryption=BestAvailableEncryption(b"secret"))
+    with pytest.raises(SigningError, match="has a passphrase"):
+        load_private_key(path)
+    assert public_bytes(load_private_key(path, lambda _: b"secret")) == public_bytes(KEYS[0])
+    with pytest.raises(SigningError) as caught:
+        load_private_key(path, lambda _: b"wrong")
+    assert caught.value.remedy == "Check the passphrase."
+
+
+def test_that_other_files_are_no_keys(tmp_path):
+    path = tmp_path / "x"
+    for content in (b"", b"nothing", b"-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n", bytes(2**17)):
+        path.write_bytes(content)
+        with pytest.raises(SigningError):
+            load_private_key(path)
+        with pytest.raises(SigningError):
+            load_public_key(path)
+    with pytest.raises(SigningError, match="cannot be read"):
+        load_private_key(tmp_path / "absent")
+    with pytest.raises(SigningError, match="not an Ed25519 key"):
+        load_private_key(private_file(tmp_path, generate_private_key(SECP256R1())))
+
+
+def test_that_nobody_cannot_sign():
+    with pytest.raises(SigningError, match="names who signs"):
+        sign(MANIFEST, KEYS[0], Signer(" ", ""), AT)

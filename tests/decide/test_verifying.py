@@ -1,0 +1,227 @@
+"""Bundles altered in every way a disk, a careless colleague or a forger may think of: all are caught and named."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import random
+import warnings
+import zipfile
+from dataclasses import replace
+
+import pytest
+from signed_bundles import KEYS, NOW, PEOPLE, request, signed_bundle
+
+from phexplore.catalog.presets import preset
+from phexplore.decide.archive import pack, unpack
+from phexplore.decide.bundle import MANIFEST, SCENARIO, SUMS, BundleError, make_bundle, manifest_bytes, signed, sums
+from phexplore.decide.signing import public_bytes, sign
+from phexplore.decide.verifying import ARCHIVE, opened, verify
+
+TRUSTED = {public_bytes(key) for key in KEYS[:2]}
+
+
+@pytest.fixture(scope="module", params=["sdhc-2020-us", "pl94-2020-persons-us"])
+def bundle(request):
+    return signed_bundle(preset(request.param).scenario)
+
+
+@pytest.fixture(scope="module")
+def content(bundle):
+    return bundle.packed()
+
+
+def test_that_an_untouched_bundle_is_intact_signed_and_says_what_was_decided(bundle, content):
+    result = verify(content, TRUSTED)
+    assert result.alterations == ()
+    assert result.awaited == ()
+    assert {s.signer.name for s in result.signatures} == {"Ada Lovelace", "Grace Hopper"}
+    assert result.manifest["status"] == "approved"
+    assert result.scenario == make_scenario(bundle)
+
+
+def make_scenario(bundle):
+    from phexplore.files.scenario_json import decode_scenario
+
+    return decode_scenario(json.loads(bundle.files[SCENARIO]))
+
+
+def flipped(content, rng):
+    place = rng.randrange(8 * len(content))
+    changed = bytearray(content)
+    changed[place // 8] ^= 1 << place % 8
+    inside = [name for name, (start, end) in unpack(content).places.items() if start <= place // 8 < end]
+    return bytes(changed), inside[0] if inside else ARCHIVE
+
+
+def missing(content, rng):
+    files = unpack(content).files
+    name = rng.choice(sorted(files))
+    return pack({other: data for other, data in files.items() if other != name}), name
+
+
+def missing_with_new_sums(content, rng):
+    files = unpack(content).files
+    name = rng.choice(sorted(set(files) - {SUMS}))
+    rest = {other: data for other, data in files.items() if other not in {name, SUMS}}
+    return pack({**rest, SUMS: sums(rest)}), name
+
+
+def added(content, rng):
+    files = unpack(content).files
+    name = rng.choice(["parameters/extra.ini", "notes.txt", "runs/other/summary.json", "signatures/0000.json"])
+    files = {**files, name: rng.randbytes(40)}
+    return pack({**files, SUMS: sums(files)} if rng.random() < 0.5 else files), name
+
+
+def changed_with_new_sums(content, rng):
+    files = unpack(content).files
+    name = rng.choice(sorted(set(files) - {SUMS}))
+    files[name] += b" "
+    return pack({**files, SUMS: sums(files)}), name
+
+
+def changed_with_new_manifest(content, rng):
+    """A forger without a key: a file is changed and every unsigned check sum follows."""
+    files = unpack(content).files
+    manifest = json.loads(files[MANIFEST])
+    name = rng.choice(sorted(manifest["files"]))
+    files[name] += b" "
+    manifest["files"][name] = {"sha256": hashlib.sha256(files[name]).hexdigest(), "bytes": len(files[name])}
+    files[MANIFEST] = manifest_bytes(manifest)
+    return pack({**files, SUMS: sums(files)}), "signatures/"
+
+
+def wrong_signer(content, rng):
+    """Somebody else signs, under another's name."""
+    files = unpack(content).files
+    victim = rng.choice(sorted(name for name in files if name.startswith("signatures/")))
+    forged = sign(files[MANIFEST], KEYS[2], PEOPLE[0], NOW.isoformat(timespec="seconds"))
+    del files[victim]
+    name = f"signatures/{forged.key_id[:16]}.json" if rng.random() < 0.7 else victim
+    files[name] = forged.encoded()
+    return pack({**files, SUMS: sums(files)}), name
+
+
+def renamed_signer(content, rng):
+    files = unpack(content).files
+    name = rng.choice(sorted(name for name in files if name.startswith("signatures/")))
+    files[name] = files[name].replace(b"Lovelace", b"Byron").replace(b"Hopper", b"Murray")
+    return pack({**files, SUMS: sums(files)}), name
+
+
+def signature_of_another_bundle(content, rng):
+    files = unpack(content).files
+    other = sign(b"another manifest", KEYS[0], PEOPLE[0], NOW.isoformat(timespec="seconds"))
+    name = f"signatures/{other.key_id[:16]}.json"
+    files[name] = other.encoded()
+    return pack({**files, SUMS: sums(files)}), name
+
+
+def duplicated(content, rng):
+    buffer = io.BytesIO(content)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with zipfile.ZipFile(buffer, "a") as archive:
+            archive.writestr(rng.choice(archive.namelist()), rng.randbytes(10))
+    return buffer.getvalue(), ARCHIVE
+
+
+def trailing(content, rng):
+    return content + rng.randbytes(rng.randrange(1, 50)), ARCHIVE
+
+
+def leading(content, rng):
+    return rng.randbytes(rng.randrange(1, 50)) + content, ARCHIVE
+
+
+def truncated(content, rng):
+    return content[: rng.randrange(len(content))], None
+
+
+def swapped(content, rng):
+    files = unpack(content).files
+    first, second = rng.sample(sorted(set(files) - {SUMS}), 2)
+    files[first], files[second] = files[second], files[first]
+    return pack(files), first
+
+
+def repacked(content, rng):
+    """Another program unpacks and packs: the contents are the same, the archive is not."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", rng.choice([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])) as archive:
+        for name, data in unpack(content).files.items():
+            archive.writestr(name, data)
+    return buffer.getvalue(), ARCHIVE
+
+
+WAYS = [
+    flipped, missing, missing_with_new_sums, added, changed_with_new_sums, changed_with_new_manifest, wrong_signer,
+    renamed_signer, signature_of_another_bundle, duplicated, trailing, leading, truncated, swapped, repacked,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(200))
+def test_that_each_of_200_alterations_is_caught_and_named(content, number):
+    rng = random.Random(number)
+    way = WAYS[number % len(WAYS)] if number % 2 else flipped
+    altered, part = way(content, rng)
+    assert altered != content
+    result = verify(altered)
+    assert not result.is_intact or result.awaited
+    if part is not None and part.startswith("signatures/") and way is missing_with_new_sums:
+        # Who never signed and whose signature was taken out look alike: both are awaited.
+        assert len(result.awaited) == 1
+    elif part is not None:
+        assert any(alteration.part.startswith(part) for alteration in result.alterations), (part, result.alterations)
+    if way in {flipped, missing, changed_with_new_sums, renamed_signer}:
+        assert {alteration.part for alteration in result.alterations} == {part}, result.alterations
+
+
+@pytest.mark.slow
+def test_that_a_flip_of_any_byte_is_caught(content):
+    for place in range(0, len(content), 7):
+        changed = bytearray(content)
+        changed[place] ^= 1 << place % 8
+        assert not verify(bytes(changed)).is_intact
+
+
+def test_that_a_forger_who_agrees_with_all_sums_is_betrayed_by_the_parameters(bundle):
+    files = dict(bundle.files)
+    name = next(name for name in files if name.startswith("parameters/"))
+    files[name] += b"\n"
+    manifest = json.loads(files[MANIFEST])
+    manifest["signers"] = []
+    manifest["files"][name] = {"sha256": hashlib.sha256(files[name]).hexdigest(), "bytes": len(files[name])}
+    files[MANIFEST] = manifest_bytes(manifest)
+    result = verify(pack({**files, SUMS: sums(files)}))
+    assert [alteration.part for alteration in result.alterations] == [name]
+
+
+def test_that_a_bundle_made_anew_by_others_is_caught_by_the_trusted_keys(us):
+    forged = make_bundle(request(us, signers=(public_bytes(KEYS[2]),)))
+    forged = signed(forged, KEYS[2], PEOPLE[0], NOW)
+    assert verify(forged.packed()).is_intact
+    result = verify(forged.packed(), TRUSTED)
+    assert "is not trusted" in result.alterations[0].sentence
+
+
+def test_that_a_signature_still_awaited_is_named(us):
+    waiting = replace(signed_bundle(us), signatures=())
+    one = signed(waiting, KEYS[0], PEOPLE[0], NOW)
+    result = verify(one.packed())
+    assert result.is_intact
+    assert len(result.awaited) == 1
+    both = signed(opened(one.packed()), KEYS[1], PEOPLE[1], NOW)
+    assert verify(both.packed(), TRUSTED).awaited == ()
+
+
+def test_that_an_altered_bundle_is_not_signed(content):
+    with pytest.raises(BundleError, match="behind the end"):
+        opened(content + b"x")
+
+
+@pytest.mark.parametrize("text", [b"", b"PK", b"hello", b"PK\x05\x06" + bytes(18), bytes(1000)])
+def test_that_what_is_no_bundle_is_said_so(text):
+    assert [alteration.part for alteration in verify(text).alterations] in ([ARCHIVE], [MANIFEST, SUMS])
