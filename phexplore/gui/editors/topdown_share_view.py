@@ -168,23 +168,34 @@ class ShareView(QTableView):
         if not indexes[0].isValid():
             return self._session.report(Refusal("", "No cell is chosen.", "Click the first cell of the block."))
         row, column = min(index.row() for index in indexes), min(index.column() for index in indexes)
+        selected = len({index.row() for index in indexes})
+        return self._paste(QGuiApplication.clipboard().text(), row, column, selected)
+
+    def _paste(self, pasted: str, row: int, column: int, selected: int = 1) -> bool:
         table = [
             [self._table.key_at(down, right) for right in range(self._table.columnCount())]
             for down in range(self._table.rowCount())
         ]
         try:
             plan = plan_share_paste(
-                QGuiApplication.clipboard().text(),
-                table,
-                self._table.quantity,
-                self._session.shown,
-                row=row,
-                column=column,
-                selected=len({index.row() for index in indexes}),
+                pasted, table, self._table.quantity, self._session.shown, row=row, column=column, selected=selected
             )
         except PasteRefusedError as error:
             return self._session.report(Refusal("", error.sentence, error.remedy))
         return plan.count == 0 or self._session.report(self._session.edit(plan.label, plan.edit))
+
+    def fill_down(self) -> bool:
+        """Repeat the first selected row's shares in the rows below it, as one step."""
+        indexes = self.selectedIndexes()
+        rows, columns = sorted({i.row() for i in indexes}), sorted({i.column() for i in indexes})
+        first = [[self._table.key_at(rows[0], column) for column in columns]] if rows else []
+        if len(rows) < 2 or any(key is None for line in first for key in line):
+            return self._session.report(
+                Refusal("", "There is nothing to fill down.", "Select a share and the cells below it.")
+            )
+        shown = self._session.shown
+        line = shares_text(first, self._table.quantity, shown, headers=False)
+        return self._paste(line * (len(rows) - 1), rows[1], columns[0])
 
     def toggle_lock(self) -> None:
         """Lock the selected shares, or unlock them if all are locked."""

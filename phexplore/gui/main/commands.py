@@ -15,8 +15,9 @@ from phexplore.gui.dialogs.preset_dialog import PresetDialog
 from phexplore.gui.editors.budget_view import BudgetView
 from phexplore.gui.editors.budgets_editor import BudgetsEditor
 from phexplore.gui.editors.issues_panel import IssuesPanel
+from phexplore.gui.editors.topdown_share_view import ShareView
 from phexplore.gui.main.actions import Action, ActionTable
-from phexplore.gui.main.exporting import CONFIG, FORMATS, ExportFormat, Exports
+from phexplore.gui.main.exporting import CONFIG, FORMATS, INI, ExportFormat, Exports
 from phexplore.gui.main.navigation import AREAS, Area, Navigation
 from phexplore.gui.main.project_files import ProjectFiles
 from phexplore.gui.main.settings import FOLDER, INSPECTOR, ISSUES, PICTURE, TEXT_SIZE, THEME, Settings
@@ -41,6 +42,10 @@ class CommandedWindow(Protocol):
     def budgets(self) -> BudgetsEditor: ...
     @property
     def has_budgets(self) -> bool: ...
+    @property
+    def table_view(self) -> BudgetView | ShareView: ...
+    @property
+    def is_topdown(self) -> bool: ...
     def close(self) -> bool: ...
     def export(self, form: ExportFormat, path: Path) -> None: ...
     def show_sum(self) -> None: ...
@@ -96,7 +101,7 @@ class Commands:
                 f"{form.title}…",
                 self._exporter(form),
                 shortcut="Ctrl+E" if form is CONFIG else "",
-                enabled=lambda: not window.exports.is_busy,
+                enabled=self._exportable(form),
                 group="&Export",
             )
             for form in FORMATS
@@ -151,8 +156,16 @@ class Commands:
             ),
             Action("edit.paste", "&Paste", view(lambda t: t.paste()), "Ctrl+V", self._is_table, is_local=True),
             Action("edit.fill-down", "&Fill down", view(lambda t: t.fill_down()), "Ctrl+D", self._is_table),
-            Action("edit.find", "&Search the table", self._find, "Ctrl+F", symbol="search", starts_part=True),
-            Action("edit.sum", "&Margin of a sum…", window.show_sum, "Ctrl+M", symbol="sum"),
+            Action(
+                "edit.find",
+                "&Search the table",
+                self._find,
+                "Ctrl+F",
+                self._is_phsafe,
+                symbol="search",
+                starts_part=True,
+            ),
+            Action("edit.sum", "&Margin of a sum…", window.show_sum, "Ctrl+M", self._is_phsafe, symbol="sum"),
         ]
 
     def _run(self) -> list[Action]:
@@ -219,12 +232,14 @@ class Commands:
                 "view.picture",
                 "&Picture beside the budget table",
                 lambda: window.show_picture(shown=not settings.read(PICTURE)),
+                enabled=self._is_phsafe,
                 checked=lambda: settings.read(PICTURE),
             ),
             Action(
                 "view.conventions",
                 "Margin &conventions side by side",
                 window.show_conventions,
+                enabled=self._is_phsafe,
                 checked=lambda: window.has_budgets and window.budgets.side_by_side.isChecked(),
             ),
         ]
@@ -255,8 +270,11 @@ class Commands:
         appearance().set_scale(percent)
         self._window.settings.keep(TEXT_SIZE, appearance().scale)
 
-    def _table(self, act: Callable[[BudgetView], object]) -> Callable[[], object]:
-        return lambda: act(self._window.budgets.view)
+    def _table(self, act: Callable[[BudgetView | ShareView], object]) -> Callable[[], object]:
+        return lambda: act(self._window.table_view)
+
+    def _is_phsafe(self) -> bool:
+        return not self._window.is_topdown
 
     def _is_area(self, area: Area) -> Callable[[], bool]:
         return lambda: self._window.navigation.area is area
@@ -273,6 +291,10 @@ class Commands:
             self._window.settings.keep(THEME, choice.value)
 
         return choose
+
+    def _exportable(self, form: ExportFormat) -> Callable[[], bool]:
+        window = self._window
+        return lambda: not window.exports.is_busy and (form is INI) == window.is_topdown
 
     def _exporter(self, form: ExportFormat) -> Callable[[], object]:
         def choose() -> None:

@@ -36,8 +36,11 @@ class ExportFormat:
 
 
 CONFIG = ExportFormat("phsafe-config", ".json", "Production config.json", "config.json")
+INI = ExportFormat("das-ini", ".ini", "Production .ini files", "das.ini")
+"""The only format TopDown scenarios are written in; the others hold parameters of PHSafe."""
 FORMATS = (
     CONFIG,
+    INI,
     *(
         ExportFormat(exporter.id, exporter.suffix, exporter.title, f"parameters-{exporter.id}{exporter.suffix}")
         for exporter in SCENARIO_EXPORTERS.values()
@@ -62,9 +65,7 @@ def export_text(order: Order) -> bytes:
         PhexploreError: the scenario has errors, or the format cannot hold it.
     """
     scenario = order.shown.scenario
-    if has_errors(list(order.shown.issues)):
-        first = order.shown.issues[0]
-        raise PhexploreError(f"The scenario cannot be handed over: {first.sentence}", first.remedy)
+    _require_sound(order.shown)
     if order.form is CONFIG:
         return write_config(scenario).encode()
     reference = order.shown.reference
@@ -103,6 +104,29 @@ class Exports(QObject):
         self._work.stop()
 
 
+def ini_files(order: Order) -> dict[Path, str]:
+    """Return the files that production is started with, the chosen one first, the others beside it.
+
+    Raises:
+        PhexploreError: the scenario has errors, or production cannot hold it.
+    """
+    from phexplore.files.das_ini_handover import placed_files
+    from phexplore.files.das_ini_writing import write_ini
+
+    _require_sound(order.shown)
+    return placed_files(write_ini(order.shown.scenario, order.path.name), order.path, is_file=True)
+
+
+def _require_sound(shown: Shown) -> None:
+    if has_errors(list(shown.issues)):
+        first = shown.issues[0]
+        raise PhexploreError(f"The scenario cannot be handed over: {first.sentence}", first.remedy)
+
+
 def _write(order: Order) -> Path:
-    write_whole(order.path, export_text(order))
+    if order.form is INI:
+        for path, content in ini_files(order).items():
+            write_whole(path, content.encode())
+    else:
+        write_whole(order.path, export_text(order))
     return order.path

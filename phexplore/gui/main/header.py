@@ -54,8 +54,15 @@ class HeaderBar(QFrame):
         names = [(name, name) for name in workbook.names]
         _fill(self.scenario, names)
         self.scenario.select(workbook.active)
-        others = [(name, name) for name in workbook.names if name != workbook.active]
-        shipped = [(preset.title, preset.id) for preset in shown_presets()]
+        system = type(workbook.scenario.method)
+        others = [
+            (scenario.name, scenario.name)
+            for scenario in workbook.scenarios
+            if scenario.name != workbook.active and isinstance(scenario.method, system)
+        ]
+        shipped = [
+            (preset.title, preset.id) for preset in shown_presets() if isinstance(preset.scenario.method, system)
+        ]
         _fill(self.reference, [("nothing", ""), *others, *shipped])
         self.reference.select(workbook.comparison)
         self._state.setText("" if self._session.project.is_clean else "not saved")

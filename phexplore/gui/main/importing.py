@@ -10,13 +10,15 @@ from phexplore.errors import PhexploreError
 from phexplore.files.phsafe_config import read_config
 from phexplore.files.whole import read_text
 from phexplore.model.issues import Issue
+from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
 from phexplore.report.table10_read import Table10Entry, read_table10
 
 PROJECT_SUFFIX = ".phx"
 CONFIG_SUFFIX = ".json"
+INI_SUFFIX = ".ini"
 TABLE_SUFFIXES = frozenset({".csv", ".xlsx", ".tsv", ".txt"})
-PARAMETER_SUFFIXES = frozenset({CONFIG_SUFFIX}) | TABLE_SUFFIXES
+PARAMETER_SUFFIXES = frozenset({CONFIG_SUFFIX, INI_SUFFIX}) | TABLE_SUFFIXES
 
 
 def is_readable(path: Path) -> bool:
@@ -25,7 +27,7 @@ def is_readable(path: Path) -> bool:
 
 
 def read_parameters(path: Path, like: Scenario) -> tuple[Scenario, Sequence[Issue]]:
-    """Read a production config.json, or a table of parameters in the shape of Table 10.
+    """Read a production config.json, a chain of TopDown's .ini files, or a table of parameters in the shape of Table 10.
 
     Args:
         path: the file.
@@ -38,7 +40,16 @@ def read_parameters(path: Path, like: Scenario) -> tuple[Scenario, Sequence[Issu
         InputProblemsError: everything that is wrong with it.
         PhexploreError: it cannot be read.
     """
+    if path.suffix.lower() == INI_SUFFIX:
+        from phexplore.files.das_ini_reading import load_ini
+
+        return load_ini(path)
     if path.suffix.lower() in TABLE_SUFFIXES:
+        if not isinstance(like.method, PhSafe):
+            raise PhexploreError(
+                f"{path.name} is a table of S-DHC parameters, which change an S-DHC scenario; {like.name!r} is another one.",
+                "Work on an S-DHC scenario first.",
+            )
         try:
             content = path.read_bytes()
         except OSError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem
@@ -65,6 +66,13 @@ class Navigation(QListWidget):
     def area(self) -> Area:
         """The chosen area."""
         return AREAS[max(0, self.currentRow())]
+
+    def rename(self, titles: Mapping[Area, str]) -> None:
+        """Call some areas otherwise; the others by their own name."""
+        for number, area in enumerate(AREAS):
+            title = titles.get(area, area.value)
+            self.item(number).setText(title)
+            self.item(number).setToolTip(f"{title} (Ctrl+{number + 1})")
 
     def choose(self, area: Area) -> None:
         """Go to an area."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Mapping
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
@@ -15,7 +15,6 @@ from phexplore.gui.editors.levels_editor import LevelsEditor
 from phexplore.gui.editors.scenario_editor import ScenarioEditor
 from phexplore.gui.editors.scenario_manager import ScenarioManager
 from phexplore.gui.editors.thresholds_editor import ThresholdsEditor
-from phexplore.gui.main.navigation import Area
 from phexplore.gui.theme.metrics import MARGIN
 from phexplore.gui.widgets.page import Page, Section
 
@@ -23,20 +22,20 @@ Make = Callable[[], QWidget]
 
 
 class Pages(QStackedWidget):
-    """Shows one area; the others are not made before they are wanted."""
+    """Shows one area; the others are not made before they are wanted. Areas of several systems have keys of their own."""
 
-    def __init__(self, makers: dict[Area, Make]) -> None:
+    def __init__(self, makers: Mapping[Hashable, Make]) -> None:
         super().__init__()
         self._makers = makers
-        self._made: dict[Area, QWidget] = {}
+        self._made: dict[Hashable, QWidget] = {}
 
-    def show_area(self, area: Area) -> QWidget:
+    def show_area(self, area: Hashable) -> QWidget:
         """Show an area and return its page."""
         page = self.page(area)
         self.setCurrentWidget(page)
         return page
 
-    def page(self, area: Area) -> QWidget:
+    def page(self, area: Hashable) -> QWidget:
         """Return the page of an area, made on first use."""
         if area not in self._made:
             page = self._makers[area]()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QWidget
 
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.latest import Latest
@@ -22,6 +22,10 @@ from phexplore.gui.run_manager.run_desk import RunDesk, runs_folder
 from phexplore.gui.run_manager.run_rows import RunRow
 from phexplore.gui.run_manager.run_strip import RunStrip
 from phexplore.gui.run_manager.runs_page import RunsPage
+from phexplore.gui.run_manager.topdown_result_pictures import topdown_headline_tile
+from phexplore.gui.run_manager.topdown_results import TopDownAnswer, TopDownRequest
+from phexplore.gui.run_manager.topdown_results_page import TopDownResultsPage
+from phexplore.model.topdown import TopDown
 
 
 class RunJoint(QObject):
@@ -52,6 +56,9 @@ class RunJoint(QObject):
         self.desk = RunDesk(runs_folder(session.project.path, home), self)
         self._runs: RunsPage | None = None
         self._results: ResultsPage | None = None
+        self._topdown_results: TopDownResultsPage | None = None
+        self._result_pages: QStackedWidget | None = None
+        self._was_topdown = False
         self._newest: tuple[Path, int] | None = None
         self._reader = ResultService(self)
         self._reader.answered.connect(self._show_headline)
@@ -97,7 +104,31 @@ class RunJoint(QObject):
         self._results.written.connect(self.written)
         self._session.selected.connect(self._results.select_query)
         self._results.select_query(self._session.selection)
-        return self._results
+        self._topdown_results = TopDownResultsPage(self.desk)
+        self._topdown_results.runs_wanted.connect(self.ask_for_run)
+        self._topdown_results.failed.connect(self.failed)
+        self._result_pages = QStackedWidget()
+        self._result_pages.addWidget(self._results)
+        self._result_pages.addWidget(self._topdown_results)
+        self._session.settled.connect(self._follow_system)
+        self._show_results_of(is_topdown=isinstance(self._session.scenario.method, TopDown))
+        return self._result_pages
+
+    @property
+    def topdown_results(self) -> TopDownResultsPage | None:
+        """The page of TopDown's results, None before the results were looked at."""
+        return self._topdown_results
+
+    def _follow_system(self, _shown: object) -> None:
+        """Show the results of the active scenario's system when that changes."""
+        is_topdown = isinstance(self._session.scenario.method, TopDown)
+        if is_topdown != self._was_topdown:
+            self._show_results_of(is_topdown=is_topdown)
+
+    def _show_results_of(self, *, is_topdown: bool) -> None:
+        self._was_topdown = is_topdown
+        if self._result_pages is not None:
+            self._result_pages.setCurrentIndex(int(is_topdown))
 
     def ask_for_run(self) -> None:
         """Go to where a run is started."""
@@ -117,15 +148,20 @@ class RunJoint(QObject):
         self.desk.shut_down()
         self._reader.stop()
         self._mover.stop()
-        if self._results is not None:
-            self._results.stop()
+        for page in (self._results, self._topdown_results):
+            if page is not None:
+                page.stop()
         if discard:
             shutil.rmtree(self._home, ignore_errors=True)
 
     def _open(self, directory: Path) -> None:
         self.opened.emit(Area.RESULTS)
-        if self._results is not None:
-            self._results.show_run(directory)
+        row = self.desk.row(directory)
+        is_topdown = row is not None and row.spec is not None and isinstance(row.spec.scenario.method, TopDown)
+        self._show_results_of(is_topdown=is_topdown)
+        page = self._topdown_results if is_topdown else self._results
+        if page is not None:
+            page.show_run(directory)
 
     def _on_ended(self, row: RunRow) -> None:
         if row.problem:
@@ -140,12 +176,19 @@ class RunJoint(QObject):
         self._newest = found
         if row is None:
             self.headline_changed.emit(None)
+        elif row.spec is not None and isinstance(row.spec.scenario.method, TopDown):
+            self._reader.request(TopDownRequest(row.directory, None))
         else:
             self._reader.request(ResultRequest(row.directory, None, ResultTab.OBSERVED, ResultChoice()))
 
-    def _show_headline(self, answer: ResultAnswer) -> None:
+    def _show_headline(self, answer: ResultAnswer | TopDownAnswer) -> None:
         if self._newest is not None and answer.request.directory == self._newest[0]:
-            self.headline_changed.emit(headline_tile(answer.headline))
+            tile = (
+                topdown_headline_tile(answer.headline)
+                if isinstance(answer, TopDownAnswer)
+                else headline_tile(answer.headline)
+            )
+            self.headline_changed.emit(tile)
 
     def _on_unreadable(self, _error: PhexploreError) -> None:
         """Leave the tile empty; the page of results says why."""

@@ -12,7 +12,10 @@ from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QSplitter, QVBoxLayout, 
 from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.inspection import query_of
+from phexplore.gui.binding.phsafe_session import PhSafeSession
 from phexplore.gui.binding.session import Refusal, Session
+from phexplore.gui.binding.topdown_inspection import place_of
+from phexplore.gui.binding.topdown_session import Place, TopDownSession
 from phexplore.gui.dialogs.messages import ask
 from phexplore.gui.dialogs.sum_dialog import SumDialog
 from phexplore.gui.editors.budgets_editor import BudgetsEditor
@@ -29,6 +32,16 @@ from phexplore.gui.main.navigation import Area, Navigation
 from phexplore.gui.main.pages import Pages, budgets_page, history_page, levels_page, scenario_page
 from phexplore.gui.main.project_files import ProjectFiles
 from phexplore.gui.main.settings import FOLDER, GEOMETRY, INSPECTOR, ISSUES, PICTURE, Settings
+from phexplore.gui.main.topdown_areas import (
+    TOPDOWN_AREAS,
+    TOPDOWN_TITLES,
+    make_budgets,
+    make_inspector,
+    make_overview,
+    make_processing_page,
+    make_scenario_page,
+    topdown_key,
+)
 from phexplore.gui.theme.metrics import GRID, INSPECTOR_WIDTH
 from phexplore.gui.widgets.labels import line
 from phexplore.gui.widgets.notice_bar import NoticeBar
@@ -36,6 +49,10 @@ from phexplore.model.issues import Issue
 from phexplore.model.keys import QueryKey
 
 if TYPE_CHECKING:
+    from phexplore.gui.editors.budget_view import BudgetView
+    from phexplore.gui.editors.topdown_budgets_editor import TopDownBudgetsEditor
+    from phexplore.gui.editors.topdown_inspector import TopDownInspector
+    from phexplore.gui.editors.topdown_share_view import ShareView
     from phexplore.gui.main.run_joint import RunJoint
 
 DEFAULT_SIZE = QSize(1280, 800)
@@ -60,28 +77,37 @@ class MainWindow(QMainWindow):
         super().__init__()
         self.settings = settings
         self.session = Session(project, self)
+        self.phsafe = PhSafeSession(self.session, self)
+        self.topdown = TopDownSession(self.session, self)
         self.files = ProjectFiles(self.session, settings, self)
         self.exports = Exports(self)
         self.notice = NoticeBar()
         self.navigation = Navigation()
-        self.headline = HeadlineBar(self.session)
-        self.inspector = Inspector(self.session)
+        self.headline = HeadlineBar(self.session, self.topdown)
+        self.inspector = Inspector(self.phsafe)
+        self.topdown_inspector: TopDownInspector | None = None
         self.issues = IssuesPanel(self.session)
         self.bottom = BottomBar()
         self._runs_home = runs_home
         self._runs: RunJoint | None = None
         self._budgets: BudgetsEditor | None = None
+        self._topdown_budgets: TopDownBudgetsEditor | None = None
+        self._is_topdown = False
         self._picture: QWidget | None = None
         self._leaves_without_asking = False
         self.pages = Pages(
             {
                 Area.OVERVIEW: self._make_overview,
                 Area.BUDGETS: self._make_budgets,
-                Area.LEVELS: lambda: levels_page(self.session),
-                Area.SCENARIO: lambda: scenario_page(self.session),
+                Area.LEVELS: lambda: levels_page(self.phsafe),
+                Area.SCENARIO: lambda: scenario_page(self.phsafe),
                 Area.RUNS: self._make_runs,
                 Area.RESULTS: self._make_results,
                 Area.HISTORY: lambda: history_page(self.session),
+                topdown_key(Area.OVERVIEW): self._make_topdown_overview,
+                topdown_key(Area.BUDGETS): self._make_topdown_budgets,
+                topdown_key(Area.LEVELS): lambda: make_processing_page(self.topdown),
+                topdown_key(Area.SCENARIO): lambda: make_scenario_page(self.topdown),
             }
         )
         self.commands = Commands(self, self)
@@ -90,6 +116,7 @@ class MainWindow(QMainWindow):
         self.actions_table.fill(self.menuBar(), MENUS, self.commands.menus)
         self._lay_out()
         self._connect()
+        self._follow_system()
         self.setAcceptDrops(True)
         self.setWindowTitle("phexplore")
         self.resize(DEFAULT_SIZE)
@@ -107,6 +134,24 @@ class MainWindow(QMainWindow):
         if self._budgets is None:
             raise RuntimeError("the page of budgets has no table")
         return self._budgets
+
+    @property
+    def topdown_budgets(self) -> TopDownBudgetsEditor:
+        """The table of shares, made on first use."""
+        self.pages.page(topdown_key(Area.BUDGETS))
+        if self._topdown_budgets is None:
+            raise RuntimeError("the page of shares has no table")
+        return self._topdown_budgets
+
+    @property
+    def table_view(self) -> BudgetView | ShareView:
+        """The table that copying and pasting act on."""
+        return self.topdown_budgets.view if self.is_topdown else self.budgets.view
+
+    @property
+    def is_topdown(self) -> bool:
+        """Whether the active scenario is TopDown."""
+        return self.topdown.is_active
 
     @property
     def runs(self) -> RunJoint:
@@ -135,7 +180,7 @@ class MainWindow(QMainWindow):
 
     def show_sum(self) -> None:
         """Open the margin of any list of published numbers."""
-        SumDialog(self, self.session).show()
+        SumDialog(self, self.phsafe).show()
 
     def show_query(self, query: QueryKey) -> None:
         """Go to the row of a query."""
@@ -144,12 +189,29 @@ class MainWindow(QMainWindow):
 
     def show_issue(self, issue: Issue) -> None:
         """Go to the place of an issue."""
+        if self.is_topdown:
+            self._show_topdown_issue(issue)
+            return
         query = query_of(issue)
         if query is not None:
             self.show_query(query)
             return
         area = {"thresholds": Area.LEVELS, "budgets": Area.BUDGETS}.get(issue.path[0] if issue.path else "")
         self.navigation.choose(area or Area.SCENARIO)
+
+    def show_place(self, place: Place) -> None:
+        """Go to a share of TopDown."""
+        self.navigation.choose(Area.BUDGETS)
+        self.topdown_budgets.reveal(place)
+
+    def _show_topdown_issue(self, issue: Issue) -> None:
+        kind = issue.path[0] if issue.path else ""
+        if kind in {"levels", "queries"}:
+            self.show_place(place_of(issue, self.topdown.shown.method))
+        else:
+            self.navigation.choose(
+                Area.LEVELS if kind in {"passes", "constraints", "invariants", "spine"} else Area.SCENARIO
+            )
 
     def show_inspector(self, *, shown: bool) -> None:
         """Show or hide the inspector, in the areas it is of use."""
@@ -233,10 +295,21 @@ class MainWindow(QMainWindow):
         super().resizeEvent(event)
         self._make_room()
 
+    @property
+    def _without_inspector(self) -> frozenset[Area]:
+        """Areas whose page explains itself: the post-processing of TopDown has no numbers to explain."""
+        return frozenset({Area.LEVELS}) if self.is_topdown else frozenset()
+
     def _make_room(self) -> None:
         is_wide = self.width() >= _ROOM_FOR_PICTURE
         useful = _INSPECTED | ({Area.OVERVIEW} if is_wide else set())
-        self.inspector.setVisible(self.settings.read(INSPECTOR) and self.navigation.area in useful)
+        wanted = self.settings.read(INSPECTOR) and self.navigation.area in useful - self._without_inspector
+        self.inspector.setVisible(wanted and not self.is_topdown)
+        if self.is_topdown and wanted and self.topdown_inspector is None:
+            self.topdown_inspector = make_inspector(self.topdown)
+            self._splitter.addWidget(self.topdown_inspector)
+        if self.topdown_inspector is not None:
+            self.topdown_inspector.setVisible(wanted and self.is_topdown)
         if self._picture is not None:
             self._picture.setVisible(self.settings.read(PICTURE) and is_wide)
 
@@ -253,10 +326,21 @@ class MainWindow(QMainWindow):
     def _make_overview(self) -> QWidget:
         from phexplore.gui.main.pictures import ChartJoint, OverviewPage
 
-        joint = ChartJoint(self.session, self)
+        joint = ChartJoint(self.phsafe, self)
         joint.opened.connect(self.show_query)
         joint.failed.connect(self._say_failure)
-        return OverviewPage(self.session, joint)
+        return OverviewPage(self.phsafe, joint)
+
+    def _make_topdown_overview(self) -> QWidget:
+        page = make_overview(self.topdown)
+        page.opened.connect(self.show_place)
+        page.processing_wanted.connect(lambda: self.navigation.choose(Area.LEVELS))
+        page.failed.connect(self._say_failure)
+        return page
+
+    def _make_topdown_budgets(self) -> QWidget:
+        self._topdown_budgets = make_budgets(self.topdown)
+        return self._topdown_budgets
 
     def _make_runs(self) -> QWidget:
         return self.runs.make_runs_page()
@@ -267,10 +351,10 @@ class MainWindow(QMainWindow):
     def _make_budgets(self) -> QWidget:
         from phexplore.gui.main.pictures import ChartJoint, MarginPicture
 
-        joint = ChartJoint(self.session, self)
+        joint = ChartJoint(self.phsafe, self)
         joint.opened.connect(self.show_query)
         joint.failed.connect(self._say_failure)
-        self._budgets, self._picture = BudgetsEditor(self.session), MarginPicture(self.session, joint)
+        self._budgets, self._picture = BudgetsEditor(self.phsafe), MarginPicture(self.phsafe, joint)
         page = budgets_page(self._budgets, self._picture)
         self._make_room()
         return page
@@ -315,6 +399,7 @@ class MainWindow(QMainWindow):
 
     def _connect(self) -> None:
         session = self.session
+        session.updated.connect(self._follow_system)
         session.settled.connect(self._refresh)
         session.saved.connect(self._refresh)
         session.refused.connect(self._on_refused)
@@ -340,8 +425,18 @@ class MainWindow(QMainWindow):
         QTimer.singleShot(0, self, lambda: self.runs)
 
     def _go(self, area: Area) -> None:
-        self.pages.show_area(area)
+        mine = topdown_key(area)
+        self.pages.show_area(mine if self.is_topdown and area in TOPDOWN_AREAS else area)
         self._make_room()
+
+    def _follow_system(self, _update: object = None) -> None:
+        """Show the pages of the system of the active scenario."""
+        if self._is_topdown == self.is_topdown:
+            return
+        self._is_topdown = self.is_topdown
+        self.navigation.rename(TOPDOWN_TITLES if self._is_topdown else {})
+        if self.navigation.currentRow() >= 0:
+            self._go(self.navigation.area)
 
     def _on_refused(self, refusal: Refusal) -> None:
         self.notice.say(refusal.full, look="refused")

@@ -9,11 +9,15 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from phexplore.errors import PhexploreError
 from phexplore.gui.run_manager.result_frames import Refused, frame, read_frame
-from phexplore.gui.run_manager.result_reader import ResultAnswer, ResultReader
+from phexplore.gui.run_manager.result_reader import ResultReader
+from phexplore.gui.run_manager.topdown_results import TopDownRequest
+
+if TYPE_CHECKING:
+    from phexplore.gui.run_manager.topdown_result_reader import TopDownResultReader
 
 _NICENESS = 5
 """The window goes first, this reader before the workers of runs."""
@@ -21,15 +25,37 @@ _NICENESS = 5
 
 def serve(requests: BinaryIO, answers: BinaryIO) -> None:
     """Answer until the requests end."""
-    reader = ResultReader()
+    reader = Readers()
     while (request := read_frame(requests)) is not None:
         answers.write(frame(_reply(reader, request)))
         answers.flush()
 
 
-def _reply(reader: ResultReader, request: object) -> ResultAnswer | Refused:
+class Readers:
+    """The reader of each system, made with its first request: each brings its own libraries."""
+
+    def __init__(self) -> None:
+        self._phsafe: ResultReader | None = None
+        self._topdown: TopDownResultReader | None = None
+
+    def answer(self, request: object) -> object:
+        """Return what is asked.
+
+        Raises:
+            PhexploreError: the run cannot be read.
+        """
+        if isinstance(request, TopDownRequest):
+            from phexplore.gui.run_manager.topdown_result_reader import TopDownResultReader
+
+            self._topdown = self._topdown or TopDownResultReader()
+            return self._topdown.answer(request)
+        self._phsafe = self._phsafe or ResultReader()
+        return self._phsafe.answer(request)  # type: ignore[arg-type]
+
+
+def _reply(reader: Readers, request: object) -> object:
     try:
-        return reader.answer(request)  # type: ignore[arg-type]
+        return reader.answer(request)
     except PhexploreError as error:
         return Refused(error.sentence, error.remedy)
 

@@ -10,6 +10,7 @@ from phexplore.errors import PhexploreError
 from phexplore.gui.run_manager.result_choices import ResultRequest
 from phexplore.gui.run_manager.result_frames import FrameDecoder, Refused, frame
 from phexplore.gui.run_manager.result_reader import ResultAnswer
+from phexplore.gui.run_manager.topdown_results import TopDownAnswer, TopDownRequest
 
 _END_MS = 1000
 _LOG_TAIL = 1500
@@ -33,7 +34,7 @@ class ResultService(QObject):
     run that grows faster than it can be read still shows.
 
     Signals:
-        answered: a `ResultAnswer`.
+        answered: a `ResultAnswer` or a `TopDownAnswer`.
         failed: a `PhexploreError`.
     """
 
@@ -50,8 +51,8 @@ class ResultService(QObject):
         super().__init__(parent)
         self._command = command or server_command()
         self._decoder = FrameDecoder()
-        self._waiting: ResultRequest | None = None
-        self._asked: ResultRequest | None = None
+        self._waiting: ResultRequest | TopDownRequest | None = None
+        self._asked: ResultRequest | TopDownRequest | None = None
         self._stopped = False
         self._process = QProcess(self)
         self._process.readyReadStandardOutput.connect(self._read)
@@ -63,7 +64,7 @@ class ResultService(QObject):
         """Whether something is being read."""
         return self._asked is not None
 
-    def request(self, request: ResultRequest) -> None:
+    def request(self, request: ResultRequest | TopDownRequest) -> None:
         """Read this as soon as the reader is free."""
         if self._stopped:
             return
@@ -102,7 +103,7 @@ class ResultService(QObject):
                 self._deliver(reply)
         self._send()
 
-    def _deliver(self, answer: ResultAnswer) -> None:
+    def _deliver(self, answer: ResultAnswer | TopDownAnswer) -> None:
         self.answered.emit(answer)
 
     def _on_finished(self, code: int, _status: object) -> None:

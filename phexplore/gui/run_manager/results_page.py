@@ -51,6 +51,7 @@ from phexplore.gui.widgets.empty_place import EmptyPlace
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.tile import Tile
 from phexplore.model.keys import QueryKey
+from phexplore.model.phsafe import PhSafe
 
 EMPTY_TITLE = "No results yet"
 EMPTY_SENTENCE = (
@@ -265,7 +266,7 @@ class ResultsPage(QWidget):
     # What is shown
 
     def _show_runs(self, rows: tuple[RunRow, ...]) -> None:
-        readable = [row for row in rows if row.spec is not None]
+        readable = [row for row in rows if _is_phsafe(row)]
         self._stack.setCurrentIndex(0 if readable else 1)
         chosen = self.directory
         self._fill_runs(readable)
@@ -288,7 +289,7 @@ class ResultsPage(QWidget):
         self.run.blockSignals(blocked)
 
     def _show_others(self) -> None:
-        others = [row for row in self._desk.rows if row.spec is not None and row.directory != self.directory]
+        others = [row for row in self._desk.rows if _is_phsafe(row) and row.directory != self.directory]
         chosen = self.other.currentData()
         blocked = self.other.blockSignals(True)
         _fill(self.other, [("no other run", None), *((run_words(row), row.directory) for row in others)])
@@ -371,6 +372,10 @@ class ResultsPage(QWidget):
 def _place_of(chooser: Chooser, value: object) -> int:
     """Return the entry with an equal value, -1 for none; Qt compares Python objects by identity."""
     return next((place for place in range(chooser.count()) if chooser.itemData(place) == value), -1)
+
+
+def _is_phsafe(row: RunRow) -> bool:
+    return row.spec is not None and isinstance(row.spec.scenario.method, PhSafe)
 
 
 def run_words(row: RunRow) -> str:

@@ -16,10 +16,11 @@ from phexplore.gui.binding.run_process import RunProcess
 from phexplore.gui.run_manager.chores import Chores
 from phexplore.gui.run_manager.launch import LaunchRequest
 from phexplore.gui.run_manager.run_rows import RunAction, RunRow, after_event, refusal, row_of
+from phexplore.gui.run_manager.topdown_launch import TopDownLaunch
 from phexplore.model.scenario import Scenario
 from phexplore.runs.events import Event, Failed, Finished
 from phexplore.runs.queue import RunQueue, activate, enqueue, leave
-from phexplore.runs.spec import RunSpec, describe_data
+from phexplore.runs.spec import RunSpec, data_of
 from phexplore.runs.states import RunState
 from phexplore.runs.store import RunEntry, RunStore, describe_run, load_events, record_final
 
@@ -136,12 +137,12 @@ class RunDesk(QObject):
         store = self._store
         self._do(lambda: _Found(store.root, tuple(map(_described, store.entries()))), self._take_found)
 
-    def launch(self, scenario: Scenario, request: LaunchRequest) -> None:
+    def launch(self, scenario: Scenario, request: LaunchRequest | TopDownLaunch) -> None:
         """Describe the data, make the run and put it in the queue."""
         store = self._store
 
         def make() -> RunEntry:
-            spec = request.spec(scenario, describe_data(request.path))
+            spec = request.spec(scenario, data_of(scenario, request.path))
             return describe_run(store.create(spec, self._now()))
 
         self._do(make, self._take_new)
@@ -327,5 +328,12 @@ def _close(directory: Path, final: Finished | Failed) -> RunEntry:
 def _fresh(spec: RunSpec) -> RunSpec:
     """Return the specification as this version of the program makes it."""
     return RunSpec(
-        spec.scenario, spec.data, spec.trials, spec.seed, mode=spec.mode, workers=spec.workers, stop=spec.stop
+        spec.scenario,
+        spec.data,
+        spec.trials,
+        spec.seed,
+        mode=spec.mode,
+        workers=spec.workers,
+        stop=spec.stop,
+        topdown=spec.topdown,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QMessageBox, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QMessageBox, QScrollArea, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.session import Session
@@ -15,10 +15,14 @@ from phexplore.gui.run_manager.run_desk import RunDesk
 from phexplore.gui.run_manager.run_details import RunDetails
 from phexplore.gui.run_manager.run_rows import RunAction, RunRow
 from phexplore.gui.run_manager.runs_table import RunsTable
+from phexplore.gui.run_manager.topdown_launch import TopDownLaunch
+from phexplore.gui.run_manager.topdown_launch_form import TopDownLaunchForm
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.empty_place import EmptyPlace
 from phexplore.gui.widgets.labels import Text
 from phexplore.model.issues import Severity
+from phexplore.model.topdown import TopDown
+from phexplore.workload.schema import load_schema
 
 FORM_WIDTH = 42 * GRID
 EMPTY_TITLE = "No run yet"
@@ -50,12 +54,14 @@ class RunsPage(QWidget):
         super().__init__(parent)
         self._desk, self._session = desk, session
         self.form = LaunchForm()
+        self.topdown_form = TopDownLaunchForm()
         self.table = RunsTable()
         self.details = RunDetails()
-        self.empty = EmptyPlace("runs", EMPTY_TITLE, EMPTY_SENTENCE, action="Start a run", run=self.form.launch)
+        self.empty = EmptyPlace("runs", EMPTY_TITLE, EMPTY_SENTENCE, action="Start a run", run=self.start_run)
         self._busy = Text(look="muted")
         self._lay_out()
         self.form.launched.connect(self._launch)
+        self.topdown_form.launched.connect(self._launch)
         self.table.chosen.connect(self._show_chosen)
         self.table.opened.connect(self._open)
         self.details.asked.connect(self._do)
@@ -67,10 +73,17 @@ class RunsPage(QWidget):
         self._show_busy(desk.is_busy)
 
     def start_run(self) -> None:
-        """Start a run with what stands in the form."""
-        self.form.launch()
+        """Start a run with what stands in the form of the active scenario's system."""
+        if self._is_topdown:
+            self.topdown_form.launch()
+        else:
+            self.form.launch()
 
-    def _launch(self, request: LaunchRequest) -> None:
+    @property
+    def _is_topdown(self) -> bool:
+        return isinstance(self._session.scenario.method, TopDown)
+
+    def _launch(self, request: LaunchRequest | TopDownLaunch) -> None:
         self._desk.launch(self._session.scenario, request)
 
     def _show_rows(self, rows: tuple[RunRow, ...]) -> None:
@@ -87,7 +100,18 @@ class RunsPage(QWidget):
     def _allow(self, _shown: object = None) -> None:
         errors = [issue for issue in self._session.shown.issues if issue.severity is Severity.ERROR]
         more = f" ({len(errors)} such issues)" if len(errors) > 1 else ""
-        self.form.block(f"The scenario cannot be run: {errors[0].sentence} {errors[0].remedy}{more}" if errors else "")
+        reason = f"The scenario cannot be run: {errors[0].sentence} {errors[0].remedy}{more}" if errors else ""
+        for form in (self.form, self.topdown_form):
+            form.block(reason or self._not_simulated())
+        self._forms.setCurrentWidget(self._places[self._is_topdown])
+
+    def _not_simulated(self) -> str:
+        """Return why a scenario without errors cannot be simulated yet, "" where it can."""
+        method = self._session.scenario.method
+        if not isinstance(method, TopDown):
+            return ""
+        limit = load_schema(method.schema).analytic_only
+        return f"This schema cannot be simulated yet. {limit} Its forecast is complete." if limit else ""
 
     def _open(self, directory: Path) -> None:
         self._do(RunAction.OPEN, directory)
@@ -129,12 +153,15 @@ class RunsPage(QWidget):
             self.failed.emit(error)
 
     def _lay_out(self) -> None:
+        self._places = tuple(_filled(form) for form in (self.form, self.topdown_form))
+        self._forms = QStackedWidget()
+        for place in self._places:
+            self._forms.addWidget(place)
         left = QWidget()
         column = QVBoxLayout(left)
         column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.form)
+        column.addWidget(self._forms, 1)
         column.addWidget(self._busy)
-        column.addStretch(1)
         left.setMinimumWidth(FORM_WIDTH)
         self._lists = QSplitter(Qt.Orientation.Vertical)
         self._lists.setChildrenCollapsible(False)
@@ -155,3 +182,19 @@ class RunsPage(QWidget):
         whole = QVBoxLayout(self)
         whole.setContentsMargins(MARGIN, GRID, MARGIN, GRID)
         whole.addWidget(both)
+
+
+def _filled(form: QWidget) -> QScrollArea:
+    """Return a place for a form that scrolls where the window is too low for it."""
+    place = QScrollArea()
+    place.setWidgetResizable(True)
+    place.setFrameShape(QFrame.Shape.NoFrame)
+    place.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    place.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    content = QWidget()
+    column = QVBoxLayout(content)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.addWidget(form)
+    column.addStretch(1)
+    place.setWidget(content)
+    return place

@@ -278,7 +278,7 @@ class TopDownResultsPage(QWidget):
             return
         if self._shown_on.get(self.tab) != directory:
             self.charts[self.tab].show_empty(READING)
-        self._reader.request(TopDownRequest(directory, self.tab, self._choice))  # type: ignore[arg-type]  # the service carries any request
+        self._reader.request(TopDownRequest(directory, self.tab, self._choice))
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -297,11 +297,12 @@ class TopDownResultsPage(QWidget):
         self._ask()
 
     def _chosen(self, _index: int) -> None:
+        # The query stays open until the user picks one: every picture has its own best first one.
         self.choose(
             replace(
                 self._choice,
                 level=self.level.currentData() or "",
-                query=self.query.currentData() or "",
+                query=self.query.currentData() if self.sender() is self.query else self._choice.query,
                 size=self.sizes.currentData() or ALL_SIZES,
                 unit="" if self.level.currentData() != self._choice.level else self._choice.unit,
                 by=self.by.currentData(),
@@ -360,15 +361,17 @@ class TopDownResultsPage(QWidget):
     def _show_answer(self, answer: object) -> None:
         if not isinstance(answer, TopDownAnswer) or answer.asked.directory != self.directory:
             return
-        if self._choice not in {answer.asked.choice, answer.request.choice}:
+        if replace(self._choice, query="") not in {
+            replace(choice, query="") for choice in (answer.asked.choice, answer.request.choice)
+        }:
             return  # something else was chosen meanwhile; its answer is on the way
         self._answer = answer
         self._show_tiles(answer.headline)
         self._problems.setVisible(bool(answer.problems))
         self._problems.setText("\n".join(answer.problems[:3]))
         if answer.offer is not None:
-            self._choice = answer.request.choice
-            self._show_offer(answer.offer)
+            self._choice = replace(answer.request.choice, query=answer.asked.choice.query)
+            self._show_offer(answer.offer, answer.request.choice)
         if answer.request.tab is not None:
             self._shown_on[answer.request.tab] = answer.request.directory
             self._show_content(answer.request.tab, answer.content, answer.headline)
@@ -384,8 +387,7 @@ class TopDownResultsPage(QWidget):
         for name, content in contents.items():
             show_tile(self.tiles[name], content)
 
-    def _show_offer(self, offer: TopDownOffer) -> None:
-        choice = self._choice
+    def _show_offer(self, offer: TopDownOffer, choice: TopDownChoice) -> None:
         _offer(self.level, [(level_title(level), level) for level in offer.levels], choice.level)
         _offer(self.query, [(query_title(query), query) for query in offer.queries], choice.query)
         sizes = [("all sizes", ALL_SIZES), *((f"{size} people", size) for size in offer.sizes)]

@@ -1,0 +1,65 @@
+"""The areas of the window that TopDown has pages of its own for; the pages are loaded when they are first looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QWidget
+
+from phexplore.gui.binding.topdown_session import TopDownSession
+from phexplore.gui.main.navigation import Area
+
+if TYPE_CHECKING:
+    from phexplore.gui.editors.topdown_budgets_editor import TopDownBudgetsEditor
+    from phexplore.gui.editors.topdown_inspector import TopDownInspector
+    from phexplore.gui.main.topdown_pages import TopDownOverviewPage
+
+TOPDOWN_AREAS = frozenset({Area.OVERVIEW, Area.BUDGETS, Area.LEVELS, Area.SCENARIO})
+"""Areas with a page per system; the others are shared."""
+TOPDOWN_TITLES: Mapping[Area, str] = MappingProxyType({Area.LEVELS: "Post-processing"})
+"""What areas are called while the active scenario is TopDown, where it differs."""
+
+
+def topdown_key(area: Area) -> Hashable:
+    """Return the key of TopDown's own page of an area."""
+    return ("TopDown", area)
+
+
+def make_overview(session: TopDownSession) -> TopDownOverviewPage:
+    """Return the page of the overview."""
+    from phexplore.gui.main.topdown_pages import TopDownOverviewPage
+
+    return TopDownOverviewPage(session)
+
+
+def make_budgets(session: TopDownSession) -> TopDownBudgetsEditor:
+    """Return the page of total and shares."""
+    from phexplore.gui.editors.topdown_budgets_editor import TopDownBudgetsEditor
+
+    return TopDownBudgetsEditor(session)
+
+
+def make_processing_page(session: TopDownSession) -> QWidget:
+    """Return the page of passes, rules and the spine."""
+    from phexplore.gui.main.topdown_pages import processing_page
+
+    return processing_page(session)
+
+
+def make_scenario_page(session: TopDownSession) -> QWidget:
+    """Return the page of scenarios and conventions."""
+    from phexplore.gui.main.topdown_pages import topdown_scenario_page
+
+    return topdown_scenario_page(session)
+
+
+def make_inspector(session: TopDownSession) -> TopDownInspector:
+    """Return the inspector."""
+    from phexplore.gui.editors.topdown_inspector import TopDownInspector
+    from phexplore.gui.theme.metrics import GRID
+
+    found = TopDownInspector(session)
+    found.setMinimumWidth(32 * GRID)
+    return found
