@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -81,6 +82,8 @@ class TopDownSimulation:
         self._directory = directory
         self._shared: Prepared | None = None
         self._watch: Watch | None = None
+        self._lock = threading.Lock()
+        self._seconds: dict[str, float] = {}
 
     @property
     def prepared(self) -> Prepared:
@@ -170,9 +173,9 @@ class TopDownSimulation:
                 "families": descent.record.families,
             },
         )
-        if self._watch is not None:
+        with self._lock:
             for name, seconds in descent.record.seconds.items():
-                self._watch.phase_done(name, seconds)
+                self._seconds[name] = self._seconds.get(name, 0.0) + seconds
         return figures
 
     def descend(self, index: int) -> Descent:
@@ -220,6 +223,8 @@ class TopDownSimulation:
     def finish(self, trials: tuple[int, ...], watch: Watch) -> Mapping[str, Any]:
         """Write microdata and tables where they are wanted, and sum up; see `Simulation.finish`."""
         shared, design = self.prepared, self.prepared.world.design
+        for name, seconds in self._seconds.items():
+            watch.phase_done(name, seconds)
         confirm_spent(self._spec.scenario.topdown.total, [spent_on_noise(design), design.unspent])
         reader = TrialReader(shared.files, [self._directory / trial_file(index) for index in trials], watch)
         if self.options.microdata:
