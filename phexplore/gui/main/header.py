@@ -63,8 +63,10 @@ class HeaderBar(QFrame):
         shipped = [
             (preset.title, preset.id) for preset in shown_presets() if isinstance(preset.scenario.method, system)
         ]
-        _fill(self.reference, [("nothing", ""), *others, *shipped])
-        self.reference.select(workbook.comparison)
+        entries = [("nothing", ""), *others, *shipped]
+        _fill(self.reference, entries)
+        # A comparison with another system says nothing here; it comes back with a scenario of that system.
+        self.reference.select(workbook.comparison if workbook.comparison in dict(entries).values() else "")
         self._state.setText("" if self._session.project.is_clean else "not saved")
 
     def _activate(self) -> None:

@@ -1,0 +1,127 @@
+"""Headline, changes and inspection of TopDown in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from phexplore.catalog.presets import preset
+from phexplore.document.project import Project
+from phexplore.gui.binding.headline import Tone
+from phexplore.gui.binding.session import Session
+from phexplore.gui.binding.topdown_changes import change_lines
+from phexplore.gui.binding.topdown_headline import topdown_epsilon_tile, topdown_loss_tile, topdown_margin_tile
+from phexplore.gui.binding.topdown_inspection import (
+    field_history,
+    issues_of,
+    margin_lines,
+    place_of,
+    share_of_all,
+    subtitle,
+    topics,
+)
+from phexplore.gui.binding.topdown_session import TopDownSession
+from phexplore.gui.binding.topdown_wording import place_title, query_sentence, share_percent, significant
+from phexplore.model.topdown import LevelQuery
+from phexplore.model.topdown_edits import set_constraints, set_invariants, set_level_share, set_query_share, set_total
+from phexplore.model.workbook import Workbook
+
+KEY = LevelQuery("Block_Group", "total")
+
+
+@pytest.fixture
+def session(qapp):
+    scenario = replace(preset("pl94-2020-persons-us").scenario, name="Proposal")
+    return TopDownSession(Session(Project.new(Workbook((scenario,), "Proposal", "pl94-2020-persons-us"))))
+
+
+def test_that_the_tiles_show_the_certificate(session):
+    assert topdown_epsilon_tile(session.shown).value == "17.14"
+    assert "17.44 with" in topdown_epsilon_tile(session.shown).change
+    assert topdown_loss_tile(session.shown).change == "as in the reference"
+    margin = topdown_margin_tile(session.shown)
+    assert (margin.caption, margin.value) == ("Margin of a total, block group", "±2.88")
+
+
+def test_that_a_larger_total_asks_for_attention(session):
+    session.edit("Raise", lambda s: set_total(s, Fraction(3)))
+    tile = topdown_loss_tile(session.shown)
+    assert tile.tone is Tone.ATTENTION
+    assert tile.change.startswith("+0.4438")
+    assert topdown_margin_tile(session.shown).tone is Tone.GOOD
+
+
+def test_that_pure_dp_needs_no_conversion(session):
+    session.whole.edit_workbook(
+        "Other", lambda b: Workbook((preset("ddp-2019-persons-us").scenario,), "2010 DDP persons", "")
+    )
+    assert topdown_epsilon_tile(session.shown).beside == "pure DP"
+    assert topdown_loss_tile(session.shown).value == "4.000000"
+
+
+def test_that_a_moved_column_is_one_sentence(session):
+    session.edit("County", lambda s: set_level_share(s, "County", Fraction(1, 5)))
+    session.edit("Total", lambda s: set_query_share(s, KEY, Fraction(1, 2)))
+    session.edit("Rule", lambda s: set_constraints(s, "US", ()))
+    lines = change_lines(session.shown)
+    assert [line.text for line in lines] == [
+        "Constraints at US: total dropped",
+        "County: share 10.91 % → 20.00 %; 5 other levels moved",
+        lines[2].text,
+    ]
+    assert lines[2].text.startswith("total at Block group: share 41.60 % → 50.00 %; margin ±2.88 → ±")
+    assert (lines[0].area, lines[2].place) == ("processing", KEY)
+
+
+def test_that_without_reference_nothing_is_said_to_have_changed(session):
+    session.whole.edit_workbook("None", lambda b: replace(b, comparison=""))
+    assert change_lines(session.shown) == ()
+
+
+def test_that_a_query_is_explained_by_margin_noise_and_budget(session):
+    names = [topic.name for topic in topics(session.shown, KEY)]
+    assert names == ["Margin, normal", "Margin, paper", "Margin, exact", "Noise σ", "Budget ρ"]
+    assert [line.is_chosen for line in margin_lines(session.shown, KEY)] == [False, True, False]
+    assert share_of_all(session.shown, KEY) == "12.7 % of the whole ρ"
+
+
+def test_that_the_whole_is_explained_with_all_semantics(session):
+    names = [topic.name for topic in topics(session.shown, None)]
+    assert names[0] == "Privacy loss"
+    assert "With the other part of the release" in names
+    assert [name for name in names if name.startswith("Block within")][-1] == "Block within us"
+    assert [name for name in names if name.endswith(" alone")] == [
+        "hhgq alone", "votingage alone", "hispanic alone", "cenrace alone",
+    ]  # fmt: skip
+    assert "6 levels, 65 measurements" in subtitle(session.shown, None)
+
+
+def test_that_the_history_of_a_share_holds_its_steps_only(session):
+    session.edit("Raise the total", lambda s: set_total(s, Fraction(3)))
+    session.edit("Set County", lambda s: set_level_share(s, "County", Fraction(1, 5)))
+    project = session.whole.project
+    found = field_history(project.steps, project.cursor, "Proposal", "County")
+    assert [(step.label, step.value, step.is_current) for step in found] == [
+        ("Set County", "20.00 %", True),
+        (found[1].label, "10.91 %", False),
+    ]
+    assert [step.label for step in field_history(project.steps, project.cursor, "Proposal", None)][
+        0
+    ] == "Raise the total"
+
+
+def test_that_issues_lead_to_their_place(session):
+    session.edit("Drop", lambda s: set_invariants(s, "State", ()))
+    issue = session.shown.issues[0]
+    assert place_of(issue, session.shown.method) == "US"
+    assert issues_of(session.shown, None) == session.shown.issues
+
+
+def test_that_small_numbers_never_read_zero():
+    assert share_percent(Fraction(5, 4097) / 100) == "0.0012 %"
+    assert share_percent(Fraction(1, 10**8)) == "< 0.0001 %"
+    assert significant(Fraction(1, 10**4)) == "0.0001000"
+    assert place_title(KEY) == "total at Block group"
+    assert query_sentence("pl94_persons", "total") == "All people of a unit, one answer."
