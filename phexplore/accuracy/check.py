@@ -6,12 +6,14 @@ from collections.abc import Iterable, Iterator
 from typing import assert_never
 
 from phexplore.accuracy.forecast import Forecast, forecast
+from phexplore.accuracy.group_sizes_check import check_group_sizes
 from phexplore.accuracy.margins import keeps_target
 from phexplore.accuracy.subspace_check import check_subspace
 from phexplore.accuracy.topdown_check import check_topdown
 from phexplore.catalog.states import PUERTO_RICO, states
 from phexplore.catalog.tables import queries, sensitivity, tables, truncated_tables
 from phexplore.model.conventions import MarginConvention
+from phexplore.model.group_sizes import GroupSizes
 from phexplore.model.issues import Issue, Severity
 from phexplore.model.keys import QueryKey, Region
 from phexplore.model.numbers import Unlimited, decimal_text, exact_text
@@ -36,6 +38,8 @@ def check(scenario: Scenario) -> list[Issue]:
             issues = check_topdown(method)
         case Subspace() as method:
             issues = check_subspace(method)
+        case GroupSizes():
+            issues = check_group_sizes(scenario)
         case _:
             assert_never(scenario.method)
     return sorted(issues, key=lambda issue: issue.severity is not Severity.ERROR)

@@ -9,6 +9,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
+from phexplore.catalog.group_sizes_presets import GroupSizesEntry, group_sizes_entries
 from phexplore.catalog.subspace_presets import SubspaceEntry, subspace_entries
 from phexplore.catalog.tables import queries
 from phexplore.catalog.topdown_presets import TopDownEntry, topdown_entries
@@ -49,7 +50,8 @@ def presets() -> Mapping[str, Preset]:
     content = json.loads(resource("presets/sdhc.json").read_text(encoding="utf-8"))
     found = [_sdhc(entry) for entry in content["presets"]]
     found += [_topdown(entry) for entry in topdown_entries().values()]
-    found += [_subspace(entry) for entry in subspace_entries().values()]
+    found += [_alone(entry) for entry in group_sizes_entries().values()]
+    found += [_alone(entry) for entry in subspace_entries().values()]
     return MappingProxyType({preset.id: preset for preset in found})
 
 
@@ -85,7 +87,7 @@ def _topdown(entry: TopDownEntry) -> Preset:
     )
 
 
-def _subspace(entry: SubspaceEntry) -> Preset:
+def _alone(entry: SubspaceEntry | GroupSizesEntry) -> Preset:
     scenario = Scenario(name=entry.title, method=entry.method, baseline=entry.id)
     return Preset(entry.id, entry.title, entry.source, entry.product, scenario, errata=entry.errata)
 

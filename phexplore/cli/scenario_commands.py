@@ -17,9 +17,10 @@ from phexplore.cli.source import load_scenario, load_with_warnings
 from phexplore.errors import PhexploreError
 from phexplore.model.diff import Change, parameters_only
 from phexplore.model.diff import diff as differences
+from phexplore.model.group_sizes import GroupSizes
 from phexplore.model.numbers import Unlimited, exact_text, total_budget
 from phexplore.model.phsafe import PhSafe
-from phexplore.model.scenario import Scenario
+from phexplore.model.scenario import Method, Scenario
 from phexplore.model.subspace import Subspace
 from phexplore.model.topdown import TopDown
 
@@ -96,6 +97,11 @@ def forecast(scenario: str = SCENARIO, as_json: bool = JSON) -> None:
             from phexplore.cli.subspace_printing import print_forecast
 
             print_forecast(found, forecast_subspace(method, found.conventions), as_json=as_json)
+        case GroupSizes() as method:
+            from phexplore.accuracy.group_sizes_forecast import forecast_group_sizes
+            from phexplore.cli.group_sizes_printing import print_forecast as print_group_sizes
+
+            print_group_sizes(found, forecast_group_sizes(method, found.conventions), as_json=as_json)
         case _:
             assert_never(found.method)
 
@@ -233,12 +239,15 @@ def _total(scenario: Scenario) -> str:
             return exact_text(method.total)
         case Subspace() as method:
             return exact_text(method.epsilon)
+        case GroupSizes() as method:
+            return exact_text(method.total)
         case _:
             assert_never(scenario.method)
 
 
 def _margins(scenario: Scenario) -> dict[tuple[str, str], float | None]:
     from phexplore.accuracy.forecast import forecast as compute
+    from phexplore.accuracy.group_sizes_forecast import forecast_group_sizes
     from phexplore.accuracy.subspace_forecast import subspace_margins
     from phexplore.accuracy.topdown_forecast import forecast_topdown
 
@@ -256,6 +265,11 @@ def _margins(scenario: Scenario) -> dict[tuple[str, str], float | None]:
             }
         case Subspace() as method:
             return subspace_margins(method, scenario.conventions)
+        case GroupSizes() as method:
+            return {
+                ("one size", level.level): level.size_margins.by(convention)
+                for level in forecast_group_sizes(method, scenario.conventions).levels
+            }
         case _:
             assert_never(scenario.method)
 
@@ -267,10 +281,12 @@ def _people(value: float | None) -> str:
 def _shown(value: Any) -> str:
     if value is None:
         return "-"
+    if isinstance(value, Method):
+        return type(value).__name__
     try:
         return exact_text(value)
     except AttributeError:
-        return ", ".join(value) if isinstance(value, tuple) else str(getattr(value, "value", value))
+        return ", ".join(map(str, value)) if isinstance(value, tuple) else str(getattr(value, "value", value))
 
 
 def _refuse_errors(scenario: Scenario) -> None:

@@ -7,6 +7,13 @@ from fractions import Fraction
 from typing import Any, assert_never
 
 from phexplore.errors import PhexploreError
+from phexplore.files.group_sizes_json import (
+    decode_group_sizes,
+    decode_tail,
+    encode_group_sizes,
+    encode_tail,
+    wholes,
+)
 from phexplore.files.subspace_json import (
     decode_axes,
     decode_release,
@@ -17,6 +24,7 @@ from phexplore.files.subspace_json import (
 )
 from phexplore.model.conventions import Conventions, MarginConvention, Neighbours
 from phexplore.model.diff import Change, ChangedField, ChangedKey
+from phexplore.model.group_sizes import GroupSizes, SizeMechanism
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.keys import QueryKey, TableId, parse_query
 from phexplore.model.numbers import Rounding, exact_text, parse_budget, parse_exact
@@ -165,6 +173,8 @@ def encode_method(method: Method) -> Json:
             }
         case Subspace():
             return encode_subspace(method)
+        case GroupSizes():
+            return encode_group_sizes(method)
         case _:
             assert_never(method)
 
@@ -236,8 +246,13 @@ def _decode_method(value: Any, reader: _Reader) -> Method | None:
             return decode_subspace(
                 holder, lambda found, parse, place: reader.parsed(found, parse, "method", *place, default=None)
             )
+        case "group-sizes":
+            return decode_group_sizes(
+                holder, lambda found, parse, place: reader.parsed(found, parse, "method", *place, default=None)
+            )
         case _:
-            raise ValueError(f"this version knows the methods 'phsafe', 'topdown' and 'subspace', got {_shown(kind)}")
+            known = "'phsafe', 'topdown', 'subspace' and 'group-sizes'"
+            raise ValueError(f"this version knows the methods {known}, got {_shown(kind)}")
 
 
 def _decode_phsafe(holder: Mapping[str, Any], reader: _Reader) -> PhSafe | None:
@@ -466,6 +481,11 @@ _CODECS: Mapping[ChangedField, tuple[Callable[[Any], Any], Callable[[Any], Any]]
     ChangedField.DELTA: (exact_text, _number),
     ChangedField.CALIBRATION: (lambda calibration: calibration.value, Calibration),
     ChangedField.TABLE: (_same, _text),
+    ChangedField.REGIONS: (list, wholes),
+    ChangedField.LARGEST_SIZE: (_same, _count),
+    ChangedField.LARGEST_QUANTITY: (_same, _count),
+    ChangedField.MECHANISM: (lambda mechanism: mechanism.value, SizeMechanism),
+    ChangedField.TAIL: (encode_tail, decode_tail),
     ChangedField.CONVENTIONS: (encode_conventions, _decode_conventions_alone),
     ChangedField.READER: (_same, _text),
     ChangedField.NAME: (_same, _text),

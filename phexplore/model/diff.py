@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from phexplore.model.group_sizes import GroupSizes
 from phexplore.model.keys import QueryKey, TableId
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Method, Scenario
@@ -43,6 +44,11 @@ class ChangedField(enum.Enum):
     DELTA = "delta"
     CALIBRATION = "calibration"
     TABLE = "table"
+    REGIONS = "regions"
+    LARGEST_SIZE = "largest size"
+    LARGEST_QUANTITY = "largest quantity"
+    MECHANISM = "mechanism"
+    TAIL = "tail"
     CONVENTIONS = "conventions"
     NAME = "name"
     NOTE = "note"
@@ -121,6 +127,20 @@ _PARTS: Mapping[type[Method], _Parts] = {
             ChangedField.DELTA: "delta",
             ChangedField.CALIBRATION: "calibration",
             ChangedField.TABLE: "table",
+        },
+    ),
+    GroupSizes: _Parts(
+        {ChangedField.LEVEL_SHARE: "level_shares"},
+        {ChangedField.LEVEL_LOCK: "locked_levels"},
+        {
+            ChangedField.LEVELS: "levels",
+            ChangedField.REGIONS: "regions",
+            ChangedField.TOTAL: "total",
+            ChangedField.LARGEST_SIZE: "largest",
+            ChangedField.LARGEST_QUANTITY: "largest_quantity",
+            ChangedField.MECHANISM: "mechanism",
+            ChangedField.FRAMEWORK: "framework",
+            ChangedField.TAIL: "tail",
         },
     ),
 }

@@ -6,6 +6,7 @@ import hashlib
 import json
 from typing import Any, assert_never
 
+from phexplore.model.group_sizes import GroupSizes
 from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
@@ -61,6 +62,20 @@ def _canonical(scenario: Scenario) -> dict[str, Any]:
                 "delta": exact_text(method.delta),
                 "calibration": method.calibration.value,
                 "table": method.table,
+            }
+        case GroupSizes() as method:
+            tail = method.tail
+            return {
+                "method": "group-sizes",
+                "framework": method.framework.value,
+                "mechanism": method.mechanism.value,
+                "levels": list(method.levels),
+                "regions": list(method.regions),
+                "total": exact_text(method.total),
+                "level_shares": {level: exact_text(share) for level, share in method.level_shares.items()},
+                "largest": method.largest,
+                "largest_quantity": method.largest_quantity,
+                "tail": None if tail is None else [tail.outliers, tail.smallest, tail.seed],
             }
         case _:
             assert_never(scenario.method)

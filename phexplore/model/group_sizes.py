@@ -65,6 +65,10 @@ class HeavyTail:
         if self.seed < 0:
             raise ValueError(f"a seed is at least 0, got {self.seed}")
 
+    def __str__(self) -> str:
+        """Name the outliers and the seed."""
+        return f"{self.outliers} outliers from {self.smallest}, seed {self.seed}"
+
 
 @dataclass(frozen=True, slots=True)
 class GroupSizes:
@@ -96,6 +100,12 @@ class GroupSizes:
 
     def __post_init__(self) -> None:
         """Refuse impossible values and freeze the mapping."""
+        if len(self.regions) != len(self.levels) or len(set(self.levels)) != len(self.levels):
+            raise ValueError(
+                f"every level has one name and one number of regions, got {self.levels} and {self.regions}"
+            )
+        if set(self.level_shares) != set(self.levels):
+            raise ValueError(f"every level has one share, got shares of {sorted(self.level_shares)}")
         if self.total <= 0:
             raise ValueError(f"the total budget is positive, got {self.total}")
         for level, share in self.level_shares.items():

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from phexplore.model.conventions import Conventions
+from phexplore.model.group_sizes import GroupSizes
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.subspace import Subspace
 from phexplore.model.topdown import TopDown
 
-Method = PhSafe | TopDown | Subspace
+Method = PhSafe | TopDown | Subspace | GroupSizes
 """The systems a scenario can hold. A closed union: consumers match it to the end."""
 
 
@@ -65,4 +66,15 @@ class Scenario:
         """
         if not isinstance(self.method, Subspace):
             raise TypeError(f"the scenario {self.name!r} holds {type(self.method).__name__}, not Subspace")
+        return self.method
+
+    @property
+    def group_sizes(self) -> GroupSizes:
+        """The parameters of hierarchical group sizes.
+
+        Raises:
+            TypeError: the scenario holds another system.
+        """
+        if not isinstance(self.method, GroupSizes):
+            raise TypeError(f"the scenario {self.name!r} holds {type(self.method).__name__}, not GroupSizes")
         return self.method

@@ -3,65 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from phexplore.model.phsafe import PrivacyFramework
-from phexplore.noise.distributions import DiscreteGaussian, Noise, NoNoise, TwoSidedGeometric
+from phexplore.accounting.group_sizes_noise import LevelNoise
+from phexplore.noise.distributions import Noise, NoNoise
 from phexplore.noise.sampler import sampler_for
 
 if TYPE_CHECKING:
     from phexplore.noise.entropy import Entropy
 
 Ints = NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class LevelNoise:
-    """The noise of one level's answers.
-
-    Attributes:
-        level: its name.
-        noise: of one answer.
-        sensitivity: number of answers one individual changes, by 1 each: the L1 and the squared L2 sensitivity.
-    """
-
-    level: str
-    noise: Noise
-    sensitivity: int
-
-    @property
-    def spends(self) -> Fraction:
-        """What the level costs: ε = Δ / b of geometric noise, ρ = Δ² / (2 σ²) of Gaussian noise.
-
-        Raises:
-            TypeError: answers without noise have no finite cost.
-        """
-        match self.noise:
-            case TwoSidedGeometric(scale):
-                return self.sensitivity / scale
-            case DiscreteGaussian(sigma2):
-                return self.sensitivity / (2 * sigma2)
-            case _:
-                raise TypeError(f"{type(self.noise).__name__} has no finite cost")
-
-
-def noise_of(framework: PrivacyFramework, sensitivity: int, budget: Fraction) -> Noise:
-    """Return the noise that spends a budget on answers of which one individual changes `sensitivity`, by 1 each.
-
-    Raises:
-        ValueError: the budget or the sensitivity is not positive.
-        NoiseOutOfRangeError: the noise is wider or narrower than any count needs.
-    """
-    if framework is PrivacyFramework.PURE_DP:
-        return TwoSidedGeometric.for_budget(sensitivity, budget)
-    if budget <= 0 or sensitivity < 1:
-        raise ValueError(f"budget and sensitivity are positive, got {budget} and {sensitivity}")
-    return DiscreteGaussian(Fraction(sensitivity) / (2 * budget))
 
 
 def add_noise(exact: Ints, noise: Noise, entropy: Entropy) -> Ints:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from phexplore.accounting.composition import confirm_spent
+from phexplore.accounting.group_sizes_noise import LevelNoise, level_noises
 from phexplore.data.regions.group_size_table import GroupSizeTable
 from phexplore.data.regions.region_tree import RegionTree
 from phexplore.errors import PhexploreError
@@ -24,10 +24,8 @@ from phexplore.simulate.group_sizes.fitting import (
     fit_relaxed_cumulative_sizes,
 )
 from phexplore.simulate.group_sizes.measuring import (
-    LevelNoise,
     chain_as_published,
     chain_of_noisy_regions,
-    noise_of,
     noisy_cumulative_sizes,
     noisy_sizes,
 )
@@ -114,16 +112,10 @@ class GroupSizeReleaser:
         self.table = table
         self.method = method
         self.levels = table.by_level()
-        self.noises = tuple(
-            LevelNoise(
-                level,
-                noise_of(method.framework, method.sensitivity, method.budget(level)) if noise else NoNoise(),
-                method.sensitivity,
-            )
-            for level in method.levels
-        )
         if noise:
-            confirm_spent(method.total, [level.spends for level in self.noises])
+            self.noises = level_noises(method)
+        else:
+            self.noises = tuple(LevelNoise(level, NoNoise(), method.sensitivity) for level in method.levels)
         self._tree = size_tree(table.tree, table.largest)
 
     def release(self, entropy: Entropy) -> list[Ints]:
