@@ -412,6 +412,7 @@ def allocate_polytope(
         np.zeros(rows, np.float64),
         np.zeros(rows, np.float64),
         np.zeros(rows, np.float64),
+        np.zeros(rows, np.float64),
         np.zeros(rows, np.int64),
         np.zeros(width, np.float64),
         np.zeros((classes * width if rows > 0 else 0, width), np.float64),

@@ -35,6 +35,9 @@ STUCK = 1e101
 BEYOND_ANY = 1e300
 """Longer than any step."""
 
+RISING = 1e-6
+"""A Newton step that rises less than this fraction of a plain step leads nowhere."""
+
 CHORD = 0.05
 """The factor of an earlier point serves as long as one step shrinks the violation at least this well."""
 
@@ -52,7 +55,7 @@ class Polytope(NamedTuple):
         multiplier: ``float64[rows]``, ν.
         column_multiplier: ``float64[columns]``, λ_c / h_c.
         shift, class_sum: ``float64[classes, children]``, scratch.
-        sums, residual, step, trial: ``float64[rows]``, scratch.
+        sums, residual, step, trial, slid: ``float64[rows]``, scratch.
         free: ``int64[rows]``, scratch: place of the row in the Newton system, or -1.
         member, free_children: scratch per child.
         curvature: ``float64[classes * children, children]``, scratch.
@@ -75,6 +78,7 @@ class Polytope(NamedTuple):
     residual: Floats
     step: Floats
     trial: Floats
+    slid: Floats
     free: Ints
     member: Floats
     curvature: Floats
@@ -343,11 +347,17 @@ def slide(unknown: int, excess: float, polytope: Polytope) -> int:
     one of them has to stop binding.
 
     Returns:
-        1 when the step is filled; 0 when a row is in the way and was taken out of the free ones; -1 when nothing ends the rise:
-        the rows contradict each other.
+        1 when the step is filled; 0 when a row is in the way and was taken out of the free ones; -1 when no multiplier ends the
+        rise: then the Newton step is filled if it rises, else a plain step along the way, which frees further counts unless the rows
+        contradict each other.
     """
     system, trial, step = polytope.system, polytope.trial, polytope.step
     rows = polytope.lower.shape[0]
+    newton = 0.0
+    for row in range(rows):
+        newton += step[row] * polytope.residual[row]
+    for row in range(rows):
+        polytope.slid[row] = step[row]
     way = 1.0 if excess > 0.0 else -1.0
     for row in range(unknown):
         trial[row] = -way * system[unknown, row]
@@ -374,6 +384,12 @@ def slide(unknown: int, excess: float, polytope: Polytope) -> int:
             length = -multiplier / step[row]
             last = row
     if last < 0:
+        typical = 0.0
+        for column in range(polytope.inverse_metric.shape[0]):
+            typical += polytope.inverse_metric[column]
+        length = abs(excess) * polytope.inverse_metric.shape[0] / typical
+        for row in range(rows):
+            step[row] = polytope.slid[row] if newton > RISING * abs(excess) * length else step[row] * length
         return -1
     for row in range(rows):
         step[row] *= length
@@ -408,10 +424,7 @@ def project(
         unknown, excess = solve_step(polytope.known[0], polytope)
         sliding = unknown >= 0 and abs(excess) > 0.5 * violation
         if sliding:
-            found = slide(unknown, excess, polytope)
-            if found < 0:
-                break
-            if found == 0:
+            if slide(unknown, excess, polytope) == 0:
                 fresh = False
                 steps += 1
                 continue

@@ -7,6 +7,7 @@ A run directory holds
 * ``trial-00017.parquet``: one file per finished trial;
 * ``truth.parquet``: the exact counts, confidential unless the data is synthetic;
 * ``release/``: the first trial in production's layout;
+* ``measurements/``: noisy answers, where they are kept to be post-processed again;
 * ``summary.json``: checks and metrics;
 * ``log.txt``: what the worker logged;
 * ``manifest.json``: the SHA-256 of all of these, written last: it is there exactly when the run is complete.
@@ -36,6 +37,7 @@ SPEC_FILE = "spec.json"
 EVENTS_FILE = "events.jsonl"
 TRUTH_FILE = "truth.parquet"
 RELEASE_DIRECTORY = "release"
+MEASUREMENTS_DIRECTORY = "measurements"
 SUMMARY_FILE = "summary.json"
 LOG_FILE = "log.txt"
 MANIFEST_FILE = "manifest.json"
@@ -175,8 +177,9 @@ def remove_run_files(directory: Path) -> None:
         unfinished = [path for path in directory.iterdir() if _belongs_to_run(path)]
         for path in [*(directory / name for name in _OWN_FILES), *trials, *unfinished]:
             path.unlink(missing_ok=True)
-        if held_a_run and (directory / RELEASE_DIRECTORY).is_dir():
-            shutil.rmtree(directory / RELEASE_DIRECTORY)
+        for name in (RELEASE_DIRECTORY, MEASUREMENTS_DIRECTORY):
+            if held_a_run and (directory / name).is_dir():
+                shutil.rmtree(directory / name)
     except OSError as error:
         raise RunUnreadableError(
             f"The run in {directory} cannot be removed ({error.strerror or error}).", "Check that you may write there."
@@ -223,8 +226,8 @@ def _kept_files(directory: Path) -> list[Path]:
     """Return the files of a run, without its lock and its manifest, in the order of their names."""
     own = [directory / name for name in _OWN_FILES if name not in {LOCK_FILE, MANIFEST_FILE}]
     trials = [directory / trial_file(index) for index in present_trials(directory)]
-    release = (directory / RELEASE_DIRECTORY).rglob("*")
-    return sorted(path for path in (*own, *trials, *release) if path.is_file())
+    further = [path for name in (RELEASE_DIRECTORY, MEASUREMENTS_DIRECTORY) for path in (directory / name).rglob("*")]
+    return sorted(path for path in (*own, *trials, *further) if path.is_file())
 
 
 def verify_run(directory: Path) -> tuple[Issue, ...]:

@@ -22,6 +22,7 @@ from phexplore.runs.store import TRUTH_FILE, trial_file
 from phexplore.runs.topdown_checks import spent_on_noise, trial_checks
 from phexplore.runs.topdown_data import check_input, read_input
 from phexplore.runs.topdown_files import LeafFiles, read_metadata
+from phexplore.runs.topdown_measurements import KeptMeasurements, MeasurementWriter, check_kept, measurement_file
 from phexplore.runs.topdown_options import Mechanism, RounderTarget, TopDownOptions
 from phexplore.runs.topdown_release import write_release
 from phexplore.runs.topdown_summary import TrialReader, topdown_summary
@@ -182,16 +183,24 @@ class TopDownSimulation:
         """Return the estimates of one trial at every level."""
         shared = self.prepared
         target = Target.WHOLE if self.options.target is RounderTarget.WHOLE else Target.FRACTION
+        keep = self.options.keep_measurements
+        framework = self._spec.scenario.topdown.framework.value
         with self._mapper() as mapper:
             return descend(
                 shared.world,
                 self._sources(index),
-                Estimation(rounder=RounderOptions(target=target)),
+                Estimation(rounder=RounderOptions(target=target), keep=keep),
                 mapper=mapper,
                 on_progress=self._progress(index),
+                on_answers=MeasurementWriter(self._directory, index, shared.world, framework) if keep else None,
             )
 
     def _sources(self, index: int) -> list[MeasurementSource]:
+        if self.options.measurements:
+            place = Path(self.options.measurements)
+            check_kept(place, index, self.prepared.world, self._spec.scenario.topdown.framework.value)
+            names = [level.name for level in self.prepared.world.design.levels]
+            return [KeptMeasurements(measurement_file(place, index, name)) for name in names]
         exact = self._spec.mode is RunMode.NO_NOISE
         key = TrialKey(self._spec.seed, index)
         return [DrawnMeasurements(Draw(key, exact, margins)) for margins in self.prepared.margins]

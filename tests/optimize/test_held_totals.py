@@ -105,3 +105,34 @@ def test_that_a_fixed_total_may_be_held_as_well(seed):
     assert (found.outcome.status == Status.SOLVED).all()
     assert np.abs(found.values.reshape(4, 16).sum(axis=1) - truth.sum(axis=1)).max() < 1e-3
     assert found.outcome.steps.max() < 2_000
+
+
+def test_that_fixed_totals_of_all_children_are_met():
+    """Housing units: two cells and the total of every block fixed, so the first Newton system is singular at many points."""
+    units = load_schema("pl94_units")
+    detailed, total = parse_query(units, "detailed"), parse_query(units, "total")
+    plan = LevelPlan(units, (detailed,), ((detailed,),), ((detailed,),), bounded=(total,))
+    answers = np.array([[19, 12], [18, 28], [-12, -11], [7, 28], [3, -20]], np.int32)
+    totals = np.array([[14], [30], [6], [31], [0]])
+    data = LevelData(
+        child_start=np.array([0, 5]),
+        cell_start=np.array([0, 2]),
+        cells=np.arange(2, dtype=np.int32),
+        counts=np.array([20, 61]),
+        answers=answers,
+        weights=np.full((5, 1), 0.01),
+        lower=totals,
+        upper=totals,
+    )
+    found = least_squares(plan, data)
+    assert found.outcome.status.tolist() == [Status.SOLVED]
+    x = found.values.reshape(5, 2)
+    assert np.abs(x.sum(axis=0) - [20, 61]).max() < 1e-6
+    assert np.abs(x.sum(axis=1) - totals[:, 0]).max() < 1e-6
+    # One unknown per child is left, Σ x_i0 = 20: project the measured difference onto that line, 0 ≤ x_i0 ≤ total.
+    wish = (answers[:, 0] + totals[:, 0] - answers[:, 1]) / 2
+    low, high = -100.0, 100.0
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if np.clip(wish + middle, 0, totals[:, 0]).sum() < 20 else (low, middle)
+    assert np.abs(x[:, 0] - np.clip(wish + low, 0, totals[:, 0])).max() < 1e-5

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 from types import TracebackType
-from typing import Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -178,6 +178,7 @@ def descend(
     *,
     mapper: Mapper = in_order,
     on_progress: Callable[[str, int, int], None] | None = None,
+    on_answers: Callable[[int, NDArray[Any]], None] | None = None,
 ) -> Descent:
     """Estimate every level, given the one above it.
 
@@ -187,6 +188,7 @@ def descend(
         options: of the estimation.
         mapper: applies a function to ranges of families.
         on_progress: called with a level, its finished units and all of them; may raise to stop.
+        on_answers: called with the number of a level and the noisy answers of its next units, where options keep them.
 
     Raises:
         RepairError: the failsafe failed.
@@ -203,6 +205,8 @@ def descend(
             record.add(level.name, result)
             parts.append(result.children)
             done += result.children.units
+            if on_answers is not None and result.answers is not None:
+                on_answers(number, result.answers)
             if on_progress is not None:
                 on_progress(level.name, done, world.tree.levels[number].units)
         levels.append(joined(parts))

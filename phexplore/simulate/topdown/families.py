@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,10 +32,12 @@ class Estimation:
     Attributes:
         least_squares: options of eq. 7.1, 7.2, 7.5 and 7.6.
         rounder: options of eq. 7.3, 7.4 and 7.7.
+        keep: whether the noisy answers are handed back with the estimates.
     """
 
     least_squares: LeastSquaresOptions = field(default_factory=LeastSquaresOptions)
     rounder: RounderOptions = field(default_factory=RounderOptions)
+    keep: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,6 +81,7 @@ class RangeResult:
         numbers: noise in all.
         solved: families that were solved, neither empty nor copied.
         seconds: per phase, see `PHASES`.
+        answers: noisy answers of the children where they are to be kept, ``[children, answers]``.
     """
 
     children: Histograms
@@ -89,6 +93,7 @@ class RangeResult:
     numbers: int
     solved: int
     seconds: tuple[float, ...]
+    answers: NDArray[Any] | None = None
 
 
 def estimate(task: FamilyRange, source: MeasurementSource, options: Estimation) -> RangeResult:
@@ -123,6 +128,7 @@ def estimate(task: FamilyRange, source: MeasurementSource, options: Estimation) 
         numbers=measured.numbers,
         solved=len(found.families_with(Status.SOLVED, Status.UNFINISHED)),
         seconds=tuple(float(second) for second in np.diff(clock)),
+        answers=measured.answers if options.keep else None,
     )
 
 

@@ -34,6 +34,11 @@ def units_world():
     return world_of(units_of_persons(None, full()), UNITS)
 
 
+@pytest.fixture(scope="module")
+def alone(full_world):
+    return leaves_alone(full_world, PERSONS.total, lambda budget: noise_of(PERSONS.framework, budget)[0])
+
+
 @pytest.fixture(params=["reduced_world", "full_world", "units_world"])
 def world(request):
     return request.getfixturevalue(request.param)
@@ -155,10 +160,6 @@ def test_that_the_productions_target_changes_ties_and_keeps_everything(full_worl
 
 
 class TestBlockByBlock:
-    @pytest.fixture(scope="class")
-    def alone(self, full_world):
-        return leaves_alone(full_world, PERSONS.total, lambda budget: noise_of(PERSONS.framework, budget)[0])
-
     def test_that_all_of_the_budget_is_at_the_blocks_in_their_shares(self, full_world, alone):
         (level,) = alone.design.levels
         leaf = full_world.design.levels[-1].measuring

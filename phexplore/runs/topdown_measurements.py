@@ -1,0 +1,158 @@
+"""Kept measurements: the noisy answers of every level of a trial, and post-processing them again.
+
+``measurements/trial-00000/<Level>.parquet`` has one row per unit: ``geocode`` and, per measured query under its name, the list of
+its noisy answers. The metadata say the schema, the level, the framework, every query's budget and which units there are. Answers
+of the nation's leaves in the full schema are large: 2,603 numbers a block.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from phexplore.model.numbers import exact_text
+from phexplore.runs.store import MEASUREMENTS_DIRECTORY, RunUnreadableError
+from phexplore.runs.writing import writing
+from phexplore.simulate.topdown.design import LevelDesign
+from phexplore.simulate.topdown.driver import World
+from phexplore.simulate.topdown.histograms import Histograms
+from phexplore.simulate.topdown.measuring import Measured, answer_type, query_columns
+
+_REMEDY = "Measure again with --keep-measurements, or name another run."
+
+
+def measurement_file(directory: Path, trial: int, level: str) -> Path:
+    """Return where a run keeps the noisy answers of a trial at a level."""
+    return directory / MEASUREMENTS_DIRECTORY / f"trial-{trial:05d}" / f"{level}.parquet"
+
+
+class MeasurementWriter:
+    """Writes the noisy answers of one trial as the descent meets them, level by level, units in their order."""
+
+    def __init__(self, directory: Path, trial: int, world: World, framework: str) -> None:
+        self._directory = directory
+        self._trial = trial
+        self._world = world
+        self._framework = framework
+        self._parts: list[NDArray[Any]] = []
+
+    def __call__(self, number: int, answers: NDArray[Any]) -> None:
+        """Take the answers of the next units of a level; the file is written with the last of them."""
+        self._parts.append(answers)
+        if sum(len(part) for part in self._parts) == self._world.tree.levels[number].units:
+            self._write(number)
+            self._parts = []
+
+    def _write(self, number: int) -> None:
+        level, units = self._world.design.levels[number], self._world.tree.levels[number]
+        path = measurement_file(self._directory, self._trial, level.name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        metadata = {
+            "schema": level.plan.schema.id,
+            "level": level.name,
+            "framework": self._framework,
+            "units": codes_digest(units.codes),
+            "queries": [
+                {"query": query.name, "budget": exact_text(budget)}
+                for query, budget in zip(level.plan.measured, level.measuring.budgets, strict=True)
+            ],
+        }
+        schema = pa.schema(
+            [
+                ("geocode", pa.string()),
+                *((query.name, pa.list_(_arrow(self._parts[0].dtype), query.answers)) for query in level.plan.measured),
+            ],
+            metadata={"phexplore": json.dumps(metadata, ensure_ascii=True)},
+        )
+        with writing(path) as part, pq.ParquetWriter(part, schema, compression="zstd", use_dictionary=False) as writer:
+            first = 0
+            for answers in self._parts:
+                codes = pa.array(units.codes[first : first + len(answers)].tolist(), pa.string())
+                lists = [
+                    pa.FixedSizeListArray.from_arrays(
+                        pa.array(np.ascontiguousarray(answers[:, columns]).ravel()), query.answers
+                    )
+                    for query, columns in query_columns(level.plan)
+                ]
+                writer.write_table(pa.Table.from_arrays([codes, *lists], schema=schema))
+                first += len(answers)
+
+
+class KeptMeasurements:
+    """The noisy answers of one level of a trial of another run."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def measure(
+        self,
+        level: LevelDesign,
+        truth: Histograms,
+        first: int,
+        classes: NDArray[np.int8],  # noqa: ARG002 - whoever measured knew which units were measured
+    ) -> Measured:
+        """Return the kept answers of some units; see `MeasurementSource.measure`.
+
+        Raises:
+            RunUnreadableError: the file cannot be read.
+        """
+        last = first + truth.units
+        out = np.empty((truth.units, level.plan.answers), answer_type(level))
+        try:
+            with pq.ParquetFile(self._path) as file:
+                begin = 0
+                for group in range(file.num_row_groups):
+                    end = begin + file.metadata.row_group(group).num_rows
+                    low, high = max(first, begin), min(last, end)
+                    if low < high:
+                        table = file.read_row_group(group, use_threads=False)
+                        for query, columns in query_columns(level.plan):
+                            values = table.column(query.name).combine_chunks().flatten().to_numpy()
+                            rows = values.reshape(-1, query.answers)[low - begin : high - begin]
+                            out[low - first : high - first, columns] = rows
+                    begin = end
+        except (OSError, pa.ArrowException, KeyError, ValueError) as error:
+            raise RunUnreadableError(f"{self._path} cannot be read ({error}).", _REMEDY) from error
+        if begin < last:
+            raise RunUnreadableError(f"{self._path} holds {begin} units, the run asks for {last}.", _REMEDY)
+        return Measured(out, 0, 0)
+
+
+def check_kept(directory: Path, trial: int, world: World, framework: str) -> None:
+    """Refuse kept answers of other queries, budgets or units than those that are to be post-processed.
+
+    Raises:
+        RunUnreadableError: something is missing or different.
+    """
+    for level, units in zip(world.design.levels, world.tree.levels, strict=True):
+        path = measurement_file(directory, trial, level.name)
+        try:
+            content = json.loads((pq.read_schema(path).metadata or {})[b"phexplore"])
+            budgets = {str(entry["query"]): str(entry["budget"]) for entry in content["queries"]}
+            stated = (content["schema"], content["framework"], content["units"])
+        except (OSError, pa.ArrowException, KeyError, TypeError, ValueError) as error:
+            raise RunUnreadableError(f"{path} cannot be read ({error}).", _REMEDY) from error
+        if stated != (level.plan.schema.id, framework, codes_digest(units.codes)):
+            raise RunUnreadableError(f"{path} measured other units, or another schema or framework.", _REMEDY)
+        wanted = {
+            query.name: exact_text(budget)
+            for query, budget in zip(level.plan.measured, level.measuring.budgets, strict=True)
+        }
+        if budgets != wanted:
+            raise RunUnreadableError(f"{path} measured other queries, or with other budgets.", _REMEDY)
+
+
+def codes_digest(codes: NDArray[np.str_]) -> str:
+    """Return 64 hexadecimal digits that are equal exactly for equal units in equal order."""
+    return hashlib.sha256("\n".join(codes.tolist()).encode()).hexdigest()
+
+
+def _arrow(dtype: np.dtype[Any]) -> Any:
+    return pa.int64() if dtype == np.int64 else pa.int32()
