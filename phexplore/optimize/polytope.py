@@ -423,11 +423,10 @@ def project(
             polytope.known[0] = factorise(point, closed, margins, polytope)
         unknown, excess = solve_step(polytope.known[0], polytope)
         sliding = unknown >= 0 and abs(excess) > 0.5 * violation
-        if sliding:
-            if slide(unknown, excess, polytope) == 0:
-                fresh = False
-                steps += 1
-                continue
+        if sliding and slide(unknown, excess, polytope) == 0:
+            fresh = False
+            steps += 1
+            continue
         before = 0.0
         for row in range(rows):
             before += polytope.step[row] * polytope.residual[row]
