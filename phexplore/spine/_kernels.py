@@ -172,7 +172,7 @@ def sweep_up(  # noqa: PLR0913, PLR0917 - compiled code takes its arrays one by 
             clear(b, size)
             add(b, 1.0, s, size)
             solve(a, b, size)
-            copy_from(b, 0, p, size)
+            copy_from(b, below * 0, p, size)
             for i in range(below):
                 for j in range(size):
                     p[i, j] = 0.0
@@ -354,7 +354,50 @@ def sweep_down(  # noqa: PLR0912, PLR0913, PLR0914, PLR0915, PLR0917, C901 - one
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def sweep_numbers(  # noqa: PLR0913, PLR0914, PLR0917 - compiled code takes its arrays one by one
+def invert(matrix: Floats, size: int, factor: Floats) -> None:
+    """Replace positive definite matrices by their inverses (Gauss-Jordan).
+
+    Args:
+        matrix: ``float64[size, size, blocks]``, one matrix per block; the blocks run together through vector registers.
+        size: rows.
+        factor: ``float64[blocks]``, work space.
+    """
+    blocks = matrix.shape[2]
+    for k in range(size):
+        for n in range(blocks):
+            matrix[k, k, n] = 1.0 / matrix[k, k, n]
+        for j in range(size):
+            if j != k:
+                for n in range(blocks):
+                    matrix[k, j, n] *= matrix[k, k, n]
+        for i in range(size):
+            if i == k:
+                continue
+            for n in range(blocks):
+                factor[n] = matrix[i, k, n]
+            for j in range(size):
+                if j != k:
+                    for n in range(blocks):
+                        matrix[i, j, n] -= factor[n] * matrix[k, j, n]
+            for n in range(blocks):
+                matrix[i, k, n] = -factor[n] * matrix[k, k, n]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def multiply(left: Floats, right: Floats, out: Floats, size: int) -> None:
+    """Write the products of matrices, ``float64[size, size, blocks]`` each."""
+    blocks = left.shape[2]
+    for i in range(size):
+        for j in range(size):
+            for n in range(blocks):
+                out[i, j, n] = 0.0
+            for k in range(size):
+                for n in range(blocks):
+                    out[i, j, n] += left[i, k, n] * right[k, j, n]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def sweep_together(  # noqa: PLR0913, PLR0914, PLR0915, PLR0917 - compiled code takes its arrays one by one
     measure: Ints,
     child_start: Ints,
     child_class: Ints,
@@ -362,65 +405,89 @@ def sweep_numbers(  # noqa: PLR0913, PLR0914, PLR0917 - compiled code takes its 
     information: Floats,
     rep_class: Ints,
     rep_first: Ints,
-    variance: Floats,
+    size: int,
+    covariance: Floats,
     result: Floats,
-    outside: Floats,
+    above: Floats,
 ) -> None:
-    """Do both sweeps for blocks of one row without exact counts and with every leaf measured.
+    """Do both sweeps for several blocks of one size, without exact counts, root and leaves being measured in full.
+
+    With A the covariance of a parent's histogram by all that is outside it and measured in it, and C = A + S' that of a child by all
+    that is outside it, the child's covariance is P (P + C)⁻¹ C: P + C is the same for all children, and a leaf needs no inverse.
 
     Args:
         measure: as in `sweep_up`.
         child_start: as above.
         child_class: as above.
         child_count: as above.
-        information: ``float64[measures, numbers]``.
+        information: ``float64[measures, size, size, blocks]``, H.
         rep_class: as in `sweep_down`.
         rep_first: as above.
-        variance: ``float64[classes, numbers]``, receives P.
-        result: ``float64[representatives, numbers]``.
-        outside: ``float64[representatives, numbers]``, work space.
+        size: rows of each block.
+        covariance: ``float64[classes, size, size, blocks]``, receives P.
+        result: ``float64[representatives, size, size, blocks]``, receives the covariances given everything.
+        above: ``float64[representatives, size, size, blocks]``, work space: A.
     """
-    numbers = information.shape[1]
-    total = np.empty(numbers)
-    for c in range(len(measure)):
-        h = information[measure[c]]
-        first, last = child_start[c], child_start[c + 1]
-        if first == last:
-            for n in range(numbers):
-                variance[c, n] = 1.0 / h[n]
-            continue
-        total[:] = 0.0
-        for row in range(first, last):
-            for n in range(numbers):
-                total[n] += child_count[row] * variance[child_class[row], n]
-        for n in range(numbers):
-            variance[c, n] = total[n] / (1.0 + h[n] * total[n])
+    blocks = information.shape[3]
+    factor = np.empty(blocks)
+    width = size * size * blocks
     most = 1
     for c in range(len(measure)):
         most = max(most, child_start[c + 1] - child_start[c])
-    after = np.zeros((most + 1, numbers))
-    before = np.zeros(numbers)
-    outside[0] = 0.0
+        first, last = child_start[c], child_start[c + 1]
+        p, h = covariance[c].reshape(width), information[measure[c]].reshape(width)
+        for e in range(width):
+            p[e] = 0.0
+        for row in range(first, last):
+            count = float(child_count[row])
+            child = covariance[child_class[row]].reshape(width)
+            for e in range(width):
+                p[e] += count * child[e]
+        if first < last:
+            invert(covariance[c], size, factor)
+        for e in range(width):
+            p[e] += h[e]
+        invert(covariance[c], size, factor)
+    after = np.zeros((most + 1, width))
+    before, joint = np.empty(width), np.empty((size, size, blocks))
+    outer, product = np.empty((size, size, blocks)), np.empty((size, size, blocks))
+    root = rep_class[0]
+    result[0] = covariance[root]
+    above[0] = information[measure[root]]
+    invert(above[0], size, factor)
     for rep in range(len(rep_class)):
         c = rep_class[rep]
-        for n in range(numbers):
-            result[rep, n] = variance[c, n] / (1.0 + variance[c, n] * outside[rep, n])
         first, rows = child_start[c], child_start[c + 1] - child_start[c]
         if rows == 0:
             continue
-        h = information[measure[c]]
-        after[rows] = 0.0
+        a = above[rep].reshape(width)
+        for e in range(width):
+            after[rows, e] = 0.0
+            before[e] = 0.0
         for row in range(rows - 1, -1, -1):
-            for n in range(numbers):
-                after[row, n] = after[row + 1, n] + child_count[first + row] * variance[child_class[first + row], n]
-        before[:] = 0.0
+            count = float(child_count[first + row])
+            child = covariance[child_class[first + row]].reshape(width)
+            for e in range(width):
+                after[row, e] = after[row + 1, e] + count * child[e]
+        flat = joint.reshape(width)
+        for e in range(width):
+            flat[e] = a[e] + after[0, e]
+        invert(joint, size, factor)
         for row in range(rows):
-            me, count, target = child_class[first + row], child_count[first + row], rep_first[rep] + row
-            for n in range(numbers):
-                known = outside[rep, n] + h[n]
-                others = before[n] + after[row + 1, n] + (count - 1) * variance[me, n]
-                outside[target, n] = known / (1.0 + known * others)
-                before[n] += count * variance[me, n]
+            me, target = child_class[first + row], rep_first[rep] + row
+            count = float(child_count[first + row])
+            child, out = covariance[me].reshape(width), outer.reshape(width)
+            for e in range(width):
+                out[e] = a[e] + before[e] + after[row + 1, e] + (count - 1.0) * child[e]
+                before[e] += count * child[e]
+            multiply(joint, outer, product, size)
+            multiply(covariance[me], product, result[target], size)
+            if child_start[me + 1] > child_start[me]:
+                invert(outer, size, factor)
+                mine, h = above[target].reshape(width), information[measure[me]].reshape(width)
+                for e in range(width):
+                    mine[e] = out[e] + h[e]
+                invert(above[target], size, factor)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from phexplore.spine.distance import composition
 from phexplore.spine.geography import EntitySet
 from phexplore.spine.tree import GeoTree
-from phexplore.spine.variance import BlockCovariance, Kinds, Prediction
+from phexplore.spine.variance import BlockCovariances, Kinds, Prediction
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -53,10 +53,13 @@ def area_variances(prediction: Prediction, entities: EntitySet, kinds: Sequence[
     top = _tops(levels, entities)
     answers = sum(len(each.answers) for each in kinds)
     total = np.zeros((entities.areas, answers))
-    for block, vectors in zip(prediction.covariances, prediction.coordinates(kinds), strict=True):
-        used = np.abs(vectors).max(axis=1) > 0
-        if used.any():
-            total[:, used] += _of_block(prediction, block, levels, top, vectors[used], entities.areas)
+    coordinates = prediction.coordinates(kinds)
+    for blocks in prediction.covariances:
+        for number, place in enumerate(blocks.places):
+            vectors = coordinates[place]
+            used = np.abs(vectors).max(axis=1) > 0
+            if used.any():
+                total[:, used] += _of_block(prediction, blocks, number, levels, top, vectors[used], entities.areas)
     return np.maximum(total, 0.0)
 
 
@@ -123,7 +126,8 @@ def _tops(levels: Sequence[_Pairs], entities: EntitySet) -> tuple[Ints, Ints]:
 
 def _of_block(
     prediction: Prediction,
-    block: BlockCovariance,
+    block: BlockCovariances,
+    which: int,
     levels: Sequence[_Pairs],
     top: tuple[Ints, Ints],
     vectors: Floats,
@@ -134,6 +138,7 @@ def _of_block(
 
     structure = prediction.shape.structure
     size = vectors.shape[1]
+    known_below = np.ascontiguousarray(block.below[..., which])
     found = np.zeros((areas, len(vectors)))
     identity = np.eye(size)
     slope = np.empty((0, size, size))
@@ -159,7 +164,7 @@ def _of_block(
                 start,
                 child_class,
                 child_count,
-                block.below,
+                known_below,
                 block.known,
                 block.informed,
                 size,
@@ -177,7 +182,9 @@ def _of_block(
             places = top[1][here]
             representative = structure.rep_of_unit[number][pairs.unit[places]]
             turned = np.einsum("qi,aij->aqj", vectors, slope[places])
-            found[here] = np.einsum("aqi,aij,aqj->aq", turned, block.result[representative], turned, optimize=True)
+            found[here] = np.einsum(
+                "aqi,aij,aqj->aq", turned, block.result[representative][..., which], turned, optimize=True
+            )
             found[here] += np.einsum("qi,aij,qj->aq", vectors, spread[places], vectors, optimize=True)
             found[here[~(finite[places] & block.finite[representative])]] = np.inf
     return found

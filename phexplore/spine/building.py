@@ -237,10 +237,17 @@ class _Builder:
         return GeoTree(tuple(levels), dropped, None if straight else order)
 
     def _merged_tracts(self, tract: Keys) -> Keys:
-        from phexplore.spine.tract_groups import merge_tracts  # noqa: PLC0415 - brings numba, and few spines have them
+        from phexplore.spine.tract_groups import merge_tracts  # noqa: PLC0415 - few spines have groups of tracts
 
-        above = [ids for _, ids, _ in self._units]
-        return merge_tracts(self._geography, self._settings, above, _rank(self._last, tract))
+        units = _rank(self._last, tract)
+        if self._settings.shapes_block_groups:
+            groups = chunks(units, self._kinds(self._settings.targets), self._settings)
+        else:
+            groups = _rank(units, self._geography.numbers(11, 12))
+        remarks: list[str] = []
+        found = [target_codes(self._geography, self._settings, name, remarks) for name in self._settings.targets]
+        partitions = [each for each in found if each is not None] or [np.zeros(len(units), np.int64)]
+        return merge_tracts([ids for _, ids, _ in self._units], units, groups, partitions, self._settings)
 
     def _tribal(self) -> Keys:
         """Return the tribal area of each block of the tribal parts, else `NOWHERE`."""

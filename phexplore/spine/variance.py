@@ -40,6 +40,15 @@ UNSEEN = (
 )
 """What every view of predicted variances says."""
 
+_WIDEST = 16
+"""Blocks that run together: two vectors of the widest registers."""
+
+_SINGULAR = 1e-13
+"""Smallest eigenvalue over the largest below which a matrix counts as singular."""
+
+_MOST_OPERATIONS, _MOST_GIGABYTES = 5e11, 3.0
+"""Some minutes of one core, and the memory of a desktop."""
+
 AIAN_STATE_CODE = 3
 """Characters of a state's code where tribal parts stand apart: the bit and the two digits (topdown, section 10)."""
 
@@ -74,8 +83,8 @@ class Shape:
         structure: of the tree.
         ranks: per block, known coordinates after each set of exact counts.
         matrices: per block, ``float64[queries, size, size]`` information of each query at precision 1.
-        numbers: places of the blocks that are one number and have nothing exact.
-        blocks: places of the others.
+        together: places of the blocks without exact counts, those of one size together.
+        alone: places of the others.
     """
 
     tree: GeoTree
@@ -84,22 +93,24 @@ class Shape:
     structure: Structure
     ranks: tuple[Ints, ...]
     matrices: tuple[Floats, ...]
-    numbers: tuple[int, ...]
-    blocks: tuple[int, ...]
+    together: tuple[tuple[int, ...], ...]
+    alone: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class BlockCovariance:
-    """One block's matrices.
+class BlockCovariances:
+    """The matrices of some blocks of one size.
 
     Attributes:
-        below: ``float64[classes, size, size]``, covariance by what is measured in a node and below.
+        places: of the blocks in the decomposition.
+        below: ``float64[classes, size, size, blocks]``, covariance by what is measured in a node and below.
         known: ``int64[classes]``, coordinates known from below.
         informed: ``bool[classes]``, whether `below` is finite.
-        result: ``float64[representatives, size, size]``, covariance given everything.
+        result: ``float64[representatives, size, size, blocks]``, covariance given everything.
         finite: ``bool[representatives]``, whether it is.
     """
 
+    places: tuple[int, ...]
     below: Floats
     known: Ints
     informed: NDArray[np.bool_]
@@ -113,11 +124,11 @@ class Prediction:
 
     Attributes:
         shape: of the recursion.
-        covariances: per block of the decomposition.
+        covariances: of all blocks.
     """
 
     shape: Shape
-    covariances: tuple[BlockCovariance, ...]
+    covariances: tuple[BlockCovariances, ...]
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -140,15 +151,15 @@ class Prediction:
     def variances(self, kinds: Sequence[Kinds]) -> Floats:
         """Return variances in people², ``float64[representatives, answers]``, answers of all queries one after the other."""
         total = np.zeros((self.shape.structure.representatives, sum(len(each.answers) for each in kinds)))
-        for block, vectors in zip(self.covariances, self.coordinates(kinds), strict=True):
-            used = np.abs(vectors).max(axis=1) > 0
-            if not used.any():
-                continue
-            size = vectors.shape[1]
-            factors = (vectors[used][:, :, None] * vectors[used][:, None, :]).reshape(-1, size * size)
-            part = block.result.reshape(len(total), size * size) @ factors.T
-            part[~block.finite] = np.inf
-            total[:, used] += part
+        coordinates = self.coordinates(kinds)
+        for blocks in self.covariances:
+            vectors = np.stack([coordinates[place] for place in blocks.places], axis=-1)
+            used = np.abs(vectors).max(axis=(1, 2)) > 0
+            if used.any():
+                factors = vectors[used][:, :, None, :] * vectors[used][:, None, :, :]
+                part = blocks.result.reshape(len(total), -1) @ factors.reshape(len(factors), -1).T
+                part[~blocks.finite] = np.inf
+                total[:, used] += part
         return np.maximum(total, 0.0)
 
     def at_level(self, number: int, variances: Floats) -> Floats:
@@ -186,9 +197,33 @@ def shape_of(tree: GeoTree, method: TopDown, onto: Schema | None = None) -> Shap
     information = [decomposition.information(query) for query in asked.queries]
     matrices = tuple(np.stack(column) for column in zip(*information, strict=True))
     ranks = tuple(np.array(block.ranks, np.int64) for block in decomposition.blocks)
-    plain = [n for n, block in enumerate(decomposition.blocks) if block.size == 1 and not ranks[n].any()]
-    rest = [n for n in range(len(ranks)) if n not in set(plain)]
-    return Shape(tree, asked, decomposition, structure, ranks, matrices, tuple(plain), tuple(rest))
+    plain: dict[int, list[int]] = {}
+    for place, block in enumerate(decomposition.blocks):
+        if not ranks[place].any():
+            plain.setdefault(block.size, []).append(place)
+    together = tuple(
+        tuple(places[start : start + _WIDEST]) for places in plain.values() for start in range(0, len(places), _WIDEST)
+    )
+    alone = tuple(place for place in range(len(ranks)) if ranks[place].any())
+    _refuse_work(decomposition.sizes, structure)
+    return Shape(tree, asked, decomposition, structure, ranks, matrices, together, alone)
+
+
+def _refuse_work(sizes: Sequence[int], structure: Structure) -> None:
+    """Refuse what would take many minutes or more memory than a desktop has, before it begins.
+
+    Raises:
+        PhexploreError: with the estimate.
+    """
+    nodes = structure.representatives + structure.classes
+    operations = 8.0 * nodes * sum(size**3 for size in sizes)
+    gigabytes = 16.0 * nodes * sum(size**2 for size in sizes) / 2**30
+    if operations > _MOST_OPERATIONS or gigabytes > _MOST_GIGABYTES:
+        raise PhexploreError(
+            f"The queries split the histogram into {len(sizes):,} blocks of up to {max(sizes)} rows, to be worked through at "
+            f"{nodes:,} different units: about {operations / 1e9:,.0f} billion operations and {gigabytes:,.1f} GB.",
+            "Predict a part of the blocks (a county), or simulate the scenario.",
+        )
 
 
 def _groups(tree: GeoTree, names: Sequence[str], kept: dict[str, int]) -> Groups | None:
@@ -214,72 +249,45 @@ def refreshed(shape: Shape, tree: GeoTree, method: TopDown) -> Prediction:
     Raises:
         PhexploreError: the budgets do not determine the histograms.
     """
-    from phexplore.spine import _kernels  # noqa: PLC0415 - numba takes half a second to load
-
     structure = shape.structure
     precisions = _precisions(shape, tree, method)
-    leaf = structure.leaf
-    all_measured = bool((precisions[structure.measure[leaf]] > 0).any(axis=1).all())
-    numbers = shape.numbers if all_measured else ()
-    found: list[BlockCovariance | None] = [None] * len(shape.ranks)
-    if numbers:
-        _fill_numbers(shape, precisions, found)
-    zeros = np.zeros(structure.classes, np.int64)
-    for place in range(len(shape.ranks)):
-        if found[place] is not None:
-            continue
-        size = shape.matrices[place].shape[1]
-        information = np.einsum("mq,qij->mij", precisions, shape.matrices[place], optimize=True)
-        block = BlockCovariance(
-            np.empty((structure.classes, size, size)),
-            zeros.copy(),
-            np.zeros(structure.classes, bool),
-            np.empty((structure.representatives, size, size)),
-            np.zeros(structure.representatives, bool),
-        )
-        shared = (
-            structure.measure,
-            structure.child_start,
-            structure.child_class,
-            structure.child_count,
-            shape.ranks[place][structure.known],
-            np.ascontiguousarray(information),
-            size,
-            block.below,
-            block.known,
-            block.informed,
-        )
-        failed = _kernels.sweep_up(*shared)
-        if failed >= 0:
-            raise _undetermined(shape, failed)
-        outside = np.empty_like(block.result)
-        failed = _kernels.sweep_down(
-            *shared,
-            structure.rep_class,
-            structure.rep_first,
-            block.result,
-            block.finite,
-            outside,
-            np.zeros(structure.representatives, np.int64),
-        )
-        if failed >= 0:
-            raise _undetermined(shape, int(structure.rep_class[failed]))
-        found[place] = block
-    return Prediction(shape, tuple(block for block in found if block is not None))
+    # Where a leaf or the root is not measured at all, matrices without an inverse occur: those go the careful way.
+    ends = [*np.unique(structure.measure[structure.leaf]).tolist(), int(structure.measure[structure.rep_class[0]])]
+    full = bool((precisions[ends] > 0).any(axis=1).all())
+    found: list[BlockCovariances] = []
+    for places in shape.together:
+        information = _information(shape, places, precisions)
+        if full:
+            _require_definite(shape, information, ends)
+            found.append(_together(shape, places, information))
+        else:
+            found.extend(_alone(shape, place, information[..., n]) for n, place in enumerate(places))
+    found.extend(_alone(shape, place, _information(shape, (place,), precisions)[..., 0]) for place in shape.alone)
+    return Prediction(shape, tuple(found))
 
 
-def _fill_numbers(shape: Shape, precisions: Floats, found: list[BlockCovariance | None]) -> None:
+def _information(shape: Shape, places: tuple[int, ...], precisions: Floats) -> Floats:
+    """Return H of every measurement, ``float64[measures, size, size, blocks]``."""
+    matrices = np.stack([shape.matrices[place] for place in places], axis=-1)
+    flat = precisions @ matrices.reshape(len(matrices), -1)
+    return flat.reshape(len(precisions), *matrices.shape[1:])
+
+
+def _require_definite(shape: Shape, information: Floats, ends: list[int]) -> None:
+    """Refuse leaves and roots whose measurements leave something open."""
+    for measure in ends:
+        values = np.linalg.eigvalsh(np.moveaxis(information[measure], -1, 0))
+        if (values[:, 0] <= _SINGULAR * values[:, -1]).any():
+            raise _undetermined(shape, int(np.flatnonzero(shape.structure.measure == measure)[0]))
+
+
+def _together(shape: Shape, places: tuple[int, ...], information: Floats) -> BlockCovariances:
     from phexplore.spine import _kernels  # noqa: PLC0415 - numba takes half a second to load
 
     structure = shape.structure
-    information = precisions @ np.stack([shape.matrices[place][:, 0, 0] for place in shape.numbers], axis=1)
-    leaves = np.unique(structure.measure[structure.leaf])
-    if not (information[leaves] > 0).all():
-        wrong = leaves[(information[leaves] <= 0).any(axis=1)][0]
-        raise _undetermined(shape, int(np.flatnonzero(structure.leaf & (structure.measure == wrong))[0]))
-    below = np.empty((structure.classes, len(shape.numbers)))
-    result = np.empty((structure.representatives, len(shape.numbers)))
-    _kernels.sweep_numbers(
+    below = np.empty((structure.classes, *information.shape[1:]))
+    result = np.empty((structure.representatives, *information.shape[1:]))
+    _kernels.sweep_together(
         structure.measure,
         structure.child_start,
         structure.child_class,
@@ -287,16 +295,52 @@ def _fill_numbers(shape: Shape, precisions: Floats, found: list[BlockCovariance 
         information,
         structure.rep_class,
         structure.rep_first,
+        information.shape[1],
         below,
         result,
         np.empty_like(result),
     )
     known = np.zeros(structure.classes, np.int64)
     informed, finite = np.ones(structure.classes, bool), np.ones(structure.representatives, bool)
-    for column, place in enumerate(shape.numbers):
-        found[place] = BlockCovariance(
-            below[:, column].reshape(-1, 1, 1), known, informed, result[:, column].reshape(-1, 1, 1), finite
-        )
+    return BlockCovariances(places, below, known, informed, result, finite)
+
+
+def _alone(shape: Shape, place: int, information: Floats) -> BlockCovariances:
+    from phexplore.spine import _kernels  # noqa: PLC0415 - numba takes half a second to load
+
+    structure = shape.structure
+    size = information.shape[1]
+    below = np.empty((structure.classes, size, size))
+    result = np.empty((structure.representatives, size, size))
+    known, informed = np.zeros(structure.classes, np.int64), np.zeros(structure.classes, bool)
+    finite = np.zeros(structure.representatives, bool)
+    shared = (
+        structure.measure,
+        structure.child_start,
+        structure.child_class,
+        structure.child_count,
+        shape.ranks[place][structure.known],
+        np.ascontiguousarray(information),
+        size,
+        below,
+        known,
+        informed,
+    )
+    failed = _kernels.sweep_up(*shared)
+    if failed >= 0:
+        raise _undetermined(shape, failed)
+    failed = _kernels.sweep_down(
+        *shared,
+        structure.rep_class,
+        structure.rep_first,
+        result,
+        finite,
+        np.empty_like(result),
+        np.zeros(structure.representatives, np.int64),
+    )
+    if failed >= 0:
+        raise _undetermined(shape, int(structure.rep_class[failed]))
+    return BlockCovariances((place,), below[..., None], known, informed, result[..., None], finite)
 
 
 def _precisions(shape: Shape, tree: GeoTree, method: TopDown) -> Floats:
