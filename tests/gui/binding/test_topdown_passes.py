@@ -42,7 +42,7 @@ def test_that_a_query_moves_to_the_pass_it_is_ticked_in():
 
 def test_that_an_emptied_pass_disappears():
     emptied = toggled(METHOD, "County", LEAST, "total", (0, 0))
-    assert [column.queries for column in columns(emptied, LEAST)][0] == ()
+    assert next(column.queries for column in columns(emptied, LEAST)) == ()
     assert len(columns(without_empty(emptied, LEAST), LEAST)) == 1
 
 

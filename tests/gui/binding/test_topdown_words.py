@@ -55,7 +55,7 @@ def test_that_a_larger_total_asks_for_attention(session):
 
 def test_that_pure_dp_needs_no_conversion(session):
     session.whole.edit_workbook(
-        "Other", lambda b: Workbook((preset("ddp-2019-persons-us").scenario,), "2010 DDP persons", "")
+        "Other", lambda _book: Workbook((preset("ddp-2019-persons-us").scenario,), "2010 DDP persons", "")
     )
     assert topdown_epsilon_tile(session.shown).beside == "pure DP"
     assert topdown_loss_tile(session.shown).value == "4.000000"
@@ -107,9 +107,9 @@ def test_that_the_history_of_a_share_holds_its_steps_only(session):
         ("Set County", "20.00 %", True),
         (found[1].label, "10.91 %", False),
     ]
-    assert [step.label for step in field_history(project.steps, project.cursor, "Proposal", None)][
-        0
-    ] == "Raise the total"
+    assert (
+        next(step.label for step in field_history(project.steps, project.cursor, "Proposal", None)) == "Raise the total"
+    )
 
 
 def test_that_issues_lead_to_their_place(session):

@@ -1,0 +1,197 @@
+"""The pictures of TopDown: findings, selection, drags, both themes, copies."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPointF, Qt
+
+from phexplore.catalog.presets import preset
+from phexplore.gui.binding.shown import shown
+from phexplore.gui.binding.topdown_shares import Quantity
+from phexplore.gui.binding.topdown_shown import topdown_shown
+from phexplore.gui.charts.numbers import Numbers
+from phexplore.gui.charts.topdown_bar_chart import TopDownBarChart
+from phexplore.gui.charts.topdown_bars import level_bars, semantics_bars
+from phexplore.gui.charts.topdown_heat import heat_table
+from phexplore.gui.charts.topdown_heat_chart import TopDownHeatChart
+from phexplore.gui.charts.topdown_histogram_chart import HistogramContent, TopDownHistogramChart
+from phexplore.gui.charts.topdown_map_chart import MapPicture, MapPiece, TopDownMapChart
+from phexplore.gui.charts.topdown_row_chart import TopDownRowChart
+from phexplore.gui.charts.topdown_rows import MarkRow, RowScale, RowsContent, axis_ticks, position, row_range
+from phexplore.gui.theme.appearance import ThemeChoice, appearance
+from phexplore.model.topdown import LevelQuery
+from phexplore.model.topdown_edits import set_level_lock, set_level_share
+from phexplore.model.workbook import Workbook
+
+
+def version(change=lambda scenario: scenario):
+    scenario = change(replace(preset("pl94-2020-persons-us").scenario, name="Proposal"))
+    return topdown_shown(shown(Workbook((scenario,), "Proposal", "pl94-2020-persons-us")))
+
+
+def put(qtbot, chart, size=(640, 480)):
+    qtbot.addWidget(chart)
+    chart.resize(*size)
+    chart.show()
+    return chart
+
+
+def test_that_the_heat_table_holds_every_measurement_and_the_finding():
+    heat = heat_table(version(), Quantity.OF_TOTAL)
+    assert heat.title == "total at State takes 32.4 % of the privacy loss"
+    cells = [cell for row in heat.cells for cell in row if cell is not None]
+    assert len(cells) == 65
+    assert max(cell.strength for cell in cells) == 1.0
+    assert heat.cells[0][0] is None
+    margins = heat_table(version(), Quantity.MARGIN)
+    assert margins.title.startswith("Margins run from ±1.81 (total at State)")
+
+
+def test_that_the_heat_chart_selects_by_pointer_and_keys(qtbot):
+    chart = put(qtbot, TopDownHeatChart())
+    chart.show_figures(version())
+    chosen = []
+    chart.place_selected.connect(chosen.append)
+    pixels = chart.canvas.pixels
+    chart.pointer_pressed(QPointF(pixels.x(1.5), pixels.y(0)))
+    assert chosen == [LevelQuery("State", "total")]
+    qtbot.keyClick(chart.canvas, Qt.Key.Key_Right)
+    qtbot.keyClick(chart.canvas, Qt.Key.Key_Down)
+    assert chosen[-1] == LevelQuery("County", "cenrace")
+    activated = []
+    chart.place_activated.connect(activated.append)
+    qtbot.keyClick(chart.canvas, Qt.Key.Key_Return)
+    assert activated == [LevelQuery("County", "cenrace")]
+
+
+@pytest.mark.parametrize("theme", [ThemeChoice.LIGHT, ThemeChoice.DARK])
+def test_that_every_picture_draws_in_both_themes(qtbot, theme):
+    appearance().choose(theme)
+    heat, bars = put(qtbot, TopDownHeatChart()), put(qtbot, TopDownBarChart("Levels", "x", draggable=True))
+    heat.show_figures(version())
+    bars.show_content(level_bars(version()))
+    for chart in (heat, bars):
+        image = chart.picture(1.0).toImage()
+        found = {image.pixelColor(x, y).name() for x in range(0, image.width(), 5) for y in range(0, image.height(), 5)}
+        assert len(found) > 8
+        assert not chart.is_empty
+        assert chart.numbers.rows
+
+
+def test_that_level_bars_show_the_reference_and_locks():
+    content = level_bars(
+        version(lambda s: set_level_lock(set_level_share(s, "County", Fraction(1, 5)), "US", locked=True))
+    )
+    county = next(bar for bar in content.bars if bar.key == "County")
+    assert (county.value, round(county.before, 2)) == (20.0, 10.91)
+    assert content.bars[0].is_locked
+    assert sum(row[1] for row in content.numbers.rows) == 1
+
+
+def test_that_semantics_are_those_of_the_certificate():
+    content = semantics_bars(version())
+    found = {(bar.group, bar.name): bar.text for bar in content.bars}
+    assert found["Everything", "zCDP, optimal α"] == "17.14"
+    assert found["Block within", "County"] == "11.70"
+    assert found["One attribute", "hhgq"] == "7.24"
+    assert content.title == "Best hidden is the block within a block group: ε 2.93"
+
+
+def test_that_the_end_of_a_bar_is_dragged_and_escape_gives_it_back(qtbot):
+    chart = put(qtbot, TopDownBarChart("Levels", "x", draggable=True))
+    chart.show_content(level_bars(version()))
+    dragged, cancelled = [], []
+    chart.bar_dragged.connect(lambda key, value: dragged.append((key, value)))
+    chart.drag_cancelled.connect(lambda: cancelled.append(True))
+    pixels = chart.canvas.pixels
+    chart.pointer_pressed(QPointF(pixels.x(chart.bars[1].value), pixels.y(-1)))
+    chart.pointer_moved(QPointF(pixels.x(20.0), pixels.y(-1)))
+    assert dragged[0][0] == "State"
+    assert dragged[0][1] == pytest.approx(20.0)
+    qtbot.keyClick(chart.canvas, Qt.Key.Key_Escape)
+    assert cancelled == [True]
+
+
+def test_that_a_locked_bar_is_not_dragged(qtbot):
+    chart = put(qtbot, TopDownBarChart("Levels", "x", draggable=True))
+    chart.show_content(level_bars(version(lambda s: set_level_lock(s, "State", locked=True))))
+    dragged = []
+    chart.bar_dragged.connect(lambda key, _value: dragged.append(key))
+    pixels = chart.canvas.pixels
+    chart.pointer_pressed(QPointF(pixels.x(chart.bars[1].value), pixels.y(-1)))
+    chart.pointer_moved(QPointF(pixels.x(20.0), pixels.y(-1)))
+    assert not dragged
+
+
+def rows(scale=RowScale.SIGNED_LOG):
+    marks = (
+        MarkRow("a", "", "First", value=-3.0, low=-20.0, high=10.0, inner_low=-5.0, inner_high=2.0, text="three"),
+        MarkRow("b", "", "Second", value=4.0, tick=1.0, dots=(3.0, 5.0), is_warned=True),
+    )
+    return RowsContent(marks, "people", "A finding", "A sentence.", Numbers(("x",), ((1,),)), scale, guide=0.0)
+
+
+def test_that_rows_keep_zero_in_the_middle_and_hold_everything():
+    low, high = row_range(rows())
+    assert low == -high
+    assert low <= position(-20.0, RowScale.SIGNED_LOG)
+    ticks = axis_ticks(low, high, RowScale.SIGNED_LOG)
+    assert ticks == [-10.0, -1.0, 0.0, 1.0, 10.0]
+    assert row_range(replace(rows(), is_percent=True)) == (0.0, 100.0)
+
+
+def test_that_rows_are_drawn_selected_and_activated(qtbot):
+    chart = put(qtbot, TopDownRowChart("Errors", "x"))
+    chart.show_content(rows())
+    assert chart.title == "A finding"
+    selected, activated = [], []
+    chart.key_selected.connect(selected.append)
+    chart.key_activated.connect(activated.append)
+    qtbot.keyClick(chart.canvas, Qt.Key.Key_Down)
+    qtbot.keyClick(chart.canvas, Qt.Key.Key_Down)
+    qtbot.keyClick(chart.canvas, Qt.Key.Key_Return)
+    assert (selected, activated) == (["a", "b"], ["b"])
+    assert not chart.picture(1.0).isNull()
+
+
+def test_that_no_rows_say_why(qtbot):
+    chart = put(qtbot, TopDownRowChart("Errors", "x"))
+    chart.show_content(RowsContent((), "", "", "Too many numbers.", Numbers(())))
+    assert chart.is_empty
+
+
+def test_that_the_histogram_shows_shares_and_the_noise_over_it(qtbot):
+    chart = put(qtbot, TopDownHistogramChart("Errors", "x"))
+    edges = np.array([-1.5, -0.5, 0.5, 1.5])
+    chart.show_content(
+        HistogramContent(edges, np.array([25.0, 50.0, 25.0]), 1.0, "people", "Half", "s", Numbers(("x",), ((1,),)))
+    )
+    assert chart._curve(0.0, chart._content) == pytest.approx(39.89, abs=0.01)
+    assert not chart.picture(1.0).isNull()
+
+
+def square(code, left, value):
+    ring = np.array([[left, 41.0], [left + 0.1, 41.0], [left + 0.1, 41.1], [left, 41.1], [left, 41.0]], np.float32)
+    return MapPiece(code, (ring,), value, f"{code}: {value}")
+
+
+def test_that_the_map_finds_units_under_the_pointer_and_keeps_degrees_equal(qtbot):
+    chart = put(qtbot, TopDownMapChart("Map", "x"))
+    pieces = (square("A", -71.4, 3.0), square("B", -71.3, -1.0), square("C", -71.2, float("nan")))
+    picture = MapPicture(pieces, "people", is_signed=True, title="t", summary="s", numbers=Numbers(("x",), ((1,),)))
+    chart.show_picture(picture)
+    pixels = chart.canvas.pixels
+    assert abs(pixels.per_x / pixels.per_y) == pytest.approx(1.0, rel=0.02)
+    chosen = []
+    chart.unit_selected.connect(chosen.append)
+    chart.pointer_pressed(QPointF(pixels.x(-71.25 * chart._aspect), pixels.y(41.05)))
+    assert chosen == ["B"]
+    qtbot.keyClick(chart.canvas, Qt.Key.Key_Right)
+    assert chosen[-1] == "C"
+    light, dark = chart._colour(3.0, appearance().colours), chart._colour(-1.0, appearance().colours)
+    assert light != dark
+    assert not chart.picture(1.0).isNull()

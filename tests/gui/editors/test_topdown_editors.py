@@ -1,0 +1,233 @@
+"""The editors of TopDown, driven as a user would: keys, sliders, ticks, clipboard."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from PySide6.QtCore import QItemSelectionModel, Qt
+from PySide6.QtGui import QGuiApplication
+
+from phexplore.catalog.presets import preset
+from phexplore.document.project import Project
+from phexplore.gui.binding.session import Session
+from phexplore.gui.binding.topdown_session import TopDownSession
+from phexplore.gui.binding.topdown_shares import Quantity
+from phexplore.gui.editors.topdown_budgets_editor import TopDownBudgetsEditor
+from phexplore.gui.editors.topdown_inspector import TopDownInspector
+from phexplore.gui.editors.topdown_passes_editor import PassesEditor
+from phexplore.gui.editors.topdown_rules_editor import RuleKind, RulesEditor
+from phexplore.gui.editors.topdown_scenario_editor import TopDownScenarioEditor
+from phexplore.gui.editors.topdown_spine_editor import SpineEditor
+from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.topdown import LevelQuery
+from phexplore.model.topdown_edits import remove_query, set_query_share
+from phexplore.model.workbook import Workbook
+
+TOTAL = LevelQuery("County", "total")
+
+
+@pytest.fixture
+def session(qapp):
+    scenario = replace(preset("pl94-2020-persons-us").scenario, name="Proposal")
+    return TopDownSession(Session(Project.new(Workbook((scenario,), "Proposal", "pl94-2020-persons-us"))))
+
+
+@pytest.fixture
+def editor(qtbot, session):
+    found = TopDownBudgetsEditor(session)
+    qtbot.addWidget(found)
+    found.resize(1000, 620)
+    found.show()
+    found.reveal(TOTAL)
+    return found
+
+
+def labels(session):
+    return session.whole.project.labels
+
+
+def shares(session):
+    return session.shown.method.query_shares
+
+
+def test_that_typing_opens_the_cell_and_enter_commits(qtbot, session, editor):
+    for key in "0.5":
+        qtbot.keyClick(editor.view.focusWidget() or editor.view, key)
+    qtbot.keyClick(editor.view.focusWidget(), Qt.Key.Key_Return)
+    assert shares(session)[TOTAL] == Fraction(1, 2)
+    assert labels(session)[-1] == "Set the share of total at County to 0.5"
+    assert sum(share for key, share in shares(session).items() if key.level == "County") == 1
+
+
+def test_that_a_refused_share_stays_with_its_reason(session, editor):
+    index = editor.view.currentIndex()
+    assert not editor.table.setData(index, "1.5", Qt.ItemDataRole.EditRole)
+    assert editor.table.data(index) == "1.5"
+    assert "between 0 and 1" in editor.table.data(index, Qt.ItemDataRole.ToolTipRole)
+    assert len(labels(session)) == 1
+
+
+def test_that_space_stops_measuring_and_measures_again(qtbot, session, editor):
+    qtbot.keyClick(editor.view, Qt.Key.Key_Space)
+    assert TOTAL not in shares(session)
+    qtbot.keyClick(editor.view, Qt.Key.Key_Space)
+    assert shares(session)[TOTAL] == Fraction(3126, 4097)
+
+
+def test_that_l_locks_the_selected_shares(qtbot, session, editor):
+    qtbot.keyClick(editor.view, Qt.Key.Key_L)
+    assert session.shown.method.locked_queries == {TOTAL}
+    look = editor.table.look(*editor.table.place_of(TOTAL))
+    assert look.is_locked
+    assert not look.flags & Qt.ItemFlag.ItemIsEditable
+    qtbot.keyClick(editor.view, Qt.Key.Key_L)
+    assert not session.shown.method.locked_queries
+
+
+def test_that_a_block_is_copied_and_filled_down(session, editor):
+    row, column = editor.table.place_of(LevelQuery("Tract", "hispanic"))
+    top = editor.table.index(row, column)
+    chosen = editor.view.selectionModel()
+    editor.view.setCurrentIndex(top)
+    for down in (1, 2):
+        chosen.select(editor.table.index(row + down, column), QItemSelectionModel.SelectionFlag.Select)
+    editor.view.copy()
+    assert QGuiApplication.clipboard().text() == "5/4102\n5/4102\n5/4102\n"
+    assert editor.table.setData(top, "1/100", Qt.ItemDataRole.EditRole)
+    assert editor.view.fill_down()
+    assert shares(session)[LevelQuery("Tract", "votingage")] == Fraction(1, 100)
+    assert shares(session)[LevelQuery("Tract", "hhinstlevels")] == Fraction(1, 100)
+
+
+def test_that_a_drag_is_one_step_and_coming_back_changes_nothing(session, editor):
+    editor.show_sliders(shown=True)
+    editor.show_level("County")
+    before = dict(shares(session))
+    slider = editor.query_sliders.lines[0].slider
+    start = slider.value()
+    slider.setSliderDown(True)
+    for position in (start - 40, start - 120, start - 200):
+        slider.setValue(position)
+    assert shares(session)[TOTAL] < Fraction(1, 10)
+    slider.setSliderDown(False)
+    assert len(labels(session)) == 2
+    session.undo()
+    assert dict(shares(session)) == before
+
+
+def test_that_a_slider_stops_at_what_locks_leave(session, editor):
+    editor.reveal(LevelQuery("County", "detailed"))
+    editor.view.toggle_lock()
+    editor.show_sliders(shown=True)
+    editor.show_level("County")
+    line = editor.query_sliders.lines[0]
+    line.slider.setValue(line.slider.maximum())
+    assert shares(session)[TOTAL] == 1 - Fraction(754, 4097)
+
+
+def test_that_the_total_is_set_by_rho_epsilon_and_slider(session, editor):
+    bar = editor.total
+    bar.total.line.setText("5/2")
+    bar.total.line.offered.emit("5/2")
+    assert session.shown.method.total == Fraction(5, 2)
+    bar.epsilon.line.offered.emit("10")
+    assert session.shown.figures.epsilons[1].value <= 10
+    assert labels(session)[-1] == "Set ε to 10 (zCDP, optimal α)"
+    bar.total.line.offered.emit("-1")
+    assert "positive" in bar.total.reason
+
+
+def test_that_another_quantity_is_shown_and_typed(session, editor):
+    editor.quantity.setCurrentIndex(list(Quantity).index(Quantity.MARGIN))
+    index = editor.table.index(*editor.table.place_of(TOTAL))
+    assert editor.table.data(index) == "±3.57"
+    assert editor.table.setData(index, "10", Qt.ItemDataRole.EditRole)
+    assert session.shown.entries[TOTAL].margins.normal <= 10
+
+
+def test_that_an_unmeasured_query_group_is_offered(session, editor):
+    editor._fill_offers()
+    texts = [action.text() for action in editor._offers.actions()]
+    assert "hhgq × hispanic at County" in texts
+    editor._offers.actions()[texts.index("hhgq × hispanic at County")].trigger()
+    assert LevelQuery("County", "hhgq * hispanic") in shares(session)
+    assert session.selection == LevelQuery("County", "hhgq * hispanic")
+
+
+def test_that_the_column_is_taken_back_from_the_reference(session, editor):
+    editor.table.setData(editor.view.currentIndex(), "1/2", Qt.ItemDataRole.EditRole)
+    assert editor.panel.reset.isEnabled()
+    editor.panel.reset.click()
+    assert session.shown.method.query_shares == session.shown.reference.scenario.topdown.query_shares
+    assert not editor.panel.reset.isEnabled()
+
+
+def test_that_an_impossible_setting_is_said_at_its_place(qtbot, session, editor):
+    session.edit("Drop", lambda s: remove_query(s, LevelQuery("US", "detailed")))
+    notices = editor.findChildren(type(editor.layout().itemAt(3).layout().itemAt(0).widget()))
+    qtbot.waitUntil(lambda: bool(notices[0].issues))
+    assert "detailed query is not measured at US" in notices[0].issues[0].sentence
+
+
+def test_that_a_tick_moves_a_query_between_passes_of_all_alike_levels(qtbot, session):
+    editor = PassesEditor(session)
+    qtbot.addWidget(editor)
+    from phexplore.gui.binding.topdown_passes import Stage
+
+    grid = editor.grids[Stage.LEAST_SQUARES]
+    grid.ticks["hispanic", 0, 0].click()
+    for level in ("State", "County", "Tract", "Block_Group"):
+        assert session.shown.method.passes[level].least_squares[0][0] == ("total", "hispanic")
+    editor.together.setChecked(False)
+    grid.ticks["hispanic", 0, 1].click()
+    assert "hispanic" in session.shown.method.passes["State"].least_squares[0][1]
+    assert session.shown.method.passes["County"].least_squares[0][0] == ("total", "hispanic")
+    assert editor.reset.isEnabled()
+    editor.reset.click()
+    assert session.shown.method.passes["State"] == session.shown.reference.scenario.topdown.passes["State"]
+
+
+def test_that_rules_are_held_and_dropped_level_by_level(qtbot, session):
+    editor = RulesEditor(session, RuleKind.INVARIANT)
+    qtbot.addWidget(editor)
+    editor.ticks["tot", "County"].click()
+    assert session.shown.method.invariants["County"] == ("tot",)
+    assert "Not held in the reference" in editor.ticks["tot", "County"].toolTip()
+    editor.ticks["tot", "County"].click()
+    assert session.shown.method.invariants["County"] == ()
+
+
+def test_that_the_spine_and_its_settings_are_chosen(qtbot, session):
+    editor = SpineEditor(session)
+    qtbot.addWidget(editor)
+    editor.fields["fanout_cutoff"].line.offered.emit("20")
+    assert dict(session.shown.method.spine.settings)["fanout_cutoff"] == "20"
+    editor.kind.setCurrentIndex(editor.kind.findData("standard"))
+    assert session.shown.method.spine.settings == ()
+    editor.reset.click()
+    assert session.shown.method.spine == session.shown.reference.scenario.topdown.spine
+
+
+def test_that_the_scenario_shows_schema_origin_and_misprints(qtbot, session):
+    editor = TopDownScenarioEditor(session)
+    qtbot.addWidget(editor)
+    assert "447/4099" in editor.errata.text()
+    assert "2,016 cells" in editor._schema.text()
+    editor.framework.setCurrentIndex(editor.framework.findData(PrivacyFramework.PURE_DP))
+    assert session.shown.method.framework is PrivacyFramework.PURE_DP
+
+
+def test_that_the_inspector_explains_and_goes_back_in_history(qtbot, session):
+    inspector = TopDownInspector(session)
+    qtbot.addWidget(inspector)
+    inspector.show()
+    session.select(TOTAL)
+    inspector.refresh_now()
+    assert inspector.title.text() == "total at County"
+    assert "1.645 ×" in inspector.card.text
+    session.edit("Halve", lambda s: set_query_share(s, TOTAL, Fraction(1, 2)))
+    inspector.refresh_now()
+    inspector.history.chosen.emit(1)
+    assert shares(session)[TOTAL] == Fraction(3126, 4097)

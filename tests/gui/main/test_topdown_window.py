@@ -1,0 +1,132 @@
+"""The whole window with TopDown scenarios: pages of the right system, files, issues, menus."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from phexplore.catalog.presets import preset
+from phexplore.errors import PhexploreError
+from phexplore.files.das_ini_reading import load_ini
+from phexplore.gui.editors.topdown_budgets_editor import TopDownBudgetsEditor
+from phexplore.gui.main.exporting import INI
+from phexplore.gui.main.importing import read_parameters
+from phexplore.gui.main.navigation import Area
+from phexplore.gui.main.project_files import project_of
+from phexplore.gui.main.topdown_pages import TopDownOverviewPage
+from phexplore.gui.main.window import MainWindow
+from phexplore.model.topdown import LevelQuery
+from phexplore.model.topdown_edits import set_invariants, set_level_share, set_total
+from phexplore.model.workbook import add_scenario
+
+
+@pytest.fixture
+def window(qtbot, settings, tmp_path):
+    found = MainWindow(project_of(preset("pl94-2020-persons-us")), settings, tmp_path / "runs")
+    qtbot.addWidget(found, before_close_func=lambda w: setattr(w, "_leaves_without_asking", True))
+    found.resize(1280, 800)
+    found.show()
+    qtbot.waitExposed(found)
+    found.navigation.choose(Area.OVERVIEW)
+    return found
+
+
+def add_sdhc(window):
+    window.session.edit_workbook("Add", lambda b: add_scenario(b, preset("sdhc-2020-us").scenario))
+
+
+def test_that_areas_show_the_pages_of_the_active_system(window):
+    assert isinstance(window.pages.currentWidget(), TopDownOverviewPage)
+    assert window.navigation.item(2).text() == "Post-processing"
+    add_sdhc(window)
+    assert not isinstance(window.pages.currentWidget(), TopDownOverviewPage)
+    assert window.navigation.item(2).text() == "Levels and thresholds"
+    window.session.undo()
+    assert isinstance(window.pages.currentWidget(), TopDownOverviewPage)
+
+
+def test_that_every_area_opens_for_every_preset(qtbot, window):
+    for found in ("pl94-2020-units-us", "dhc-2020-persons-us", "dhc-2020-units-pr", "ddp-2019-persons-us"):
+        window.session.edit_workbook("Add", lambda b, found=found: add_scenario(b, preset(found).scenario))
+        for area in (Area.OVERVIEW, Area.BUDGETS, Area.LEVELS, Area.SCENARIO, Area.RUNS):
+            window.navigation.choose(area)
+        assert window.topdown.scenario.baseline == found
+
+
+def test_that_dhc_says_that_it_cannot_be_simulated_yet(qtbot, window):
+    window.session.edit_workbook("Add", lambda b: add_scenario(b, preset("dhc-2020-persons-us").scenario))
+    window.navigation.choose(Area.RUNS)
+    page = window.pages.currentWidget()
+    assert "cannot be simulated yet" in page.topdown_form._blocked
+    assert not page.topdown_form.run.isEnabled()
+
+
+def test_that_the_headline_follows_edits_within_a_frame(qtbot, window):
+    window.session.edit("Raise", lambda s: set_total(s, Fraction(3)))
+    qtbot.waitUntil(lambda: window.headline.tiles[0].accessibleName().startswith("Privacy loss, bounded ρ: 3.000000"))
+
+
+def test_that_a_double_click_in_the_overview_opens_the_share(qtbot, window):
+    window.pages.currentWidget().opened.emit(LevelQuery("County", "total"))
+    assert window.navigation.area is Area.BUDGETS
+    assert isinstance(window.pages.currentWidget(), TopDownBudgetsEditor)
+    assert window.topdown.selection == LevelQuery("County", "total")
+    assert window.topdown_inspector.isVisible()
+    assert not window.inspector.isVisible()
+
+
+def test_that_an_issue_leads_to_its_editor(qtbot, window):
+    window.session.edit("Drop", lambda s: set_invariants(s, "State", ()))
+    window.show_issue(window.session.shown.issues[0])
+    assert window.navigation.area is Area.LEVELS
+
+
+def test_that_a_drag_of_a_level_is_one_step_and_escape_undoes_it(qtbot, window):
+    page = window.pages.currentWidget()
+    before = dict(window.topdown.shown.method.level_shares)
+    for percent in (20.0, 25.0, 30.0):
+        page.levels.bar_dragged.emit("State", percent)
+    assert window.topdown.shown.method.level_shares["State"] == Fraction(3, 10)
+    assert len(window.session.project.labels) == 2
+    page.levels.drag_cancelled.emit()
+    assert dict(window.topdown.shown.method.level_shares) == before
+    page.levels.bar_dragged.emit("State", 20.0)
+    page.levels.bar_released.emit()
+    assert window.session.project.labels[-1] == "Set the share of State to 20.00 %"
+
+
+def test_that_only_fitting_actions_are_offered(window):
+    window.actions_table.refresh()
+    enabled = {name: window.actions_table[name].isEnabled() for name in window.actions_table.entries}
+    assert enabled["file.export-das-ini"]
+    assert not enabled["file.export-phsafe-config"]
+    assert not enabled["edit.sum"]
+    add_sdhc(window)
+    window.actions_table.refresh()
+    assert not window.actions_table["file.export-das-ini"].isEnabled()
+    assert window.actions_table["file.export-phsafe-config"].isEnabled()
+
+
+def test_that_production_files_are_written_and_read_back(qtbot, window, tmp_path):
+    window.session.edit("County", lambda s: set_level_share(s, "County", Fraction(1, 5)))
+    target = tmp_path / "das.ini"
+    with qtbot.waitSignal(window.exports.written, timeout=10_000):
+        window.export(INI, target)
+    scenario, _ = load_ini(target)
+    assert scenario.topdown.level_shares == window.topdown.shown.method.level_shares
+    again, _ = read_parameters(target, window.session.scenario)
+    assert again.topdown.total == window.topdown.shown.method.total
+
+
+def test_that_a_table_of_the_other_system_is_refused(window, tmp_path):
+    table = tmp_path / "table.csv"
+    table.write_text("table,level,rho\n", "utf-8")
+    with pytest.raises(PhexploreError, match="S-DHC"):
+        read_parameters(table, window.session.scenario)
+
+
+def test_that_the_comparison_with_another_system_shows_nothing(window):
+    add_sdhc(window)
+    window.header._refresh()
+    assert window.header.reference.currentData() == ""
