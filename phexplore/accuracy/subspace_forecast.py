@@ -164,12 +164,12 @@ def _epsilons(method: Subspace, releases: Sequence[ReleaseForecast]) -> tuple[Ep
 
 
 def subspace_margins(method: Subspace, conventions: Conventions) -> dict[tuple[str, str], float | None]:
-    """Return the margin of each kind of answer by release and first answer, under the convention's rule."""
-    return {
-        (each.plan.name, f"answers like {kind.first}"): kind.margins.by(conventions.margin)
-        for each in forecast_subspace(method, conventions).releases
-        for kind in each.classes
-    }
+    """Return the smallest and the largest margin of each release under the convention's rule."""
+    found: dict[tuple[str, str], float | None] = {}
+    for each in forecast_subspace(method, conventions).releases:
+        margins = [kind.margins.by(conventions.margin) for kind in each.classes]
+        found[each.plan.name, "narrowest"], found[each.plan.name, "widest"] = min(margins), max(margins)
+    return found
 
 
 def _rounded_up(value: Fraction) -> float:

@@ -13,8 +13,9 @@ from phexplore.files.phsafe_config import write_config
 from phexplore.files.whole import write_whole
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.scenario import Scenario
+from phexplore.model.subspace import Subspace
 from phexplore.model.topdown import TopDown
-from phexplore.runs.store import SPEC_FILE
+from phexplore.runs.store import SPEC_FILE, load_spec
 
 CONFIG_FORMAT = "phsafe-config"
 INI_FORMAT = "das-ini"
@@ -35,6 +36,8 @@ def export_scenario(scenario: Scenario, form: str, out: Path) -> list[Path]:
     from phexplore.report.known import SCENARIO_EXPORTERS  # charts and sheets are loaded when they are wanted
     from phexplore.report.snapshot import scenario_snapshot
 
+    if isinstance(scenario.method, Subspace):
+        return _export_subspace(scenario, form, out)
     if form == INI_FORMAT:
         return _export_ini(scenario, out)
     exporter = SCENARIO_EXPORTERS.get(form)
@@ -49,6 +52,16 @@ def export_scenario(scenario: Scenario, form: str, out: Path) -> list[Path]:
     baseline = presets().get(scenario.baseline)
     compared = baseline.scenario if baseline and baseline.scenario.method != scenario.method else None
     write_whole(target, exporter.write(scenario_snapshot(scenario, datetime.now(UTC), compared)))
+    return [target]
+
+
+def _export_subspace(scenario: Scenario, form: str, out: Path) -> list[Path]:
+    """Write subspace parameters as exact JSON or as a table."""
+    from phexplore.report.subspace_export import FORMATS, export_subspace
+
+    content = export_subspace(scenario, form)
+    target = out / f"parameters{FORMATS[form]}" if out.is_dir() else out
+    write_whole(target, content)
     return [target]
 
 
@@ -81,6 +94,10 @@ def export_run(run: Path, form: str, out: Path) -> list[Path]:
     """
     from phexplore.report.known import run_exporters
 
+    if (run / SPEC_FILE).is_file() and isinstance(load_spec(run).scenario.method, Subspace):
+        from phexplore.report.subspace_run import write_subspace_report
+
+        return write_subspace_report(run, form, out, datetime.now(UTC))
     exporters = run_exporters()
     if (exporter := exporters.get(form)) is None:
         raise UnknownNameError("format", form, list(exporters))
