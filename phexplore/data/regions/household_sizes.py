@@ -74,9 +74,10 @@ def read_household_sizes(path: Path) -> HouseholdSizes:
     names = table.texts("name", empty=False)
     counts = np.stack([table.counts(name, blank=True) for name in (*SIZES, OPEN)], axis=1)
     known = (counts != BLANK).all(axis=1)
+    readable = not table.failed
     if "households" in optional:
         households = table.counts("households", blank=True)
-        if not table.failed:
+        if readable:
             wrong = known & (households != BLANK) & (households != counts.sum(axis=1))
             table.refuse(
                 wrong,
@@ -86,7 +87,7 @@ def read_household_sizes(path: Path) -> HouseholdSizes:
             )
     if "complete" in optional:
         marked = table.counts("complete")
-        if not table.failed:
+        if readable:
             table.refuse(
                 marked != known,
                 "complete",
