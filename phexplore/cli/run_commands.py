@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,11 @@ import typer
 from phexplore.cli.printing import print_json, say
 from phexplore.cli.progress import ProgressLine
 from phexplore.cli.source import load_scenario, parse_states, require_phsafe
-from phexplore.cli.topdown_wishes import TopDownWishes
+from phexplore.cli.topdown_wishes import TopDownWishes, parse_stop
 from phexplore.errors import CancelledError, PhexploreError
 from phexplore.model.scenario import Scenario
 from phexplore.model.subspace import Subspace
-from phexplore.runs.spec import LARGEST_SEED
+from phexplore.runs.spec import LARGEST_SEED, StopRule
 from phexplore.runs.topdown_options import TopDownOptions
 
 SCENARIO = typer.Argument(help="A preset id, a project file (.phx, #NAME for one of its scenarios) or a config.json.")
@@ -81,6 +82,20 @@ def run(
     rounder_target: str = typer.Option(
         "fraction", "--rounder-target", help="TopDown: fraction (the paper's), or whole (as in production)."
     ),
+    keep_measurements: bool = typer.Option(
+        False, "--keep-measurements", help="TopDown: keep the noisy answers, to post-process them again."
+    ),
+    measurements: Path | None = typer.Option(
+        None,
+        "--measurements",
+        help="TopDown: post-process what this run kept, by the scenario's passes and constraints.",
+    ),
+    scheduler: str = typer.Option("", "--scheduler", help="TopDown: address of a Dask cluster that estimates."),
+    stop_at: str = typer.Option(
+        "",
+        "--stop-at",
+        help="End before the last trial once a figure's error is small: County/total/mae=0.5, coverage=0.001.",
+    ),
     as_json: bool = typer.Option(False, "--json", help="Print the summary as JSON."),
 ) -> None:
     """Simulate full releases in a worker process and keep every one of them. Ctrl-C cancels; finished trials stay.
@@ -93,9 +108,21 @@ def run(
     if no_noise and non_private:
         raise typer.BadParameter("--no-noise and --non-private exclude each other; give one of them.")
     word = "no-noise" if no_noise else "non-private" if non_private else "private"
-    wishes = TopDownWishes(expand, microdata, block_by_block, rounder_target)
-    topdown = wishes.options(found)
-    summary = simulate(found, data, out, trials=trials, seed=seed, workers=workers, mode=word, topdown=topdown)
+    wishes = TopDownWishes(
+        expand, microdata, block_by_block, rounder_target, keep_measurements, measurements, scheduler
+    )
+    summary = simulate(
+        found,
+        data,
+        out,
+        trials=trials,
+        seed=seed,
+        workers=workers,
+        mode=word,
+        stop=parse_stop(stop_at),
+        topdown=wishes.options(found),
+        measurements=measurements,
+    )
     if as_json:
         print_json(summary)
     else:
@@ -111,7 +138,9 @@ def simulate(
     seed: int | None,
     workers: int = 1,
     mode: str = "private",
+    stop: StopRule | None = None,
     topdown: TopDownOptions | None = None,
+    measurements: Path | None = None,
 ) -> dict[str, Any] | None:
     """Run a scenario in a worker process, show its progress, and return its summary.
 
@@ -124,13 +153,16 @@ def simulate(
     from phexplore.runs.launch import run_worker
     from phexplore.runs.spec import RunMode, RunSpec, data_of
     from phexplore.runs.store import load_summary, prepare_directory
+    from phexplore.runs.topdown_again import again
 
     errors = [issue for issue in check(scenario) if has_errors([issue])]
     if errors:
         raise PhexploreError(f"{errors[0].place}: {errors[0].sentence}", errors[0].remedy)
     if data is None:
         data = _own_data(scenario)
-    spec = RunSpec(scenario, data_of(scenario, data), trials, seed, RunMode(mode), workers, topdown=topdown)
+    spec = RunSpec(scenario, data_of(scenario, data), trials, seed, RunMode(mode), workers, stop=stop, topdown=topdown)
+    if measurements is not None and topdown is not None:
+        spec = replace(again(scenario, measurements, spec.data, trials=trials, options=topdown), workers=workers)
     directory = prepare_directory(out, spec, replace=True)
     with ProgressLine() as line:
         final = run_worker(directory, line.show)

@@ -18,14 +18,18 @@ class TrialFigures:
     Attributes:
         covered: directly measured numbers whose noise lies within the scenario's margin.
         numbers: directly measured numbers in the trial.
+        watched: the figure that the stop rule names; None where it watches the coverage.
     """
 
     covered: int
     numbers: int
+    watched: float | None = None
 
     @property
     def share(self) -> float:
-        """The share covered; 0 when nothing is measured."""
+        """What the stop rule watches: the named figure, else the share covered; 0 when nothing is measured."""
+        if self.watched is not None:
+            return self.watched
         return self.covered / self.numbers if self.numbers else 0.0
 
 

@@ -172,17 +172,23 @@ class StopRule:
     The coverage of the scenario's margin is averaged over all published numbers of a trial; trials are independent, so
     the standard deviation of these averages over √trials is the Monte-Carlo error of the overall coverage.
 
+    Another figure of a trial can be watched instead: its standard deviation over √trials is compared.
+
     Attributes:
-        coverage_error: stop when that error is at most this, in (0, 1).
+        coverage_error: stop when that error is at most this: in (0, 1), for another figure above 0, in its unit.
         minimum_trials: never stop before, at least 2.
+        figure: what is watched instead of the coverage, e.g. ``County/total/mae`` of a TopDown run; "" for the coverage.
     """
 
     coverage_error: Fraction
     minimum_trials: int = 10
+    figure: str = ""
 
     def __post_init__(self) -> None:
         """Refuse values outside their range."""
-        if not 0 < self.coverage_error < 1:
+        if self.coverage_error <= 0:
+            raise ValueError(f"the limit of a figure's error is above 0, got {self.coverage_error}")
+        if not self.figure and self.coverage_error >= 1:
             raise ValueError(f"the limit of the coverage's error lies between 0 and 1, got {self.coverage_error}")
         if self.minimum_trials < 2:
             raise ValueError(f"an error needs at least 2 trials, got {self.minimum_trials}")
@@ -350,10 +356,11 @@ def _whole(value: Any) -> int:
 def _encode_stop(stop: StopRule | None) -> dict[str, Any] | None:
     if stop is None:
         return None
-    return {"coverage_error": exact_text(stop.coverage_error), "minimum_trials": stop.minimum_trials}
+    watched = {"figure": stop.figure} if stop.figure else {}
+    return {"coverage_error": exact_text(stop.coverage_error), "minimum_trials": stop.minimum_trials, **watched}
 
 
 def _decode_stop(value: Any) -> StopRule | None:
     if value is None:
         return None
-    return StopRule(parse_exact(value["coverage_error"]), _whole(value["minimum_trials"]))
+    return StopRule(parse_exact(value["coverage_error"]), _whole(value["minimum_trials"]), str(value.get("figure", "")))

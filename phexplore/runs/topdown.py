@@ -26,12 +26,13 @@ from phexplore.runs.topdown_measurements import KeptMeasurements, MeasurementWri
 from phexplore.runs.topdown_options import Mechanism, RounderTarget, TopDownOptions
 from phexplore.runs.topdown_release import write_release
 from phexplore.runs.topdown_summary import TrialReader, topdown_summary
+from phexplore.runs.topdown_watched import WatchedFigure, parse_watched
 from phexplore.runs.writing import writing
 from phexplore.simulate.topdown.baseline import leaves_alone
 from phexplore.simulate.topdown.design import Design, make_design
 from phexplore.simulate.topdown.driver import Descent, Mapper, Threads, World, descend, in_order, make_world
 from phexplore.simulate.topdown.families import Estimation
-from phexplore.simulate.topdown.histograms import histograms_of
+from phexplore.simulate.topdown.histograms import histograms_of, sums_up
 from phexplore.simulate.topdown.measuring import Draw, DrawnMeasurements, MeasurementSource, TrialKey
 from phexplore.spine.tree import tree_of
 
@@ -65,6 +66,7 @@ class Prepared:
         files: of the run.
         label: what the trials are and what they are not fit for.
         margins: per level and measured query, the scenario's margin, people.
+        watched: the figure of the stop rule, None for the coverage.
     """
 
     population: BlockPopulation
@@ -73,6 +75,7 @@ class Prepared:
     files: LeafFiles
     label: str
     margins: tuple[tuple[int, ...], ...]
+    watched: WatchedFigure | None
 
 
 class TopDownSimulation:
@@ -127,7 +130,11 @@ class TopDownSimulation:
                 world = leaves_alone(full, method.total, noise)
             files = LeafFiles(population.schema, population.geoids)
             self._write_truth(files, population)
-            self._shared = Prepared(population, full, world, files, self._label, self._margins(world.design))
+            watched = None
+            if spec.stop is not None and spec.stop.figure:
+                watched = parse_watched(spec.stop.figure, full)
+            margins = self._margins(world.design)
+            self._shared = Prepared(population, full, world, files, self._label, margins, watched)
         for text in (*given.remarks, *world.design.remarks, self._label):
             watch.note(text)
 
@@ -159,7 +166,11 @@ class TopDownSimulation:
         """Measure and estimate one trial; see `Simulation.write_trial`."""
         shared = self.prepared
         descent = self.descend(index)
-        figures = TrialFigures(descent.record.within, descent.record.numbers)
+        watched = None
+        if shared.watched is not None:
+            levels = sums_up(descent.leaves, shared.full.tree, shared.full.design.schema.cells)
+            watched = shared.watched.value(shared.full, levels[shared.watched.level])
+        figures = TrialFigures(descent.record.within, descent.record.numbers, watched)
         shared.files.write(
             path,
             descent.leaves,
@@ -167,6 +178,7 @@ class TopDownSimulation:
                 "label": shared.label,
                 "covered": figures.covered,
                 "numbers": figures.numbers,
+                "watched": figures.watched,
                 "checks": trial_checks(shared.world, descent),
                 "failsafe": descent.record.failed,
                 "relaxed": descent.record.relaxed,
@@ -227,7 +239,7 @@ class TopDownSimulation:
         """Return the figures of a trial on disk, its counts checked; see `Simulation.read_figures`."""
         self.prepared.files.read(path)
         metadata = read_metadata(path)
-        return TrialFigures(int(metadata["covered"]), int(metadata["numbers"]))
+        return TrialFigures(int(metadata["covered"]), int(metadata["numbers"]), metadata.get("watched"))
 
     def finish(self, trials: tuple[int, ...], watch: Watch) -> Mapping[str, Any]:
         """Write microdata and tables where they are wanted, and sum up; see `Simulation.finish`."""

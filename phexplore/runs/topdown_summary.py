@@ -28,6 +28,7 @@ from phexplore.simulate.topdown.design import Design
 from phexplore.simulate.topdown.driver import World
 from phexplore.simulate.topdown.histograms import Histograms, sums_up
 from phexplore.workload.queries import MarginalQuery, parse_query, total_query
+from phexplore.workload.schema import Schema
 
 Integers = NDArray[np.int64]
 
@@ -39,6 +40,12 @@ _GROUP_QUERIES = {
     "pl94_reduced16": "race_ethnicity",
 }
 """The query whose answers are the groups of the redistricting criterion, by schema; production's where the schema has it."""
+
+
+def criterion_query(schema: Schema) -> MarginalQuery | None:
+    """Return the query whose answers are the groups of the redistricting criterion, None where a schema has none."""
+    name = _GROUP_QUERIES.get(schema.id)
+    return None if name is None else parse_query(schema, name)
 
 
 class TrialReader:
@@ -173,8 +180,7 @@ class Tally:
         self._accuracy: dict[MarginalQuery, list[LevelAccuracy]] = {query: [] for query in self._exact}
         self._classes: dict[MarginalQuery, list[Mapping[str, ErrorFigures]]] = {query: [] for query in self._exact}
         self._errors: dict[MarginalQuery, list[ErrorDistribution]] = {query: [] for query in self._queries}
-        name = _GROUP_QUERIES.get(self._schema.id, "")
-        self._groups = parse_query(self._schema, name) if name else None
+        self._groups = criterion_query(self._schema)
         self._group_truth = None if self._groups is None else self._answers(self._truth, self._groups)
         self._shares: list[GroupShares] = []
 

@@ -3,6 +3,8 @@
 import contextlib
 import json
 import shutil
+from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -15,12 +17,14 @@ from phexplore.data.blocks.source import read_population
 from phexplore.errors import BudgetMismatchError, PhexploreError
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.scenario import Scenario
+from phexplore.model.topdown import LevelQuery
 from phexplore.runs.events import Finished, Outcome, TrialDone
 from phexplore.runs.launch import WorkerProcess
-from phexplore.runs.spec import RunMode, RunSpec, RunSpecError, decode_spec, describe_blocks, encode_spec
+from phexplore.runs.spec import RunMode, RunSpec, RunSpecError, StopRule, decode_spec, describe_blocks, encode_spec
 from phexplore.runs.states import RunState
 from phexplore.runs.store import load_summary, prepare_directory, state_of, trial_file, verify_run
 from phexplore.runs.topdown import make_simulation
+from phexplore.runs.topdown_again import again
 from phexplore.runs.topdown_files import LeafFiles, cell_names, open_leaf_files
 from phexplore.runs.topdown_options import Mechanism, RounderTarget, TopDownOptions, decode_options, encode_options
 
@@ -141,8 +145,6 @@ class TestSummary:
 
     def test_that_the_budget_is_spent_or_unspent(self, done):
         _, summary = done
-        from fractions import Fraction
-
         privacy = summary["privacy"]
         assert Fraction(privacy["budget"]) + Fraction(privacy["unspent"]) == PERSONS.total
         assert [entry["level"] for entry in summary["design"]["dropped"]] == ["US"]
@@ -233,8 +235,6 @@ class TestModes:
         summary = run(tmp_path, spec_of(block_file, topdown=options))
         assert set(summary["checks"].values()) == {True}
         assert summary["broken_totals"] == {"State": {"units": 1, "trials": 2, "broken": 2}}
-        from fractions import Fraction
-
         assert Fraction(summary["privacy"]["budget"]) == PERSONS.total
 
     def test_that_data_as_they_are_run_in_the_smaller_schema(self, block_file, tmp_path):
@@ -342,3 +342,88 @@ class TestWorker:
             events = list(worker.events())
         assert events[-1].problems > 0
         assert "blocks.csv" in events[-1].details
+
+
+@pytest.fixture(scope="module")
+def kept(block_file, tmp_path_factory):
+    directory = tmp_path_factory.mktemp("kept")
+    spec = spec_of(block_file, topdown=TopDownOptions(expand=5, keep_measurements=True))
+    prepare_directory(directory, spec)
+    with WorkerProcess(directory) as worker:
+        assert list(worker.events())[-1] == Finished(Outcome.COMPLETE)
+    return directory
+
+
+class TestKeptMeasurements:
+    def test_that_every_level_and_trial_is_kept(self, kept):
+        names = {
+            path.relative_to(kept / "measurements").as_posix() for path in (kept / "measurements").rglob("*.parquet")
+        }
+        levels = ("State", "County", "Tract", "Block_Group", "Block")
+        assert names == {f"trial-{index:05d}/{level}.parquet" for index in range(2) for level in levels}
+        assert verify_run(kept) == ()
+
+    def test_that_the_answers_are_the_exact_ones_with_noise_of_the_stated_variance(self, kept):
+        table = pq.read_table(kept / "measurements" / "trial-00000" / "Block.parquet")
+        assert table.column("geocode").to_pylist()[0] == full().geocodes()[0]
+        answers = table.column("detailed").combine_chunks().flatten().to_numpy().reshape(150, 2016)
+        errors = answers - full().dense(0, 150)
+        variance = float(1 / (PERSONS.budget(LevelQuery("Block", "detailed"))))
+        # 302,400 errors: 1 % of the variance is four standard errors.
+        assert abs(errors.var() / variance - 1) < 0.01
+        assert abs(errors.mean()) < 4 * (variance / errors.size) ** 0.5
+
+    def test_that_the_same_post_processing_gives_the_same_bytes(self, kept, block_file, tmp_path):
+        spec = again(SCENARIO, kept, describe_blocks(block_file), trials=2, options=TopDownOptions())
+        summary = run(tmp_path, spec)
+        for index in range(2):
+            assert (dense(tmp_path / trial_file(index))[1] == dense(kept / trial_file(index))[1]).all()
+        assert set(summary["checks"].values()) == {True}
+
+    def test_that_other_passes_give_other_estimates_of_the_same_measurements(self, kept, block_file, tmp_path):
+        single = Scenario("single pass", replace(PERSONS, passes={}))
+        spec = again(single, kept, describe_blocks(block_file), trials=1, options=TopDownOptions())
+        summary = run(tmp_path, spec)
+        assert set(summary["checks"].values()) == {True}
+        assert (dense(tmp_path / trial_file(0))[1] != dense(kept / trial_file(0))[1]).any()
+
+    def test_that_other_data_more_trials_and_runs_that_kept_nothing_are_refused(self, kept, done, block_file, tmp_path):
+        data = describe_blocks(block_file)
+        write_block_file(blocks(60, 9), tmp_path / "other.csv")
+        with pytest.raises(RunSpecError, match="measured other data"):
+            again(SCENARIO, kept, describe_blocks(tmp_path / "other.csv"), trials=1, options=TopDownOptions())
+        with pytest.raises(RunSpecError, match="2 trials, 3 are asked for"):
+            again(SCENARIO, kept, data, trials=3, options=TopDownOptions())
+        with pytest.raises(RunSpecError, match="kept its measurements"):
+            again(SCENARIO, done[0], data, trials=1, options=TopDownOptions())
+
+
+class TestStopping:
+    def test_that_a_run_ends_when_a_figure_is_precise_enough(self, block_file, tmp_path):
+        spec = spec_of(block_file, trials=50, stop=StopRule(Fraction(2), 3, "Block/total/mae"))
+        place = prepare_directory(tmp_path, spec)
+        with WorkerProcess(place) as worker:
+            assert list(worker.events())[-1] == Finished(Outcome.COMPLETE)
+        summary = load_summary(place)
+        assert 3 <= summary["trials"] < 50
+        entry = next(e for e in summary["metrics"] if (e["level"], e["query"]) == ("Block", "total"))
+        assert entry["total"]["mae"]["error"] <= 2
+
+    def test_that_an_unknown_figure_is_named(self, block_file, tmp_path):
+        spec = spec_of(block_file, stop=StopRule(Fraction(1), 2, "Block/total/mean"))
+        prepare_directory(tmp_path / "run", spec)
+        with pytest.raises(PhexploreError, match="mae"):
+            make_simulation(spec, tmp_path / "run").prepare(SilentWatch())
+
+    def test_that_the_rule_survives_the_file(self, block_file):
+        spec = spec_of(block_file, stop=StopRule(Fraction(7, 2), 4, "County/redistricting"))
+        assert decode_spec(json.loads(json.dumps(encode_spec(spec)))) == spec
+
+    def test_that_the_criterion_can_be_watched(self, block_file, tmp_path):
+        spec = spec_of(block_file, trials=2, topdown=EXPANDED, stop=StopRule(Fraction(1, 10), 2, "Tract/redistricting"))
+        prepare_directory(tmp_path / "run", spec)
+        simulation = make_simulation(spec, tmp_path / "run")
+        simulation.prepare(SilentWatch())
+        figures = simulation.write_trial(0, tmp_path / "run" / trial_file(0))
+        assert 0 <= figures.share <= 1
+        assert simulation.read_figures(tmp_path / "run" / trial_file(0)) == figures
