@@ -15,7 +15,6 @@ from phexplore.gui.charts.canvas import Canvas, Pixels
 from phexplore.gui.charts.colours import blended, categories_on
 from phexplore.gui.charts.frame import ChartFrame
 from phexplore.gui.charts.numbers import Numbers, signed_tick
-from phexplore.gui.charts.scales import nice_at_least
 from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.lettering import draw_text
 from phexplore.gui.theme.metrics import GAP
@@ -66,7 +65,7 @@ class TopDownHistogramChart(ChartFrame):
         top = float(content.shares.max())
         if content.sigma is not None:
             top = max(top, min(self._curve(0.0, content), 1.3 * top))
-        self.canvas.show_range((-1.04 * reach, 1.04 * reach), (0.0, nice_at_least(top * 1.05)))
+        self.canvas.show_range((-1.04 * reach, 1.04 * reach), (0.0, max(top * 1.08, 1e-6)))
         self.show_finding(content.title, content.summary, lambda: content.numbers)
         self.canvas.refresh()
 

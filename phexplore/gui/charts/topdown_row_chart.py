@@ -180,4 +180,6 @@ class TopDownRowChart(ChartFrame):
             painter.drawEllipse(QPointF(x(row.value), y), _DOT, _DOT)
         if row.text:
             end = max((x(value) for value in row.reach), default=x(0.0))
-            draw_text(painter, QPointF(end + GAP, y), row.text, colours.text, bold=self._axis.chosen == number)
+            bold = self._axis.chosen == number
+            words = lettering(bold=bold).elided(row.text, max(pixels.area.right() - end - GAP, 0.0))
+            draw_text(painter, QPointF(end + GAP, y), words, colours.text, bold=bold)

@@ -118,7 +118,7 @@ def _errors_title(content: ErrorsContent, unit: str) -> str:
     if not means:
         return "No unit is of this size"
     chosen = next((pair for pair in means if pair[0] == content.chosen), means[-1])
-    name = query_title(content.query)
+    name = "The total" if content.query == "total" else query_title(content.query)
     return f"{name} is off by {people(chosen[1])} {unit} on average at {level_title(chosen[0]).lower()}"
 
 
@@ -285,11 +285,14 @@ def _level_tip(level: LevelCriterion) -> str:
     if level.reliable is None:
         return f"{words}\nFrom no number of people on are 95 % within five points."
     more = "" if level.lasting == level.reliable else f"; lost again above, kept for good from {level.lasting}"
-    return f"{words}\nReliable from {level.reliable:,} people{more}"
+    start = "any size" if level.reliable == 0 else f"{level.reliable:,} people"
+    return f"{words}\nReliable from {start}{more}"
 
 
 def _criterion_title(chosen: LevelCriterion) -> str:
     name = level_title(chosen.level)
+    if chosen.reliable == 0:
+        return f"{name}: 95 % of the units of any size are within five points"
     if chosen.reliable is None:
         return f"{name}: in no class of size are 95 % of the units within five points"
     return f"{name}: reliable from {chosen.reliable:,} people"
@@ -445,7 +448,10 @@ def reliable_tile(run: TopDownHeadline) -> TileContent:
         return TileContent(caption, "–", "", "No trial yet." if not run.trials else "The schema has no groups.")
     if run.reliable is None:
         return TileContent(caption, "nowhere", level_title(run.level).lower(), "No size keeps 95 %", Tone.ATTENTION)
-    return TileContent(caption, f"{run.reliable:,}", f"people, {level_title(run.level).lower()}", "95 % of such units")
+    place = level_title(run.level).lower()
+    if run.reliable == 0:
+        return TileContent(caption, "any size", place, "95 % of all units are within 5 points", Tone.GOOD)
+    return TileContent(caption, f"{run.reliable:,}", f"people, {place}", "95 % of such units are within 5 points")
 
 
 def error_tile(run: TopDownHeadline) -> TileContent:
