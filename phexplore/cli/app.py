@@ -9,7 +9,15 @@ from typing import NoReturn, Protocol
 
 import typer
 
-from phexplore.cli import data_commands, decide_commands, demo_commands, run_commands, scenario_commands, spine_commands
+from phexplore.cli import (
+    data_commands,
+    decide_commands,
+    demo_commands,
+    run_commands,
+    scenario_commands,
+    spine_commands,
+    subspace_commands,
+)
 from phexplore.errors import CancelledError, PhexploreError, UnknownNameError
 from phexplore.model.issues import InputProblemsError
 
@@ -29,6 +37,7 @@ decide_commands.register(app)
 data_commands.register(app)
 run_commands.register(app)
 spine_commands.register(app)
+subspace_commands.register(app)
 demo_commands.register(app)
 
 

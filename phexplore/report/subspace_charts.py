@@ -66,8 +66,7 @@ def by_size_chart(
         others: mechanisms beside it.
         finding: the title; without it what is seen of `errors`.
     """
-    mean = float(errors.mean()) if errors.size else 0.0
-    finding = finding or f"Errors do not lean to small or large counts; on average {mean:+.2f}"
+    finding = finding or _leaning(truth, errors)
     description = (
         f"Box plots of released minus true count over {len(errors)} runs of {label}, {errors.shape[1]} answers in the order of "
         "their true count: line the median, box the middle half, whiskers the range. "
@@ -78,6 +77,19 @@ def by_size_chart(
         _draw_by_size(figure.subplots(), truth, errors, label, others)
 
     return Chart("errors-by-size", finding, description, PAGE_WIDTH, _HEIGHT, draw)
+
+
+def _leaning(truth: Floats, errors: Floats) -> str:
+    """Say whether mean errors go with the size of the true count: the correlation with its rank, judged at 3/√n."""
+    mean = errors.mean(axis=0)
+    if len(mean) < 3 or mean.std() == 0 or truth.std() == 0:
+        return "Errors by the size of the true count"
+    ranks = np.argsort(np.argsort(truth, kind="stable"), kind="stable")
+    correlation = float(np.corrcoef(ranks, mean)[0, 1])
+    if abs(correlation) * math.sqrt(len(mean)) > 3:
+        side = "large" if correlation > 0 else "small"
+        return f"Errors lean upward for {side} counts (correlation with the rank {correlation:+.2f})"
+    return f"Errors do not go with the size of the count (correlation with the rank {correlation:+.2f})"
 
 
 def _draw_by_size(axes: Axes, truth: Floats, errors: Floats, label: str, others: Sequence[Comparison]) -> None:

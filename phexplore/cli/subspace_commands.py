@@ -1,0 +1,353 @@
+"""The figures of the subspace paper, each from one command, with what it prints beside what is exact."""
+
+from __future__ import annotations
+
+import csv
+import io
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from phexplore.cli.printing import print_json, print_table, say
+from phexplore.cli.source import load_scenario
+from phexplore.errors import PhexploreError
+from phexplore.model.numbers import exact_text, parse_exact
+
+if TYPE_CHECKING:
+    from phexplore.simulate.subspace.counties import StateErrors
+
+JSON = typer.Option(False, "--json", help="Print JSON.")
+SEED = typer.Option(2020, "--seed", min=0, help="Of the noise.")
+
+PAPER_SLOPES = {"states": 48, "negative": 37, "significant": 11}
+"""Figure 1: regressions, negative slopes, of these significant at 0.01, on the November 2020 demonstration files."""
+
+_ILLINOIS = "17"
+
+_DIFFERENCES = (
+    "The paper's 48 regressions include Puerto Rico; the county table has 47 states with more than five counties.",
+    "The paper's errors are those of the November 2020 demonstration files; these are TopDown runs of this program, 16 cells a county.",
+    "The paper's words give large counties positive errors; its own slopes, 37 of 48 negative, and the runs here say the opposite.",
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the program."""
+    group = typer.Typer(help="Figures of the subspace paper, reproduced.", no_args_is_help=True)
+    group.command("figure1")(figure1)
+    group.command("campus")(campus)
+    group.command("bases")(bases)
+    group.command("constant")(constant)
+    group.command("share")(share)
+    app.add_typer(group, name="subspace")
+
+
+def figure1(
+    out: Path = typer.Option(..., "--out", help="Directory for pictures and tables; it may exist."),
+    counties: Path | None = typer.Option(
+        None,
+        "--counties",
+        help="A table like counties_2010.csv. Without it: Illinois, which is shipped, and no slopes.",
+    ),
+    trials: int = typer.Option(10, "--trials", min=1, help="Runs of each mechanism."),
+    seed: int = SEED,
+    as_json: bool = JSON,
+) -> None:
+    """Draw Figure 1: county errors of TopDown and of the projected Laplace mechanism under exact state totals.
+
+    Example: phexplore subspace figure1 --counties counties_2010.csv --out figures
+    """
+    from phexplore.data.regions.counties import read_counties_2010
+    from phexplore.files.whole import write_whole
+    from phexplore.report.look import FigureFormat, chart_bytes
+    from phexplore.report.subspace_charts import slopes_chart
+    from phexplore.resources import resource
+    from phexplore.simulate.subspace.counties import LEAST_COUNTIES, county_errors
+
+    found = read_counties_2010(counties or resource("tables/illinois_counties_2010.csv"))
+    states = list(county_errors(found, trials, seed))
+    if not states:
+        raise PhexploreError(
+            f"No state in the table has {LEAST_COUNTIES} counties or more.",
+            "Give a table with all counties of a state.",
+        )
+    out.mkdir(parents=True, exist_ok=True)
+    rows = [_slope_row(state) for state in states]
+    write_whole(out / "slopes.csv", _slopes_csv(rows))
+    say(f"Wrote {out / 'slopes.csv'}")
+    shown = next((state for state in states if state.state == _ILLINOIS), states[0])
+    charts = [_errors_chart(shown)]
+    if len(states) > 1:
+        charts.append(slopes_chart([_first_slope(row) for row in rows], "TopDown, first run"))
+    for chart in charts:
+        path = out / f"{chart.id}.png"
+        write_whole(path, chart_bytes(chart, FigureFormat.PNG))
+        say(f"Wrote {path}")
+    summary = _slope_summary(states, rows)
+    if as_json:
+        print_json({**summary, "states": rows})
+        return
+    _print_slopes(summary)
+
+
+def _slope_row(state: StateErrors) -> dict[str, Any]:
+    from phexplore.simulate.subspace.counties import slope_of
+
+    topdown = [slope_of(errors, state.population) for errors in state.topdown]
+    subspace = [slope_of(errors, state.population) for errors in state.subspace]
+    return {
+        "state": state.name,
+        "counties": len(state.population),
+        "topdown": [{"slope": line.slope, "p": line.p_value} for line in topdown],
+        "subspace": [{"slope": line.slope, "p": line.p_value} for line in subspace],
+    }
+
+
+def _slopes_csv(rows: list[dict[str, Any]]) -> bytes:
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(["STATE", "COUNTIES", "RUN", "TOPDOWN_SLOPE", "TOPDOWN_P", "SUBSPACE_SLOPE", "SUBSPACE_P"])
+    for row in rows:
+        for run, (topdown, subspace) in enumerate(zip(row["topdown"], row["subspace"], strict=True)):
+            figures = (topdown["slope"], topdown["p"], subspace["slope"], subspace["p"])
+            writer.writerow([row["state"], row["counties"], run, *(f"{figure:.6g}" for figure in figures)])
+    return text.getvalue().encode()
+
+
+def _first_slope(row: dict[str, Any]) -> Any:
+    from phexplore.report.subspace_charts import StateSlope
+
+    line = row["topdown"][0]
+    return StateSlope(row["state"], row["counties"], line["slope"], line["slope"] < 0 and line["p"] < 0.01)
+
+
+def _errors_chart(state: StateErrors) -> Any:
+    import numpy as np
+
+    from phexplore.report.subspace_charts import Comparison, Line, by_size_chart
+    from phexplore.simulate.subspace.counties import slope_of
+
+    line = slope_of(state.topdown[0], state.population)
+    shown = Line(line.slope, line.intercept, f"its line, {line.slope:+.2f} per ln(count)")
+    truth, errors = state.population.astype(np.float64), state.subspace
+    finding = f"{state.name}: TopDown's errors go with the size of the county, projected Laplace errors do not"
+    if line.slope >= 0 or line.p_value >= 0.01:
+        finding = f"{state.name}: errors of {len(truth)} counties under an exact total"
+    others = [Comparison("TopDown, first run", state.topdown[0].astype(np.float64), shown)]
+    return by_size_chart(truth, errors, "projected Laplace", others, finding=finding)
+
+
+def _slope_summary(states: list[StateErrors], rows: list[dict[str, Any]]) -> dict[str, Any]:
+    def counts(name: str) -> list[dict[str, int]]:
+        runs = range(len(rows[0][name]))
+        return [
+            {
+                "negative": sum(row[name][run]["slope"] < 0 for row in rows),
+                "significant": sum(row[name][run]["slope"] < 0 and row[name][run]["p"] < 0.01 for row in rows),
+            }
+            for run in runs
+        ]
+
+    broken = sum(bool(abs(errors.sum()) > 1e-6) for state in states for errors in (*state.subspace, *state.topdown))
+    return {
+        "states_regressed": len(states),
+        "paper": PAPER_SLOPES,
+        "topdown_runs": counts("topdown"),
+        "subspace_runs": counts("subspace"),
+        "totals_broken": broken,
+        "differences": list(_DIFFERENCES),
+    }
+
+
+def _print_slopes(summary: dict[str, Any]) -> None:
+    paper = summary["paper"]
+    rows = [("the paper", "", str(paper["states"]), str(paper["negative"]), str(paper["significant"]))]
+    for name, title in (("topdown_runs", "TopDown"), ("subspace_runs", "projected Laplace")):
+        rows += [
+            (title, str(run), str(summary["states_regressed"]), str(found["negative"]), str(found["significant"]))
+            for run, found in enumerate(summary[name])
+        ]
+    print_table(("errors of", "run", "states", "negative slopes", "significant"), rows, right=(1, 2, 3, 4))
+    print(f"state totals broken: {summary['totals_broken']}")
+    for difference in summary["differences"]:
+        print(difference)
+
+
+def campus(
+    repetitions: int = typer.Option(50, "--repetitions", min=1, help="As many as the paper."),
+    seed: int = SEED,
+    as_json: bool = JSON,
+) -> None:
+    """Work out the spatio-temporal case: 6,720 cells under 740 exact totals, unit Gaussian noise.
+
+    Example: phexplore subspace campus
+    """
+    from phexplore.simulate.subspace.campus import PRINTED, campus_figures
+
+    found = campus_figures(repetitions, seed)
+    deviation = float(found.variance) ** 0.5
+    if as_json:
+        print_json(
+            {
+                "cells": found.cells,
+                "independent_totals": found.rank,
+                "variance": exact_text(found.variance),
+                "standard_deviation": deviation,
+                "mean_square": list(found.variances),
+                "root_mean_square": list(found.deviations),
+                "printed": list(PRINTED),
+                "totals_broken": found.broken,
+            }
+        )
+        return
+    print(f"{found.cells:,} cells, {found.rank} independent totals; totals broken: {found.broken}")
+    print(
+        f"exact variance of every cell {found.variance} = {float(found.variance):.4f}, standard deviation {deviation:.4f}"
+    )
+    rows = [
+        ("the paper, called standard deviation", *(f"{value:.2f}" for value in PRINTED)),
+        ("mean square here", *(f"{value:.4f}" for value in found.variances)),
+        ("root mean square here", *(f"{value:.4f}" for value in found.deviations)),
+    ]
+    print_table((f"over {repetitions} repetitions", "5 %", "median", "95 %"), rows, right=(1, 2, 3))
+    print("The printed figures are those of the variance.")
+
+
+def bases(
+    cells: int = typer.Option(102, "--cells", min=2, max=1000, help="Under one total."),
+    seed: int = SEED,
+    as_json: bool = JSON,
+) -> None:
+    """Compare the bases of the extended Laplace mechanism: squared error over that of the projected one.
+
+    Example: phexplore subspace bases --cells 102
+    """
+    from phexplore.workload.subspace.contrasts import basis_factors
+
+    found = basis_factors(cells, seed)
+    if as_json:
+        print_json({"cells": cells, "factors": found})
+        return
+    rows = [(name, f"{factor:.3f}") for name, factor in sorted(found.items(), key=lambda item: item[1])]
+    print_table(("basis", "squared error over the projected mechanism's"), rows, right=(1,))
+    print("Helmert and halves can be chosen in a release; reflection and random are for comparison.")
+
+
+def constant(
+    delta: str = typer.Option("1e-10", "--delta", help="δ, exactly as written."),
+    epsilons: str = typer.Option("0.192,0.5,1,1.5,2,4,8", "--epsilons", help="ε, with commas between."),
+    as_json: bool = JSON,
+) -> None:
+    """Compare the noise of the paper's Gaussian constant with the exact one, and say where it does not keep (ε, δ).
+
+    Example: phexplore subspace constant --delta 1e-10
+    """
+    from phexplore.accounting.gaussian_calibration import paper_constant, smallest_variance
+
+    try:
+        wanted, given = parse_exact(delta), [parse_exact(text) for text in epsilons.split(",")]
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+    found = []
+    for epsilon in given:
+        printed, exact = paper_constant(epsilon, wanted), smallest_variance(epsilon, wanted)
+        found.append(
+            {
+                "epsilon": exact_text(epsilon),
+                "exact_sigma": float(exact) ** 0.5,
+                "paper_sigma": float(printed.v) ** 0.5,
+                "true_delta_of_paper": printed.delta,
+                "factor": printed.factor,
+                "protects": printed.protects,
+            }
+        )
+    if as_json:
+        print_json({"delta": exact_text(wanted), "rows": found})
+        return
+    rows = [
+        (
+            row["epsilon"],
+            f"{row['exact_sigma']:.6f}",
+            f"{row['paper_sigma']:.6f}",
+            f"{row['true_delta_of_paper']:.3e}",
+            f"{row['factor']:.3g}",
+            "yes" if row["protects"] else "NO",
+        )
+        for row in found
+    ]
+    header = ("ε", "exact σ/Δ", "paper's σ/Δ", "its true δ", f"over {delta}", "keeps (ε, δ)")
+    print_table(header, rows, right=range(5))
+
+
+def share(
+    scenario: str = typer.Argument(help="A subspace scenario: a preset id or a file."),
+    release: str = typer.Option("", "--release", help="Its name, where the scenario has several."),
+    answers: str = typer.Option(..., "--answers", help="Numbers of your own answers, with commas between."),
+    seed_file: Path = typer.Option(..., "--seed-file", help="Holds the common secret: 64 hexadecimal digits."),
+    trial: int = typer.Option(0, "--trial", min=0, help="Number of the release under this secret."),
+    as_json: bool = JSON,
+) -> None:
+    """Print your part of a common noise: agents who share a secret keep the invariants without showing each other their counts.
+
+    Example: phexplore subspace share counties-invariant-2010 --answers 0,1 --seed-file secret.hex
+    """
+    from phexplore.accounting.subspace_noise import noise_plan
+    from phexplore.simulate.subspace.drawing import noise_share
+
+    found = load_scenario(scenario)
+    try:
+        method = found.subspace
+    except TypeError:
+        raise PhexploreError(
+            f"{found.name!r} holds the parameters of another system.",
+            "Choose a subspace scenario, e.g. counties-invariant-2010.",
+        ) from None
+    name = release or next(iter(method.releases))
+    if name not in method.releases:
+        raise typer.BadParameter(f"The scenario has no release {name!r}, but {', '.join(method.releases)}.")
+    plan = noise_plan(method, name)
+    numbers = _numbers(answers, plan.space.size)
+    parts = noise_share(plan, _secret(seed_file), trial, numbers)
+    if as_json:
+        print_json(
+            {
+                "release": name,
+                "trial": trial,
+                "noise": {str(n): _fraction(p) for n, p in zip(numbers, parts, strict=True)},
+            }
+        )
+        return
+    rows = [(str(n), _fraction(p), f"{float(p):+.6f}") for n, p in zip(numbers, parts, strict=True)]
+    print_table(("answer", "add exactly", "about"), rows, right=(0, 1, 2))
+
+
+def _fraction(value: Fraction) -> str:
+    return f"{value.numerator}/{value.denominator}"
+
+
+def _numbers(text: str, size: int) -> list[int]:
+    numbers = []
+    for part in text.split(","):
+        word = part.strip()
+        if not (word.isascii() and word.isdigit()) or int(word) >= size:
+            raise typer.BadParameter(f"{word!r} is no answer; they are numbered from 0 to {size - 1:,}.")
+        numbers.append(int(word))
+    return numbers
+
+
+def _secret(path: Path) -> int:
+    """Return the common secret of a file.
+
+    Raises:
+        PhexploreError: it cannot be read, or is none.
+    """
+    remedy = "Draw it once with: python -c 'import secrets; print(secrets.token_hex(32))'"
+    try:
+        text = path.read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise PhexploreError(f"The common secret in {path} cannot be read ({error}).", remedy) from error
+    if len(text) != 64 or not set(text) <= set("0123456789abcdefABCDEF") or int(text, 16) < 2**128:
+        raise PhexploreError(f"{path} does not hold 64 hexadecimal digits that cannot be guessed.", remedy)
+    return int(text, 16)
