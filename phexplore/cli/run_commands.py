@@ -8,11 +8,13 @@ from typing import Any
 
 import typer
 
+from phexplore.catalog.group_sizes_presets import group_sizes_entries
 from phexplore.cli.printing import print_json, say
 from phexplore.cli.progress import ProgressLine
 from phexplore.cli.source import load_scenario, parse_states, require_phsafe
 from phexplore.cli.topdown_wishes import TopDownWishes, parse_stop
 from phexplore.errors import CancelledError, PhexploreError
+from phexplore.model.group_sizes import GroupSizes
 from phexplore.model.scenario import Scenario
 from phexplore.model.subspace import Subspace
 from phexplore.runs.spec import LARGEST_SEED, StopRule
@@ -189,6 +191,10 @@ def _own_data(scenario: Scenario) -> Path:
 
         if (found := shipped_table(scenario.method)) is not None:
             return found
+    if isinstance(scenario.method, GroupSizes) and scenario.baseline in group_sizes_entries():
+        from phexplore.data.regions.group_size_reading import shipped_group_sizes
+
+        return shipped_group_sizes()
     raise typer.BadParameter("Name the data with --data; these parameters came with none.")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
+from phexplore.model.group_sizes import GroupSizes
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.subspace import Subspace
 from phexplore.model.topdown import TopDown
@@ -31,5 +32,13 @@ def _subspace(spec: RunSpec, directory: Path) -> Simulation:
     return make_simulation(spec, directory)
 
 
-SIMULATIONS: Mapping[type[object], Maker] = MappingProxyType({PhSafe: _phsafe, TopDown: _topdown, Subspace: _subspace})
+def _group_sizes(spec: RunSpec, directory: Path) -> Simulation:
+    from phexplore.runs.group_sizes import make_simulation  # noqa: PLC0415 - brings numpy, numba and pyarrow
+
+    return make_simulation(spec, directory)
+
+
+SIMULATIONS: Mapping[type[object], Maker] = MappingProxyType(
+    {PhSafe: _phsafe, TopDown: _topdown, Subspace: _subspace, GroupSizes: _group_sizes}
+)
 """The simulation of each method."""

@@ -17,6 +17,7 @@ from phexplore.data.source import find_source
 from phexplore.errors import PhexploreError
 from phexplore.files.scenario_json import decode_scenario, encode_conventions, encode_scenario
 from phexplore.model.fingerprint import fingerprint
+from phexplore.model.group_sizes import GroupSizes
 from phexplore.model.numbers import exact_text, parse_exact
 from phexplore.model.scenario import Scenario
 from phexplore.model.subspace import Subspace
@@ -154,7 +155,7 @@ def data_of(scenario: Scenario, path: Path) -> RunData:
         InputProblemsError: files are missing.
         RunDataError: files are unreadable.
     """
-    return describe_blocks(path) if isinstance(scenario.method, TopDown | Subspace) else describe_data(path)
+    return describe_blocks(path) if isinstance(scenario.method, TopDown | Subspace | GroupSizes) else describe_data(path)
 
 
 def _is_synthetic(provenance: Provenance | None, hashes: Mapping[str, str]) -> bool:

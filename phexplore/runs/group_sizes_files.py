@@ -1,0 +1,139 @@
+"""The files of a run of group sizes: one Parquet table per trial, the exact counts, and the first trial as CSV.
+
+A table has one line per level, region and size with groups; what is not listed is 0.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from phexplore.data.regions.region_tree import RegionTree
+from phexplore.files.whole import write_whole
+from phexplore.runs.simulation import TrialFigures
+from phexplore.runs.store import RunUnreadableError
+
+Ints = NDArray[np.int64]
+
+_META = b"phexplore"
+_REMEDY = "Take the directory from a backup, or start the run again."
+
+
+def write_sizes(path: Path, tree: RegionTree, levels: Sequence[Ints], meta: Mapping[str, Any]) -> None:
+    """Write numbers of groups by level, region and size.
+
+    Args:
+        path: the unfinished file.
+        tree: the regions.
+        levels: ``int64[regions, N]``, widest first.
+        meta: kept in the file's metadata.
+    """
+    parts: list[tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], Ints]] = []
+    start = 0
+    for number, level in enumerate(levels):
+        region, size = np.nonzero(level)
+        parts.append(
+            (
+                np.full(len(region), number, np.int32),
+                (region + start).astype(np.int32),
+                (size + 1).astype(np.int32),
+                level[region, size],
+            )
+        )
+        start += len(level)
+    columns = [np.concatenate([part[place] for part in parts]) for place in range(4)]
+    paths = [path for codes in tree.codes for path in codes]
+    table = pa.table(
+        {
+            "level": pa.DictionaryArray.from_arrays(columns[0], list(tree.levels)),
+            "region": pa.DictionaryArray.from_arrays(columns[1], paths),
+            "size": columns[2],
+            "count": columns[3],
+        }
+    )
+    stated = {**meta, "regions": list(tree.widths), "largest": int(levels[0].shape[1])}
+    table = table.replace_schema_metadata({_META: json.dumps(stated).encode()})
+    pq.write_table(table, path, compression="zstd", version="2.6")
+
+
+def read_sizes(path: Path, tree: RegionTree, largest: int) -> list[Ints]:
+    """Return numbers of groups, ``int64[regions, N]`` per level, widest first.
+
+    Raises:
+        RunUnreadableError: the file is damaged or holds other regions or sizes.
+    """
+    meta = _meta(path)
+    if meta.get("regions") != list(tree.widths) or meta.get("largest") != largest:
+        raise RunUnreadableError(f"{path} holds other regions or sizes than the run.", _REMEDY)
+    try:
+        table = pq.read_table(path, use_threads=False)
+        level = _numbers(table, "level", tree.levels)
+        regions = [path for codes in tree.codes for path in codes]
+        region = np.asarray(table.column("region").combine_chunks().indices.to_numpy(zero_copy_only=False), np.int64)
+        if table.column("region").combine_chunks().dictionary.to_pylist() != regions:
+            raise RunUnreadableError(f"{path} holds other regions than the run.", _REMEDY)
+        size = np.asarray(table.column("size").to_numpy(), np.int64)
+        count = np.asarray(table.column("count").to_numpy(), np.int64)
+        found = [np.zeros((width, largest), np.int64) for width in tree.widths]
+        starts = np.concatenate([[0], np.cumsum(tree.widths)])
+        for number, values in enumerate(found):
+            own = level == number
+            values[region[own] - starts[number], size[own] - 1] = count[own]
+    except (OSError, pa.ArrowException, ValueError, KeyError, IndexError) as error:
+        raise RunUnreadableError(f"{path} cannot be read ({error}).", _REMEDY) from error
+    return found
+
+
+def _numbers(table: Any, name: str, known: Sequence[str]) -> Ints:
+    column = table.column(name).combine_chunks()
+    if column.dictionary.to_pylist() != list(known):
+        raise ValueError(f"{name} has other names")
+    return np.asarray(column.indices.to_numpy(zero_copy_only=False), np.int64)
+
+
+def read_trial_figures(path: Path) -> TrialFigures:
+    """Return what a trial's metadata says of it.
+
+    Raises:
+        RunUnreadableError: the file is damaged.
+    """
+    meta = _meta(path)
+    try:
+        return TrialFigures(int(meta["covered"]), int(meta["numbers"]))
+    except (ValueError, KeyError, TypeError) as error:
+        raise RunUnreadableError(f"{path} cannot be read ({error}).", _REMEDY) from error
+
+
+def _meta(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(pq.read_schema(path).metadata[_META])
+    except (OSError, pa.ArrowException, ValueError, KeyError, TypeError) as error:
+        raise RunUnreadableError(f"{path} cannot be read ({error}).", _REMEDY) from error
+    return content if isinstance(content, dict) else {}
+
+
+def write_release(directory: Path, tree: RegionTree, levels: Sequence[Ints]) -> None:
+    """Write one CSV per level: code and name of the region, size, number of groups; zeros left out.
+
+    Raises:
+        WriteError: the file system refuses.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    for number, (level, values) in enumerate(zip(tree.levels, levels, strict=True)):
+        text = io.StringIO()
+        text.write("region|name|size|count\n")
+        for region, size in zip(*(part.tolist() for part in np.nonzero(values)), strict=True):
+            text.write(f"{tree.codes[number][region]}|{tree.names[number][region]}|{size + 1}|{values[region, size]}\n")
+        write_whole(directory / f"{number + 1}-{_file_name(level)}.csv", text.getvalue().encode())
+
+
+def _file_name(level: str) -> str:
+    return "".join(letter if letter.isalnum() else "-" for letter in level.lower()) or "level"
