@@ -17,6 +17,9 @@ JSON = typer.Option(False, "--json", help="Print JSON.")
 def register(app: typer.Typer) -> None:
     """Add the commands to the program."""
     app.command()(solve)
+    app.command()(compare)
+    app.command()(frontier)
+    app.command()(committee)
     app.command()(approve)
     app.command()(bundle)
     app.command()(verify)
@@ -55,6 +58,67 @@ def solve(
     print_solution(solved, as_json=as_json)
     if out is not None:
         save_project(found, solved.scenario, "Solve from targets", out)
+
+
+def compare(
+    scenarios: list[str] = typer.Argument(help="Two or more SCENARIOs or run directories."),
+    rules: Path | None = typer.Option(
+        None, "--rules", help="Decision rules (JSON): pass or fail of each, with distance."
+    ),
+    as_json: bool = JSON,
+) -> None:
+    """Set scenarios and runs side by side: only what differs, and what it does.
+
+    Example: phexplore compare sdhc-2020-us proposal.phx runs/first --rules rules.json
+    """
+    from phexplore.cli.comparing import compare_all, print_comparison
+
+    print_comparison(compare_all(scenarios, rules), as_json=as_json)
+
+
+def frontier(
+    scenario: str = SCENARIO,
+    weights: str = typer.Option(
+        "targets", "--weights", help="targets, people or present: whose margins count how much."
+    ),
+    points: int = typer.Option(
+        9, "--points", min=2, max=101, help="How many, from one quarter to four times the total."
+    ),
+    out: Path | None = typer.Option(None, "--out", help="Save the points as scenarios of a project (.phx)."),
+    as_json: bool = JSON,
+) -> None:
+    """Show the smallest weighted margin for every total budget, and where one per cent more would buy most.
+
+    Example: phexplore frontier sdhc-2020-us --out points.phx
+    """
+    from phexplore.cli.comparing import frontier_of, print_frontier, save_points
+
+    found = frontier_of(scenario, weights, points)
+    print_frontier(found, as_json=as_json)
+    if out is not None:
+        save_points(found, out)
+
+
+def committee(
+    members: list[str] = typer.Argument(help="The members' SCENARIOs."),
+    baseline: str = typer.Option(
+        "", "--baseline", help="Where all started; the preset of the first proposal when left out."
+    ),
+    out: Path | None = typer.Option(
+        None, "--out", help="Save a consensus draft with all proposals as a project (.phx)."
+    ),
+    as_json: bool = JSON,
+) -> None:
+    """Show what each member proposes, smallest, middle and largest, and who left what untouched.
+
+    Example: phexplore committee ada.phx grace.phx alan.phx --out consensus.phx
+    """
+    from phexplore.cli.comparing import committee_of, print_matrix, save_consensus
+
+    matrix, proposals = committee_of(members, baseline)
+    print_matrix(matrix, as_json=as_json)
+    if out is not None:
+        save_consensus(matrix, proposals, out)
 
 
 def approve(

@@ -22,7 +22,7 @@ def call(capsys, *arguments):
     return status, out, err
 
 
-@pytest.mark.parametrize("command", ["solve", "approve", "bundle", "verify"])
+@pytest.mark.parametrize("command", ["solve", "compare", "frontier", "committee", "approve", "bundle", "verify"])
 def test_that_every_command_explains_itself_with_an_example(capsys, command):
     status, out, _ = call(capsys, command, "--help")
     assert status == DONE
@@ -227,3 +227,49 @@ def test_that_bad_arguments_of_approve_have_status_two(capsys, arguments):
 def test_that_a_preset_is_not_approved_without_a_place_for_it(capsys):
     status, _, err = call(capsys, "approve", "sdhc-2020-us", "--who", "A", "--role", "B")
     assert (status, "--out FILE.phx" in err) == (EXPECTED_FAILURE, True)
+
+
+def test_that_a_comparison_has_columns_and_only_what_differs(capsys, tmp_path):
+    rules = tmp_path / "rules.json"
+    rules.write_text('[{"measure": "margin", "at_most": 20, "place": "PH3/state_A-G"}]')
+    status, out, _ = call(capsys, "compare", "sdhc-2020-us", "sdhc-2020-pr", "--rules", rules, "--json")
+    found = json.loads(out)
+    assert status == DONE
+    assert [column["total"] for column in found["columns"]] == ["2.514562", "2.453298"]
+    assert len(found["effects"]) == 23
+    assert [verdict["outcome"] for verdict in found["rules"][0]["verdicts"]] == ["fail", "fail"]
+    status, out, _ = call(capsys, "compare", "sdhc-2020-us", "sdhc-2020-pr", "--rules", rules)
+    assert (status, "Rules" in out) == (DONE, True)
+
+
+def test_that_points_of_the_trade_off_load_as_scenarios(capsys, tmp_path):
+    out = tmp_path / "points.phx"
+    status, text, _ = call(capsys, "frontier", "sdhc-2020-us", "--points", "3", "--out", out, "--json")
+    found = json.loads(text)
+    assert (status, len(found["points"])) == (DONE, 3)
+    name = found["points"][2]["scenario"]
+    forecast = json.loads(call(capsys, "forecast", f"{out}#{name}", "--json")[1])
+    assert forecast["privacy"]["rho"] == found["points"][2]["total"]
+
+
+def test_that_a_committee_gets_a_matrix_and_a_draft(capsys, tmp_path):
+    points, draft = tmp_path / "points.phx", tmp_path / "draft.phx"
+    call(capsys, "frontier", "sdhc-2020-us", "--points", "3", "--out", points)
+    status, out, _ = call(capsys, "committee", "sdhc-2020-us", points, "--out", draft, "--json")
+    found = json.loads(out)
+    assert (status, len(found["members"]), found["baseline"]) == (DONE, 2, "S-DHC 2020, United States (production)")
+    assert call(capsys, "check", f"{draft}#Consensus draft")[0] == DONE
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (("compare", "sdhc-2020-us"), EXPECTED_FAILURE),
+        (("compare", "sdhc-2020-us", "pl94-2020-units-us"), EXPECTED_FAILURE),
+        (("frontier", "sdhc-2020-us", "--weights", "luck"), BAD_INPUT),
+        (("frontier", "ddp-2019-persons-us"), EXPECTED_FAILURE),
+        (("committee", "absent"), BAD_INPUT),
+    ],
+)
+def test_that_what_cannot_be_compared_is_a_sentence(capsys, arguments, status):
+    assert call(capsys, *arguments)[0] == status

@@ -1,0 +1,234 @@
+"""Any number of scenarios and runs side by side: only what differs, and what it does."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from phexplore.accounting.zcdp import epsilon
+from phexplore.accuracy.forecast import HEADLINE_DELTA
+from phexplore.decide.frontier import headline_of
+from phexplore.decide.judging import analytic_margins, judge, run_metrics
+from phexplore.errors import PhexploreError
+from phexplore.model.conventions import Conversion
+from phexplore.model.diff import Change, ChangedField, diff, parameters_only
+from phexplore.model.fingerprint import fingerprint
+from phexplore.model.numbers import Unlimited, exact_text
+from phexplore.model.phsafe import PhSafe, PrivacyFramework
+from phexplore.model.rules import Rule, Verdict
+from phexplore.model.scenario import Scenario
+from phexplore.model.topdown import TopDown
+from phexplore.runs.store import SPEC_FILE, load_spec, load_summary
+
+
+class ComparisonError(PhexploreError):
+    """Things that cannot be set side by side."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A scenario, or a run of one.
+
+    Attributes:
+        name: as shown; unique in a comparison.
+        scenario: its parameters.
+        summary: of the run, None for a scenario or an unfinished run.
+    """
+
+    name: str
+    scenario: Scenario
+    summary: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterRow:
+    """A parameter that is not the same everywhere.
+
+    Attributes:
+        field: what kind.
+        path: which one, e.g. ``budget PH3/state_A-G``.
+        values: one per column; None where it is absent.
+    """
+
+    field: ChangedField
+    path: str
+    values: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EffectRow:
+    """A figure that is not the same everywhere.
+
+    Attributes:
+        name: ``margin``, ``mae``, …
+        place: ``PH3/state_A-G`` or ``Block/total``, "" for the whole.
+        values: one per column; None where there is none.
+    """
+
+    name: str
+    place: str
+    values: tuple[float | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Everything that differs.
+
+    Attributes:
+        columns: what is compared.
+        totals: the whole loss of each, exact text, with ε at δ = 1e-10 where there is one.
+        parameters: rows that differ, in the order of the first column.
+        effects: analytic margins that differ.
+        measured: figures of runs that differ or stand alone.
+        verdicts: per rule, one per column.
+    """
+
+    columns: tuple[Compared, ...]
+    totals: tuple[tuple[str, float | None], ...]
+    parameters: tuple[ParameterRow, ...]
+    effects: tuple[EffectRow, ...]
+    measured: tuple[EffectRow, ...]
+    verdicts: tuple[tuple[Verdict, ...], ...] = ()
+
+
+def run_compared(directory: Path) -> Compared | None:
+    """Return a run as something to compare, None when the directory holds no run.
+
+    Raises:
+        PhexploreError: it holds one that cannot be read.
+    """
+    if not (directory / SPEC_FILE).is_file():
+        return None
+    scenario = load_spec(directory).scenario
+    return Compared(directory.resolve().name, scenario, load_summary(directory))
+
+
+def compare(columns: Sequence[Compared], rules: Sequence[Rule] = ()) -> Comparison:
+    """Return what differs between scenarios and runs of one system.
+
+    Raises:
+        ComparisonError: fewer than two, or of different systems.
+    """
+    if len(columns) < 2:
+        raise ComparisonError("A comparison needs at least two scenarios or runs.", "Name another one.")
+    if len(kinds := {type(column.scenario.method).__name__ for column in columns}) > 1:
+        raise ComparisonError(
+            f"These belong to different systems: {', '.join(sorted(kinds))}.", "Compare scenarios of one system."
+        )
+    named = _unique(columns)
+    verdicts = tuple(tuple(judge((rule,), column.scenario, column.summary)[0] for column in named) for rule in rules)
+    return Comparison(
+        named,
+        tuple(_total(column.scenario) for column in named),
+        parameter_rows([column.scenario for column in named]),
+        _rows("margin", [analytic_margins(column.scenario) for column in named]),
+        _measured(named),
+        verdicts,
+    )
+
+
+def _unique(columns: Sequence[Compared]) -> tuple[Compared, ...]:
+    found: list[Compared] = []
+    for column in columns:
+        name, number = column.name, 2
+        while any(other.name == name for other in found):
+            name, number = f"{column.name} ({number})", number + 1
+        found.append(Compared(name, column.scenario, column.summary))
+    return tuple(found)
+
+
+def parameter_rows(scenarios: Sequence[Scenario]) -> tuple[ParameterRow, ...]:
+    """Return the parameters that differ anywhere; a parameter is compared with the first scenario's."""
+    first = scenarios[0]
+    changes = [{(c.field, c.path): c for c in parameters_only(diff(first, other))} for other in scenarios]
+    places: dict[tuple[ChangedField, str], Change] = {}
+    for found in changes:
+        places = {**found, **places}
+    order = {name: place for place, name in enumerate(ChangedField)}
+    rows = []
+    for (field, path), change in sorted(places.items(), key=lambda item: order[item[0][0]]):
+        values = tuple(found[field, path].after if (field, path) in found else change.before for found in changes)
+        rows.append(ParameterRow(field, path, values))
+    return tuple(rows)
+
+
+def _rows(name: str, tables: Sequence[Mapping[str, float | None]]) -> tuple[EffectRow, ...]:
+    places = dict.fromkeys(place for table in tables for place in table)
+    rows = [EffectRow(name, place, tuple(table.get(place) for table in tables)) for place in places]
+    return tuple(row for row in rows if len(set(row.values)) > 1)
+
+
+def _measured(columns: Sequence[Compared]) -> tuple[EffectRow, ...]:
+    tables = [run_metrics(column.summary) if column.summary else {} for column in columns]
+    keys = dict.fromkeys(key for table in tables for key in table)
+    rows = [EffectRow(figure, place, tuple(table.get((place, figure)) for table in tables)) for place, figure in keys]
+    return tuple(row for row in rows if len(set(row.values)) > 1)
+
+
+def _total(scenario: Scenario) -> tuple[str, float | None]:
+    loss = headline_of(scenario)
+    if loss is None:
+        return "Infinity" if isinstance(scenario.method, PhSafe | TopDown) else "-", None
+    framework = scenario.method.framework if isinstance(scenario.method, PhSafe | TopDown) else PrivacyFramework.ZCDP
+    if framework is PrivacyFramework.PURE_DP or loss == 0:
+        return exact_text(loss), float(loss)
+    return exact_text(loss), epsilon(loss, HEADLINE_DELTA, Conversion.ZCDP_OPTIMAL_ALPHA)
+
+
+def value_text(value: Any) -> str:
+    """Return a parameter's value for people."""
+    match value:
+        case None:
+            return "-"
+        case Unlimited() | int():
+            return str(getattr(value, "value", value))
+        case tuple():
+            return ", ".join(map(str, value))
+        case _:
+            return exact_text(value) if hasattr(value, "numerator") else str(getattr(value, "value", value))
+
+
+def comparison_json(comparison: Comparison) -> dict[str, Any]:
+    """Return a comparison as JSON."""
+    return {
+        "columns": [
+            {
+                "name": column.name,
+                "fingerprint": fingerprint(column.scenario),
+                "run": column.summary is not None,
+                "total": total,
+                "epsilon": value,
+            }
+            for column, (total, value) in zip(comparison.columns, comparison.totals, strict=True)
+        ],
+        "parameters": [
+            {"path": row.path, "values": [value_text(v) for v in row.values]} for row in comparison.parameters
+        ],
+        "effects": [{"figure": r.name, "place": r.place, "values": list(r.values)} for r in comparison.effects],
+        "measured": [{"figure": r.name, "place": r.place, "values": list(r.values)} for r in comparison.measured],
+        "rules": [
+            {"rule": row[0].rule.title, "verdicts": [verdict_json(verdict) for verdict in row]}
+            for row in comparison.verdicts
+        ],
+    }
+
+
+def verdict_json(verdict: Verdict) -> dict[str, Any]:
+    """Return a verdict as JSON."""
+    return {
+        "outcome": verdict.outcome.value,
+        "value": verdict.value,
+        "distance": verdict.distance,
+        "where": verdict.where,
+        "reason": verdict.reason,
+        "low": verdict.low,
+        "high": verdict.high,
+    }
+
+
+def comparison_text(comparison: Comparison) -> str:
+    """Return a comparison as JSON text, for files."""
+    return json.dumps(comparison_json(comparison), indent=1, ensure_ascii=False) + "\n"

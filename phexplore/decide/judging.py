@@ -1,0 +1,185 @@
+"""How scenarios and runs do on decision rules: pass or fail, and how far from the limit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from phexplore.accounting.zcdp import epsilon
+from phexplore.accuracy.forecast import HEADLINE_DELTA, forecast
+from phexplore.accuracy.topdown_forecast import forecast_topdown
+from phexplore.decide.frontier import headline_of
+from phexplore.model.conventions import Conversion
+from phexplore.model.phsafe import PhSafe, PrivacyFramework
+from phexplore.model.rules import Bound, Measure, Rule, Verdict, judged, not_judged
+from phexplore.model.scenario import Scenario
+from phexplore.model.topdown import TopDown
+
+Summary = Mapping[str, Any]
+
+SUMMARY_PEOPLE, SUMMARY_TOLERANCE = 500, Fraction(1, 20)
+"""The criterion that summaries of runs are made with."""
+
+
+def judge(rules: Sequence[Rule], scenario: Scenario, summary: Summary | None = None) -> tuple[Verdict, ...]:
+    """Return the verdict of every rule.
+
+    Args:
+        rules: to be judged.
+        scenario: the parameters.
+        summary: content of ``summary.json`` of a run of exactly these parameters; None judges the scenario alone.
+    """
+    return tuple(_judge(rule, scenario, summary) for rule in rules)
+
+
+def _judge(rule: Rule, scenario: Scenario, summary: Summary | None) -> Verdict:
+    if rule.measure.needs_run and summary is None:
+        return not_judged(rule, "only a run can tell")
+    return _JUDGES[rule.measure](rule, scenario, summary or {})
+
+
+def _worst(rule: Rule, values: Sequence[tuple[str, float, float | None, float | None]], nothing: str) -> Verdict:
+    """Return the verdict on the place that does worst."""
+    if not values:
+        return not_judged(rule, nothing)
+    pick = max if rule.bound is Bound.AT_MOST else min
+    where, value, low, high = pick(values, key=lambda entry: entry[1])
+    return judged(rule, value, where, low=low, high=high)
+
+
+def _matches(rule: Rule, place: str) -> bool:
+    """Return whether a rule about a table, a level or a query speaks of a place ``PH3/state_A-G``."""
+    return not rule.place or rule.place == place or rule.place in place.split("/")
+
+
+def _margin(rule: Rule, scenario: Scenario, summary: Summary) -> Verdict:
+    if summary:
+        observed = [
+            (place, float(entry["observed_margin"]["value"]), _end(entry["observed_margin"], "low"),
+             _end(entry["observed_margin"], "high"))
+            for place, entry in _metrics(summary)
+            if _matches(rule, place) and isinstance(entry.get("observed_margin"), dict)
+            and entry["observed_margin"].get("value") is not None
+        ]  # fmt: skip
+        if observed:
+            return _worst(rule, observed, "")
+    values = [(place, value, None, None) for place, value in analytic_margins(scenario).items()
+              if value is not None and _matches(rule, place)]  # fmt: skip
+    return _worst(rule, values, f"nothing is published at {rule.place or 'any place'}")
+
+
+def _end(value: Mapping[str, Any], name: str) -> float | None:
+    found = value.get(name)
+    return float(found) if isinstance(found, int | float) else None
+
+
+def analytic_margins(scenario: Scenario) -> dict[str, float | None]:
+    """Return the margin of every measured query by ``PH3/state_A-G`` or ``Block/total``; None when not published."""
+    convention = scenario.conventions.margin
+    match scenario.method:
+        case PhSafe():
+            return {e.query.text: e.margins.by(convention) if e.margins else None for e in forecast(scenario).queries}
+        case TopDown() as method:
+            entries = forecast_topdown(method, scenario.conventions).entries
+            return {e.key.text: e.margins.by(convention) if e.margins else None for e in entries}
+        case _:
+            return {}
+
+
+def _loss(rule: Rule, scenario: Scenario, _: Summary) -> Verdict:
+    loss = headline_of(scenario)
+    return not_judged(rule, "the loss has no bound") if loss is None else judged(rule, float(loss))
+
+
+def _epsilon(rule: Rule, scenario: Scenario, _: Summary) -> Verdict:
+    loss = headline_of(scenario)
+    if loss is None:
+        return not_judged(rule, "the loss has no bound")
+    framework = getattr(scenario.method, "framework", PrivacyFramework.ZCDP)
+    if framework is PrivacyFramework.PURE_DP:
+        return judged(rule, float(loss))
+    return judged(rule, epsilon(loss, HEADLINE_DELTA, Conversion.ZCDP_OPTIMAL_ALPHA))
+
+
+def _largest_group(rule: Rule, _: Scenario, summary: Summary) -> Verdict:
+    if (rule.least_people, rule.tolerance) != (SUMMARY_PEOPLE, SUMMARY_TOLERANCE):
+        return not_judged(
+            rule, "summaries of runs count areas from 500 people and ±5 points; auto-tuning judges others"
+        )
+    values = []
+    for entry in summary.get("redistricting", ()):
+        share = entry["criterion"]["share"]
+        if _matches(rule, str(entry["level"])) and share.get("of"):
+            # Exact at the limit: 19 of 20 is 95 %.
+            value = float(Fraction(int(share["held"]), int(share["of"])))
+            values.append((str(entry["level"]), value, _end(share, "low"), _end(share, "high")))
+    return _worst(rule, values, "the run has no areas of that size, or no groups")
+
+
+def _coverage(rule: Rule, _: Scenario, summary: Summary) -> Verdict:
+    if rule.place:
+        values = [
+            (place, float(entry["coverage"]["value"]), _end(entry["coverage"], "low"), _end(entry["coverage"], "high"))
+            for place, entry in _metrics(summary)
+            if _matches(rule, place) and isinstance(entry.get("coverage"), dict)
+            and entry["coverage"].get("value") is not None
+        ]  # fmt: skip
+        return _worst(rule, values, f"the run counts no coverage at {rule.place}")
+    whole = summary.get("coverage")
+    if not isinstance(whole, dict) or whole.get("value") is None:
+        return not_judged(rule, "the run counts no coverage")
+    return judged(rule, float(whole["value"]), low=_end(whole, "low"), high=_end(whole, "high"))
+
+
+def _error(rule: Rule, _: Scenario, summary: Summary) -> Verdict:
+    values = []
+    for place, entry in _metrics(summary):
+        figure = entry.get("total", {}).get(rule.figure)
+        if _matches(rule, place) and isinstance(figure, dict) and figure.get("value") is not None:
+            values.append((place, float(figure["value"]), None, None))
+    return _worst(rule, values, f"the run has no figure {rule.figure!r} at {rule.place or 'any place'}")
+
+
+def _checks(rule: Rule, _: Scenario, summary: Summary) -> Verdict:
+    checks = summary.get("checks")
+    if not isinstance(checks, dict):
+        return not_judged(rule, "the run was not checked")
+    failed = [name for name, value in checks.items() if value is not True and value != 0]
+    return judged(rule, float(len(failed)), ", ".join(failed))
+
+
+_JUDGES: Mapping[Measure, Callable[[Rule, Scenario, Summary], Verdict]] = {
+    Measure.MARGIN: _margin,
+    Measure.LOSS: _loss,
+    Measure.EPSILON: _epsilon,
+    Measure.LARGEST_GROUP: _largest_group,
+    Measure.COVERAGE: _coverage,
+    Measure.ERROR: _error,
+    Measure.CHECKS: _checks,
+}
+
+
+def _metrics(summary: Summary) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield place and figures of every entry: ``PH3/state_A-G`` for PHSafe, ``Block/total`` for TopDown."""
+    for entry in summary.get("metrics", ()):
+        if "table" in entry:
+            yield f"{entry['table']}/{entry['level']}", entry
+        else:
+            yield f"{entry.get('level', '')}/{entry.get('query', '')}", entry
+
+
+def run_metrics(summary: Summary, figures: Sequence[str] = ("mae", "rmse")) -> dict[tuple[str, str], float]:
+    """Return measured figures by (place, figure), to be set beside those of other runs."""
+    found: dict[tuple[str, str], float] = {}
+    for place, entry in _metrics(summary):
+        for figure in figures:
+            value = entry.get("total", {}).get(figure, {}).get("value")
+            if value is not None:
+                found[place, figure] = float(value)
+        observed = (
+            entry.get("observed_margin", {}).get("value") if isinstance(entry.get("observed_margin"), dict) else None
+        )
+        if observed is not None:
+            found[place, "observed margin"] = float(observed)
+    return found

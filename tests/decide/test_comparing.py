@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from phexplore.catalog.presets import preset
+from phexplore.decide.comparing import Compared, ComparisonError, compare, comparison_json
+from phexplore.model.edits import rename, set_budget, set_threshold
+from phexplore.model.keys import parse_query
+from phexplore.model.numbers import UNLIMITED
+from phexplore.model.rules import Bound, Measure, Rule
+
+CHILDREN = parse_query("PH3/state_A-G")
+
+
+def columns(*scenarios):
+    return [Compared(scenario.name, scenario) for scenario in scenarios]
+
+
+def test_that_only_what_differs_is_shown(us):
+    other = set_budget(us, CHILDREN, Fraction("0.4"))
+    third = set_threshold(us, "PH2", 8)
+    found = compare(columns(us, other, third))
+    assert [(row.path, [str(v) for v in row.values]) for row in found.parameters] == [
+        ("budget PH3/state_A-G", ["10359/15625", "2/5", "10359/15625"]),
+        ("threshold PH2", ["10", "10", "8"]),
+    ]
+    assert {row.place for row in found.effects} == {"PH3/state_A-G", "PH2/usa_*", "PH2/state_*"}
+    assert found.effects[0].values[0] != found.effects[0].values[1]
+
+
+def test_that_equal_scenarios_differ_in_nothing_and_names_become_unique(us):
+    found = compare(columns(us, us, rename(us, "Other")))
+    assert (found.parameters, found.effects) == ((), ())
+    assert [column.name for column in found.columns] == [us.name, f"{us.name} (2)", "Other"]
+
+
+def test_that_figures_of_runs_stand_beside_each_other(us):
+    runs = [
+        Compared("one", us, {"metrics": [{"table": "PH2", "level": "usa_*", "total": {"mae": {"value": 3.0}}}]}),
+        Compared("two", us, {"metrics": [{"table": "PH2", "level": "usa_*", "total": {"mae": {"value": 4.0}}}]}),
+    ]
+    found = compare([*runs, *columns(us)])
+    assert [(row.name, row.place, row.values) for row in found.measured] == [("mae", "PH2/usa_*", (3.0, 4.0, None))]
+
+
+def test_that_rules_are_judged_for_every_column(us):
+    rule = Rule(Measure.MARGIN, Bound.AT_MOST, Fraction(25), "PH3/state_A-G")
+    worse = set_budget(us, CHILDREN, Fraction("0.1"))
+    ((first, second),) = compare(columns(us, worse), [rule]).verdicts
+    assert (first.outcome.value, second.outcome.value) == ("pass", "fail")
+
+
+def test_that_systems_are_not_mixed_and_one_is_no_comparison(us):
+    with pytest.raises(ComparisonError, match="different systems"):
+        compare(columns(us, preset("pl94-2020-units-us").scenario))
+    with pytest.raises(ComparisonError, match="at least two"):
+        compare(columns(us))
+
+
+def test_that_the_json_says_the_same(us):
+    found = comparison_json(compare(columns(us, set_budget(us, CHILDREN, UNLIMITED))))
+    assert found["parameters"] == [{"path": "budget PH3/state_A-G", "values": ["0.662976", "Infinity"]}]
+    assert [column["total"] for column in found["columns"]] == ["2.514562", "Infinity"]
+    topdown = [preset(name).scenario for name in ("pl94-2020-persons-us", "ppmf-2021-04-high-persons-us")]
+    shares = comparison_json(compare(columns(*topdown)))["parameters"]
+    assert {"path": "level share County", "values": ["447/4099", "0.076171875"]} in shares

@@ -1,0 +1,127 @@
+"""The trade-off against a general solver, and its points as legal scenarios."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from phexplore.accuracy.check import check, has_errors
+from phexplore.catalog.presets import preset
+from phexplore.decide.frontier import (
+    FrontierError,
+    Weighting,
+    best_budgets,
+    frontier,
+    priced_queries,
+    shares_of,
+    total_of,
+    total_with_scale,
+)
+from phexplore.files.das_ini_writing import exact_scale
+from phexplore.model.edits import set_budget, set_framework, set_lock
+from phexplore.model.keys import parse_query
+from phexplore.model.numbers import UNLIMITED
+from phexplore.model.phsafe import PrivacyFramework
+
+CHILDREN = parse_query("PH3/state_A-G")
+PERSONS = "pl94-2020-persons-us"
+
+
+def weighted(queries, budgets):
+    return sum(q.weight * (q.area / float(budgets[q.key])) ** 0.5 for q in queries)
+
+
+@pytest.mark.parametrize("weighting", Weighting)
+def test_that_the_best_budgets_are_those_of_a_general_solver(us, weighting):
+    queries = priced_queries(us, weighting)[:8]
+    total = sum(query.budget for query in queries)
+    ours = weighted(queries, best_budgets(queries, total))
+    areas, weights = np.array([q.area for q in queries]), np.array([q.weight for q in queries])
+
+    def cost(logits):
+        shares = np.exp(logits - logits.max())
+        return float(weights @ np.sqrt(areas / (float(total) * shares / shares.sum())))
+
+    theirs = minimize(cost, np.zeros(len(queries)), method="BFGS", options={"gtol": 1e-10})
+    assert ours == pytest.approx(theirs.fun, rel=1e-6)
+    assert ours <= theirs.fun * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("name", ["sdhc-2020-us", "sdhc-2020-pr", PERSONS])
+def test_that_every_point_is_a_scenario_that_spends_no_more_than_it_says(name):
+    scenario = preset(name).scenario
+    found = frontier(scenario)
+    assert len(found.points) == 9
+    totals = [point.total for point in found.points]
+    assert totals == sorted(totals)
+    for point in found.points:
+        assert not has_errors(check(point.scenario))
+        assert total_of(point.scenario) == point.total
+    margins = [point.weighted_margin for point in found.points]
+    assert margins == sorted(margins, reverse=True)
+    assert margins[0] / margins[-1] == pytest.approx(4, rel=0.02)  # a quarter to four times: 1/√R
+
+
+def test_that_with_its_own_weights_a_scenario_is_on_the_curve(us):
+    found = frontier(us, weighting=Weighting.PRESENT)
+    assert found.best_margin == pytest.approx(found.present_margin, rel=1e-9)
+    assert found.waste == pytest.approx(0, abs=1e-9)
+    same = frontier(us, weighting=Weighting.PRESENT, factors=[Fraction(1)]).points[0].scenario
+    for query, budget in us.phsafe.budgets.items():
+        assert budget - Fraction(2, 10**6) <= same.phsafe.budgets[query] <= budget
+
+
+def test_that_other_weights_show_what_could_be_saved(us):
+    found = frontier(us, weighting=Weighting.PEOPLE)
+    assert 0 < found.waste < 1
+    saved = frontier(us, weighting=Weighting.PEOPLE, factors=[Fraction(1 - found.waste)]).points[0]
+    assert saved.weighted_margin == pytest.approx(found.present_margin, rel=1e-2)
+
+
+def test_that_locked_budgets_do_not_move(us):
+    locked = set_lock(us, CHILDREN, locked=True)
+    for point in frontier(locked, factors=[Fraction(3, 4), Fraction(2)]).points:
+        assert point.scenario.phsafe.budgets[CHILDREN] == us.phsafe.budgets[CHILDREN]
+    assert frontier(locked, factors=[Fraction(1, 4)]).points == ()
+
+
+def test_that_points_of_topdown_have_the_form_of_productions_files():
+    for point in frontier(preset(PERSONS).scenario, factors=[Fraction(1, 3), Fraction(7, 5)]).points:
+        method = point.scenario.topdown
+        assert exact_scale(method.total) is not None
+        assert sum(method.level_shares.values()) == 1
+
+
+def test_that_prices_are_the_change_of_the_margin(us):
+    for query in priced_queries(us, Weighting.PEOPLE):
+        more = float(query.budget) * 0.01
+        assert query.people_bought(more) == pytest.approx(query.margin * (1 - 1.01**-0.5), rel=1e-9)
+        assert query.margin == pytest.approx((query.area / float(query.budget)) ** 0.5)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda s: set_framework(s, PrivacyFramework.PURE_DP), "drawn for zCDP"),
+        (lambda s: set_budget(s, CHILDREN, UNLIMITED), "without noise"),
+        (
+            lambda s: replace(s, method=replace(s.phsafe, budgets=dict.fromkeys(s.phsafe.budgets, Fraction(0)))),
+            "Nothing is",
+        ),
+        (lambda s: replace(s, method=replace(s.phsafe, locks=frozenset(s.phsafe.budgets))), "Every budget is locked"),
+    ],
+)
+def test_that_what_cannot_be_drawn_is_a_sentence(us, change, sentence):
+    with pytest.raises(FrontierError, match=sentence):
+        frontier(change(us))
+
+
+def test_that_shares_and_totals_are_exact():
+    shares = shares_of({"a": Fraction(1), "b": Fraction(1), "c": Fraction(1)})
+    assert sum(shares.values()) == 1
+    assert total_with_scale(Fraction(2)) <= 2
+    assert exact_scale(total_with_scale(Fraction(2))) is not None

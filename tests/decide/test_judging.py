@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from phexplore.catalog.presets import preset
+from phexplore.decide.judging import judge
+from phexplore.model.rules import REDISTRICTING, Bound, Measure, Outcome, Rule
+
+SUMMARY = {
+    "checks": {"sums": True, "invariants": 0, "non_negative": 2},
+    "coverage": {"value": 0.91, "low": 0.9, "high": 0.92},
+    "metrics": [
+        {"level": "County", "query": "total", "total": {"mae": {"value": 1.5}, "rmse": {"value": None}}},
+        {"level": "Block", "query": "total", "total": {"mae": {"value": 3.5}}},
+    ],
+    "redistricting": [
+        {
+            "level": "Block_Group",
+            "criterion": {"share": {"held": 95, "of": 100, "value": 0.95, "low": 0.89, "high": 0.98}},
+        },
+        {"level": "Tract", "criterion": {"share": {"held": 99, "of": 100, "value": 0.99}}},
+        {"level": "Block", "criterion": {"share": {"held": 0, "of": 0, "value": None}}},
+    ],
+}
+PERSONS = preset("pl94-2020-persons-us").scenario
+
+
+def verdict(rule, scenario=PERSONS, summary=SUMMARY):
+    return judge((rule,), scenario, summary)[0]
+
+
+def test_that_the_criterion_passes_exactly_at_its_limit_and_the_worst_level_decides():
+    found = verdict(REDISTRICTING)
+    assert (found.outcome, found.where, found.distance, found.low) == (Outcome.PASS, "Block_Group", 0.0, 0.89)
+    stricter = Rule(Measure.LARGEST_GROUP, Bound.AT_LEAST, Fraction(96, 100), "Tract")
+    assert verdict(stricter).where == "Tract"
+    assert verdict(Rule(Measure.LARGEST_GROUP, Bound.AT_LEAST, Fraction(96, 100))).outcome is Outcome.FAIL
+
+
+def test_that_other_sizes_are_not_judged_by_a_summary():
+    assert (
+        verdict(Rule(Measure.LARGEST_GROUP, Bound.AT_LEAST, Fraction(1, 2), least_people=400)).outcome
+        is Outcome.NOT_JUDGED
+    )
+
+
+def test_that_rules_about_runs_are_not_judged_without_one():
+    for measure in Measure:
+        rule = Rule(measure, Bound.AT_MOST, Fraction(1), figure="mae" if measure is Measure.ERROR else "")
+        outcome = verdict(rule, summary=None).outcome
+        assert (outcome is Outcome.NOT_JUDGED) == measure.needs_run
+
+
+@pytest.mark.parametrize(
+    ("rule", "value", "where"),
+    [
+        (Rule(Measure.ERROR, Bound.AT_MOST, Fraction(2), figure="mae"), 3.5, "Block/total"),
+        (Rule(Measure.ERROR, Bound.AT_MOST, Fraction(2), "County", "mae"), 1.5, "County/total"),
+        (Rule(Measure.COVERAGE, Bound.AT_LEAST, Fraction(9, 10)), 0.91, ""),
+        (Rule(Measure.CHECKS, Bound.AT_MOST, Fraction(0)), 1.0, "non_negative"),
+    ],
+)
+def test_that_a_run_is_judged_at_its_worst_place(rule, value, where):
+    found = verdict(rule)
+    assert (found.value, found.where) == (value, where)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        Rule(Measure.ERROR, Bound.AT_MOST, Fraction(2), figure="rmse"),
+        Rule(Measure.ERROR, Bound.AT_MOST, Fraction(2), "Moon", "mae"),
+        Rule(Measure.COVERAGE, Bound.AT_LEAST, Fraction(1, 2), "Moon"),
+        Rule(Measure.LARGEST_GROUP, Bound.AT_LEAST, Fraction(1, 2), "Moon"),
+    ],
+)
+def test_that_what_a_run_does_not_say_is_not_judged(rule):
+    assert verdict(rule).outcome is Outcome.NOT_JUDGED
+
+
+def test_that_a_scenario_is_judged_by_its_forecast(us):
+    margin = Rule(Measure.MARGIN, Bound.AT_MOST, Fraction(20), "PH3/state_A-G")
+    found = verdict(margin, us, None)
+    assert found.value == pytest.approx(20, abs=0.001)
+    everywhere = verdict(Rule(Measure.MARGIN, Bound.AT_MOST, Fraction(500)), us, None)
+    assert (everywhere.outcome, everywhere.value) == (Outcome.FAIL, pytest.approx(500.04, abs=0.01))
+    assert verdict(Rule(Measure.LOSS, Bound.AT_MOST, Fraction(3)), us, None).value == pytest.approx(2.514562)
+    assert verdict(Rule(Measure.EPSILON, Bound.AT_MOST, Fraction(18)), PERSONS, None).value == pytest.approx(17.1435507)

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from phexplore.accuracy.forecast import forecast
+from phexplore.accuracy.margins import keeps_target
+from phexplore.decide.sensitivity import (
+    budget_range,
+    left_out_levels,
+    left_out_queries,
+    leverages,
+    reliable_from,
+    threshold_range,
+)
+from phexplore.model.edits import set_budget, set_threshold
+from phexplore.model.keys import TableId, parse_query
+
+CHILDREN = parse_query("PH3/state_A-G")
+
+
+def margin(scenario, query):
+    return forecast(scenario).query(query).margins.normal
+
+
+def test_that_a_leverage_is_the_measured_change(us):
+    found = {entry.parameter: entry for entry in leverages(us) if entry.query == CHILDREN}
+    more = set_budget(us, CHILDREN, us.phsafe.budgets[CHILDREN] * Fraction(101, 100))
+    by_budget = found["budget PH3/state_A-G"]
+    assert by_budget.per_percent == pytest.approx(margin(more, CHILDREN) - margin(us, CHILDREN))
+    by_threshold = found["threshold PH3"]
+    wider = set_threshold(us, "PH3", us.phsafe.thresholds["PH3"] + 1)
+    assert by_threshold.per_percent == pytest.approx(margin(wider, CHILDREN) - margin(us, CHILDREN))
+
+
+def test_that_leverages_come_with_the_largest_first(us):
+    sizes = [abs(entry.per_percent) for entry in leverages(us)]
+    assert sizes == sorted(sizes, reverse=True)
+
+
+def test_that_the_safe_range_of_a_budget_ends_where_a_target_or_the_cap_would_break(us):
+    found = budget_range(us, CHILDREN, cap=Fraction("1.26"))
+    assert found.low == Fraction("0.662977")  # rounded upward
+    total = sum(us.phsafe.budgets.values())
+    assert found.high == us.phsafe.budgets[CHILDREN] + Fraction("1.26") - total
+    assert budget_range(us, CHILDREN, cap=Fraction("1.2")).low is None
+    assert budget_range(us, CHILDREN).high is None
+
+
+def test_that_the_safe_range_of_a_threshold_ends_where_a_target_would_break(us):
+    found = threshold_range(us, TableId("PH3"))
+    assert (found.low, found.present) == (1, 6)
+    for people, kept in ((int(found.high), True), (int(found.high) + 1, False)):
+        changed = set_threshold(us, "PH3", people)
+        assert (
+            all(
+                keeps_target(margin(changed, query), target)
+                for query, target in us.phsafe.targets.items()
+                if query.table == "PH3"
+            )
+            is kept
+        )
+    nothing = replace(us, method=replace(us.phsafe, targets={}))
+    assert threshold_range(nothing, TableId("PH3")).high is None
+
+
+def test_that_leaving_out_everything_frees_everything(us):
+    assert sum(entry.frees for entry in left_out_levels(us)) == sum(us.phsafe.budgets.values())
+    assert sum(entry.frees for entry in left_out_queries(us)) == sum(us.phsafe.budgets.values())
+    # 51 states and the nation, as in a full production run: 10 608 directly measured numbers (phsafe.md, §4).
+    assert sum(entry.numbers for entry in left_out_queries(us)) == 10608
+
+
+def test_that_a_lost_average_is_named(us):
+    found = {entry.name: entry for entry in left_out_queries(us)}
+    assert found["PH1_num (State, A-G)"].averages == ("PH1 (State, A-G)",)
+    assert found["PH2 (State, Unattributed)"].averages == ()
+    assert found["PH3 (State, A-G)"].share == pytest.approx(0.527, abs=5e-4)
+
+
+def test_that_reliable_from_is_the_smallest_count():
+    assert reliable_from(20.0, Fraction(1, 20)) == 400
+    assert reliable_from(20.001, Fraction(1, 20)) == 401
+    assert reliable_from(0.0, Fraction(1, 20)) == 1
+    with pytest.raises(ValueError, match="relative margin"):
+        reliable_from(1.0, Fraction(0))
