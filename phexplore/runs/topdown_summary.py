@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -11,18 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phexplore.metrics.summary import number, overall_coverage
-from phexplore.metrics.topdown.accuracy import LevelAccuracy, level_accuracy
-from phexplore.metrics.topdown.distribution import ErrorDistribution, distribution_of, merge
-from phexplore.metrics.topdown.figures import QUANTILES, ErrorFigures, error_figures, figures_by_class
+from phexplore.metrics.topdown.distribution import ErrorDistribution, merge
+from phexplore.metrics.topdown.figures import QUANTILES, ErrorFigures
 from phexplore.metrics.topdown.redistricting import GroupShares, group_shares, redistricting_criterion
 from phexplore.metrics.topdown.reliability import reliable_from
 from phexplore.metrics.topdown.size_classes import TENS
 from phexplore.metrics.topdown.summary import criterion_json, figure_json, figures_json, reliability_json
 from phexplore.model.numbers import exact_text
 from phexplore.runs import topdown_checks
+from phexplore.runs import topdown_errors as errors
 from phexplore.runs.checks import outcome
 from phexplore.runs.simulation import Watch
 from phexplore.runs.spec import RunMode, RunSpec
+from phexplore.runs.topdown_errors import answers_of
 from phexplore.runs.topdown_files import LeafFiles, read_metadata
 from phexplore.simulate.topdown.design import Design
 from phexplore.simulate.topdown.driver import World
@@ -33,7 +34,7 @@ from phexplore.workload.schema import Schema
 Integers = NDArray[np.int64]
 
 MOST_NUMBERS = 8_000_000
-"""Queries with more numbers at a level are summed up by their distribution alone: of most of them nothing but zeros is left."""
+"""Whoever shows single numbers of a query at a level makes a table of no more than this many."""
 
 _GROUP_QUERIES = {
     "pl94_persons": "hispanic * cenrace_7lev_two_comb",
@@ -169,18 +170,9 @@ class Tally:
         design = world.design.levels[place]
         self.level = design.name
         self._truth = world.truth[place]
-        self._schema = world.design.schema
-        self._queries = tuple(dict.fromkeys((total_query(self._schema), *design.plan.measured)))
-        self._exact = {
-            query: self._truth.answers(query.cell_map(), query.answers)
-            for query in self._queries
-            if self._truth.units * query.answers <= MOST_NUMBERS
-        }
-        self._figures: dict[MarginalQuery, list[ErrorFigures]] = {query: [] for query in self._exact}
-        self._accuracy: dict[MarginalQuery, list[LevelAccuracy]] = {query: [] for query in self._exact}
-        self._classes: dict[MarginalQuery, list[Mapping[str, ErrorFigures]]] = {query: [] for query in self._exact}
-        self._errors: dict[MarginalQuery, list[ErrorDistribution]] = {query: [] for query in self._queries}
-        self._groups = criterion_query(self._schema)
+        queries = tuple(dict.fromkeys((total_query(world.design.schema), *design.plan.measured)))
+        self._queries = {query: _QueryTally(query, answers_of(self._truth, query)) for query in queries}
+        self._groups = criterion_query(world.design.schema)
         self._group_truth = None if self._groups is None else self._answers(self._truth, self._groups)
         self._shares: list[GroupShares] = []
 
@@ -190,62 +182,15 @@ class Tally:
 
     def add(self, estimate: Histograms) -> None:
         """Add one trial."""
-        for query in self._queries:
-            truth = self._exact.get(query)
-            if truth is None:
-                self._errors[query].append(sparse_distribution(self._truth, estimate, query))
-                continue
-            found = self._answers(estimate, query)
-            self._figures[query].append(error_figures(truth, found))
-            self._accuracy[query].append(level_accuracy(truth, found))
-            self._classes[query].append(figures_by_class(truth, found, truth, TENS))
-            self._errors[query].append(distribution_of(found - truth))
+        for tally in self._queries.values():
+            tally.add(estimate)
         if self._groups is not None and self._group_truth is not None:
             self._shares.append(group_shares(self._group_truth, self._answers(estimate, self._groups)))
 
     def entries(self) -> Iterator[dict[str, Any]]:
         """Yield one entry of ``metrics`` per query."""
-        for query in self._queries:
-            errors = merge(self._errors[query])
-            sizes = errors.sizes()
-            entry: dict[str, Any] = {
-                "level": self.level,
-                "query": query.name,
-                "units": self._truth.units,
-                "numbers": self._truth.units * query.answers,
-                "total": self._totals(query),
-                "quantiles": {
-                    "probability": list(QUANTILES),
-                    "signed": [number(errors.interpolated(share)) for share in QUANTILES],
-                    "absolute": [number(sizes.interpolated(share)) for share in QUANTILES],
-                },
-            }
-            if query in self._exact and self._accuracy[query]:
-                accuracy = self._accuracy[query]
-                entry["one_minus_tvd"] = figure_json(np.concatenate([each.one_minus_tvd for each in accuracy]))
-                entry["mean_largest"] = figure_json(np.concatenate([each.mean_largest for each in accuracy]))
-                entry["by_size"] = {
-                    label: {
-                        "numbers": self._classes[query][0][label].numbers,
-                        **figures_json(together([each[label] for each in self._classes[query]])),
-                    }
-                    for label in self._classes[query][0]
-                }
-            yield entry
-
-    def _totals(self, query: MarginalQuery) -> dict[str, Any]:
-        if query in self._exact:
-            return figures_json(together(self._figures[query])) if self._figures[query] else {}
-        per_trial: Mapping[str, Callable[[ErrorDistribution], float]] = {
-            "me": lambda errors: errors.mean,
-            "mae": lambda errors: errors.mean_absolute,
-            "rmse": lambda errors: errors.root_mean_square,
-            "abs-max": lambda errors: float(np.abs(errors.errors).max(initial=0)),
-        }
-        return {
-            name: figure_json(np.array([figure(errors) for errors in self._errors[query]]))
-            for name, figure in per_trial.items()
-        }
+        for tally in self._queries.values():
+            yield {"level": self.level, **tally.entry()}
 
     def redistricting(self) -> dict[str, Any] | None:
         """Return the redistricting criterion of this level, None where the schema has no groups."""
@@ -260,22 +205,56 @@ class Tally:
         }
 
 
+class _QueryTally:
+    """The errors of one query at one level."""
+
+    def __init__(self, query: MarginalQuery, truth: Histograms) -> None:
+        self._query = query
+        self._truth = truth
+        self._figures: list[ErrorFigures] = []
+        self._classes: list[Mapping[str, ErrorFigures]] = []
+        self._errors: list[ErrorDistribution] = []
+        self._one_minus_tvd: list[float] = []
+        self._mean_largest: list[float] = []
+
+    def add(self, estimate: Histograms) -> None:
+        """Add one trial."""
+        pairs = errors.paired(self._truth, answers_of(estimate, self._query), self._query)
+        self._figures.append(errors.figures(pairs))
+        self._classes.append(errors.figures_by_size(pairs, TENS))
+        self._errors.append(errors.distribution(pairs))
+        self._one_minus_tvd.append(errors.one_minus_tvd(pairs))
+        self._mean_largest.append(errors.mean_largest(pairs))
+
+    def entry(self) -> dict[str, Any]:
+        """Return the figures of all trials."""
+        merged = merge(self._errors)
+        sizes = merged.sizes()
+        return {
+            "query": self._query.name,
+            "units": self._truth.units,
+            "numbers": self._truth.units * self._query.answers,
+            "total": figures_json(together(self._figures)),
+            "one_minus_tvd": figure_json(np.array(self._one_minus_tvd)),
+            "mean_largest": figure_json(np.array(self._mean_largest)),
+            "quantiles": {
+                "probability": list(QUANTILES),
+                "signed": [number(merged.interpolated(share)) for share in QUANTILES],
+                "absolute": [number(sizes.interpolated(share)) for share in QUANTILES],
+            },
+            "by_size": {
+                label: {
+                    "numbers": self._classes[0][label].numbers,
+                    **figures_json(together([each[label] for each in self._classes])),
+                }
+                for label in self._classes[0]
+            },
+        }
+
+
 def sparse_distribution(truth: Histograms, estimate: Histograms, query: MarginalQuery) -> ErrorDistribution:
     """Return the errors of a query's answers without a table of all of them: what neither counts is off by 0."""
-    answer_of = query.cell_map().astype(np.int64)
-    keys, values = [], []
-    for histograms, sign in ((truth, -1), (estimate, 1)):
-        answer = answer_of[histograms.cells]
-        kept = answer >= 0
-        unit = np.repeat(np.arange(histograms.units), np.diff(histograms.starts))
-        keys.append((unit * query.answers + answer)[kept])
-        values.append(sign * histograms.counts[kept])
-    key, place = np.unique(np.concatenate(keys), return_inverse=True)
-    errors = np.zeros(len(key), np.int64)
-    np.add.at(errors, place, np.concatenate(values))
-    untouched = truth.units * query.answers - len(key)
-    rest = ErrorDistribution(np.zeros(1, np.int64), np.array([untouched], np.int64))
-    return merge([distribution_of(errors), rest] if untouched else [distribution_of(errors)])
+    return errors.distribution(errors.paired(answers_of(truth, query), answers_of(estimate, query), query))
 
 
 def together(parts: Sequence[ErrorFigures]) -> ErrorFigures:

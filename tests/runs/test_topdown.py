@@ -27,6 +27,8 @@ from phexplore.runs.topdown import make_simulation
 from phexplore.runs.topdown_again import again
 from phexplore.runs.topdown_files import LeafFiles, cell_names, open_leaf_files
 from phexplore.runs.topdown_options import Mechanism, RounderTarget, TopDownOptions, decode_options, encode_options
+from phexplore.spine.tree import tree_of
+from phexplore.workload.queries import parse_query
 
 SCENARIO = Scenario("persons", PERSONS)
 EXPANDED = TopDownOptions(expand=5)
@@ -76,6 +78,22 @@ def spec_of(path, scenario=SCENARIO, trials=2, seed=1, **changes):
 def done(block_file, tmp_path_factory):
     directory = tmp_path_factory.mktemp("run")
     return directory, run(directory, spec_of(block_file, topdown=EXPANDED))
+
+
+def assert_close(found, expected):
+    """Nested JSON values, numbers up to rounding."""
+    if isinstance(expected, dict):
+        assert list(found) == list(expected) or set(found) == set(expected)
+        for name, value in expected.items():
+            assert_close(found[name], value)
+    elif isinstance(expected, list):
+        assert len(found) == len(expected)
+        for one, other in zip(found, expected, strict=True):
+            assert_close(one, other)
+    elif isinstance(expected, float):
+        assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    else:
+        assert found == expected
 
 
 def dense(path):
@@ -169,16 +187,23 @@ class TestSummary:
         sizes = [np.abs(error.sum(axis=1)).mean() for error in errors]
         assert total["total"]["mae"]["value"] == pytest.approx(np.mean(sizes))
 
-    def test_that_large_queries_are_summed_up_by_their_distribution_alike(
-        self, done, block_file, tmp_path, monkeypatch
-    ):
-        _, summary = done
-        monkeypatch.setattr("phexplore.runs.topdown_summary.MOST_NUMBERS", 1000)
-        again = run(tmp_path / "run", spec_of(block_file, topdown=EXPANDED))
-        for entry, other in zip(summary["metrics"], again["metrics"], strict=True):
-            assert other["quantiles"] == entry["quantiles"]
-            for name, figure in other["total"].items():
-                assert figure["value"] == pytest.approx(entry["total"][name]["value"])
+    def test_that_every_figure_is_that_of_the_full_tables(self, done):
+        """All figures of all queries at block groups, against the metrics of dense tables."""
+        directory, summary = done
+        from phexplore.metrics.topdown.summary import level_entry
+
+        tree = tree_of(full().geocodes(), PERSONS.levels)
+        first = tree.levels[3].first_block[:-1]
+        truth = np.add.reduceat(dense(directory / "truth.parquet")[1], first, axis=0)
+        trials = [np.add.reduceat(dense(directory / trial_file(index))[1], first, axis=0) for index in range(2)]
+        for entry in summary["metrics"]:
+            if entry["level"] != "Block_Group":
+                continue
+            query = parse_query(full().schema, entry["query"])
+            tables = [query.tabulate(table.astype(np.int64)) for table in (truth, *trials)]
+            expected = level_entry("Block_Group", entry["query"], tables[0], np.stack(tables[1:]))
+            assert set(entry) == set(expected)
+            assert_close(entry, expected)
 
     def test_that_coverage_is_about_the_confidence(self, done):
         """The margins are 1.645 σ rounded down to whole people: a share between 0.85 and 0.97 at these variances."""
@@ -412,7 +437,7 @@ class TestStopping:
     def test_that_an_unknown_figure_is_named(self, block_file, tmp_path):
         spec = spec_of(block_file, stop=StopRule(Fraction(1), 2, "Block/total/mean"))
         prepare_directory(tmp_path / "run", spec)
-        with pytest.raises(PhexploreError, match="mae"):
+        with pytest.raises(PhexploreError, match="No figure is called 'mean'"):
             make_simulation(spec, tmp_path / "run").prepare(SilentWatch())
 
     def test_that_the_rule_survives_the_file(self, block_file):
