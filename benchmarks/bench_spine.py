@@ -6,6 +6,8 @@ One core: the libraries' threads are switched off. Every figure is the median of
 time (the machine may be shared); the first call, which compiles or loads kernels, is reported apart.
 """
 
+# ruff: noqa: E402 - threads are switched off before the libraries load
+
 from __future__ import annotations
 
 import os
@@ -48,7 +50,7 @@ LIMITS = {
 }
 
 
-def synthetic_geography(blocks, seed=1, places=True):
+def synthetic_geography(blocks, seed=1, *, places=True):
     """Return blocks shaped like Rhode Island's, with areas that follow tracts in part and cut them in part."""
     rng = np.random.default_rng(seed)
     group = _clumps(blocks, 31, 900, rng)

@@ -124,7 +124,7 @@ def condition(matrix: Floats, first: int, last: int, size: int, work: Floats, ot
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def sweep_up(  # noqa: PLR0913, PLR0917 - compiled code takes its arrays one by one
+def sweep_up(
     measure: Ints,
     child_start: Ints,
     child_class: Ints,
@@ -211,7 +211,7 @@ def sweep_up(  # noqa: PLR0913, PLR0917 - compiled code takes its arrays one by 
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def sweep_down(  # noqa: PLR0912, PLR0913, PLR0914, PLR0915, PLR0917, C901 - one loop; parts of it would copy its state
+def sweep_down(
     measure: Ints,
     child_start: Ints,
     child_class: Ints,
@@ -318,7 +318,7 @@ def sweep_down(  # noqa: PLR0912, PLR0913, PLR0914, PLR0915, PLR0917, C901 - one
             if not complete:
                 # Nothing gets past a sibling that is not determined, but for what is exact of it.
                 if siblings > start and known[me] < siblings:
-                    return target
+                    return int(target)
             elif start < size:
                 n = size - start
                 for i in range(n):
@@ -397,7 +397,7 @@ def multiply(left: Floats, right: Floats, out: Floats, size: int) -> None:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def sweep_together(  # noqa: PLR0913, PLR0914, PLR0915, PLR0917 - compiled code takes its arrays one by one
+def sweep_together(
     measure: Ints,
     child_start: Ints,
     child_class: Ints,
@@ -491,7 +491,7 @@ def sweep_together(  # noqa: PLR0913, PLR0914, PLR0915, PLR0917 - compiled code 
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def gather_areas(  # noqa: PLR0913, PLR0914, PLR0917 - compiled code takes its arrays one by one
+def gather_areas(
     first: Ints,
     whole: NDArray[np.bool_],
     units: Ints,

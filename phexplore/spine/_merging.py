@@ -24,14 +24,14 @@ def distance(added: int, subtracted: int, above_added: Ints, above_subtracted: I
 
 
 @njit(cache=True, nogil=True)
-def sweep(  # noqa: C901, PLR0912, PLR0913, PLR0914, PLR0917 - one loop over pairs; parts of it would copy its state
+def sweep(
     group: Ints,
     added: Ints,
     subtracted: Ints,
     above_added: Ints,
     above_subtracted: Ints,
     most: int,
-    equal: bool,  # noqa: FBT001 - compiled code knows positional arguments only
+    equal: bool,
 ) -> int:
     """Merge pairs of groups; return how many. A merged group has the number of its first member.
 

@@ -173,14 +173,16 @@ class _Builder:
     def add_tracts(self) -> None:
         """Add tracts, groups of them where wanted, and block groups."""
         codes = self._geography.geocodes()
-        # The county belongs to a tract's name where tribal areas took the place of counties.
+        # The county belongs to a tract's name where tribal areas take the place of counties: an area may lie in several.
+        begin = 5 if self._settings.redefine_counties == "nowhere" else 2
         tract = self._geography.numbers(2, 11)
-        if self._settings.tract_groups == "standard":
-            self._add("Tract_Group", self._geography.numbers(2, 9), lambda b, _n, above: above + str(codes[b])[5:9])
-        elif self._settings.tract_groups != "none":
+        groups = self._settings.tract_groups
+        if groups == "standard":
+            self._add("Tract_Group", self._geography.numbers(2, 9), lambda b, _n, above: above + str(codes[b])[begin:9])
+        elif groups != "none":
             self._add("Tract_Group", self._merged_tracts(tract), lambda _b, n, above: f"{above}{n:04d}")
-        grouped = self._settings.tract_groups == "standard"
-        self._add("Tract", tract, lambda b, _n, above: above + str(codes[b])[9 if grouped else 5 : 11])
+        rest = 9 if groups == "standard" else begin
+        self._add("Tract", tract, lambda b, _n, above: above + str(codes[b])[rest:11])
         if self._settings.shapes_block_groups:
             kinds = self._kinds(self._settings.targets)
             self._add("Block_Group", chunks(self._last, kinds, self._settings), lambda _b, n, above: f"{above}{n:04d}")
@@ -247,7 +249,8 @@ class _Builder:
         remarks: list[str] = []
         found = [target_codes(self._geography, self._settings, name, remarks) for name in self._settings.targets]
         partitions = [each for each in found if each is not None] or [np.zeros(len(units), np.int64)]
-        return merge_tracts([ids for _, ids, _ in self._units], units, groups, partitions, self._settings)
+        above = [ids for _, ids, _ in self._units]
+        return merge_tracts(above, units, groups, partitions, self._settings)
 
     def _tribal(self) -> Keys:
         """Return the tribal area of each block of the tribal parts, else `NOWHERE`."""
@@ -278,13 +281,13 @@ class _Builder:
                 self.remarks.append(f"The blocks have no codes of the class {name}, so prims do not tell it apart.")
                 continue
             found = geography.areas[name].of_block.astype(np.int64)
-            if status is None:
+            counted = status
+            if counted is None:
                 self.remarks.append(f"The functional status of {name} is unknown: {meaning}.")
-                if name == "cousub":
-                    strong = [int(code) for code in self._settings.strong_mcd_states]
-                    status = np.isin(geography.numbers(0, 2), strong)
-            if status is not None:
-                found = np.where(status, found, NOWHERE)
+                strong = [int(code) for code in self._settings.strong_mcd_states]
+                every = np.ones(geography.blocks, bool)
+                counted = np.isin(geography.numbers(0, 2), strong) if name == "cousub" else every
+            found = np.where(counted, found, NOWHERE)
             prims = _rank(prims, found)
         return prims
 

@@ -175,18 +175,18 @@ class Decomposition:
             per_part.append([part.coordinates(vector) for part in self._parts[number]])
         found = []
         for block in self.blocks:
-            product = np.ones(1)
+            product: Floats = np.ones(1)
             for number, place in enumerate(block.parts):
-                product = np.kron(product, per_part[number][place])
+                product = np.asarray(np.kron(product, per_part[number][place]), np.float64)
             turned = block.rotation.T @ product
             found.append(np.where(np.abs(turned) > _ROUNDING * np.abs(turned).max(initial=0.0), turned, 0.0))
         return tuple(found)
 
     def _product(self, block: Block, query: MarginalQuery) -> Floats:
-        product = np.ones((1, 1))
+        product: Floats = np.ones((1, 1))
         for number, attribute in enumerate(self.schema.attributes):
             part = self._parts[number][block.parts[number]]
-            product = np.kron(product, part.matrices[_partition(query, attribute.name)])
+            product = np.asarray(np.kron(product, part.matrices[_partition(query, attribute.name)]), np.float64)
         return product
 
     def _block(self, choice: tuple[int, ...]) -> Block:
@@ -245,7 +245,8 @@ def _indicators(query: MarginalQuery, factor: int, answers: int) -> Floats:
     axis = query.axis_map(_attribute_name(query, factor))
     if axis is None:
         raise ValueError("a factor has a map")
-    return (axis[None, :] == np.arange(answers)[:, None]).astype(np.float64)
+    counted: Floats = (axis[None, :] == np.arange(answers)[:, None]).astype(np.float64)
+    return counted
 
 
 def _partition(query: MarginalQuery, attribute: str) -> Partition:
@@ -262,7 +263,8 @@ def _groups(partition: Partition, levels: int) -> Floats:
     if partition is None:
         return np.ones((1, levels))
     groups = np.array(partition)
-    return (groups[None, :] == np.unique(groups[groups != OMITTED])[:, None]).astype(np.float64)
+    held: Floats = (groups[None, :] == np.unique(groups[groups != OMITTED])[:, None]).astype(np.float64)
+    return held
 
 
 def _within(classes: Floats, partition: Partition) -> Floats:
@@ -286,7 +288,7 @@ def _parts(levels: int, partitions: Sequence[Partition]) -> tuple[Part, ...]:
     atom_of_level = _labels(signatures)
     sizes = np.bincount(atom_of_level)
     first = np.unique(atom_of_level, return_index=True)[1]
-    keys = [_kinds(each, first, atom_of_level) for each in coarse]
+    keys = [_kinds(each, first) for each in coarse]
     kinds = _labels(list(zip(sizes.tolist(), *keys, strict=True)))
     atoms = _normal_indicators(atom_of_level)
     classes = _normal_indicators(kinds) @ atoms
@@ -298,7 +300,9 @@ def _parts(levels: int, partitions: Sequence[Partition]) -> tuple[Part, ...]:
     for kind in range(int(kinds.max()) + 1):
         members = np.flatnonzero(kinds == kind)
         if len(members) > 1:
-            alone = {each: key[members[0]] == _ALONE for each, key in zip(coarse, keys, strict=True)}
+            alone: dict[Partition, bool] = {
+                each: key[members[0]] == _ALONE for each, key in zip(coarse, keys, strict=True)
+            }
             numbers = tuple(_of_contrast(each, alone, int(sizes[members[0]])) for each in partitions)
             contrasts.setdefault(numbers, []).append((atoms[members], classes[kind : kind + 1]))
     for numbers, spaces in contrasts.items():
@@ -320,18 +324,18 @@ def _of_contrast(partition: Partition, alone: Mapping[Partition, bool], size: in
     return float(size) if alone[partition] else 0.0
 
 
-def _kinds(partition: tuple[int, ...], first: Ints, atom_of_level: Ints) -> list[int]:
+def _kinds(partition: tuple[int, ...], first: Ints) -> list[int]:
     """Return per atom what alike atoms have in common in a partition: the group, `_ALONE`, or `OMITTED`.
 
     Args:
         partition: group of each level.
         first: the first level of each atom.
-        atom_of_level: ``int64[levels]``.
     """
     groups = np.array(partition)
     atoms_in = np.bincount(groups[first][groups[first] >= 0], minlength=int(groups.max()) + 1)
     group = groups[first]
-    return np.where(group == OMITTED, OMITTED, np.where(atoms_in[group] == 1, _ALONE, group)).tolist()
+    found: list[int] = np.where(group == OMITTED, OMITTED, np.where(atoms_in[group] == 1, _ALONE, group)).tolist()
+    return found
 
 
 def _labels(keys: Sequence[object]) -> Ints:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -182,13 +182,15 @@ def _geography(
     header: Header, number: Ints, areas: dict[str, Texts], table: _Table, status: dict[str, Flags]
 ) -> Geography:
     order = np.argsort(number, kind="stable")
-    geography = Geography(
+    known = {name: flags[order] for name, flags in status.items()}
+    return Geography(
         texts_of_numbers(number[order], 15),
         {kind: codes_of_texts(texts[order]) for kind, texts in areas.items()},
+        incorporated=known.get("incorporated"),
+        governed=known.get("governed"),
         source=header.path.name,
         warnings=tuple(table.warnings),
     )
-    return replace(geography, **{name: flags[order] for name, flags in status.items()})
 
 
 def _merge_school_districts(table: _Table, areas: dict[str, Texts]) -> None:

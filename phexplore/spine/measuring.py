@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -104,7 +105,7 @@ def known_steps(exact: Mapping[str, Sequence[MarginalQuery]]) -> tuple[tuple[Kno
         {frozenset(queries) for queries in exact.values() if queries},
         key=lambda queries: (sum(query.answers for query in queries), sorted(query.name for query in queries)),
     )
-    for smaller, larger in zip(sets, sets[1:], strict=False):
+    for smaller, larger in itertools.pairwise(sets):
         missing = [query for query in smaller if not any(other.determines(query) for other in larger)]
         if missing:
             raise PhexploreError(

@@ -190,9 +190,10 @@ def settings_from(entries: Mapping[str, Any]) -> SpineSettings:
     for name in entries:
         if name not in known:
             raise UnknownNameError("setting of a spine", name, list(known))
-    return SpineSettings(
-        **{name: tuple(value) if isinstance(value, list) else value for name, value in entries.items()}
-    )
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in entries.items()
+    }
+    return SpineSettings(**values)
 
 
 def settings_json(settings: SpineSettings) -> dict[str, Any]:
@@ -216,7 +217,7 @@ def settings_of(choice: SpineChoice) -> SpineSettings:
     if choice.kind not in KINDS:
         raise UnknownNameError("kind of spine", choice.kind, list(KINDS))
     read = _Reader(dict(choice.settings))
-    own = {"bypass": _bypass_of_kind(choice.kind)}
+    own: dict[str, Any] = {"bypass": _bypass_of_kind(choice.kind)}
     own |= {name: read.text(name) for name in _OWN if name != "targets" and name in read.entries}
     if choice.kind == "standard":
         return SpineSettings(**own)

@@ -100,7 +100,9 @@ def _spine(content: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Spine:
     geography = Geography(
         texts_of_numbers(arrays["blocks"].astype(np.int64), _GEOID),
         areas,
-        *(arrays.get(name) for name in _FLAGS),
+        arrays.get("quarters"),
+        arrays.get("incorporated"),
+        arrays.get("governed"),
         source=str(content["source"]),
     )
     order = arrays["order"].astype(np.int64)

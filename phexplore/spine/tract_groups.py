@@ -14,15 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from phexplore.spine.settings import SpineSettings
-
-if TYPE_CHECKING:
-    from phexplore.spine.geography import Geography
 
 Ints = NDArray[np.int64]
 
@@ -130,7 +126,7 @@ def _levels(
         found.append(_Level(unit_of, rows, added, subtracted))
         cost, rest = np.minimum(added, subtracted + 1), np.minimum(subtracted, added + 1)
         below = count
-        place = [each for each, level in enumerate(above) if level is ids][0]
+        place = next(each for each, level in enumerate(above) if level is ids)
         if place:
             unit_of = np.empty(below, np.int64)
             unit_of[ids] = above[place - 1]
