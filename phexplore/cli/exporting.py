@@ -11,6 +11,7 @@ from phexplore.cli.source import require_phsafe
 from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.files.phsafe_config import write_config
 from phexplore.files.whole import write_whole
+from phexplore.model.group_sizes import GroupSizes
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.scenario import Scenario
 from phexplore.model.subspace import Subspace
@@ -38,6 +39,13 @@ def export_scenario(scenario: Scenario, form: str, out: Path) -> list[Path]:
 
     if isinstance(scenario.method, Subspace):
         return _export_subspace(scenario, form, out)
+    if isinstance(scenario.method, GroupSizes):
+        from phexplore.report.group_sizes_export import FORMATS, export_group_sizes
+
+        content = export_group_sizes(scenario, form)
+        target = out / f"parameters{FORMATS[form]}" if out.is_dir() else out
+        write_whole(target, content)
+        return [target]
     if form == INI_FORMAT:
         return _export_ini(scenario, out)
     exporter = SCENARIO_EXPORTERS.get(form)
@@ -94,6 +102,10 @@ def export_run(run: Path, form: str, out: Path) -> list[Path]:
     """
     from phexplore.report.known import run_exporters
 
+    if (run / SPEC_FILE).is_file() and isinstance(load_spec(run).scenario.method, GroupSizes):
+        from phexplore.report.group_sizes_run import write_group_sizes_report
+
+        return write_group_sizes_report(run, form, out, datetime.now(UTC))
     if (run / SPEC_FILE).is_file() and isinstance(load_spec(run).scenario.method, Subspace):
         from phexplore.report.subspace_run import write_subspace_report
 
