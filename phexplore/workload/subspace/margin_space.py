@@ -123,18 +123,11 @@ class MarginSpace:
         """
         for choice in self._choices:
             if all(_below(other, choice) for other in self._choices):
-                return self._block_numbers(choice)
+                return _block_numbers(self._chains, choice)
         raise InvariantError(
             "No invariant implies all others, so the cells do not fall into separate totals.",
             "Keep disjoint totals only, or choose a projected mechanism.",
         )
-
-    def _block_numbers(self, choice: Choice) -> Integers:
-        numbers = np.zeros(self._shape, dtype=np.int64)
-        for axis, level in enumerate(choice):
-            partition = self._chains[axis][level]
-            numbers = numbers * partition.blocks + self._along(axis, partition.block)
-        return numbers.reshape(-1)
 
     @cached_property
     def reports(self) -> tuple[RowReport, ...]:
@@ -156,7 +149,7 @@ class MarginSpace:
         return tuple(found)
 
     def _along(self, axis: int, values: Integers) -> Integers:
-        return values.reshape([-1 if place == axis else 1 for place in range(len(self._shape))])
+        return _along(values, axis, len(self._shape))
 
     def _block_size(self, choice: Choice) -> Exact:
         """Return the size of each cell's block: one number where all blocks are alike, else an array that broadcasts."""
@@ -320,6 +313,28 @@ class MarginSpace:
         return int(np.count_nonzero(self.unit_variances().numerators == 0))
 
 
+def total_blocks(axes: Sequence[Axis], total: Totals) -> Integers:
+    """Return the block of each cell under some totals: ``int64[cells]``.
+
+    Raises:
+        InvariantError: a name is unknown, or two names belong to one axis.
+    """
+    chains = [_chain(axis, set(total.by)) for axis in axes]
+    return _block_numbers(chains, _choice(total, axes, chains))
+
+
+def _block_numbers(chains: Sequence[Sequence[Partition]], choice: Choice) -> Integers:
+    numbers = np.zeros([len(chain[0].block) for chain in chains], dtype=np.int64)
+    for axis, level in enumerate(choice):
+        partition = chains[axis][level]
+        numbers = numbers * partition.blocks + _along(partition.block, axis, len(chains))
+    return numbers.reshape(-1)
+
+
+def _along(values: Integers, axis: int, axes: int) -> Integers:
+    return values.reshape([-1 if place == axis else 1 for place in range(axes)])
+
+
 def _chain(axis: Axis, used: set[str]) -> list[Partition]:
     """Return the partitions of an axis that matter, each refining the one before."""
     parts = [
@@ -374,19 +389,40 @@ def _moebius(covered: set[Choice]) -> list[tuple[Choice, int]]:
 
 def _pair_kinds(chain: Sequence[Partition]) -> Iterator[tuple[int, tuple[int, ...], tuple[int, ...]]]:
     """Yield what pairs of levels of an axis exist: how far they agree, and the block sizes of each along the chain."""
-    profiles = np.stack([partition.sizes[partition.block] for partition in chain], axis=1)
-    seen: set[tuple[int, tuple[int, ...], tuple[int, ...]]] = set()
-    for profile in {tuple(row) for row in profiles.tolist()}:
-        seen.add((len(chain) - 1, profile, profile))
+    table = np.stack([partition.sizes[partition.block] for partition in chain], axis=1)
+    # Most axes have few profiles; the common one, a single profile, needs no sorting of rows.
+    alike = bool((table == table[0]).all())
+    distinct, numbers = (table[:1], np.zeros(len(table), dtype=np.int64)) if alike else _rows_of(table)
+    profiles = [tuple(row) for row in distinct.tolist()]
+    seen = {(len(chain) - 1, profile, profile) for profile in profiles}
     for level, (coarse, fine) in enumerate(itertools.pairwise(chain)):
-        # Per block of the coarse partition: the profiles of its fine blocks, two of them being enough of each.
-        inside: dict[int, dict[tuple[int, ...], set[int]]] = {}
-        for place, profile in enumerate(profiles.tolist()):
-            own = inside.setdefault(int(coarse.block[place]), {}).setdefault(tuple(profile), set())
-            if len(own) < 2:
-                own.add(int(fine.block[place]))
-        for kinds in inside.values():
-            for (one, blocks), (other, others) in itertools.product(kinds.items(), repeat=2):
-                if len(blocks | others) > 1:
-                    seen.add((level, one, other))
+        for kinds in _kinds_inside(coarse, fine, numbers, len(profiles)):
+            for (one, count, block), (other, _, other_block) in itertools.product(kinds, repeat=2):
+                if count > 1 if one == other else block != other_block or count > 1:
+                    seen.add((level, profiles[one], profiles[other]))
     yield from seen
+
+
+def _rows_of(table: Integers) -> tuple[Integers, Integers]:
+    distinct, numbers = np.unique(table, axis=0, return_inverse=True)
+    return distinct, numbers.reshape(-1)
+
+
+def _kinds_inside(
+    coarse: Partition, fine: Partition, numbers: Integers, profiles: int
+) -> Iterator[list[tuple[int, int, int]]]:
+    """Yield per coarse block its profiles with the number of their fine blocks and one of these; equal lists once."""
+    firsts = np.unique(numbers * fine.blocks + fine.block, return_index=True)[1]
+    places = coarse.block[firsts] * profiles + numbers[firsts]
+    keys, first, counts = np.unique(places, return_index=True, return_counts=True)
+    blocks, own = keys // profiles, keys % profiles
+    starts = np.flatnonzero(np.diff(blocks, prepend=-1))
+    known: set[tuple[tuple[int, int], ...]] = set()
+    for part in np.split(np.arange(len(keys)), starts[1:]):
+        mark = tuple((int(own[key]), min(int(counts[key]), 2)) for key in part)
+        # A list of single fine blocks may share them, so only lists whose blocks are many are known by their mark.
+        if mark in known:
+            continue
+        if all(count > 1 for _, count in mark):
+            known.add(mark)
+        yield [(int(own[key]), int(counts[key]), int(fine.block[firsts[first[key]]])) for key in part]

@@ -23,7 +23,7 @@ from phexplore.model.subspace import (
     Totals,
 )
 from phexplore.workload.subspace.exact import Integers
-from phexplore.workload.subspace.margin_space import MarginSpace, NotNestedError
+from phexplore.workload.subspace.margin_space import MarginSpace, NotNestedError, total_blocks
 from phexplore.workload.subspace.matrix_space import MatrixSpace
 from phexplore.workload.subspace.spaces import InvariantError, NullSpace
 
@@ -82,7 +82,7 @@ def expand(axes: Sequence[Axis], total: Totals) -> list[LinearCount]:
     Raises:
         InvariantError: a name is unknown.
     """
-    blocks = MarginSpace(axes, [total]).finest_blocks() if total.by else np.zeros(_cells(axes), dtype=np.int64)
+    blocks = total_blocks(axes, total)
     order = np.argsort(blocks, kind="stable")
     starts = np.flatnonzero(np.diff(blocks[order], prepend=-1))
     one = Fraction(1)
@@ -90,10 +90,6 @@ def expand(axes: Sequence[Axis], total: Totals) -> list[LinearCount]:
         LinearCount(f"{total} at {cell_text(axes, int(cells[0]), total.by)}", tuple((int(cell), one) for cell in cells))
         for cells in np.split(order, starts[1:])
     ]
-
-
-def _cells(axes: Sequence[Axis]) -> int:
-    return math.prod(axis.size for axis in axes)
 
 
 def cell_text(axes: Sequence[Axis], cell: int, by: Sequence[str] | None = None) -> str:

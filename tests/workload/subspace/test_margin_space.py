@@ -137,3 +137,32 @@ def test_that_crossing_groupings_are_refused():
     axis = Axis("cell", 4, groupings=(Grouping("x", tuple("aabb")), Grouping("y", tuple("abab"))))
     with pytest.raises(NotNestedError, match="x and y"):
         MarginSpace((axis,), [Totals(("x",)), Totals(("y",))])
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_that_random_nested_groupings_agree_with_the_dense_projection(seed):
+    random = np.random.default_rng(seed)
+    size = int(random.integers(3, 9))
+    states = np.sort(random.integers(0, 4, size))
+    regions = states // 2
+    axis = Axis(
+        "county",
+        size,
+        groupings=(Grouping("state", tuple(map(str, states))), Grouping("region", tuple(map(str, regions)))),
+    )
+    other = Axis("sex", int(random.integers(1, 4)))
+    names = [(), ("region",), ("state",), ("sex",), ("region", "sex"), ("state", "sex"), ("county",)]
+    totals = [Totals(names[k]) for k in random.choice(len(names), int(random.integers(1, 4)), replace=False)]
+    matrix = dense_matrix((axis, other), totals)
+    if np.linalg.matrix_rank(matrix) == matrix.shape[1]:
+        with pytest.raises(InvariantError):
+            MarginSpace((axis, other), totals)
+        return
+    space, projection = MarginSpace((axis, other), totals), dense_projection(matrix)
+    assert space.rank == np.linalg.matrix_rank(matrix)
+    assert np.allclose(space.unit_variances().values, np.diag(projection))
+    assert float(space.squared_sensitivity()) == pytest.approx(pair_sensitivity(projection), abs=1e-9)
+    noise = random.integers(-1000, 1000, space.size)
+    exact = space.project(noise)
+    assert np.allclose(exact.values, projection @ noise)
+    assert space.broken(exact, np.zeros(space.size, dtype=np.int64), 1) == 0
