@@ -23,7 +23,8 @@ def load_scenario(text: str) -> Scenario:
     """Return the scenario that `text` names.
 
     Args:
-        text: a preset id, ``FILE.phx``, ``FILE.phx#NAME``, or the path of a production ``config.json`` or DAS ``.ini``.
+        text: a preset id, ``FILE.phx``, ``FILE.phx#NAME``, or the path of a production ``config.json``, a DAS ``.ini``
+            or a workbook (``.xlsx``).
 
     Raises:
         UnknownNameError: neither a preset nor a file.
@@ -72,6 +73,8 @@ def parse_states(text: str) -> tuple[str, ...] | None:
 
 
 def _from_file(path: Path, name: str) -> tuple[Scenario, tuple[Issue, ...]]:
+    if path.suffix.lower() == ".xlsx":
+        return _from_workbook(path)
     content = read_text(path)
     if path.suffix == ".phx" or _is_project(content):
         project = read_project(content, name=path.name)
@@ -95,6 +98,17 @@ def _stated_scenario(content: str) -> dict[str, Any] | None:
         return None
     method = value.get("method") if isinstance(value, dict) else None
     return value if isinstance(method, dict) and "kind" in method else None
+
+
+def _from_workbook(path: Path) -> tuple[Scenario, tuple[Issue, ...]]:
+    from phexplore.report.workbook_read import read_workbook  # a workbook alone pays for openpyxl
+
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        issue = Issue((str(path),), f"The file cannot be read: {error.strerror or error}.", "Check the name.")
+        raise InputProblemsError([issue]) from error
+    return read_workbook(content, path.name)
 
 
 def _is_project(content: str) -> bool:

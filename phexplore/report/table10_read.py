@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from phexplore.catalog.tables import tables
 from phexplore.errors import PhexploreError
+from phexplore.files.xlsx_limits import refuse_bombs
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.keys import LEVELS, PopulationGroupLevel, QueryKey, TableId
 from phexplore.model.numbers import Budget, Unlimited, exact_text, parse_budget, parse_exact
@@ -52,7 +53,7 @@ class Table10Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class _Cell:
+class GridCell:
     """A cell as found.
 
     Attributes:
@@ -84,7 +85,8 @@ def read_table10(content: bytes, name: str = "Table 10") -> list[Table10Entry]:
     Raises:
         InputProblemsError: everything that is wrong, each with its cell; nothing is returned then.
     """
-    grids = _workbook(content, name) if content.startswith(_ZIP_START) else [_csv_grid(content, name)]
+    is_workbook = content.startswith(_ZIP_START)
+    grids = [grid for _, grid in sheet_grids(content, name)] if is_workbook else [_csv_grid(content, name)]
     for grid in grids:
         if (header := _find_header(grid)) is not None:
             return _Lines(grid, *header).read()
@@ -99,10 +101,10 @@ def read_table10(content: bytes, name: str = "Table 10") -> list[Table10Entry]:
     )
 
 
-_Grid = list[list[_Cell]]
+Grid = list[list[GridCell]]
 
 
-def _csv_grid(content: bytes, name: str) -> _Grid:
+def _csv_grid(content: bytes, name: str) -> Grid:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -111,11 +113,11 @@ def _csv_grid(content: bytes, name: str) -> _Grid:
         raise InputProblemsError([issue]) from error
     delimiter = _delimiter(text)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    grid: _Grid = []
+    grid: Grid = []
     try:
         for row in reader:
             line = reader.line_num
-            cells = [_Cell(cell.strip(), (name,), line, column) for column, cell in enumerate(row, start=1)]
+            cells = [GridCell(cell.strip(), (name,), line, column) for column, cell in enumerate(row, start=1)]
             # Where semicolons separate cells, a comma is the decimal sign.
             grid.append([(_with_point if delimiter == ";" else _unambiguous)(cell) for cell in cells])
     except csv.Error as error:
@@ -124,11 +126,11 @@ def _csv_grid(content: bytes, name: str) -> _Grid:
     return grid
 
 
-def _with_point(cell: _Cell) -> _Cell:
+def _with_point(cell: GridCell) -> GridCell:
     return replace(cell, text=cell.text.replace(",", ".")) if _DECIMAL_COMMA.fullmatch(cell.text) else cell
 
 
-def _unambiguous(cell: _Cell) -> _Cell:
+def _unambiguous(cell: GridCell) -> GridCell:
     """Return the cell, marked if it may be a thousand or one with decimals: neither is guessed."""
     if not _GROUPED.fullmatch(cell.text):
         return cell
@@ -143,7 +145,13 @@ def _delimiter(text: str) -> str:
     return ","
 
 
-def _workbook(content: bytes, name: str) -> list[_Grid]:
+def sheet_grids(content: bytes, name: str) -> list[tuple[str, Grid]]:
+    """Return the sheets of a workbook, each with its title and its cells.
+
+    Raises:
+        InputProblemsError: it is no workbook, too large when unpacked, or holds what no table of parameters does.
+    """
+    refuse_bombs(content, name)
     import openpyxl  # noqa: PLC0415 - only an import of a workbook pays for it
 
     try:
@@ -155,31 +163,31 @@ def _workbook(content: bytes, name: str) -> list[_Grid]:
     except (zipfile.BadZipFile, KeyError, ValueError, OSError, TypeError, AttributeError, SyntaxError) as error:
         issue = Issue((name,), f"the workbook cannot be opened: {error}", "Save it as XLSX again.")
         raise InputProblemsError([issue]) from error
-    return [_sheet(name, sheet, formulas[sheet.title]) for sheet in values.worksheets]
+    return [(sheet.title, _sheet(name, sheet, formulas[sheet.title])) for sheet in values.worksheets]
 
 
-def _sheet(name: str, values: Any, formulas: Any) -> _Grid:
+def _sheet(name: str, values: Any, formulas: Any) -> Grid:
     return [
         [_sheet_cell(name, values.title, value, formula) for value, formula in zip(row, written, strict=True)]
         for row, written in zip(values.iter_rows(), formulas.iter_rows(), strict=True)
     ]
 
 
-def _sheet_cell(name: str, sheet: str, cell: Any, written: Any) -> _Cell:
+def _sheet_cell(name: str, sheet: str, cell: Any, written: Any) -> GridCell:
     path = (name, f"{sheet}!{cell.coordinate}")
     match cell.value:
         case None if written.data_type == "f":
-            return _Cell("", path, trouble="holds a formula whose value was not saved")
+            return GridCell("", path, trouble="holds a formula whose value was not saved")
         case None:
-            return _Cell("", path)
+            return GridCell("", path)
         case bool():
-            return _Cell(str(cell.value), path, trouble=f"holds {cell.value}, not a number")
+            return GridCell(str(cell.value), path, trouble=f"holds {cell.value}, not a number")
         case dt.date() | dt.time() | dt.timedelta():
-            return _Cell(str(cell.value), path, trouble=f"holds the date or time {cell.value}, not a number")
+            return GridCell(str(cell.value), path, trouble=f"holds the date or time {cell.value}, not a number")
         case int() | float():
-            return _Cell(_shortest(cell.value), path, rounded=True)
+            return GridCell(_shortest(cell.value), path, rounded=True)
         case _:
-            return _unambiguous(_Cell(str(cell.value).strip(), path))
+            return _unambiguous(GridCell(str(cell.value).strip(), path))
 
 
 def _shortest(value: float) -> str:
@@ -190,7 +198,7 @@ def _shortest(value: float) -> str:
 _BUDGET_HEADERS = (PAPER_HEADERS[4], EXACT_HEADER, PAPER_HEADERS[5])
 
 
-def _find_header(grid: _Grid) -> tuple[int, dict[str, int]] | None:
+def _find_header(grid: Grid) -> tuple[int, dict[str, int]] | None:
     """Return the line of the header and the place of each known column."""
     known = {header.casefold(): header for header in (*PAPER_HEADERS, EXACT_HEADER)}
     for number, line in enumerate(grid[:_SEARCHED_LINES]):
@@ -220,7 +228,7 @@ _LEVELS = {
 class _Lines:
     """Reads the lines below a header and collects what is wrong with them."""
 
-    grid: _Grid
+    grid: Grid
     header: int
     places: dict[str, int]
     issues: list[Issue] = field(default_factory=list)
@@ -228,7 +236,7 @@ class _Lines:
     def read(self) -> list[Table10Entry]:
         entries: dict[QueryKey, Table10Entry] = {}
         thresholds: dict[TableId, int] = {}
-        table, threshold = _Cell("", ()), _Cell("", ())
+        table, threshold = GridCell("", ()), GridCell("", ())
         for line in self.grid[self.header + 1 :]:
             if not any(cell.text for cell in line):
                 continue
@@ -248,17 +256,17 @@ class _Lines:
             raise InputProblemsError(self.issues)
         return list(entries.values())
 
-    def cell(self, line: Sequence[_Cell], header: str) -> _Cell:
+    def cell(self, line: Sequence[GridCell], header: str) -> GridCell:
         place = self.places.get(header)
         if place is None or place >= len(line):
-            last = line[-1] if line else _Cell("", ())
-            return _Cell("", last.path, last.line)
+            last = line[-1] if line else GridCell("", ())
+            return GridCell("", last.path, last.line)
         return line[place]
 
-    def report(self, cell: _Cell, sentence: str, remedy: str) -> None:
+    def report(self, cell: GridCell, sentence: str, remedy: str) -> None:
         self.issues.append(Issue(cell.path, sentence, remedy, line=cell.line, column=cell.column))
 
-    def entry(self, line: Sequence[_Cell], table_cell: _Cell, threshold_cell: _Cell) -> Table10Entry | None:
+    def entry(self, line: Sequence[GridCell], table_cell: GridCell, threshold_cell: GridCell) -> Table10Entry | None:
         before = len(self.issues)
         query = self.query(table_cell, self.cell(line, PAPER_HEADERS[2]))
         threshold = self.threshold(query, threshold_cell)
@@ -268,7 +276,7 @@ class _Lines:
             return None
         return Table10Entry(query, target, threshold, budget)
 
-    def query(self, table_cell: _Cell, level_cell: _Cell) -> QueryKey | None:
+    def query(self, table_cell: GridCell, level_cell: GridCell) -> QueryKey | None:
         measured = [product.id for product in tables().values() if product.measured]
         table, level = TableId(table_cell.text), self.level(level_cell)
         if table not in measured:
@@ -286,14 +294,14 @@ class _Lines:
             return None
         return QueryKey(table, level)
 
-    def level(self, cell: _Cell) -> PopulationGroupLevel | None:
+    def level(self, cell: GridCell) -> PopulationGroupLevel | None:
         text = " ".join(cell.text.removeprefix("(").removesuffix(")").split()).casefold()
         if (level := _LEVELS.get(text)) is None:
             known = _list(f"({level.title})" for level in LEVELS)
             self.report(cell, f"{cell.text!r} is not a population-group level", f"Known: {known}.")
         return level
 
-    def threshold(self, query: QueryKey | None, cell: _Cell) -> int | None:
+    def threshold(self, query: QueryKey | None, cell: GridCell) -> int | None:
         if query is None:
             return None
         truncated, text = tables()[query.table].truncated, cell.text
@@ -312,7 +320,7 @@ class _Lines:
             )
         return None
 
-    def target(self, cell: _Cell) -> Fraction | None:
+    def target(self, cell: GridCell) -> Fraction | None:
         if not cell.text and not cell.trouble:
             return None
         target = self.number(cell, parse_exact)
@@ -320,9 +328,9 @@ class _Lines:
             self.report(cell, f"a margin of error is more than 0 people, got {cell.text}", "Enter a positive number.")
         return target
 
-    def budget(self, cells: Sequence[_Cell]) -> Budget | None:
+    def budget(self, cells: Sequence[GridCell]) -> Budget | None:
         """Return the one budget that the unbounded, the exact and the bounded cell state."""
-        stated: list[tuple[_Cell, Budget]] = []
+        stated: list[tuple[GridCell, Budget]] = []
         for cell, header in zip(cells, _BUDGET_HEADERS, strict=True):
             is_bounded = header == PAPER_HEADERS[5]
             if (not cell.text and not cell.trouble) or (is_bounded and cell.trouble and not cell.text):
@@ -348,7 +356,7 @@ class _Lines:
                 return None
         return best
 
-    def number(self, cell: _Cell, parse: Callable[[str], Parsed]) -> Parsed | None:
+    def number(self, cell: GridCell, parse: Callable[[str], Parsed]) -> Parsed | None:
         if cell.trouble:
             self.report(cell, cell.trouble, "Enter it as plain text like 1000, 0.25 or 1/3.")
             return None
@@ -360,11 +368,11 @@ class _Lines:
 
     def confirm_new(
         self,
-        line: Sequence[_Cell],
+        line: Sequence[GridCell],
         entry: Table10Entry,
         entries: dict[QueryKey, Table10Entry],
         thresholds: dict[TableId, int],
-        cell: _Cell,
+        cell: GridCell,
     ) -> None:
         """Report a query that comes twice, and a table with two thresholds."""
         table = entry.query.table
@@ -376,7 +384,7 @@ class _Lines:
             self.report(cell, sentence, "A table has one threshold; make its lines agree.")
 
 
-def _agrees(cell: _Cell, value: Budget, best: Budget) -> bool:
+def _agrees(cell: GridCell, value: Budget, best: Budget) -> bool:
     if value == best:
         return True
     if not cell.rounded or isinstance(value, Unlimited) or isinstance(best, Unlimited):

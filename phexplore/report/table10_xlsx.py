@@ -19,8 +19,9 @@ from phexplore.report.table10 import (
     forecast_columns,
     table10_rows,
 )
+from phexplore.report.workbook_sheets import write_levels, write_settings, write_thresholds
 
-PARAMETER_SHEET = "Parameters and MOE"
+PARAMETER_SHEET = "Budgets"
 ABOUT_SHEET = "About"
 
 _DIGITS_OF_A_CELL = 15
@@ -59,6 +60,9 @@ def table10_xlsx(snapshot: ScenarioSnapshot) -> bytes:
     created = snapshot.now.astimezone(UTC).replace(tzinfo=None)
     book.set_properties({"title": snapshot.scenario.name, "author": "", "comments": "", "created": created})
     _write_parameters(book, snapshot)
+    write_levels(book, snapshot.scenario)
+    write_thresholds(book, snapshot.scenario)
+    write_settings(book, snapshot.scenario)
     _write_about(book, snapshot)
     book.close()
     return buffer.getvalue()

@@ -273,3 +273,11 @@ def test_that_a_committee_gets_a_matrix_and_a_draft(capsys, tmp_path):
 )
 def test_that_what_cannot_be_compared_is_a_sentence(capsys, arguments, status):
     assert call(capsys, *arguments)[0] == status
+
+
+def test_that_a_workbook_is_a_scenario_like_any_other(capsys, tmp_path):
+    out = tmp_path / "p.xlsx"
+    assert call(capsys, "export", "sdhc-2020-us", "--format", "xlsx", "--out", out)[0] == DONE
+    assert json.loads(call(capsys, "diff", "sdhc-2020-us", out, "--json")[1])["parameters"] == []
+    out.write_bytes(out.read_bytes()[:1000])
+    assert call(capsys, "check", out)[0] == BAD_INPUT

@@ -160,7 +160,7 @@ class TestAnEditedWorkbook:
     @pytest.fixture
     def sheet(self, us):
         self.book = openpyxl.load_workbook(io.BytesIO(table10_xlsx(scenario_snapshot(us, NOW))))
-        return self.book["Parameters and MOE"]
+        return self.book["Budgets"]
 
     def read(self):
         buffer = io.BytesIO()
@@ -185,7 +185,7 @@ class TestAnEditedWorkbook:
 
     def test_that_a_bounded_value_typed_over_the_formula_must_agree(self, sheet):
         sheet["F2"] = 0.9
-        assert [place for place, _ in self.problems()] == ["b.xlsx › Parameters and MOE!F2"]
+        assert [place for place, _ in self.problems()] == ["b.xlsx › Budgets!F2"]
         sheet["E2"] = None
         assert self.read()["PH1_num/usa_*"].budget == Fraction("0.45")
 
@@ -194,15 +194,15 @@ class TestAnEditedWorkbook:
         sheet["E3"] = True
         sheet["E4"] = "=1+1"
         assert [(place, sentence.split(",")[0]) for place, sentence in self.problems()] == [
-            ("b.xlsx › Parameters and MOE!E2", "holds the date or time 2026-01-03 00:00:00"),
-            ("b.xlsx › Parameters and MOE!E3", "holds True"),
-            ("b.xlsx › Parameters and MOE!E4", "holds a formula whose value was not saved"),
+            ("b.xlsx › Budgets!E2", "holds the date or time 2026-01-03 00:00:00"),
+            ("b.xlsx › Budgets!E3", "holds True"),
+            ("b.xlsx › Budgets!E4", "holds a formula whose value was not saved"),
         ]
 
     def test_that_a_stale_exact_text_contradicts_an_edited_number(self, us):
         precise = set_budget(us, parse_query("PH1_num/usa_*"), Fraction("0.12345678901234567890123"))
         self.book = openpyxl.load_workbook(io.BytesIO(table10_xlsx(scenario_snapshot(precise, NOW))))
-        sheet = self.book["Parameters and MOE"]
+        sheet = self.book["Budgets"]
         assert self.read()["PH1_num/usa_*"].budget == Fraction("0.12345678901234567890123")
         sheet["E2"] = 0.2
         ((place, sentence),) = self.problems()

@@ -43,7 +43,7 @@ def test_that_a_budget_no_number_cell_can_hold_stands_beside_as_text(us):
 def test_that_the_header_stays_in_sight_and_the_second_sheet_says_what_the_numbers_mean(us):
     snapshot = scenario_snapshot(us, NOW)
     book = opened(table10_xlsx(snapshot))
-    assert book.sheetnames == ["Parameters and MOE", "About"]
+    assert book.sheetnames == ["Budgets", "Levels", "Thresholds", "Settings", "About"]
     assert book.worksheets[0].freeze_panes == "D2"
     said = {row[0].value: row[1].value for row in book["About"].iter_rows() if row[0].value}
     assert said["Bounded ρ, total"] == "2.514562"
