@@ -110,6 +110,10 @@ def export_run(run: Path, form: str, out: Path) -> list[Path]:
         from phexplore.report.subspace_run import write_subspace_report
 
         return write_subspace_report(run, form, out, datetime.now(UTC))
+    if (run / SPEC_FILE).is_file() and isinstance(load_spec(run).scenario.method, TopDown):
+        from phexplore.report.topdown_run import write_topdown_report
+
+        return write_topdown_report(run, form, out, datetime.now(UTC))
     exporters = run_exporters()
     if (exporter := exporters.get(form)) is None:
         raise UnknownNameError("format", form, list(exporters))

@@ -187,6 +187,15 @@ class Tally:
         if self._groups is not None and self._group_truth is not None:
             self._shares.append(group_shares(self._group_truth, self._answers(estimate, self._groups)))
 
+    @property
+    def queries(self) -> tuple[MarginalQuery, ...]:
+        """The total, then what is measured at this level."""
+        return tuple(self._queries)
+
+    def distribution(self, query: MarginalQuery) -> ErrorDistribution:
+        """Return the errors of a query over all trials added so far."""
+        return self._queries[query].distribution()
+
     def entries(self) -> Iterator[dict[str, Any]]:
         """Yield one entry of ``metrics`` per query."""
         for tally in self._queries.values():
@@ -226,9 +235,13 @@ class _QueryTally:
         self._one_minus_tvd.append(errors.one_minus_tvd(pairs))
         self._mean_largest.append(errors.mean_largest(pairs))
 
+    def distribution(self) -> ErrorDistribution:
+        """Return the errors of all trials."""
+        return merge(self._errors)
+
     def entry(self) -> dict[str, Any]:
         """Return the figures of all trials."""
-        merged = merge(self._errors)
+        merged = self.distribution()
         sizes = merged.sizes()
         return {
             "query": self._query.name,
