@@ -384,7 +384,7 @@ class _Meaning:
 
     def _spine(self, schema: str, levels: tuple[str, ...]) -> SpineChoice:
         given = dict(self._spine_settings())
-        defaults = _production_defaults(schema, levels)
+        defaults = production_defaults(schema, levels)
         settings = {key: given.get(key, defaults.get(key)) for key in (*defaults, *given)}
         kind = "standard"
         if (value := self.ini.get("geodict", "spine")) is not None:
@@ -413,7 +413,7 @@ def setting_of(key: str, value: IniValue) -> str:
     return _WORDS.get(value.text.lower(), value.text)
 
 
-def _production_defaults(schema: str, levels: tuple[str, ...]) -> Mapping[str, str]:
+def production_defaults(schema: str, levels: tuple[str, ...]) -> Mapping[str, str]:
     """Return what production assumes where a file is silent: the settings of the published preset of this schema."""
     for entry in topdown_entries().values():
         if entry.method.schema == schema and set(levels) <= set(entry.method.levels):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import isqrt
 from pathlib import PurePosixPath
@@ -21,6 +21,7 @@ from phexplore.files.das_ini_reading import (
     FRAMEWORKS,
     INVARIANTS,
     SPINE_KEYS,
+    production_defaults,
     read_chain,
     spine_section,
 )
@@ -40,6 +41,7 @@ from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery, TopDown
+from phexplore.spine.geodict import geodict_of, same_spine
 from phexplore.workload.schema import load_schema
 
 _FRAMEWORK_WORDS = {framework: word for word, framework in FRAMEWORKS.items()}
@@ -110,11 +112,18 @@ def _confirm(scenario: Scenario, output: IniOutput) -> None:
         back, _ = read_chain(IniChain(output.root, output.files))
     except PhexploreError as error:
         raise ExportError(f"The files would not be readable: {error.sentence}", error.remedy) from error
+    if same_spine(back.topdown.spine, scenario.topdown.spine):
+        back = replace(back, method=replace(back.topdown, spine=scenario.topdown.spine))
     if fingerprint(back) != fingerprint(scenario):
         differing = [name for name in _COMPARED if getattr(back.topdown, name) != getattr(scenario.topdown, name)]
         raise ExportError(
             f"The .ini format cannot say these parameters exactly; it would change {', '.join(differing) or 'them'}.",
-            "Change that part back, or start from the preset of the same product.",
+            " ".join(
+                [
+                    *(geodict_of(scenario.topdown.spine).inexpressible if "spine" in differing else ()),
+                    "Change that part back, or start from the preset of the same product.",
+                ]
+            ),
         )
 
 
@@ -326,7 +335,11 @@ class _Patch:
                 self.set("constraints", f"{written}{level}", ", ".join(new.get(level, ())))
 
     def _spine(self) -> None:
-        old, new = dict(self.old.spine.settings), dict(self.new.spine.settings)
+        if self.old.spine == self.new.spine:
+            return
+        chosen = geodict_of(self.new.spine)
+        old, new = dict(geodict_of(self.old.spine).entries), dict(chosen.entries)
+        self.notes.extend(chosen.inexpressible)
         if self.old.spine.kind != self.new.spine.kind:
             self.set("geodict", "spine", _SPINES[self.new.spine.kind])
             if "prim" in {self.old.spine.kind, self.new.spine.kind}:
@@ -469,10 +482,13 @@ class _Fresh:
             yield "geolevel_leng", ",".join(map(str, reversed(lengths)))
         else:
             self.notes.append("Add geolevel_leng: the lengths of the geocodes of these levels are not known.")
-        settings = dict(method.spine.settings)
-        if "spine" not in settings and method.spine.kind != "standard":
-            yield "spine", _SPINES[method.spine.kind]
-        for key, text in settings.items():
+        chosen = geodict_of(method.spine)
+        self.notes.extend(chosen.inexpressible)
+        silent = not method.spine.settings and "spine" not in production_defaults(method.schema, method.levels)
+        for key, text in chosen.entries:
+            if key == "spine" and silent:
+                # A file without the key means the standard spine where no published one says otherwise.
+                continue
             if spine_section(key) == "geodict":
                 yield key, _setting_text(text)
 

@@ -204,7 +204,7 @@ def settings_json(settings: SpineSettings) -> dict[str, Any]:
     }
 
 
-_OWN = ("targets", "grouping", "tract_groups", "bypass")
+OWN_SETTINGS = ("targets", "grouping", "tract_groups", "bypass")
 """Settings that production's configuration does not have; a scenario keeps them beside production's."""
 
 
@@ -218,7 +218,7 @@ def settings_of(choice: SpineChoice) -> SpineSettings:
         raise UnknownNameError("kind of spine", choice.kind, list(KINDS))
     read = _Reader(dict(choice.settings))
     own: dict[str, Any] = {"bypass": _bypass_of_kind(choice.kind)}
-    own |= {name: read.text(name) for name in _OWN if name != "targets" and name in read.entries}
+    own |= {name: read.text(name) for name in OWN_SETTINGS if name != "targets" and name in read.entries}
     if choice.kind == "standard":
         return SpineSettings(**own)
     targets = read.names("targets", _targets_of_production(choice.kind, read))
