@@ -13,6 +13,7 @@ from phexplore.cli import (
     data_commands,
     decide_commands,
     demo_commands,
+    group_sizes_commands,
     run_commands,
     scenario_commands,
     spine_commands,
@@ -37,6 +38,7 @@ decide_commands.register(app)
 data_commands.register(app)
 run_commands.register(app)
 spine_commands.register(app)
+group_sizes_commands.register(app)
 subspace_commands.register(app)
 demo_commands.register(app)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from phexplore.report.look import ACCENT, ATTENTION, GHOST, INK, MUTED, PAGE_WIDTH, Chart
+from phexplore.report.look import ACCENT, ATTENTION, GHOST, INK, MUTED, PAGE_WIDTH, Chart, plain_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -14,6 +14,20 @@ if TYPE_CHECKING:
 
 COLOURS = (ACCENT, ATTENTION, INK, GHOST, "#0f7b5f", "#8a3ffc", MUTED)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+
+
+def _logarithmic(axes: Axes, *, horizontal: bool = False) -> None:
+    """Make an axis logarithmic, labelled in plain numbers."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter  # noqa: PLC0415 - as late as the figure
+
+    if horizontal:
+        axes.set_xscale("log")
+    else:
+        axes.set_yscale("log")
+    axis = axes.xaxis if horizontal else axes.yaxis
+    axis.set_major_locator(LogLocator(base=10))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: plain_number(value)))
+    axis.set_minor_formatter(NullFormatter())
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +70,7 @@ def errors_by_size_chart(metrics: Sequence[Mapping[str, Any]], finding: str = ""
                 linewidth=1.2,
                 label=f"{level['level']} ({level['regions']:,})",
             )
-        axes.set_yscale("log")
+        _logarithmic(axes)
         axes.set_xticks(range(len(names)), names)
         axes.set_xlabel("size of the group")
         axes.set_ylabel("mean absolute error per region, groups")
@@ -84,7 +98,7 @@ def errors_by_level_chart(metrics: Sequence[Mapping[str, Any]]) -> Chart:
         values = [level["l1"]["mean"] for level in metrics]
         spreads = [level["l1"]["sd"] or 0.0 for level in metrics]
         axes.bar(places, values, yerr=spreads, color=ACCENT, width=0.5, capsize=4, ecolor=INK)
-        axes.set_yscale("symlog", linthresh=1)
+        _logarithmic(axes)
         axes.set_xticks(places, [str(level["level"]) for level in metrics])
         axes.set_ylabel("L1 error, groups")
         axes.grid(visible=True, axis="y")
@@ -133,9 +147,9 @@ def lines_chart(
                 capsize=2,
                 label=line.label,
             )
-        axes.set_yscale("log")
+        _logarithmic(axes)
         if log_x:
-            axes.set_xscale("log")
+            _logarithmic(axes, horizontal=True)
         axes.set_xlabel(axis[0])
         axes.set_ylabel(axis[1])
         axes.grid(visible=True, axis="y")
