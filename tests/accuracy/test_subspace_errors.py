@@ -32,7 +32,7 @@ def test_that_the_exact_margin_is_the_smallest_by_enumeration():
     (kind,) = answer_classes(plan, Conventions())
     decay = float(np.exp(-3.0))
     weight = {x: (1 - decay) / (1 + decay) * decay ** abs(x) for x in range(-14, 15)}
-    held = {m: 0.0 for m in range(4)}
+    held = dict.fromkeys(range(4), 0.0)
     for x, y, z in itertools.product(weight, repeat=3):
         for m in held:
             held[m] += weight[x] * weight[y] * weight[z] * (abs(Fraction(2 * x - y - z, 3)) <= m)
