@@ -20,13 +20,13 @@ CONTRACT_IDS = [
     "sdhc-2020-us", "sdhc-2020-pr", "pl94-2020-persons-us", "pl94-2020-units-us", "pl94-2020-persons-pr",
     "pl94-2020-units-pr", "ppmf-2021-04-high-persons-us", "ppmf-2021-04-high-units-us", "ppmf-2021-04-low-persons-us",
     "ppmf-2021-04-low-units-us", "dhc-2020-persons-us", "dhc-2020-units-us", "dhc-2020-persons-pr", "dhc-2020-units-pr",
-    "ddp-2019-persons-us", "ddp-2019-households-us", "counties-invariant-2010",
+    "ddp-2019-persons-us", "ddp-2019-households-us", "group-sizes-census-2010", "counties-invariant-2010",
 ]  # fmt: skip
 
 
 COMMANDS = [
     "presets", "check", "forecast", "diff", "export", "tabulate", "run", "report", "demo", "gui", "synth sdhc", "synth pl94",
-    "data check", "data describe", "data convert pums",
+    "data check", "data describe", "data convert pums", "group-sizes experiment", "group-sizes taxis",
 ]  # fmt: skip
 
 
