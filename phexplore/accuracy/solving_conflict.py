@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from phexplore.accuracy.margins import keeps_target
-from phexplore.accuracy.solving_goals import Cap, Goals
-from phexplore.accuracy.solving_groups import Group, Member, Separated, margin_at, sum_under
+from phexplore.accuracy.solving_goals import Cap, Goals, Key, title_of
+from phexplore.accuracy.solving_groups import Group, Member, Separated, sum_under
+from phexplore.accuracy.solving_systems import QuerySystem
 from phexplore.errors import PhexploreError
-from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import exact_text
-from phexplore.model.scenario import Scenario
 
 _NAMED = 5
 """So many targets fit a sentence; the rest is counted there and listed in full beside it."""
@@ -42,7 +41,7 @@ class ConflictPart:
 
     kind: ConflictKind
     text: str
-    query: QueryKey | None = None
+    query: Key | None = None
 
 
 class RelaxationKind(enum.Enum):
@@ -71,7 +70,7 @@ class Relaxation:
 
     kind: RelaxationKind
     text: str
-    margins: Mapping[QueryKey, tuple[Fraction, Fraction | None]]
+    margins: Mapping[Key, tuple[Fraction, Fraction | None]]
     frees: Fraction
     people: Fraction
     widening: float
@@ -113,69 +112,71 @@ class Ledger:
         self.separated = separated
         self._group_of = {m.query: group for group in separated.groups for m in group.members}
 
-    def group_sum(self, cap: Cap, group: Group, needs: Mapping[QueryKey, Fraction]) -> Fraction:
+    def group_sum(self, cap: Cap, group: Group, needs: Mapping[Key, Fraction]) -> Fraction:
         """Return what a group adds under a cap."""
         budgets = dict(group.budgets(group.scale(needs), self.separated.conventions))
         return sum_under(cap, budgets)
 
-    def sum_of(self, cap: Cap, needs: Mapping[QueryKey, Fraction]) -> Fraction:
+    def sum_of(self, cap: Cap, needs: Mapping[Key, Fraction]) -> Fraction:
         """Return the sum of all budgets under a cap."""
         return sum_under(cap, self.separated.budgets(needs))
 
-    def groups_of(self, queries: Iterable[QueryKey]) -> list[Group]:
+    def groups_of(self, queries: Iterable[Key]) -> list[Group]:
         """Return the groups these queries are in, each once."""
         return list({id(group): group for query in queries if (group := self._group_of.get(query))}.values())
 
 
-def lock_conflict(scenario: Scenario, goals: Goals, group: Group) -> InfeasibleError | None:
+def lock_conflict(system: QuerySystem, goals: Goals, group: Group) -> InfeasibleError | None:
     """Return what stands against a lock in a group, None when nothing does."""
     locks = [(member, member.locked) for member in group.members if member.locked is not None]
     if not locks:
         return None
     first, held = locks[0]
-    lock = ConflictPart(ConflictKind.LOCK, f"{first.query.title} is locked at {exact_text(held)}", first.query)
+    lock = ConflictPart(ConflictKind.LOCK, f"{title_of(first.query)} is locked at {exact_text(held)}", first.query)
     tie = _tie_of(goals, first.query)
     scale = held / first.weight
     for member, locked in locks[1:]:
         if locked / member.weight != scale:
-            text = f"{member.query.title} is locked at {exact_text(locked)}"
+            text = f"{title_of(member.query)} is locked at {exact_text(locked)}"
             parts = (lock, ConflictPart(ConflictKind.LOCK, text, member.query), *tie)
             return InfeasibleError("Two locked queries are tied but do not agree.", parts, ())
     for member in group.members:
         if member.floor > scale * member.weight:
-            text = f"{member.query.title} has a floor of {exact_text(member.floor)}"
+            text = f"{title_of(member.query)} has a floor of {exact_text(member.floor)}"
             parts = (lock, ConflictPart(ConflictKind.FLOOR, text, member.query), *_linking(tie, member, first))
             return InfeasibleError(f"{lock.text}, below a floor.", parts, ())
-    return _lock_against_target(scenario, goals, group, lock, first, scale)
+    return _lock_against_target(system, goals, group, lock, first, scale)
 
 
 def _lock_against_target(
-    scenario: Scenario, goals: Goals, group: Group, lock: ConflictPart, first: Member, scale: Fraction
+    system: QuerySystem, goals: Goals, group: Group, lock: ConflictPart, first: Member, scale: Fraction
 ) -> InfeasibleError | None:
     for member in group.members:
         if (target := goals.margins.get(member.query)) is None:
             continue
         budget = scale * member.weight
-        margin = margin_at(scenario, member.query, budget) if budget else math.inf
+        margin = system.margin(member.query, budget) if budget else math.inf
         if not keeps_target(margin, target):
-            text = f"{member.query.title} aims at {exact_text(target)} people"
+            text = f"{title_of(member.query)} aims at {exact_text(target)} people"
             parts = (lock, ConflictPart(ConflictKind.TARGET, text, member.query),
                      *_linking(_tie_of(goals, first.query), member, first))  # fmt: skip
             reached = "which is not published" if margin == math.inf else f"which gives {margin:.1f}"
             ways = [] if margin == math.inf else [_accept(member.query, target, Fraction(math.ceil(margin)))]
-            unlock = Relaxation(RelaxationKind.UNLOCK, f"unlock {first.query.title}", {}, Fraction(0), Fraction(0), 1.0)
+            unlock = Relaxation(
+                RelaxationKind.UNLOCK, f"unlock {title_of(first.query)}", {}, Fraction(0), Fraction(0), 1.0
+            )
             return InfeasibleError(f"{text}, but {lock.text}, {reached}.", parts, (*ways, unlock))
     return None
 
 
-def _accept(query: QueryKey, target: Fraction, margin: Fraction) -> Relaxation:
-    text = f"{query.title} {exact_text(target)} → {exact_text(margin)}"
+def _accept(query: Key, target: Fraction, margin: Fraction) -> Relaxation:
+    text = f"{title_of(query)} {exact_text(target)} → {exact_text(margin)}"
     return Relaxation(
         RelaxationKind.ONE_TARGET, text, {query: (target, margin)}, Fraction(0), margin - target, float(margin / target)
     )
 
 
-def _tie_of(goals: Goals, query: QueryKey) -> tuple[ConflictPart, ...]:
+def _tie_of(goals: Goals, query: Key) -> tuple[ConflictPart, ...]:
     return tuple(ConflictPart(ConflictKind.TIE, tie.title) for tie in goals.ties if query in tie.queries)
 
 
@@ -185,10 +186,10 @@ def _linking(tie: tuple[ConflictPart, ...], member: Member, first: Member) -> tu
 
 
 def cap_conflict(
-    scenario: Scenario,
+    system: QuerySystem,
     goals: Goals,
     separated: Separated,
-    needs: Mapping[QueryKey, Fraction],
+    needs: Mapping[Key, Fraction],
     cap: Cap,
     allowed: Fraction,
 ) -> InfeasibleError:
@@ -218,15 +219,15 @@ def cap_conflict(
         total += increment
         margin = exact_text(goals.margins[member.query])
         parts_list.append(
-            ConflictPart(ConflictKind.TARGET, f"{member.query.title} within {margin} people", member.query)
+            ConflictPart(ConflictKind.TARGET, f"{title_of(member.query)} within {margin} people", member.query)
         )
         if total > allowed:
             break
-    symbol = scenario.phsafe.framework.symbol
+    symbol = f"{'an unbounded' if system.doubles else 'a total'} {system.framework.symbol}"
     named = ", ".join(part.text for part in parts_list[:_NAMED])
     named += f" and {len(parts_list) - _NAMED} more" if len(parts_list) > _NAMED else ""
     sentence = (
-        f"The targets need an unbounded {symbol} of {short_text(needed)}, but {cap.title} allows {short_text(allowed)}. "
+        f"The targets need {symbol} of {short_text(needed)}, but {cap.title} allows {short_text(allowed)}. "
         f"The smallest set in conflict has {len(parts_list)} {'target' if len(parts_list) == 1 else 'targets'}: {named}."
     )
     return InfeasibleError(sentence, (*parts_list, cap_part), (), needed, allowed)
@@ -244,14 +245,14 @@ def _fixed_parts(separated: Separated, cap: Cap, allowed: Fraction) -> list[Conf
     for query, budget in sorted(counted, key=lambda pair: -pair[1]):
         kind = ConflictKind.FLOOR if query in floors else ConflictKind.LOCK
         word = "has a floor of" if query in floors else "stays at"
-        parts.append(ConflictPart(kind, f"{query.title} {word} {exact_text(budget)}", query))
+        parts.append(ConflictPart(kind, f"{title_of(query)} {word} {exact_text(budget)}", query))
         total += budget
         if total > allowed:
             break
     return parts
 
 
-def _leading(group: Group, needs: Mapping[QueryKey, Fraction]) -> Member | None:
+def _leading(group: Group, needs: Mapping[Key, Fraction]) -> Member | None:
     """Return the member whose target asks most of the group."""
     asking = [m for m in group.members if m.query in needs]
     return max(asking, key=lambda m: needs[m.query] / m.weight) if asking and not group.is_locked else None

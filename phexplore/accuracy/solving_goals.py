@@ -1,4 +1,4 @@
-"""What a committee asks of the budgets of the S-DHC: margins to keep, caps, floors, ties."""
+"""What a committee asks of budgets: margins to keep, caps, floors, ties."""
 
 from __future__ import annotations
 
@@ -14,10 +14,24 @@ from phexplore.model.conventions import Conversion, Neighbours
 from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import decimal_text, exact_text
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.topdown import LevelQuery
+
+Key = QueryKey | LevelQuery
+"""What has a budget of its own: a table at a population-group level, or a query at a geographic level."""
 
 
 class GoalError(PhexploreError):
     """A wish that cannot be understood: it contradicts itself or names what is not measured."""
+
+
+def title_of(key: Key) -> str:
+    """Return a query in words, e.g. ``PH3 (State, A-G)`` or ``Block/total``."""
+    return key.title if isinstance(key, QueryKey) else key.text
+
+
+def level_title(key: Key) -> str:
+    """Return the level of a query in words."""
+    return key.level.title if isinstance(key, QueryKey) else key.level
 
 
 class CapOn(enum.Enum):
@@ -26,7 +40,7 @@ class CapOn(enum.Enum):
     UNBOUNDED = "rho"
     """The sum of the budgets: ρ unbounded, or ε unbounded under pure DP."""
     BOUNDED = "bounded_rho"
-    """Twice that sum."""
+    """Twice that sum; for TopDown the sum itself, which is under replaced records already."""
     EPSILON = "epsilon"
     """ε of the sum at a δ; under pure DP the bounded ε, which is the bounded sum."""
 
@@ -46,7 +60,7 @@ class Cap:
 
     on: CapOn
     limit: Fraction
-    queries: frozenset[QueryKey] | None = None
+    queries: frozenset[Key] | None = None
     neighbours: Neighbours = Neighbours.BOUNDED
     delta: Fraction = Fraction(1, 10**10)
     conversion: Conversion = Conversion.ZCDP_OPTIMAL_ALPHA
@@ -56,19 +70,24 @@ class Cap:
         if self.limit <= 0:
             raise GoalError(f"A cap is more than 0, got {exact_text(self.limit)}.", "Leave the cap out, or raise it.")
 
-    def total(self, framework: PrivacyFramework) -> Fraction:
-        """Return the largest sum of budgets that keeps the cap: ρ (or ε) unbounded; for ε rounded down at 1e-13."""
+    def total(self, framework: PrivacyFramework, *, doubles: bool = True) -> Fraction:
+        """Return the largest sum of budgets that keeps the cap; for ε rounded down at 1e-13.
+
+        Args:
+            framework: of the budgets.
+            doubles: the bounded loss is twice the sum (PHSafe); else the sum is under replaced records (TopDown).
+        """
         match self.on:
             case CapOn.UNBOUNDED:
                 return self.limit
             case CapOn.BOUNDED:
-                return self.limit / 2
+                return self.limit / 2 if doubles else self.limit
             case CapOn.EPSILON:
                 if framework is PrivacyFramework.ZCDP:
                     rho = rho_for_epsilon(self.limit, self.delta, self.conversion)
                 else:
                     rho = self.limit
-                return rho / 2 if self.neighbours is Neighbours.BOUNDED else rho
+                return rho / 2 if doubles and self.neighbours is Neighbours.BOUNDED else rho
 
     @property
     def title(self) -> str:
@@ -104,13 +123,13 @@ class Tie:
         equal: what they have in common.
     """
 
-    queries: tuple[QueryKey, ...]
+    queries: tuple[Key, ...]
     equal: TiedBy = TiedBy.MARGIN
 
     @property
     def title(self) -> str:
         """The tie in words."""
-        first, last = self.queries[0].title, self.queries[-1].title
+        first, last = title_of(self.queries[0]), title_of(self.queries[-1])
         return f"{len(self.queries)} queries tied by {self.equal.value}, {first} to {last}"
 
 
@@ -126,31 +145,31 @@ class Goals:
         locks: queries whose present budget stays, beside those locked in the scenario.
     """
 
-    margins: Mapping[QueryKey, Fraction] = field(default_factory=dict)
-    floors: Mapping[QueryKey, Fraction] = field(default_factory=dict)
+    margins: Mapping[Key, Fraction] = field(default_factory=dict)
+    floors: Mapping[Key, Fraction] = field(default_factory=dict)
     caps: tuple[Cap, ...] = ()
     ties: tuple[Tie, ...] = ()
-    locks: frozenset[QueryKey] = frozenset()
+    locks: frozenset[Key] = frozenset()
 
     def __post_init__(self) -> None:
         """Refuse what contradicts itself and freeze the mappings."""
         for query, margin in self.margins.items():
             if margin <= 0:
                 raise GoalError(
-                    f"A margin of error is more than 0 people, got {exact_text(margin)} for {query.title}.",
+                    f"A margin of error is more than 0 people, got {exact_text(margin)} for {title_of(query)}.",
                     "Enter a positive number, or leave the query out.",
                 )
         for query, floor in self.floors.items():
             if floor < 0:
                 raise GoalError(
-                    f"A floor is 0 or more, got {exact_text(floor)} for {query.title}.", "Enter a positive number."
+                    f"A floor is 0 or more, got {exact_text(floor)} for {title_of(query)}.", "Enter a positive number."
                 )
-        tied: set[QueryKey] = set()
+        tied: set[Key] = set()
         for tie in self.ties:
             if len(tie.queries) < 2:
                 raise GoalError("A tie holds at least two queries.", "Name more of them, or leave the tie out.")
             if repeated := tied & set(tie.queries) or len(set(tie.queries)) < len(tie.queries):
-                name = min(q.title for q in repeated) if isinstance(repeated, set) else tie.queries[0].title
+                name = min(map(title_of, repeated)) if isinstance(repeated, set) else title_of(tie.queries[0])
                 raise GoalError(f"{name} is tied twice.", "Join the two ties, or take the query out of one.")
             tied |= set(tie.queries)
         for name in ("margins", "floors"):

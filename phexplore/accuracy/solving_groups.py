@@ -6,15 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from phexplore.accuracy.margins import margins_of, unrounded_budget
-from phexplore.accuracy.solving_goals import Cap, GoalError, Goals, TiedBy
-from phexplore.catalog.tables import sensitivity, tables
+from phexplore.accuracy.solving_goals import Cap, GoalError, Goals, Key, TiedBy, title_of
+from phexplore.accuracy.solving_systems import QuerySystem
 from phexplore.model.conventions import Conventions
-from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Budget, Unlimited, round_exact
-from phexplore.model.phsafe import PhSafe, PrivacyFramework
-from phexplore.model.scenario import Scenario
-from phexplore.noise.distributions import noise_for
+from phexplore.model.phsafe import PrivacyFramework
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +25,7 @@ class Member:
         locked: its fixed budget, None when free.
     """
 
-    query: QueryKey
+    query: Key
     weight: Fraction
     need: Fraction | None
     floor: Fraction
@@ -52,12 +48,12 @@ class Group:
         """Whether a lock fixes the whole group."""
         return any(member.locked is not None for member in self.members)
 
-    def scale(self, need: Mapping[QueryKey, Fraction]) -> Fraction:
+    def scale(self, need: Mapping[Key, Fraction]) -> Fraction:
         """Return the smallest scale that gives every member the budget it needs."""
         needed = (need[m.query] / m.weight for m in self.members if m.query in need)
         return self.base if self.is_locked else max(self.base, *needed, Fraction(0))
 
-    def budgets(self, scale: Fraction, conventions: Conventions) -> Iterator[tuple[QueryKey, Fraction]]:
+    def budgets(self, scale: Fraction, conventions: Conventions) -> Iterator[tuple[Key, Fraction]]:
         """Yield the rounded budget of every member at a scale; a locked one stays as it is, a floor is never undercut."""
         for member in self.members:
             if member.locked is not None:
@@ -82,53 +78,48 @@ class Separated:
     conventions: Conventions
     framework: PrivacyFramework
     groups: tuple[Group, ...]
-    kept: Mapping[QueryKey, Budget]
+    kept: Mapping[Key, Budget]
     caps: tuple[tuple[Cap, Fraction], ...]
 
-    def budgets(self, need: Mapping[QueryKey, Fraction]) -> dict[QueryKey, Budget]:
+    def budgets(self, need: Mapping[Key, Fraction]) -> dict[Key, Budget]:
         """Return all budgets when these unrounded budgets are needed."""
-        found: dict[QueryKey, Budget] = {}
+        found: dict[Key, Budget] = {}
         for group in self.groups:
             found.update(group.budgets(group.scale(need), self.conventions))
         return {**found, **self.kept}
 
 
-def reach_of(method: PhSafe, query: QueryKey) -> int:
-    """Return the sensitivity of a query in people (or units)."""
-    return sensitivity(tables()[query.table], method.thresholds.get(query.table))
-
-
-def separate(scenario: Scenario, goals: Goals) -> Separated:
+def separate(system: QuerySystem, goals: Goals) -> Separated:
     """Take the problem apart into groups that do not touch each other but through the caps.
 
     Raises:
         GoalError: a goal names a query that is not measured, or asks nothing at all.
     """
-    method = scenario.phsafe
-    _confirm_known(method, goals)
+    present = system.budgets
+    _confirm_known(present, goals)
     tie_of = {query: tie for tie in goals.ties for query in tie.queries}
     groups: list[Group] = []
-    kept: dict[QueryKey, Budget] = {}
-    seen: set[QueryKey] = set()
-    for query, budget in method.budgets.items():
+    kept: dict[Key, Budget] = {}
+    seen: set[Key] = set()
+    for query, budget in present.items():
         if query in seen:
             continue
         if (tie := tie_of.get(query)) is not None:
-            groups.append(_tied(scenario, goals, tie.queries, tie.equal))
+            groups.append(_tied(system, goals, tie.queries, tie.equal))
             seen |= set(tie.queries)
         elif query in goals.margins or query in goals.floors or query in goals.locks:
-            groups.append(Group((_member(scenario, goals, query, Fraction(1)),)))
+            groups.append(Group((_member(system, goals, query, Fraction(1)),)))
         if query not in tie_of and query not in goals.margins and query not in goals.floors:
             kept[query] = budget
-    kept.update({query: method.budgets[query] for query in goals.locks})
-    caps = tuple((cap, cap.total(method.framework)) for cap in goals.caps)
-    return Separated(scenario.conventions, method.framework, tuple(groups), kept, caps)
+    kept.update({query: present[query] for query in goals.locks})
+    caps = tuple((cap, cap.total(system.framework, doubles=system.doubles)) for cap in goals.caps)
+    return Separated(system.conventions, system.framework, tuple(groups), kept, caps)
 
 
-def _confirm_known(method: PhSafe, goals: Goals) -> None:
+def _confirm_known(present: Mapping[Key, Budget], goals: Goals) -> None:
     asked = {*goals.margins, *goals.floors, *goals.locks, *(q for tie in goals.ties for q in tie.queries)}
     asked |= {query for cap in goals.caps for query in cap.queries or ()}
-    if unknown := sorted(asked - set(method.budgets), key=lambda query: query.text):
+    if unknown := sorted(asked - set(present), key=lambda query: query.text):
         raise GoalError(f"{unknown[0].text} is not a measured query.", "phexplore forecast lists the measured ones.")
     if not goals.margins and not goals.floors and not goals.ties:
         raise GoalError(
@@ -136,42 +127,34 @@ def _confirm_known(method: PhSafe, goals: Goals) -> None:
             "State targets in the scenario or with --targets; a preset carries its own.",
         )
     tied = {query for tie in goals.ties for query in tie.queries}
-    for query, budget in method.budgets.items():
+    for query, budget in present.items():
         if not isinstance(budget, Unlimited):
             continue
         if query in tied and (query in goals.locks or not goals.margins):
-            raise GoalError(f"{query.title} has no noise, so nothing can be tied to it.", "Take it out of the tie.")
+            raise GoalError(f"{title_of(query)} has no noise, so nothing can be tied to it.", "Take it out of the tie.")
         if goals.caps and (query in goals.locks or query not in asked):
             raise GoalError(
-                f"{query.title} is published without noise, so no cap can be kept.",
+                f"{title_of(query)} is published without noise, so no cap can be kept.",
                 "Give it a target or a budget, or leave out the cap.",
             )
 
 
-def _tied(scenario: Scenario, goals: Goals, queries: tuple[QueryKey, ...], equal: TiedBy) -> Group:
-    method = scenario.phsafe
+def _tied(system: QuerySystem, goals: Goals, queries: tuple[Key, ...], equal: TiedBy) -> Group:
     members = []
     for query in queries:
-        weight = Fraction(1)
-        if equal is TiedBy.MARGIN:
-            # Equal noise: σ² = Δ²/(2ρ) under zCDP, scale Δ/ε under pure DP.
-            reach = reach_of(method, query)
-            weight = Fraction(reach**2 if method.framework is PrivacyFramework.ZCDP else reach)
-        members.append(_member(scenario, goals, query, weight))
+        weight = system.spread(query) if equal is TiedBy.MARGIN else Fraction(1)
+        members.append(_member(system, goals, query, weight))
     if not any(m.need is not None or m.floor or m.locked is not None for m in members):
         # Nothing but the tie is asked: the most accurate of them leads, so that nobody loses.
-        members = [replace(m, floor=_finite(method.budgets[m.query])) for m in members]
-        leading = max(m.floor / m.weight for m in members)
-        members = [replace(m, floor=Fraction(0), need=leading * m.weight) for m in members]
+        leading = max(_finite(system.budgets[m.query]) / m.weight for m in members)
+        members = [replace(m, need=leading * m.weight) for m in members]
     return Group(tuple(members))
 
 
-def _member(scenario: Scenario, goals: Goals, query: QueryKey, weight: Fraction) -> Member:
-    method = scenario.phsafe
-    need = None
-    if (margin := goals.margins.get(query)) is not None:
-        need = unrounded_budget(margin, reach_of(method, query), method.framework, scenario.conventions)
-    locked = _finite(method.budgets[query]) if query in goals.locks else None
+def _member(system: QuerySystem, goals: Goals, query: Key, weight: Fraction) -> Member:
+    margin = goals.margins.get(query)
+    need = None if margin is None else system.need(query, margin)
+    locked = _finite(system.budgets[query]) if query in goals.locks else None
     return Member(query, weight, need, goals.floors.get(query, Fraction(0)), locked)
 
 
@@ -180,18 +163,11 @@ def _finite(budget: Budget) -> Fraction:
     return Fraction(10**30) if isinstance(budget, Unlimited) else budget
 
 
-def needs_of(separated: Separated) -> dict[QueryKey, Fraction]:
+def needs_of(separated: Separated) -> dict[Key, Fraction]:
     """Return the unrounded budget of every query with a target."""
     return {m.query: m.need for group in separated.groups for m in group.members if m.need is not None}
 
 
-def sum_under(cap: Cap, budgets: Mapping[QueryKey, Budget]) -> Fraction:
+def sum_under(cap: Cap, budgets: Mapping[Key, Budget]) -> Fraction:
     """Return the sum of the budgets a cap counts."""
     return sum((_finite(b) for query, b in budgets.items() if cap.queries is None or query in cap.queries), Fraction(0))
-
-
-def margin_at(scenario: Scenario, query: QueryKey, budget: Fraction) -> float:
-    """Return the margin, in people, that a positive budget gives a query under the scenario's convention."""
-    method, conventions = scenario.phsafe, scenario.conventions
-    noise = noise_for(method.framework, sensitivity=reach_of(method, query), budget=budget)
-    return margins_of(noise, 1, conventions.confidence, conventions.z).by(conventions.margin)

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
-from phexplore.accuracy.margins import unrounded_budget
 from phexplore.accuracy.solving_conflict import (
     InfeasibleError,
     Ledger,
@@ -16,15 +15,15 @@ from phexplore.accuracy.solving_conflict import (
     lock_conflict,
     short_text,
 )
-from phexplore.accuracy.solving_goals import Cap, Goals
-from phexplore.accuracy.solving_groups import Separated, reach_of, sum_under
+from phexplore.accuracy.solving_goals import Cap, Goals, Key, level_title, title_of
+from phexplore.accuracy.solving_groups import Separated, sum_under
+from phexplore.accuracy.solving_systems import QuerySystem
 from phexplore.model.conventions import MarginConvention
-from phexplore.model.keys import PopulationGroupLevel, QueryKey
+from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Budget, exact_text
 from phexplore.model.phsafe import PrivacyFramework
-from phexplore.model.scenario import Scenario
 
-_MarginsAt = Callable[[float], Mapping[QueryKey, Fraction | None]]
+_MarginsAt = Callable[[float], Mapping[Key, Fraction | None]]
 
 MOST_RELAXATIONS = 6
 """More ways out than anybody reads."""
@@ -37,16 +36,16 @@ _STEPS_OF_A_WALK = 64
 
 
 def confirm_feasible(
-    scenario: Scenario,
+    system: QuerySystem,
     goals: Goals,
     separated: Separated,
-    needs: Mapping[QueryKey, Fraction],
-    budgets: Mapping[QueryKey, Budget],
+    needs: Mapping[Key, Fraction],
+    budgets: Mapping[Key, Budget],
 ) -> None:
     """Pass when the smallest budgets keep every goal.
 
     Args:
-        scenario: whose goals they are.
+        system: whose goals they are.
         goals: all of them.
         separated: the problem taken apart.
         needs: unrounded budgets of the targets.
@@ -55,14 +54,14 @@ def confirm_feasible(
     Raises:
         InfeasibleError: they do not.
     """
-    conflicts = [found for group in separated.groups if (found := lock_conflict(scenario, goals, group)) is not None]
+    conflicts = [found for group in separated.groups if (found := lock_conflict(system, goals, group)) is not None]
     if conflicts:
         raise min(conflicts, key=lambda error: len(error.conflict))
     violated = [(cap, allowed) for cap, allowed in separated.caps if sum_under(cap, budgets) > allowed]
     if violated:
-        errors = [cap_conflict(scenario, goals, separated, needs, cap, allowed) for cap, allowed in violated]
+        errors = [cap_conflict(system, goals, separated, needs, cap, allowed) for cap, allowed in violated]
         smallest = min(errors, key=lambda error: len(error.conflict))
-        relaxations = _ways_out(scenario, goals, separated, needs)
+        relaxations = _ways_out(system, goals, separated, needs)
         raise InfeasibleError(
             smallest.sentence, smallest.conflict, relaxations, smallest.needed, smallest.allowed
         )  # the sentence is about one cap, the ways out keep all of them
@@ -71,19 +70,17 @@ def confirm_feasible(
 class _Trial:
     """Tests changed margins against all caps, recomputing only the groups they touch."""
 
-    def __init__(
-        self, scenario: Scenario, goals: Goals, separated: Separated, needs: Mapping[QueryKey, Fraction]
-    ) -> None:
-        self.scenario = scenario
+    def __init__(self, system: QuerySystem, goals: Goals, separated: Separated, needs: Mapping[Key, Fraction]) -> None:
+        self.system = system
         self.goals = goals
         self.separated = separated
         self.needs = needs
         self.ledger = Ledger(separated)
         self.sums = [self.ledger.sum_of(cap, needs) for cap, _ in separated.caps]
         self.everything = sum((b for b in separated.budgets(needs).values() if isinstance(b, Fraction)), Fraction(0))
-        method, conventions = scenario.phsafe, scenario.conventions
+        conventions = system.conventions
         self.is_proportional = (
-            method.framework is PrivacyFramework.ZCDP and conventions.margin is MarginConvention.NORMAL
+            system.framework is PrivacyFramework.ZCDP and conventions.margin is MarginConvention.NORMAL
         )
         self.step = float(conventions.rounding_step)
         self.rough_sums = [float(total) for total in self.sums]
@@ -92,14 +89,13 @@ class _Trial:
             for cap, _ in separated.caps
         ]
 
-    def need(self, query: QueryKey, margin: Fraction) -> Fraction:
+    def need(self, query: Key, margin: Fraction) -> Fraction:
         """Return the unrounded budget of a margin."""
-        method, conventions = self.scenario.phsafe, self.scenario.conventions
         if self.is_proportional:
             return self.needs[query] * (self.goals.margins[query] / margin) ** 2  # ρ = z²Δ²/(2m²)
-        return unrounded_budget(margin, reach_of(method, query), method.framework, conventions)
+        return self.system.need(query, margin)
 
-    def changed(self, margins: Mapping[QueryKey, Fraction | None]) -> dict[QueryKey, Fraction]:
+    def changed(self, margins: Mapping[Key, Fraction | None]) -> dict[Key, Fraction]:
         """Return all needs after these margins were changed; None leaves a target out."""
         found = dict(self.needs)
         for query, margin in margins.items():
@@ -109,7 +105,7 @@ class _Trial:
                 found[query] = self.need(query, margin)
         return found
 
-    def excess(self, margins: Mapping[QueryKey, Fraction | None]) -> Fraction:
+    def excess(self, margins: Mapping[Key, Fraction | None]) -> Fraction:
         """Return by how much the most violated cap is exceeded after a change, at most 0 when all are kept."""
         needs = self.changed(margins)
         groups = self.ledger.groups_of(margins)
@@ -119,7 +115,7 @@ class _Trial:
             excesses.append(total + moved - allowed)
         return max(excesses)
 
-    def keeps(self, margins: Mapping[QueryKey, Fraction | None]) -> bool:
+    def keeps(self, margins: Mapping[Key, Fraction | None]) -> bool:
         """Return whether every cap is kept after a change: by floats where rounding cannot matter, else exactly."""
         factor = {q: None if new is None else float(new / self.goals.margins[q]) for q, new in margins.items()}
         for number, (cap, allowed) in enumerate(self.separated.caps):
@@ -132,7 +128,7 @@ class _Trial:
                 return self.excess(margins) <= 0
         return True
 
-    def rough_total(self, number: int, cap: Cap, factor: Mapping[QueryKey, float | None]) -> float:
+    def rough_total(self, number: int, cap: Cap, factor: Mapping[Key, float | None]) -> float:
         """Return about what a cap counts when targets widen by these factors."""
         total = self.rough_sums[number]
         for group in self.ledger.groups_of(factor):
@@ -146,17 +142,17 @@ class _Trial:
             total -= float(self.group_sums[number][id(group)])
         return total
 
-    def freed(self, margins: Mapping[QueryKey, Fraction | None]) -> Fraction:
+    def freed(self, margins: Mapping[Key, Fraction | None]) -> Fraction:
         """Return how much smaller the sum of all budgets becomes."""
         after = self.separated.budgets(self.changed(margins)).values()
         return self.everything - sum((b for b in after if isinstance(b, Fraction)), Fraction(0))
 
 
 def _ways_out(
-    scenario: Scenario, goals: Goals, separated: Separated, needs: Mapping[QueryKey, Fraction]
+    system: QuerySystem, goals: Goals, separated: Separated, needs: Mapping[Key, Fraction]
 ) -> tuple[Relaxation, ...]:
     """Return relaxations after which every cap is kept, the gentlest widening first."""
-    trial = _Trial(scenario, goals, separated, needs)
+    trial = _Trial(system, goals, separated, needs)
     found: list[Relaxation] = []
     for level, queries in _by_level(goals).items():
         found += _one_for_all(trial, queries, RelaxationKind.LEVEL, level)
@@ -165,7 +161,7 @@ def _ways_out(
     found.sort(key=lambda way: (way.widening, way.people))
     joint = [*_in_proportion(trial), *_fewest_people(trial)]
     left_out = _left_out(trial)
-    known: set[tuple[tuple[QueryKey, Fraction | None], ...]] = set()
+    known: set[tuple[tuple[Key, Fraction | None], ...]] = set()
     ways: list[Relaxation] = []
     for way in [*found[:3], *joint, *left_out, *found[3:]]:
         key = tuple((query, new) for query, (_, new) in way.margins.items())
@@ -175,22 +171,22 @@ def _ways_out(
     return tuple(ways[:MOST_RELAXATIONS])
 
 
-def _by_level(goals: Goals) -> dict[tuple[PopulationGroupLevel, Fraction], tuple[QueryKey, ...]]:
-    found: dict[tuple[PopulationGroupLevel, Fraction], tuple[QueryKey, ...]] = {}
+def _by_level(goals: Goals) -> dict[tuple[str, Fraction], tuple[Key, ...]]:
+    found: dict[tuple[str, Fraction], tuple[Key, ...]] = {}
     for query, margin in goals.margins.items():
-        place = (query.level, margin)
+        place = (level_title(query), margin)
         found[place] = (*found.get(place, ()), query)
     return {place: queries for place, queries in found.items() if len(queries) > 1}
 
 
 def _one_for_all(
     trial: _Trial,
-    queries: Sequence[QueryKey],
+    queries: Sequence[Key],
     kind: RelaxationKind,
-    level: tuple[PopulationGroupLevel, Fraction] | None,
+    level: tuple[str, Fraction] | None,
 ) -> list[Relaxation]:
     """Return the smallest common margin of these queries that keeps every cap, none when no margin does."""
-    nothing: dict[QueryKey, Fraction | None] = dict.fromkeys(queries)
+    nothing: dict[Key, Fraction | None] = dict.fromkeys(queries)
     if not trial.keeps(nothing):
         return []
     old = trial.goals.margins[queries[0]]
@@ -202,14 +198,13 @@ def _one_for_all(
     settled = _settled(trial, queries, old, margin, step)
     if settled is None:
         return []
-    margins: dict[QueryKey, Fraction | None] = dict.fromkeys(queries, settled)
-    name = queries[0].title if level is None else f"{level[0].title} in {len(queries)} tables"
+    margins: dict[Key, Fraction | None] = dict.fromkeys(queries, settled)
+    things = "tables" if isinstance(queries[0], QueryKey) else "queries"
+    name = title_of(queries[0]) if level is None else f"{level[0]} in {len(queries)} {things}"
     return [_relaxation(trial, kind, name, margins)]
 
 
-def _settled(
-    trial: _Trial, queries: Sequence[QueryKey], old: Fraction, margin: Fraction, step: Fraction
-) -> Fraction | None:
+def _settled(trial: _Trial, queries: Sequence[Key], old: Fraction, margin: Fraction, step: Fraction) -> Fraction | None:
     """Return the smallest multiple of the step from a guess on that keeps every cap."""
     jump = step
     for _ in range(_STEPS_OF_A_WALK):
@@ -233,9 +228,7 @@ def step_of(margin: Fraction) -> Fraction:
     return Fraction(1) if margin.denominator == 1 else Fraction(1, 100)
 
 
-def _relaxation(
-    trial: _Trial, kind: RelaxationKind, name: str, margins: Mapping[QueryKey, Fraction | None]
-) -> Relaxation:
+def _relaxation(trial: _Trial, kind: RelaxationKind, name: str, margins: Mapping[Key, Fraction | None]) -> Relaxation:
     moved = {query: (trial.goals.margins[query], new) for query, new in margins.items()}
     people = sum((new - old for old, new in moved.values() if new is not None), Fraction(0))
     widening = max((float(new / old) if new is not None else math.inf for old, new in moved.values()), default=1.0)
@@ -254,7 +247,7 @@ def _relaxation(
     return Relaxation(kind, text, moved, freed, people, widening)
 
 
-def _joint_targets(trial: _Trial) -> dict[QueryKey, Fraction]:
+def _joint_targets(trial: _Trial) -> dict[Key, Fraction]:
     """Return the targets that can move: those in groups no lock holds."""
     free = {m.query for group in trial.separated.groups if not group.is_locked for m in group.members}
     return {query: margin for query, margin in trial.goals.margins.items() if query in free}
@@ -264,7 +257,7 @@ def _in_proportion(trial: _Trial) -> list[Relaxation]:
     """Return all targets widened by one factor, each rounded up to whole people."""
     targets = _joint_targets(trial)
 
-    def at(factor: float) -> dict[QueryKey, Fraction | None]:
+    def at(factor: float) -> dict[Key, Fraction | None]:
         return {query: _rounded_up(margin, float(margin) * factor) for query, margin in targets.items()}
 
     return _smallest(trial, at, "all targets by one factor", RelaxationKind.IN_PROPORTION)
@@ -276,7 +269,7 @@ def _fewest_people(trial: _Trial) -> list[Relaxation]:
     weight = {query: float(trial.needs[query]) * float(margin) ** 2 for query, margin in targets.items()}
     unit = min((float(margin) / w ** (1 / 3) for query, margin in targets.items() if (w := weight[query])), default=1.0)
 
-    def at(factor: float) -> dict[QueryKey, Fraction | None]:
+    def at(factor: float) -> dict[Key, Fraction | None]:
         return {
             query: _rounded_up(margin, max(float(margin), factor * unit * weight[query] ** (1 / 3)))
             for query, margin in targets.items()
@@ -319,4 +312,4 @@ def _left_out(trial: _Trial) -> list[Relaxation]:
     if not enough:
         return []
     query = min(enough, key=lambda q: trial.needs[q])
-    return [_relaxation(trial, RelaxationKind.UNPUBLISHED, query.title, {query: None})]
+    return [_relaxation(trial, RelaxationKind.UNPUBLISHED, title_of(query), {query: None})]

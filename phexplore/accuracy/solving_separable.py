@@ -1,4 +1,4 @@
-"""Budgets of the S-DHC from margins of error: each query alone has a closed form; ties and caps join them.
+"""Budgets from margins of error: each query alone has a closed form; ties and caps join them.
 
 A query with target m needs ρ = z²Δ²/(2m²) (PHSafe paper, Corollary 2, with its z named). The smallest total is reached when
 every budget is the smallest that its own target, floor, lock and tie allow, so nothing is searched: a cap is kept by that
@@ -13,13 +13,17 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from phexplore.accuracy.margins import MarginError
-from phexplore.accuracy.solving_goals import Cap, GoalError, Goals
+from phexplore.accuracy.solving_goals import Cap, GoalError, Goals, Key, title_of
 from phexplore.accuracy.solving_groups import Separated, needs_of, separate, sum_under
 from phexplore.accuracy.solving_relaxation import confirm_feasible
+from phexplore.accuracy.solving_systems import QuerySystem, system_of
+from phexplore.accuracy.solving_topdown import with_budgets
 from phexplore.model.conventions import Conventions, MarginConvention
 from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Budget, Rounding, Unlimited, exact_text
+from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
+from phexplore.model.topdown import TopDown
 
 
 class Reason(enum.Enum):
@@ -31,6 +35,8 @@ class Reason(enum.Enum):
     LOCK = "lock"
     KEPT = "kept"
     """Nothing was asked of the query: its budget is the one it had."""
+    MADE_WAY = "made way"
+    """Nothing was asked of the query, and a cap had to be kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +53,7 @@ class SolvedQuery:
         reason: what decided it.
     """
 
-    query: QueryKey
+    query: Key
     target: Fraction | None
     before: Budget
     exact: Fraction | None
@@ -97,14 +103,9 @@ def rounded_as_in_2020(conventions: Conventions) -> Conventions:
 
 
 def own_goals(scenario: Scenario) -> Goals:
-    """Return what the scenario itself asks: its targets and its locks.
-
-    A query left unpublished keeps its target for later and is not solved, unless nothing at all is published.
-    """
-    method = scenario.phsafe
-    published = set(method.published) or set(method.budgets)
-    margins = {query: margin for query, margin in method.targets.items() if query in published}
-    return Goals(margins=margins, locks=method.locks)
+    """Return what the scenario itself asks: its targets and its locks."""
+    system = system_of(scenario)
+    return Goals(margins=system.targets, locks=system.locks)
 
 
 def with_own_goals(scenario: Scenario, goals: Goals) -> Goals:
@@ -117,7 +118,8 @@ def solve(scenario: Scenario, goals: Goals | None = None, *, spend: bool = False
     """Return the scenario with the smallest total that keeps all goals, budgets rounded by its conventions.
 
     Args:
-        scenario: of the S-DHC; its targets and locks count as goals.
+        scenario: of PHSafe or TopDown; its targets and locks count as goals. TopDown's queries are taken by themselves:
+            what least squares adds comes on top.
         goals: further ones; a margin in it replaces the scenario's target.
         spend: use what the caps leave: all targeted budgets are raised by one factor, the largest that fits.
 
@@ -126,26 +128,66 @@ def solve(scenario: Scenario, goals: Goals | None = None, *, spend: bool = False
         InfeasibleError: no budgets keep all goals; it names the conflict and the cheapest relaxations.
         MarginError: a margin needs a budget that rounds to 0.
     """
+    system = system_of(scenario)
     asked = with_own_goals(scenario, goals or Goals())
-    separated = separate(scenario, asked)
+    separated = separate(system, asked)
     needs = needs_of(separated)
+    if system.gives_way:
+        separated = making_way(separated, needs)
     budgets = separated.budgets(needs)
-    confirm_feasible(scenario, asked, separated, needs, budgets)
+    confirm_feasible(system, asked, separated, needs, budgets)
     if spend:
         needs = _spent(separated, needs)
         budgets = separated.budgets(needs)
     _confirm_published(asked, budgets, scenario.conventions)
-    method = replace(
-        scenario.phsafe,
-        budgets={query: budgets[query] for query in scenario.phsafe.budgets},
-        targets={**scenario.phsafe.targets, **asked.margins},
-    )
-    solved = replace(scenario, method=method)
     caps = tuple((cap, allowed, sum_under(cap, budgets)) for cap, allowed in separated.caps)
-    return SolvedGoals(solved, asked, tuple(_entries(scenario, asked, separated, needs, budgets)), caps)
+    entries = tuple(_entries(system, asked, separated, needs, budgets))
+    return SolvedGoals(_solved(scenario, asked, budgets, separated), asked, entries, caps)
 
 
-def _spent(separated: Separated, needs: Mapping[QueryKey, Fraction]) -> dict[QueryKey, Fraction]:
+def making_way(separated: Separated, needs: Mapping[Key, Fraction]) -> Separated:
+    """Return the problem with the queries nobody asks anything of shrunk in proportion, as far as the caps demand.
+
+    None of them goes below one step: a query that is measured stays so.
+    """
+    step = separated.conventions.rounding_step
+    held = {member.query for group in separated.groups for member in group.members}
+    kept = dict(separated.kept)
+    for cap, allowed in separated.caps:
+        budgets = {**separated.budgets(needs), **kept}
+        free = {
+            key: budget
+            for key, budget in kept.items()
+            if key not in held and isinstance(budget, Fraction) and (cap.queries is None or key in cap.queries)
+        }
+        excess = sum_under(cap, budgets) - allowed
+        whole = sum(free.values(), Fraction(0))
+        if excess > 0 and whole > 0:
+            factor = max(Fraction(0), 1 - excess / whole)
+            # Down, so that the cap is kept after rounding.
+            kept |= {key: min(budget, max(budget * factor // step * step, step)) for key, budget in free.items()}
+    return replace(separated, kept=kept)
+
+
+def _solved(scenario: Scenario, asked: Goals, budgets: Mapping[Key, Budget], separated: Separated) -> Scenario:
+    match scenario.method:
+        case PhSafe() as method:
+            targets = {query: margin for query, margin in asked.margins.items() if isinstance(query, QueryKey)}
+            made = replace(
+                method,
+                budgets={query: budgets[query] for query in method.budgets},
+                targets={**method.targets, **targets},
+            )
+            return replace(scenario, method=made)
+        case TopDown() as method:
+            exact = {key: budget for key in method.query_shares if isinstance(budget := budgets[key], Fraction)}
+            allowed = [total for cap, total in separated.caps if cap.queries is None]
+            return replace(scenario, method=with_budgets(method, exact, min(allowed, default=None)))
+        case _:
+            raise GoalError(f"{scenario.name!r} cannot be solved from margins.", "Choose a PHSafe or TopDown scenario.")
+
+
+def _spent(separated: Separated, needs: Mapping[Key, Fraction]) -> dict[Key, Fraction]:
     """Return the needs raised by the largest factor, a multiple of 1e-6, that keeps every cap."""
     if not separated.caps:
         raise GoalError("Without a cap there is no rest to spend.", "Give a cap, or leave the rest alone.")
@@ -163,29 +205,31 @@ def _spent(separated: Separated, needs: Mapping[QueryKey, Fraction]) -> dict[Que
     return {query: need * low / 10**6 for query, need in needs.items()}
 
 
-def _confirm_published(goals: Goals, budgets: Mapping[QueryKey, Budget], conventions: Conventions) -> None:
+def _confirm_published(goals: Goals, budgets: Mapping[Key, Budget], conventions: Conventions) -> None:
     for query, margin in goals.margins.items():
         if budgets[query] == 0:
             raise MarginError(
-                f"{query.title}: a margin of {exact_text(margin)} people needs a budget below the rounding step "
+                f"{title_of(query)}: a margin of {exact_text(margin)} people needs a budget below the rounding step "
                 f"{exact_text(conventions.rounding_step)}, which would round to 0 (not published).",
                 "Choose a smaller margin or step, or leave the query out.",
             )
 
 
 def _entries(
-    scenario: Scenario,
+    system: QuerySystem,
     goals: Goals,
     separated: Separated,
-    needs: Mapping[QueryKey, Fraction],
-    budgets: Mapping[QueryKey, Budget],
+    needs: Mapping[Key, Fraction],
+    budgets: Mapping[Key, Budget],
 ) -> Iterator[SolvedQuery]:
-    nearest = replace(scenario.conventions, rounding=Rounding.NEAREST)
+    nearest = replace(system.conventions, rounding=Rounding.NEAREST)
     placed = {m.query: (group, m) for group in separated.groups for m in group.members}
-    for query, before in scenario.phsafe.budgets.items():
+    for query, before in system.budgets.items():
         target, budget = goals.margins.get(query), budgets[query]
         if query not in placed:
-            yield SolvedQuery(query, target, before, None, None, before, Reason.KEPT)
+            yield SolvedQuery(
+                query, target, before, None, None, budget, Reason.KEPT if budget == before else Reason.MADE_WAY
+            )
             continue
         group, member = placed[query]
         if member.locked is not None:

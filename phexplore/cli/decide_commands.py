@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from phexplore.cli.source import load_scenario, require_phsafe
+from phexplore.cli.source import load_scenario
 
 SCENARIO = typer.Argument(
     help="A preset id, a project file (.phx, #NAME for one of its scenarios), a config.json or a DAS .ini."
@@ -47,9 +47,8 @@ def solve(
     from phexplore.cli.solving import goals_from, print_infeasible, print_solution, save_project, with_rounding
 
     found = with_rounding(load_scenario(scenario), rounding)
-    require_phsafe(found, "Solving from targets")
     caps = {"rho": cap_rho, "bounded_rho": cap_bounded_rho, "epsilon": cap_epsilon}
-    goals = goals_from(targets, caps)
+    goals = goals_from(targets, caps, found)
     try:
         solved = solve_goals(found, goals, spend=spend)
     except InfeasibleError as error:

@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 from phexplore.cli.printing import print_json, print_table, say
 from phexplore.errors import UnknownNameError
+from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Budget, exact_text, total_budget
 from phexplore.model.scenario import Scenario
+from phexplore.model.topdown import TopDown
 
 if TYPE_CHECKING:
     from phexplore.accuracy.solving_conflict import InfeasibleError, Relaxation
-    from phexplore.accuracy.solving_goals import Cap, Goals
+    from phexplore.accuracy.solving_goals import Cap, Goals, Key
     from phexplore.accuracy.solving_separable import SolvedGoals
 
 ROUNDINGS = ("up", "as-in-2020")
+_LONGEST = 12
 
 
 def with_rounding(scenario: Scenario, rounding: str) -> Scenario:
@@ -42,8 +45,8 @@ def with_rounding(scenario: Scenario, rounding: str) -> Scenario:
             raise UnknownNameError("rounding", rounding, list(ROUNDINGS))
 
 
-def goals_from(path: Path | None, caps: dict[str, str]) -> Goals:
-    """Return the goals of a file joined with caps given as options.
+def goals_from(path: Path | None, caps: dict[str, str], scenario: Scenario) -> Goals:
+    """Return the goals of a file, about the queries of this scenario, joined with caps given as options.
 
     Raises:
         InputProblemsError: the file cannot be understood.
@@ -52,11 +55,13 @@ def goals_from(path: Path | None, caps: dict[str, str]) -> Goals:
     from dataclasses import replace
 
     from phexplore.accuracy.solving_goals import Cap, CapOn, GoalError, Goals
+    from phexplore.accuracy.solving_systems import system_of
     from phexplore.files.goals_file import read_goals
     from phexplore.files.whole import read_text
     from phexplore.model.numbers import parse_exact
 
-    goals = Goals() if path is None else read_goals(read_text(path).encode(), path.name)
+    known = tuple(system_of(scenario).budgets)
+    goals = Goals() if path is None else read_goals(read_text(path).encode(), path.name, known)
     further: list[Cap] = []
     for on in CapOn:
         if text := caps.get(on.value):
@@ -115,28 +120,34 @@ def _exact(value: Fraction | None) -> str | None:
 
 def print_solution(solved: SolvedGoals, *, as_json: bool) -> None:
     """Print solved budgets."""
+    from phexplore.accuracy.solving_goals import title_of
+    from phexplore.accuracy.solving_systems import system_of
+
     if as_json:
         print_json(solution_json(solved))
         return
     conventions = solved.scenario.conventions
     rows = [
         (
-            entry.query.table,
-            entry.query.level.title,
+            title_of(entry.query),
             "-" if entry.target is None else exact_text(entry.target),
-            exact_text(entry.before),
+            _short(entry.before),
             exact_text(entry.budget),
             "-" if entry.nearest is None or entry.nearest == entry.budget else exact_text(entry.nearest),
             entry.reason.value,
         )
         for entry in solved.queries
     ]
-    symbol = solved.scenario.phsafe.framework.symbol
+    system = system_of(solved.scenario)
+    symbol = system.framework.symbol
     print(solved.scenario.name)
-    header = ("table", "level", "MOE target", f"{symbol} before", f"{symbol} solved", "nearest", "because of")
-    print_table(header, rows, right=range(2, 6))
+    header = ("query", "MOE target", f"{symbol} before", f"{symbol} solved", "nearest", "because of")
+    print_table(header, rows, right=range(1, 5))
     total = _total(solved)
-    print(f"{symbol} bounded {exact_text(_twice(total))}, unbounded {exact_text(total)}")
+    if system.doubles:
+        print(f"{symbol} bounded {exact_text(_twice(total))}, unbounded {exact_text(total)}")
+    else:
+        print(f"{symbol} {exact_text(total)} ≈ {float(solved.scenario.topdown.total):.6f} (replace one record)")
     step = exact_text(conventions.rounding_step)
     changed = len(solved.changed_by_direction)
     print(
@@ -147,22 +158,26 @@ def print_solution(solved: SolvedGoals, *, as_json: bool) -> None:
         print(f"{cap.title}: {float(spent):.6f} of {float(allowed):.6f} used (unbounded)")
 
 
+def _short(budget: Budget) -> str:
+    text = exact_text(budget)
+    return text if len(text) <= _LONGEST else f"≈ {float(budget):.6g}" if isinstance(budget, Fraction) else text
+
+
 def _twice(total: Budget) -> Budget:
     return 2 * total if isinstance(total, Fraction) else total
 
 
 def _total(solved: SolvedGoals) -> Budget:
+    if isinstance(solved.scenario.method, TopDown):
+        return solved.scenario.method.total
     return total_budget(list(solved.scenario.phsafe.budgets.values()))
 
 
 def solution_json(solved: SolvedGoals) -> dict[str, Any]:
     """Return solved budgets as JSON: the keys of ``forecast --json`` with what solving adds to every cell."""
-    from phexplore.accuracy.forecast import forecast
-    from phexplore.accuracy.ratios import ratio_forecasts
-    from phexplore.report.forecast_json import forecast_json
+    from phexplore.decide.bundle import forecast_content
 
-    figures = forecast(solved.scenario)
-    content = forecast_json(solved.scenario, figures, ratio_forecasts(figures))
+    content = forecast_content(solved.scenario)
     for cell, entry in zip(content["cells"], solved.queries, strict=True):
         cell |= {
             "before_rho": exact_text(entry.before),
@@ -181,8 +196,7 @@ def solution_json(solved: SolvedGoals) -> dict[str, Any]:
             "share_of_total": float(solved.rounding_tax / total) if isinstance(total, Fraction) and total else None,
             "changed": [
                 {
-                    "table": entry.query.table,
-                    "level": entry.query.level.text,
+                    **_place(entry.query),
                     "rho": exact_text(entry.budget),
                     "nearest_rho": _exact(entry.nearest),
                 }
@@ -191,6 +205,12 @@ def solution_json(solved: SolvedGoals) -> dict[str, Any]:
         },
         "caps": [_cap_json(*entry) for entry in solved.caps],
     }
+
+
+def _place(key: Key) -> dict[str, str]:
+    if isinstance(key, QueryKey):
+        return {"table": key.table, "level": key.level.text}
+    return {"level": key.level, "query": key.query}
 
 
 def _cap_json(cap: Cap, allowed: Fraction, spent: Fraction) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from typing import TypeVar
 from phexplore.accounting.zcdp import epsilon
 from phexplore.accuracy.forecast import HEADLINE_DELTA, forecast
 from phexplore.accuracy.margins import normal_factor
-from phexplore.accuracy.solving_groups import reach_of
+from phexplore.accuracy.solving_systems import reach_of
 from phexplore.accuracy.topdown_forecast import forecast_topdown
 from phexplore.errors import BudgetMismatchError, PhexploreError
 from phexplore.model.conventions import Conversion

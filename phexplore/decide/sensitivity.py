@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from phexplore.accuracy.margins import keeps_target, unrounded_budget
-from phexplore.accuracy.solving_groups import margin_at, reach_of
+from phexplore.accuracy.solving_systems import margin_at, reach_of
 from phexplore.catalog.tables import tables
 from phexplore.model.keys import LEVELS, PopulationGroupLevel, QueryKey, Region, TableId
 from phexplore.model.numbers import Unlimited, round_exact

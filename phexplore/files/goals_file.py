@@ -10,7 +10,8 @@ JSON::
 
 A selection names one query (``PH3/state_A-G``), a table at one region (``PH3/usa``), a level of every table
 (``*/state_A-G``), a region of every table (``*/usa``), a whole table (``PH3``) or everything (``*``). A later target of the
-same query replaces an earlier one, so a general rule can stand before its exceptions.
+same query replaces an earlier one, so a general rule can stand before its exceptions. For TopDown the names are a level and a
+query: ``Block/total``, ``*/total``, ``Block``, ``*``.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from fractions import Fraction
 from typing import TypeVar
 
-from phexplore.accuracy.solving_goals import Cap, CapOn, GoalError, Goals, Tie, TiedBy
+from phexplore.accuracy.solving_goals import Cap, CapOn, GoalError, Goals, Key, Tie, TiedBy
 from phexplore.catalog.tables import queries
 from phexplore.errors import PhexploreError
 from phexplore.files.json_text import (
@@ -38,7 +40,7 @@ from phexplore.files.json_text import (
 )
 from phexplore.model.conventions import Conversion, Neighbours
 from phexplore.model.issues import InputProblemsError, Issue
-from phexplore.model.keys import QueryKey, Region, TableId, parse_level
+from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import parse_exact
 
 _KEYS = ("targets", "caps", "floors", "ties", "locks")
@@ -48,33 +50,49 @@ _MARGIN_HEADERS = ("moe", "margin", "target", "moe target", "moe_target")
 Found = TypeVar("Found")
 
 
-def select_queries(text: str, known: Sequence[QueryKey] | None = None) -> tuple[QueryKey, ...]:
-    """Return the measured queries a selection names, in catalogue order.
+def select_queries(text: str, known: Sequence[Key] | None = None) -> tuple[Key, ...]:
+    """Return the measured queries a selection names, in their order.
 
     Args:
-        text: ``PH3/state_A-G``, ``PH3/usa``, ``*/state_A-G``, ``*/usa``, ``PH3`` or ``*``.
-        known: the queries to choose from; those of the catalogue when None.
+        text: ``PH3/state_A-G``, ``PH3/usa``, ``*/state_A-G``, ``*/usa``, ``PH3`` or ``*``; for TopDown
+            ``Block/total``, ``*/total``, ``Block`` or ``*``.
+        known: the queries to choose from; those of the S-DHC when None.
 
     Raises:
         GoalError: it names none.
     """
-    table, _, level = text.strip().partition("/")
-    regions = {region.value: region for region in Region}
-    chosen = [query for query in (known or queries()) if table in {"*", query.table}]
+    keys: Sequence[Key] = queries() if known is None else known
+    first, _, second = text.strip().partition("/")
+    chosen = [key for key in keys if first in {"*", _first(key)}]
     if not chosen:
-        raise GoalError(f"{table!r} is no measured table.", "Write e.g. PH3/state_A-G, */usa or *.")
-    if level in regions:
-        chosen = [query for query in chosen if query.level.region is regions[level]]
-    elif level:
-        wanted = parse_level(level)
-        chosen = [query for query in chosen if query.level == wanted]
+        remedy = f"Known: {', '.join(dict.fromkeys(map(_first, keys)))}, or * for all."
+        raise GoalError(f"{first!r} is not measured.", remedy)
+    there = chosen
+    if second:
+        chosen = [key for key in there if second.strip() in _seconds(key)]
     if not chosen:
-        raise GoalError(f"{table} is not measured at {level}.", "Name a level of the table, or * for every table.")
+        known_seconds = dict.fromkeys(name for key in there for name in _seconds(key))
+        near = get_close_matches(second, list(known_seconds), n=1)
+        remedy = f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(list(known_seconds)[:12])}."
+        raise GoalError(f"{first} has nothing measured at {second!r}.", remedy)
     return tuple(chosen)
 
 
-def read_goals(content: bytes, name: str = "targets") -> Goals:
-    """Read a file of targets: JSON, or CSV with the columns table, level and MOE.
+def _first(key: Key) -> str:
+    return key.table if isinstance(key, QueryKey) else key.level
+
+
+def _seconds(key: Key) -> tuple[str, ...]:
+    return (key.level.text, key.level.region.value) if isinstance(key, QueryKey) else (key.query,)
+
+
+def read_goals(content: bytes, name: str = "targets", known: Sequence[Key] | None = None) -> Goals:
+    """Read a file of targets: JSON, or CSV with the columns table, level and MOE (for TopDown level, query and MOE).
+
+    Args:
+        content: the file.
+        name: of the file, for messages.
+        known: the queries of the scenario; those of the S-DHC when None.
 
     Raises:
         InputProblemsError: every problem with its line and column.
@@ -84,7 +102,7 @@ def read_goals(content: bytes, name: str = "targets") -> Goals:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise InputProblemsError([Issue((name,), "This is not UTF-8 text.", "Save it as UTF-8.", line=line)]) from error
-    reader = _GoalsReader(text, name)
+    reader = _GoalsReader(text, name, queries() if known is None else known)
     goals = reader.from_json() if text.lstrip()[:1] in {"{", "["} else reader.from_csv()
     if reader.issues or goals is None:
         raise InputProblemsError(reader.issues)
@@ -94,9 +112,10 @@ def read_goals(content: bytes, name: str = "targets") -> Goals:
 class _GoalsReader:
     """Collects goals and problems of one file."""
 
-    def __init__(self, text: str, name: str) -> None:
+    def __init__(self, text: str, name: str, known: Sequence[Key]) -> None:
         self.text = text
         self.name = name
+        self.known = known
         self.issues: list[Issue] = []
 
     def report(self, place: int, sentence: str, remedy: str) -> None:
@@ -155,8 +174,8 @@ class _GoalsReader:
         self.report(value.start, "A text in quotes is expected here.", 'Write e.g. "PH3/state_A-G".')
         return None
 
-    def _by_query(self, value: JsonValue | None, what: str) -> dict[QueryKey, Fraction]:
-        found: dict[QueryKey, Fraction] = {}
+    def _by_query(self, value: JsonValue | None, what: str) -> dict[Key, Fraction]:
+        found: dict[Key, Fraction] = {}
         if value is None:
             return found
         if not isinstance(value, JsonObject):
@@ -166,7 +185,7 @@ class _GoalsReader:
             self.report(key.start, f"The key {key.text!r} stands twice.", "Keep one of them.")
         for member in value.members:
             for place, selection, number in self._leaves(member.key.start, member.key.text, member.value):
-                chosen = self._kept(place, lambda selection=selection: select_queries(selection))  # type: ignore[misc]
+                chosen = self._kept(place, lambda selection=selection: select_queries(selection, self.known))  # type: ignore[misc]
                 exact = self._number(number)
                 if exact is not None and exact <= 0:
                     self.report(number.start, f"A number of {what} is more than 0.", "Leave the line out instead.")
@@ -183,16 +202,16 @@ class _GoalsReader:
         else:
             yield place, key, value
 
-    def _selections(self, value: JsonValue | None) -> tuple[QueryKey, ...]:
+    def _selections(self, value: JsonValue | None) -> tuple[Key, ...]:
         items = value.items if isinstance(value, JsonList) else () if value is None else (value,)
-        found: dict[QueryKey, None] = {}
+        found: dict[Key, None] = {}
         for item in items:
             if (text := self._text(item)) is not None:
-                chosen = self._kept(item.start, lambda text=text: select_queries(text))  # type: ignore[misc]
+                chosen = self._kept(item.start, lambda text=text: select_queries(text, self.known))  # type: ignore[misc]
                 found.update(dict.fromkeys(chosen or ()))
-        return tuple(query for query in queries() if query in found)
+        return tuple(query for query in self.known if query in found)
 
-    def _locks(self, value: JsonValue | None) -> frozenset[QueryKey]:
+    def _locks(self, value: JsonValue | None) -> frozenset[Key]:
         return frozenset(self._selections(value))
 
     def _objects(self, value: JsonValue | None, what: str) -> Iterator[JsonObject]:
@@ -262,29 +281,29 @@ class _GoalsReader:
         rows = csv.reader(io.StringIO(self.text, newline=""), delimiter=delimiter)
         header = [cell.strip().casefold() for cell in next(rows, [])]
         margin = next((place for place, cell in enumerate(header) if cell in _MARGIN_HEADERS), None)
-        if "table" not in header or "level" not in header or margin is None:
-            issue = Issue((self.name,), "The first line does not name the columns table, level and MOE.",
-                          "Write them, or a JSON object of targets.", line=1)  # fmt: skip
-            self.issues.append(issue)
+        wanted = ("table", "level") if isinstance(self.known[0], QueryKey) else ("level", "query")
+        if not set(wanted) <= set(header) or margin is None:
+            sentence = f"The first line does not name the columns {wanted[0]}, {wanted[1]} and MOE."
+            self.issues.append(Issue((self.name,), sentence, "Write them, or a JSON object of targets.", line=1))
             return None
-        margins: dict[QueryKey, Fraction] = {}
+        margins: dict[Key, Fraction] = {}
         for row in rows:
             if any(cell.strip() for cell in row):
-                self._csv_row(row, rows.line_num, (header.index("table"), header.index("level"), margin), margins)
+                self._csv_row(row, rows.line_num, (header.index(wanted[0]), header.index(wanted[1]), margin), margins)
         return None if self.issues else Goals(margins=margins)
 
     def _csv_row(
-        self, row: Sequence[str], line: int, places: tuple[int, int, int], margins: dict[QueryKey, Fraction]
+        self, row: Sequence[str], line: int, places: tuple[int, int, int], margins: dict[Key, Fraction]
     ) -> None:
         if len(row) <= max(places):
             self.issues.append(
-                Issue((self.name,), "The line has too few cells.", "Fill table, level and MOE.", line=line)
+                Issue((self.name,), "The line has too few cells.", "Fill both names and the margin.", line=line)
             )
             return
         table, level, margin = (row[place].strip() for place in places)
         try:
             exact = parse_exact(margin)
-            chosen = select_queries(f"{TableId(table)}/{level}")
+            chosen = select_queries(f"{table}/{level}", self.known)
             if exact <= 0:
                 raise GoalError(
                     f"A margin of error is more than 0 people, got {margin}.", "Leave the line out instead."

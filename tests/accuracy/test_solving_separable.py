@@ -14,8 +14,8 @@ from phexplore.accounting.zcdp import epsilon
 from phexplore.accuracy.margins import budget_for_margin
 from phexplore.accuracy.solving_conflict import InfeasibleError
 from phexplore.accuracy.solving_goals import Cap, CapOn, GoalError, Goals, Tie, TiedBy
-from phexplore.accuracy.solving_groups import margin_at, reach_of
 from phexplore.accuracy.solving_separable import Reason, rounded_as_in_2020, solve
+from phexplore.accuracy.solving_systems import margin_at, reach_of
 from phexplore.catalog.tables import queries
 from phexplore.model.conventions import Conversion, MarginConvention, Neighbours
 from phexplore.model.edits import set_budget, set_conventions, set_lock

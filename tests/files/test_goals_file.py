@@ -6,11 +6,13 @@ from fractions import Fraction
 import pytest
 
 from phexplore.accuracy.solving_goals import Cap, CapOn, GoalError, Goals, Tie, TiedBy
+from phexplore.catalog.presets import preset
 from phexplore.catalog.tables import queries
 from phexplore.files.goals_file import goals_json, read_goals, select_queries
 from phexplore.model.conventions import Conversion, Neighbours
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.keys import parse_query
+from phexplore.model.topdown import LevelQuery
 
 CHILDREN = parse_query("PH3/state_A-G")
 
@@ -73,8 +75,8 @@ def test_that_goals_written_as_json_are_read_back_as_they_were():
 @pytest.mark.parametrize(
     ("content", "place", "sentence"),
     [
-        (b'{"targets": {\n "PH9/usa": 3}}', (2, 2), "'PH9' is no measured table"),
-        (b'{"targets": {"PH3/mars": 3}}', (1, 14), "No population-group level"),
+        (b'{"targets": {\n "PH9/usa": 3}}', (2, 2), "'PH9' is not measured"),
+        (b'{"targets": {"PH3/mars": 3}}', (1, 14), "nothing measured at 'mars'"),
         (b'{"targets": {"PH3/usa": true}}', (1, 25), "A number is expected"),
         (b'{"targets": {"PH3/usa": -1}}', (1, 25), "more than 0"),
         (b'{"targets": {"PH3/usa": 1, "PH3/usa": 2}}', (1, 28), "stands twice"),
@@ -114,3 +116,17 @@ def test_that_problems_of_a_csv_name_their_line():
     assert [issue.line for issue in found] == [2, 3, 4, 5]
     assert problems(b"a,b\n1,2\n")[0].line == 1
     assert problems(b"table,level,MOE\n\xff\n")[0].line == 2
+
+
+def test_that_goals_of_topdown_name_levels_and_queries():
+    known = tuple(preset("pl94-2020-persons-us").scenario.topdown.query_shares)
+    goals = read_goals(
+        b'{"targets": {"*/total": 10, "Block_Group": {"hispanic * cenrace": 4}, "State": 7}}', "t", known
+    )
+    assert goals.margins[LevelQuery("Tract", "total")] == 10
+    assert goals.margins[LevelQuery("Block_Group", "hispanic * cenrace")] == 4
+    assert goals.margins[LevelQuery("State", "total")] == 7
+    assert read_goals(b"level,query,MOE\nBlock,total,90\n", "t", known).margins == {LevelQuery("Block", "total"): 90}
+    with pytest.raises(InputProblemsError) as caught:
+        read_goals(b'{"targets": {"Block/totl": 1}}', "t", known)
+    assert caught.value.issues[0].remedy == "Did you mean 'total'?"
