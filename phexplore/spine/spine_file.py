@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from phexplore.data.blocks.geocodes import numbers_of_texts, texts_of_numbers
 from phexplore.data.blocks.whole_file import whole_file
+from phexplore.errors import PhexploreError
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.spine.building import Spine
 from phexplore.spine.geography import AreaCodes, Geography
@@ -81,8 +82,12 @@ def read_spine(path: Path) -> Spine:
         if content["version"] != VERSION:
             raise _unreadable(path, f"it is of version {content['version']}, this program reads {VERSION}")
         return _spine(content, arrays)
+    except InputProblemsError:
+        raise
     except OSError as error:
         raise _unreadable(path, error.strerror or str(error)) from error
+    except PhexploreError as error:
+        raise _unreadable(path, error.sentence) from error
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, EOFError, zipfile.BadZipFile) as error:
         raise _unreadable(path, "it is no spine, or damaged") from error
 
