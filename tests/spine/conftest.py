@@ -41,7 +41,7 @@ def schema(monkeypatch):
     return found
 
 
-def random_tree(rng, depth=3, fanout=3, blocks=12):
+def random_tree(rng, depth=3, fanout=3, blocks=8):
     """Return a tree whose units have 1 to `fanout` children; deeper levels are cut off so that at most `blocks` leaves are left."""
     sizes = [np.array([int(rng.integers(2, fanout + 1))])]
     while len(sizes) < depth:

@@ -18,13 +18,13 @@ CLOSE = 1e-10
 
 
 def worst(prediction, dense, schema, names, exact=1e-9):
-    """Return the largest relative error over all units and answers; variances that must be 0 are 0 in the recursion."""
+    """Return the largest relative error over up to five units a level; variances that must be 0 are 0 in the recursion."""
     kinds = [prediction.kinds(parse_query(schema, name)) for name in names]
     table = prediction.variances(kinds)
     error, tree = 0.0, prediction.shape.tree
     for number, level in enumerate(tree.levels):
         found = prediction.at_level(number, table)
-        for unit in range(level.units):
+        for unit in sorted({0, 1, level.units // 2, level.units - 2, level.units - 1} & set(range(level.units))):
             column = 0
             for name, kind in zip(names, kinds, strict=True):
                 expected = dense.variances(dense.indicator(level, unit), name)
@@ -49,7 +49,7 @@ def test_that_variances_equal_dense_least_squares_with_unequal_siblings(seed, sm
     assert worst(predict(tree, method), dense(tree, method, schema), schema, names) < CLOSE
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("level", ["L0", "L1", "L3"])
 @pytest.mark.parametrize("name", ["tot", "va"])
 def test_that_exact_counts_at_any_level_equal_dense_least_squares(seed, level, name, small, schema, dense, monkeypatch):
@@ -94,7 +94,7 @@ def test_that_exact_counts_that_do_not_nest_are_refused(small, schema, monkeypat
 @pytest.mark.parametrize("framework", PrivacyFramework)
 def test_that_bypassed_spines_equal_dense_least_squares(rule, framework, small, schema, dense):
     rng = np.random.default_rng(300)
-    for _ in range(3):
+    for _ in range(2):
         tree = small.random_tree(rng)
         method = small.method(tree, rng, framework=framework, invariants={"L1": ("tot",)})
         found = allocate(tree, method.level_shares, rule, pure_dp=framework is PrivacyFramework.PURE_DP).tree
@@ -136,7 +136,7 @@ def test_that_two_parts_of_a_state_keep_its_total_together(small, schema, dense)
 @pytest.mark.parametrize("seed", range(4))
 def test_that_areas_off_the_spine_equal_dense_least_squares(seed, small, schema, dense):
     rng = np.random.default_rng(400 + seed)
-    tree = small.random_tree(rng, blocks=14)
+    tree = small.random_tree(rng, blocks=10)
     order = rng.permutation(tree.blocks)
     shares = small.random_shares(rng, tree)
     tree = small.with_shares(type(tree)(tree.levels, (), order), shares)
