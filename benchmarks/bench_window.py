@@ -1,6 +1,8 @@
-"""Time from an edit to the painted screen, and what a dragged slider leaves behind.
+"""The window: start to first picture, edit to painted screen, a dragged slider, the event loop while a run works.
 
-Usage: QT_QPA_PLATFORM=offscreen python benchmarks/bench_window.py [--json FILE]
+An edit counts as on screen when everything that shows it was painted: table, tiles, panel and pictures.
+
+Usage: QT_QPA_PLATFORM=offscreen python benchmarks/bench_window.py [--json FILE] [--without-run]
 """
 
 from __future__ import annotations
@@ -9,98 +11,293 @@ import argparse
 import json
 import os
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from PySide6.QtCore import QEvent, QObject, QSettings
-from PySide6.QtWidgets import QApplication, QTableView
-
-from phexplore.accuracy.solving import edit_margin
-from phexplore.catalog.presets import preset
-from phexplore.gui.main.navigation import Area
-from phexplore.gui.main.project_files import project_of
-from phexplore.gui.main.settings import Settings
-from phexplore.gui.main.window import MainWindow
-from phexplore.model.keys import parse_query
-
 STEPS = 200
-
-
-class Painted(QObject):
-    """Remembers that a widget was painted."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.seen = False
-
-    def eventFilter(self, watched, event):  # noqa: N802 - Qt's name
-        """Note paint events."""
-        del watched
-        if event.type() == QEvent.Type.Paint:
-            self.seen = True
-        return False
+SIZES = ((1280, 800), (1920, 1080))
+STARTS = 5
+POLLING_S = 1 / 125
+"""A mouse tells its position this often."""
+BUDGETS, OVERVIEW = "budgets", "overview"
 
 
 def main() -> None:
     """Measure and print."""
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--json", type=Path)
+    arguments.add_argument("--without-run", action="store_true")
+    arguments.add_argument("--start", action="store_true", help="only start, say when the first picture stood")
     options = arguments.parse_args()
-    start = time.perf_counter()
-    application = QApplication([])
-    with tempfile.TemporaryDirectory() as folder:
-        settings = Settings(QSettings(str(Path(folder) / "settings.ini"), QSettings.Format.IniFormat))
-        window = MainWindow(project_of(preset("sdhc-2020-us")), settings, Path(folder) / "runs")
-        window.show()
-        application.processEvents()
-        shown = time.perf_counter() - start
-        result = {"window_shown_s": shown}
-        for area in (Area.BUDGETS, Area.OVERVIEW):
-            window.navigation.choose(area)
-            for _ in range(50):
-                application.processEvents()
-            result[area.name.lower()] = drag(application, window, area)
-        window.leave_without_asking()
+    if options.start:
+        start_once()
+    result = {"load": os.getloadavg()[0], "start": measure_start()}
+    bench = Bench()
+    for width, height in SIZES:
+        bench.window.resize(width, height)
+        for area in (BUDGETS, OVERVIEW):
+            result[f"{area}_{width}x{height}"] = bench.edits(area)
+    result["slider"] = bench.slider()
+    if not options.without_run:
+        result["run"] = bench.run()
     print(json.dumps(result, indent=1))
     if options.json:
         options.json.write_text(json.dumps(result, indent=1), encoding="utf-8")
+    sys.stdout.flush()
     os._exit(0)
 
 
-def drag(application, window, area):
-    """Drag the margin of one query over 200 steps and return milliseconds from edit to paint."""
-    query = parse_query("PH3/state_A-G")
-    session, painted = window.session, Painted()
-    if area is Area.BUDGETS:
-        watched = max(window.findChildren(QTableView), key=lambda table: table.isVisible() * table.width()).viewport()
-    else:
-        watched = window.centralWidget()
-        application.installEventFilter(painted)
-    if area is Area.BUDGETS:
-        watched.installEventFilter(painted)
-    before, found, processor = len(session.project.labels), [], []
-    for step in range(STEPS):
-        painted.seen = False
-        start, used = time.perf_counter(), time.process_time()
-        margin = Fraction(20 + (step % 50) + (1 if area is Area.BUDGETS else 2))
-        session.edit("Drag the margin", lambda s, m=margin: edit_margin(s, query, m), merge_key="bench")
-        while not painted.seen:
-            application.processEvents()
-        found.append(1e3 * (time.perf_counter() - start))
-        processor.append(1e3 * (time.process_time() - used))
-    last = session.project.scenario.phsafe.targets[query]
-    application.removeEventFilter(painted)
-    return {
-        "edit_to_paint_median_ms": statistics.median(found),
-        "edit_to_paint_p95_ms": sorted(found)[int(0.95 * len(found))],
-        "edit_to_paint_processor_median_ms": statistics.median(processor),
-        "steps_in_history": len(session.project.labels) - before,
-        "ends_on_last_value": last == margin,
-    }
+def measure_start():
+    """Start the program in processes of its own; the first fills the caches of the file system and is left out."""
+    found = []
+    with tempfile.TemporaryDirectory() as home:
+        places = dict.fromkeys(("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"), home)
+        places["PYTHONPYCACHEPREFIX"] = f"{home}/compiled"  # compiled once, as an installed program is
+        own = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        for number in range(STARTS + 1):
+            answer = subprocess.run(
+                [sys.executable, __file__, "--start"],
+                env={**own, **places, "BENCH_BEGIN": str(time.time())},
+                check=True, capture_output=True, text=True,
+            )  # fmt: skip
+            if number:
+                found.append(json.loads(answer.stdout))
+    return {f"{key}_median": statistics.median(each[key] for each in found) for key in found[0]}
+
+
+def start_once() -> None:
+    """Start as `phexplore gui` does and end when all pictures of the first page were painted."""
+    from phexplore import __main__ as program
+    from phexplore.gui.main import start
+
+    begin = float(os.environ["BENCH_BEGIN"])
+
+    def watch(window) -> None:
+        shown = time.time()
+        first = Painted([window.centralWidget()])
+
+        def look() -> None:
+            page = window.pages.currentWidget()
+            charts = getattr(page, "charts", ())
+            if charts and not hasattr(first, "all"):
+                first.all = Painted([chart.canvas for chart in charts])
+            if charts and first.all.complete:
+                answer = {
+                    "window_s": shown - begin,
+                    "first_picture_s": time.time() - begin,
+                    "processor_s": time.process_time(),
+                    "modules": len(sys.modules),
+                }
+                print(json.dumps(answer), flush=True)
+                os._exit(0)
+
+        from PySide6.QtCore import QTimer
+
+        timer = QTimer(window)
+        timer.timeout.connect(look)
+        timer.start(1)
+
+    program._open_window = lambda path: start.main(path, watch)
+    sys.argv = ["phexplore"]
+    sys.exit(program.main())
+
+
+def painted_class():
+    """Return a filter that knows which of its widgets were painted."""
+    from PySide6.QtCore import QEvent, QObject
+
+    class Painted(QObject):
+        def __init__(self, widgets) -> None:
+            super().__init__()
+            self.widgets, self.seen = list(widgets), set()
+            for widget in self.widgets:
+                widget.installEventFilter(self)
+
+        @property
+        def complete(self):
+            return len(self.seen) == len(self.widgets)
+
+        def eventFilter(self, watched, event):  # noqa: N802 - Qt's name
+            if event.type() == QEvent.Type.Paint:
+                self.seen.add(watched)
+            return False
+
+    return Painted
+
+
+def Painted(widgets):  # noqa: N802 - a class that is made when Qt is there
+    """Watch widgets."""
+    return painted_class()(widgets)
+
+
+class Bench:
+    """A window on the parameters of 2020."""
+
+    def __init__(self) -> None:
+        from PySide6.QtCore import QSettings
+        from PySide6.QtWidgets import QApplication
+
+        from phexplore.catalog.presets import preset
+        from phexplore.gui.main.navigation import Area
+        from phexplore.gui.main.project_files import project_of
+        from phexplore.gui.main.settings import Settings
+        from phexplore.gui.main.window import MainWindow
+        from phexplore.model.keys import parse_query
+
+        self.application = QApplication([])
+        self.folder = Path(tempfile.mkdtemp())
+        settings = Settings(QSettings(str(self.folder / "settings.ini"), QSettings.Format.IniFormat))
+        self.window = MainWindow(project_of(preset("sdhc-2020-us")), settings, self.folder / "runs")
+        self.areas = {BUDGETS: Area.BUDGETS, OVERVIEW: Area.OVERVIEW}
+        self.query = parse_query("PH3/state_A-G")
+        self.margin = 20
+        self.window.show()
+        self.wait(1.0)
+
+    def wait(self, seconds: float) -> None:
+        """Let the event loop work."""
+        end = time.perf_counter() + seconds
+        while time.perf_counter() < end:
+            self.application.processEvents()
+            time.sleep(0.002)
+
+    def go(self, area: str):
+        """Show an area with the query chosen; return what an edit of it paints."""
+        window = self.window
+        window.navigation.choose(self.areas[area])
+        window.session.select(None)
+        window.session.select(self.query)
+        self.wait(0.5)
+        found = [window.headline.tiles[0]._value]
+        if window.inspector.isVisible():
+            found.append(window.inspector.card._result)
+        if area == BUDGETS:
+            found += [window.budgets.view.viewport(), window.budgets.panel.budget_field]
+            if window._picture.isVisible():
+                found.append(window._picture.chart.canvas)
+        else:
+            page = window.pages.currentWidget()
+            page.margins._view.make_visible(page.margins._row_of(self.query))
+            found += [chart.canvas for chart in page.charts]
+            self.wait(0.2)
+        return found
+
+    def edits(self, area: str):
+        """Edit the margin of one query, wait until all of it is painted, and again: milliseconds."""
+        from phexplore.accuracy.solving import edit_margin
+
+        painted = Painted(self.go(area))
+        session = self.window.session
+        before = len(session.project.labels)
+        wall, processor = [], []
+        for _ in range(STEPS):
+            self.margin = 20 + (self.margin - 19) % 480
+            people = Fraction(self.margin)
+            painted.seen.clear()
+            start, used = time.perf_counter(), time.process_time()
+            session.edit("Drag", lambda s, m=people: edit_margin(s, self.query, m), merge_key="bench")
+            while not painted.complete and time.perf_counter() - start < 5:
+                self.application.processEvents()
+            wall.append(1e3 * (time.perf_counter() - start))
+            processor.append(1e3 * (time.process_time() - used))
+            self.wait(0.02)
+        session.end_merge()
+        return {
+            "edit_to_paint_median_ms": statistics.median(wall),
+            "edit_to_paint_p95_ms": sorted(wall)[int(0.95 * STEPS)],
+            "processor_median_ms": statistics.median(processor),
+            "painted": painted.complete,
+            "steps_in_history": len(session.project.labels) - before,
+        }
+
+    def slider(self):
+        """Drag the slider of the margin as a mouse does; how late is each position, and the last one on screen?"""
+        from PySide6.QtCore import QEvent, QPointF, Qt
+        from PySide6.QtGui import QMouseEvent
+
+        painted = Painted(self.go(BUDGETS))
+        slider, session = self.window.budgets.panel.margin_slider, self.window.session
+        middle, left, none = slider.height() / 2, Qt.MouseButton.LeftButton, Qt.MouseButton.NoButton
+        before = len(session.project.labels)
+
+        def send(kind, x, button, buttons) -> None:
+            place = QPointF(x, middle)
+            event = QMouseEvent(kind, place, slider.mapToGlobal(place), button, buttons, Qt.KeyboardModifier.NoModifier)
+            self.application.sendEvent(slider, event)
+
+        at = 8 + (slider.width() - 16) * slider.value() / slider.maximum()
+        send(QEvent.Type.MouseButtonPress, at, left, left)
+        late, begin = [], time.perf_counter()
+        for step in range(STEPS):
+            due = begin + step * POLLING_S
+            while time.perf_counter() < due:
+                self.application.processEvents()
+            late.append(1e3 * (time.perf_counter() - due))
+            send(QEvent.Type.MouseMove, 20 + (slider.width() - 40) * step / STEPS, none, left)
+        painted.seen.clear()
+        last, session_frames = time.perf_counter(), session._frames
+        while session_frames._timer.isActive() or session_frames._waiting:
+            self.application.processEvents()
+        self.application.processEvents()
+        drained = 1e3 * (time.perf_counter() - last)
+        send(QEvent.Type.MouseButtonRelease, 0, left, none)
+        target = session.scenario.phsafe.targets[self.query]
+        return {
+            "steps": STEPS,
+            "late_median_ms": statistics.median(late),
+            "late_p95_ms": sorted(late)[int(0.95 * STEPS)],
+            "last_position_to_screen_ms": drained,
+            "ends_on_last_value": target == slider._stops[slider.value()],
+            "steps_in_history": len(session.project.labels) - before,
+        }
+
+    def run(self):
+        """Watch the event loop while a run starts, works and its results are opened: gaps between two turns, ms."""
+        from phexplore.gui.main.navigation import Area
+
+        found = {}
+        window = self.window
+        for name, act, until in (
+            ("runs_page", lambda: window.navigation.choose(Area.RUNS), self._after(1.0)),
+            ("run", window.runs.start_run, lambda: any(row.state.is_final for row in window.runs.desk.rows)),
+            ("results_page", lambda: window.navigation.choose(Area.RESULTS), self._after(6.0)),
+            ("overview_again", lambda: window.navigation.choose(Area.OVERVIEW), self._after(1.0)),
+        ):
+            found[name] = self._gaps(act, until)
+        return found
+
+    @staticmethod
+    def _after(seconds: float):
+        due: list[float] = []
+
+        def passed() -> bool:
+            due[:] = due or [time.perf_counter() + seconds]
+            return time.perf_counter() >= due[0]
+
+        return passed
+
+    def _gaps(self, act, until):
+        from PySide6.QtCore import QTimer
+
+        beats = []
+        timer = QTimer()
+        timer.timeout.connect(lambda: beats.append(time.perf_counter()))
+        timer.start(2)
+        QTimer.singleShot(20, act)
+        end = time.perf_counter() + 240
+        while not (beats and until()) and time.perf_counter() < end:
+            self.application.processEvents()
+            time.sleep(0.0005)
+        timer.stop()
+        gaps = sorted((1e3 * (b - a) for a, b in pairwise(beats)), reverse=True)
+        return {"longest_gaps_ms": [round(gap, 1) for gap in gaps[:5]], "above_50_ms": sum(gap > 50 for gap in gaps)}
 
 
 if __name__ == "__main__":

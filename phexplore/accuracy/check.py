@@ -8,8 +8,6 @@ from typing import assert_never
 from phexplore.accuracy.forecast import Forecast, forecast
 from phexplore.accuracy.group_sizes_check import check_group_sizes
 from phexplore.accuracy.margins import keeps_target
-from phexplore.accuracy.subspace_check import check_subspace
-from phexplore.accuracy.topdown_check import check_topdown
 from phexplore.catalog.states import PUERTO_RICO, states
 from phexplore.catalog.tables import queries, sensitivity, tables, truncated_tables
 from phexplore.model.conventions import MarginConvention
@@ -35,8 +33,12 @@ def check(scenario: Scenario) -> list[Issue]:
                 except NoiseOutOfRangeError:
                     issues += _noise_out_of_range(method)
         case TopDown() as method:
+            from phexplore.accuracy.topdown_check import check_topdown  # noqa: PLC0415 - loads numpy; the window starts without
+
             issues = check_topdown(method)
         case Subspace() as method:
+            from phexplore.accuracy.subspace_check import check_subspace  # noqa: PLC0415 - loads numpy; the window starts without
+
             issues = check_subspace(method)
         case GroupSizes():
             issues = check_group_sizes(scenario)

@@ -10,12 +10,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING
 
 from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.workload.schema import Attribute, Recode, Schema, load_schema
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 OMITTED = -1
 """Stands in a map for a cell that no answer of the query counts."""
@@ -78,6 +80,8 @@ class MarginalQuery:
 
     def tabulate(self, counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the answers ``[..., answers]`` for counts ``[..., cells]``."""
+        import numpy as np
+
         answers = self.cell_map()
         flat = counts.reshape(-1, self.schema.cells)
         out = np.zeros((len(flat), self.answers), dtype=counts.dtype)
@@ -88,6 +92,8 @@ class MarginalQuery:
 
     def answer_labels(self, answer: int) -> tuple[str, ...]:
         """Return one label per factor for an answer index; empty for `total`."""
+        import numpy as np
+
         if not self.factors:
             return ()
         places = np.unravel_index(answer, self.shape)
@@ -104,6 +110,8 @@ class MarginalQuery:
 
     def determines(self, other: MarginalQuery) -> bool:
         """Return whether the answers of `other` are sums of answers of this query."""
+        import numpy as np
+
         if other.schema != self.schema:
             return False
         for attribute in self.schema.attributes:
@@ -168,6 +176,8 @@ def _attribute(factor: Factor) -> str:
 
 
 def _axis_map(factor: Factor, levels: int) -> npt.NDArray[np.int32]:
+    import numpy as np
+
     if isinstance(factor, Attribute):
         return np.arange(levels, dtype=np.int32)
     axis = np.full(levels, OMITTED, dtype=np.int32)
@@ -178,6 +188,8 @@ def _axis_map(factor: Factor, levels: int) -> npt.NDArray[np.int32]:
 
 @lru_cache(maxsize=128)
 def _cell_map(query: MarginalQuery) -> npt.NDArray[np.int32]:
+    import numpy as np
+
     shape = query.schema.shape
     cell_map = np.zeros(shape, dtype=np.int32)
     omitted = np.zeros(shape, dtype=bool)

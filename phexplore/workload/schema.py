@@ -13,13 +13,14 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any
 
 from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.resources import resource
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 
 class SchemaError(PhexploreError):
@@ -167,6 +168,8 @@ class Schema:
 
     def cell_labels(self, cell: int) -> tuple[str, ...]:
         """Return the label of every attribute for a cell number."""
+        import numpy as np
+
         return tuple(
             attribute.labels[int(level)]
             for attribute, level in zip(self.attributes, np.unravel_index(cell, self.shape), strict=True)
@@ -174,6 +177,8 @@ class Schema:
 
     def selection(self, where: Mapping[str, Sequence[int]]) -> npt.NDArray[np.bool_]:
         """Return the cells in all the given levels, ``bool[cells]``."""
+        import numpy as np
+
         chosen = np.ones(self.shape, dtype=bool)
         for name, levels in where.items():
             position = self.position(name)
@@ -188,6 +193,8 @@ class Schema:
         Raises:
             UnknownNameError: the schema has no structural zero of that name.
         """
+        import numpy as np
+
         known = {zero.name: zero for zero in self.structural_zeros}
         empty = np.zeros(self.cells, dtype=bool)
         for name in known if names is None else names:

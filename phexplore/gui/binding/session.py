@@ -130,11 +130,11 @@ class Session(QObject):
 
     def undo(self) -> None:
         """Go one step back."""
-        self.go_to(self._project.cursor - 1)
+        self.go_to(self.project.cursor - 1)
 
     def redo(self) -> None:
         """Go one step forward."""
-        self.go_to(self._project.cursor + 1)
+        self.go_to(self.project.cursor + 1)
 
     def go_to(self, step: int) -> None:
         """Show another version of the history."""

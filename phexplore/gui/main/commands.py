@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from phexplore.gui.binding.session import Session
-from phexplore.gui.dialogs.about import show_about
-from phexplore.gui.dialogs.glossary import GlossaryDialog
-from phexplore.gui.dialogs.preset_dialog import PresetDialog
-from phexplore.gui.editors.budget_view import BudgetView
-from phexplore.gui.editors.budgets_editor import BudgetsEditor
 from phexplore.gui.editors.issues_panel import IssuesPanel
-from phexplore.gui.editors.topdown_share_view import ShareView
 from phexplore.gui.main.actions import Action, ActionTable
 from phexplore.gui.main.exporting import CONFIG, FORMATS, INI, ExportFormat, Exports
 from phexplore.gui.main.navigation import AREAS, Area, Navigation
 from phexplore.gui.main.project_files import ProjectFiles
 from phexplore.gui.main.settings import FOLDER, INSPECTOR, ISSUES, PICTURE, TEXT_SIZE, THEME, Settings
 from phexplore.gui.theme.appearance import LARGEST_SCALE, SMALLEST_SCALE, ThemeChoice, appearance
+
+if TYPE_CHECKING:
+    from phexplore.gui.editors.budget_view import BudgetView
+    from phexplore.gui.editors.budgets_editor import BudgetsEditor
+    from phexplore.gui.editors.topdown_share_view import ShareView
 
 MENUS: Mapping[str, str] = {"file": "&File", "edit": "&Edit", "run": "&Run", "view": "&View", "help": "&Help"}
 _SCALE_STEP = 25
@@ -246,13 +245,24 @@ class Commands:
         return [*areas, *themes, *sizes, *panels]
 
     def _help(self) -> list[Action]:
-        parent = self._parent
         return [
-            Action("help.glossary", "&Glossary", lambda: GlossaryDialog(parent).open(), "F1"),
-            Action("help.about", "&About phexplore", lambda: show_about(parent)),
+            Action("help.glossary", "&Glossary", self._show_glossary, "F1"),
+            Action("help.about", "&About phexplore", self._show_about),
         ]
 
+    def _show_glossary(self) -> None:
+        from phexplore.gui.dialogs.glossary import GlossaryDialog
+
+        GlossaryDialog(self._parent).open()
+
+    def _show_about(self) -> None:
+        from phexplore.gui.dialogs.about import show_about
+
+        show_about(self._parent)
+
     def _new(self) -> None:
+        from phexplore.gui.dialogs.preset_dialog import PresetDialog
+
         PresetDialog(self._parent, self._window.files.new).open()
 
     def _is_dirty(self) -> bool:

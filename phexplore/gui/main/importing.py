@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from phexplore.errors import PhexploreError
 from phexplore.files.phsafe_config import read_config
@@ -12,7 +13,9 @@ from phexplore.files.whole import read_text
 from phexplore.model.issues import Issue
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
-from phexplore.report.table10_read import Table10Entry, read_table10
+
+if TYPE_CHECKING:
+    from phexplore.report.table10_read import Table10Entry
 
 PROJECT_SUFFIX = ".phx"
 CONFIG_SUFFIX = ".json"
@@ -50,6 +53,8 @@ def read_parameters(path: Path, like: Scenario) -> tuple[Scenario, Sequence[Issu
                 f"{path.name} is a table of S-DHC parameters, which change an S-DHC scenario; {like.name!r} is another one.",
                 "Work on an S-DHC scenario first.",
             )
+        from phexplore.report.table10_read import read_table10
+
         try:
             content = path.read_bytes()
         except OSError as error:

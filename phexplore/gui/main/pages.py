@@ -5,23 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from phexplore.gui.binding.session import Session
-from phexplore.gui.editors.budgets_editor import BudgetsEditor
-from phexplore.gui.editors.conventions_editor import ConventionsEditor
-from phexplore.gui.editors.history_panel import HistoryPanel
-from phexplore.gui.editors.levels_editor import LevelsEditor
-from phexplore.gui.editors.scenario_editor import ScenarioEditor
-from phexplore.gui.editors.scenario_manager import ScenarioManager
-from phexplore.gui.editors.thresholds_editor import ThresholdsEditor
 from phexplore.gui.theme.metrics import MARGIN
 from phexplore.gui.widgets.page import Page, Section
+from phexplore.gui.widgets.stack import Stack
 
 Make = Callable[[], QWidget]
 
 
-class Pages(QStackedWidget):
+class Pages(Stack):
     """Shows one area; the others are not made before they are wanted. Areas of several systems have keys of their own."""
 
     def __init__(self, makers: Mapping[Hashable, Make]) -> None:
@@ -46,6 +40,9 @@ class Pages(QStackedWidget):
 
 def levels_page(session: Session) -> QWidget:
     """Return the page of thresholds and levels."""
+    from phexplore.gui.editors.levels_editor import LevelsEditor
+    from phexplore.gui.editors.thresholds_editor import ThresholdsEditor
+
     return Page(
         "Levels and thresholds",
         [
@@ -67,6 +64,10 @@ def levels_page(session: Session) -> QWidget:
 
 def scenario_page(session: Session) -> QWidget:
     """Return the page of scenarios, their description and conventions."""
+    from phexplore.gui.editors.conventions_editor import ConventionsEditor
+    from phexplore.gui.editors.scenario_editor import ScenarioEditor
+    from phexplore.gui.editors.scenario_manager import ScenarioManager
+
     return Page(
         "Scenario",
         [
@@ -88,6 +89,8 @@ def scenario_page(session: Session) -> QWidget:
 
 def history_page(session: Session) -> QWidget:
     """Return the page of all steps."""
+    from phexplore.gui.editors.history_panel import HistoryPanel
+
     page = QWidget()
     column = QVBoxLayout(page)
     column.setContentsMargins(MARGIN, MARGIN, MARGIN, MARGIN)
@@ -95,7 +98,7 @@ def history_page(session: Session) -> QWidget:
     return page
 
 
-def budgets_page(editor: BudgetsEditor, picture: QWidget) -> QSplitter:
+def budgets_page(editor: QWidget, picture: QWidget) -> QSplitter:
     """Return the page of the budget table with the picture of its margins."""
     page = QSplitter(Qt.Orientation.Horizontal)
     page.setChildrenCollapsible(False)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.latest import Latest
@@ -17,15 +18,18 @@ from phexplore.gui.run_manager.result_choices import ResultChoice, ResultRequest
 from phexplore.gui.run_manager.result_reader import ResultAnswer
 from phexplore.gui.run_manager.result_service import ResultService
 from phexplore.gui.run_manager.result_tiles import headline_tile
-from phexplore.gui.run_manager.results_page import ResultsPage
 from phexplore.gui.run_manager.run_desk import RunDesk, runs_folder
 from phexplore.gui.run_manager.run_rows import RunRow
 from phexplore.gui.run_manager.run_strip import RunStrip
-from phexplore.gui.run_manager.runs_page import RunsPage
 from phexplore.gui.run_manager.topdown_result_pictures import topdown_headline_tile
 from phexplore.gui.run_manager.topdown_results import TopDownAnswer, TopDownRequest
-from phexplore.gui.run_manager.topdown_results_page import TopDownResultsPage
+from phexplore.gui.widgets.stack import Stack
 from phexplore.model.topdown import TopDown
+
+if TYPE_CHECKING:
+    from phexplore.gui.run_manager.results_page import ResultsPage
+    from phexplore.gui.run_manager.runs_page import RunsPage
+    from phexplore.gui.run_manager.topdown_results_page import TopDownResultsPage
 
 
 class RunJoint(QObject):
@@ -57,7 +61,7 @@ class RunJoint(QObject):
         self._runs: RunsPage | None = None
         self._results: ResultsPage | None = None
         self._topdown_results: TopDownResultsPage | None = None
-        self._result_pages: QStackedWidget | None = None
+        self._result_pages: Stack | None = None
         self._was_topdown = False
         self._newest: tuple[Path, int] | None = None
         self._reader = ResultService(self)
@@ -91,33 +95,54 @@ class RunJoint(QObject):
 
     def make_runs_page(self) -> QWidget:
         """Return the page that starts and lists runs."""
+        from phexplore.gui.run_manager.runs_page import RunsPage
+
         self._runs = RunsPage(self.desk, self._session)
         self._runs.opened.connect(self._open)
         self._runs.failed.connect(self.failed)
         return self._runs
 
     def make_results_page(self) -> QWidget:
-        """Return the page of results."""
-        self._results = ResultsPage(self.desk)
-        self._results.runs_wanted.connect(self.ask_for_run)
-        self._results.failed.connect(self.failed)
-        self._results.written.connect(self.written)
-        self._session.selected.connect(self._results.select_query)
-        self._results.select_query(self._session.selection)
-        self._topdown_results = TopDownResultsPage(self.desk)
-        self._topdown_results.runs_wanted.connect(self.ask_for_run)
-        self._topdown_results.failed.connect(self.failed)
-        self._result_pages = QStackedWidget()
-        self._result_pages.addWidget(self._results)
-        self._result_pages.addWidget(self._topdown_results)
+        """Return the page of results, with that of the active scenario's system in front."""
+        self._result_pages = Stack()
         self._session.settled.connect(self._follow_system)
         self._show_results_of(is_topdown=isinstance(self._session.scenario.method, TopDown))
         return self._result_pages
 
     @property
     def topdown_results(self) -> TopDownResultsPage | None:
-        """The page of TopDown's results, None before the results were looked at."""
+        """The page of TopDown's results, None before they were looked at."""
         return self._topdown_results
+
+    def _make_phsafe_results(self) -> ResultsPage:
+        from phexplore.gui.run_manager.results_page import ResultsPage
+
+        page = ResultsPage(self.desk)
+        page.written.connect(self.written)
+        self._session.selected.connect(page.select_query)
+        page.select_query(self._session.selection)
+        return page
+
+    def _make_topdown_results(self) -> TopDownResultsPage:
+        from phexplore.gui.run_manager.topdown_results_page import TopDownResultsPage
+
+        return TopDownResultsPage(self.desk)
+
+    def _results_of(self, *, is_topdown: bool) -> ResultsPage | TopDownResultsPage:
+        """Return the results of a system, made when they are first looked at."""
+        found = self._topdown_results if is_topdown else self._results
+        if found is not None:
+            return found
+        page: ResultsPage | TopDownResultsPage
+        if is_topdown:
+            page = self._topdown_results = self._make_topdown_results()
+        else:
+            page = self._results = self._make_phsafe_results()
+        page.runs_wanted.connect(self.ask_for_run)
+        page.failed.connect(self.failed)
+        if self._result_pages is not None:
+            self._result_pages.addWidget(page)
+        return page
 
     def _follow_system(self, _shown: object) -> None:
         """Show the results of the active scenario's system when that changes."""
@@ -128,7 +153,7 @@ class RunJoint(QObject):
     def _show_results_of(self, *, is_topdown: bool) -> None:
         self._was_topdown = is_topdown
         if self._result_pages is not None:
-            self._result_pages.setCurrentIndex(int(is_topdown))
+            self._result_pages.setCurrentWidget(self._results_of(is_topdown=is_topdown))
 
     def ask_for_run(self) -> None:
         """Go to where a run is started."""
@@ -159,9 +184,7 @@ class RunJoint(QObject):
         row = self.desk.row(directory)
         is_topdown = row is not None and row.spec is not None and isinstance(row.spec.scenario.method, TopDown)
         self._show_results_of(is_topdown=is_topdown)
-        page = self._topdown_results if is_topdown else self._results
-        if page is not None:
-            page.show_run(directory)
+        self._results_of(is_topdown=is_topdown).show_run(directory)
 
     def _on_ended(self, row: RunRow) -> None:
         if row.problem:

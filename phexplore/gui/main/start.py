@@ -4,28 +4,34 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from phexplore.errors import PhexploreError
 from phexplore.gui.main.display import display_problem
 from phexplore.model.issues import InputProblemsError
 
+if TYPE_CHECKING:
+    from phexplore.gui.main.window import MainWindow
+
 DONE, EXPECTED_FAILURE, BAD_INPUT = 0, 1, 2
 
 
-def main(path: str | None = None) -> int:
+def main(path: str | None = None, on_shown: Callable[[MainWindow], object] | None = None) -> int:
     """Open the window on a project, a parameter file, or a demonstration; return the exit status.
 
     Args:
         path: file to open, None for a demonstration project.
+        on_shown: called with the window once it is shown, before its events are handled; for programs that drive it.
     """
     if problem := display_problem(os.environ):
         print(problem, file=sys.stderr)  # noqa: T201 - there is no window to say it in
         return EXPECTED_FAILURE
-    return _run(Path(path) if path else None)
+    return _run(Path(path) if path else None, on_shown)
 
 
-def _run(path: Path | None) -> int:
+def _run(path: Path | None, on_shown: Callable[[MainWindow], object] | None) -> int:
     from PySide6.QtCore import QTimer
     from PySide6.QtWidgets import QApplication
 
@@ -65,6 +71,8 @@ def _run(path: Path | None) -> int:
         window.commands.refresh_recent()
     if opening.note:
         QTimer.singleShot(0, window, lambda: window.files.noted.emit(opening.note))
+    if on_shown is not None:
+        on_shown(window)
     try:
         return application.exec()
     finally:

@@ -17,8 +17,6 @@ from phexplore.gui.binding.session import Refusal, Session
 from phexplore.gui.binding.topdown_inspection import place_of
 from phexplore.gui.binding.topdown_session import Place, TopDownSession
 from phexplore.gui.dialogs.messages import ask
-from phexplore.gui.dialogs.sum_dialog import SumDialog
-from phexplore.gui.editors.budgets_editor import BudgetsEditor
 from phexplore.gui.editors.inspector import Inspector
 from phexplore.gui.editors.issues_panel import IssuesPanel
 from phexplore.gui.main.actions import ActionTable
@@ -42,6 +40,7 @@ from phexplore.gui.main.topdown_areas import (
     make_scenario_page,
     topdown_key,
 )
+from phexplore.gui.main.warmup import Warmup
 from phexplore.gui.theme.metrics import GRID, INSPECTOR_WIDTH
 from phexplore.gui.widgets.labels import line
 from phexplore.gui.widgets.notice_bar import NoticeBar
@@ -50,6 +49,7 @@ from phexplore.model.keys import QueryKey
 
 if TYPE_CHECKING:
     from phexplore.gui.editors.budget_view import BudgetView
+    from phexplore.gui.editors.budgets_editor import BudgetsEditor
     from phexplore.gui.editors.topdown_budgets_editor import TopDownBudgetsEditor
     from phexplore.gui.editors.topdown_inspector import TopDownInspector
     from phexplore.gui.editors.topdown_share_view import ShareView
@@ -124,6 +124,8 @@ class MainWindow(QMainWindow):
             self.restoreGeometry(QByteArray(geometry))
         self.navigation.setFocus()
         self._refresh()
+        self._warmup = Warmup(self)
+        self._warmup.done.connect(lambda: self.runs)
         # The first page loads the charts; the window is on screen before that.
         QTimer.singleShot(0, self, self._show_first_page)
 
@@ -180,6 +182,8 @@ class MainWindow(QMainWindow):
 
     def show_sum(self) -> None:
         """Open the margin of any list of published numbers."""
+        from phexplore.gui.dialogs.sum_dialog import SumDialog
+
         SumDialog(self, self.phsafe).show()
 
     def show_query(self, query: QueryKey) -> None:
@@ -255,6 +259,7 @@ class MainWindow(QMainWindow):
         project = self.session.project
         if self.isVisible():
             self.settings.keep(GEOMETRY, self.saveGeometry())
+        self._warmup.stop()
         if self._runs is not None:
             self._runs.stop(discard=project.path is None)
         self.exports.stop()
@@ -349,6 +354,7 @@ class MainWindow(QMainWindow):
         return self.runs.make_results_page()
 
     def _make_budgets(self) -> QWidget:
+        from phexplore.gui.editors.budgets_editor import BudgetsEditor
         from phexplore.gui.main.pictures import ChartJoint, MarginPicture
 
         joint = ChartJoint(self.phsafe, self)
@@ -422,7 +428,7 @@ class MainWindow(QMainWindow):
     def _show_first_page(self) -> None:
         if self.navigation.currentRow() < 0:
             self.navigation.choose(Area.OVERVIEW)
-        QTimer.singleShot(0, self, lambda: self.runs)
+        self._warmup.start()
 
     def _go(self, area: Area) -> None:
         mine = topdown_key(area)

@@ -16,6 +16,7 @@ from phexplore.gui.charts.frame import ChartFrame
 from phexplore.gui.charts.topdown_histogram_chart import TopDownHistogramChart
 from phexplore.gui.charts.topdown_map_chart import TopDownMapChart
 from phexplore.gui.charts.topdown_row_chart import TopDownRowChart
+from phexplore.gui.run_manager.flow import FlowRow
 from phexplore.gui.run_manager.result_service import ResultService
 from phexplore.gui.run_manager.results_page import run_words, show_tile
 from phexplore.gui.run_manager.run_desk import RunDesk
@@ -221,13 +222,8 @@ class TopDownResultsPage(QWidget):
         tiles.setSpacing(GRID)
         for tile in self.tiles.values():
             tiles.addWidget(tile, 1)
-        bar = QHBoxLayout()
-        bar.setSpacing(GRID)
-        for name, widget in self._choosers.items():
-            if name in self._labels:
-                bar.addWidget(self._labels[name])
-            bar.addWidget(widget)
-        bar.addStretch(1)
+        self._parts = {name: _beside(self._labels.get(name), widget) for name, widget in self._choosers.items()}
+        bar = FlowRow(*self._parts.values(), gap=GRID)
         filled = QWidget()
         column = QVBoxLayout(filled)
         column.setContentsMargins(MARGIN, GRID, MARGIN, GRID)
@@ -235,7 +231,7 @@ class TopDownResultsPage(QWidget):
         column.addLayout(head)
         column.addLayout(tiles)
         column.addWidget(self._problems)
-        column.addLayout(bar)
+        column.addWidget(bar)
         column.addWidget(self.tabs, 1)
         self._problems.hide()
         self._stack = QStackedWidget()
@@ -401,10 +397,8 @@ class TopDownResultsPage(QWidget):
 
     def _show_choosers(self) -> None:
         wanted = _SHOWN[self.tab]
-        for name, widget in self._choosers.items():
-            widget.setVisible(name in wanted)
-            if name in self._labels:
-                self._labels[name].setVisible(name in wanted)
+        for name, part in self._parts.items():
+            part.setVisible(name in wanted)
 
     def _show_content(self, tab: TopDownTab, content: TopDownContent | None, run: TopDownHeadline) -> None:
         chart, unit = self.charts[tab], counted(run.spec.scenario.topdown.schema)
@@ -454,3 +448,15 @@ def _offer(chooser: Chooser, entries: list[tuple[str, str]], chosen: str) -> Non
             chooser.addItem(words, data)
     chooser.select(chosen)
     chooser.blockSignals(blocked)
+
+
+def _beside(label: QWidget | None, widget: QWidget) -> QWidget:
+    """Return a widget with its label before it, which a line break keeps together."""
+    part = QWidget()
+    row = QHBoxLayout(part)
+    row.setContentsMargins(0, 0, 0, 0)
+    row.setSpacing(HALF)
+    if label is not None:
+        row.addWidget(label)
+    row.addWidget(widget)
+    return part

@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QWidget
+
+from phexplore.accuracy.forecast import SelectionMargin
+from phexplore.catalog.tables import tables
+from phexplore.gui.binding.shown import shown_presets
+from phexplore.gui.dialogs.about import show_about
+from phexplore.gui.dialogs.glossary import TERMS, GlossaryDialog
+from phexplore.gui.dialogs.messages import ask, ask_to_save, show_failure, show_problems
+from phexplore.gui.dialogs.preset_dialog import PresetDialog
+from phexplore.gui.dialogs.sum_dialog import Pick, SumDialog, sum_of
+from phexplore.gui.widgets.buttons import TextButton
+from phexplore.model.edits import set_budget
+from phexplore.model.issues import Issue
+from phexplore.model.keys import LEVELS, parse_level, parse_query
+
+
+@pytest.fixture
+def parent(qtbot):
+    widget = QWidget()
+    qtbot.addWidget(widget)
+    widget.show()
+    return widget
+
+
+def _press(qtbot, dialog, text):
+    button = next(button for button in dialog.findChildren(TextButton) if button.text() == text)
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def test_that_a_failure_opens_at_once_and_its_details_are_copied(qtbot, parent) -> None:
+    message = show_failure(parent, "Not written", "The disk is full. Free some space.", details="Traceback …")
+    assert message.isVisible()
+    message.copy_details()
+    assert QGuiApplication.clipboard().text() == "The disk is full. Free some space.\n\nTraceback …"
+    _press(qtbot, message, "Close")
+    qtbot.waitUntil(lambda: not parent.findChildren(type(message)))
+
+
+def test_that_every_problem_of_a_file_is_listed_with_its_place(parent) -> None:
+    issues = [Issue(("config.json",), "The budget is negative.", "Enter 0 or more.", line=n, column=2) for n in (3, 9)]
+    message = show_problems(parent, "config.json cannot be read", issues)
+    assert message.sentence.text().startswith("2 problems")
+    assert "config.json:3:2: The budget is negative. Enter 0 or more." in message._details
+    assert "config.json:9:2" in message._details
+
+
+@pytest.mark.parametrize(("button", "done"), [("Save", ["save"]), ("Don't save", ["discard"]), ("Cancel", [])])
+def test_that_unsaved_edits_have_three_ways_out(qtbot, parent, button, done) -> None:
+    seen = []
+    question = ask_to_save(parent, "a.phx", save=lambda: seen.append("save"), discard=lambda: seen.append("discard"))
+    _press(qtbot, question, button)
+    assert seen == done
+
+
+def test_that_escape_does_nothing(qtbot, parent) -> None:
+    seen = []
+    question = ask(parent, "Delete?", "For good.", action="Delete", run=lambda: seen.append(1))
+    qtbot.keyClick(question, Qt.Key.Key_Escape)
+    assert seen == []
+
+
+def test_that_presets_say_where_they_come_from_before_they_are_chosen(qtbot, parent) -> None:
+    chosen = []
+    dialog = PresetDialog(parent, chosen.append)
+    assert [dialog.list.item(n).toolTip() for n in range(2)] == ["sdhc-2020-us", "sdhc-2020-pr"]
+    assert {dialog.list.item(n).toolTip() for n in range(dialog.list.count())} == {each.id for each in shown_presets()}
+    dialog.list.setCurrentRow(1)
+    assert "config.json" in dialog._about.text()
+    _press(qtbot, dialog, "Create")
+    assert [preset.id for preset in chosen] == ["sdhc-2020-pr"]
+
+
+def test_that_the_glossary_is_searched(qtbot, parent) -> None:
+    dialog = GlossaryDialog(parent)
+    dialog.show()
+    assert [term.word for term in TERMS] == sorted((term.word for term in TERMS), key=_word)
+    dialog.search.setText("truncation")
+    shown = [word for word, entry in dialog.entries.items() if entry.isVisibleTo(dialog)]
+    assert "Truncation threshold, τ (tau)" in shown
+    assert "Lock" not in shown
+
+
+def _word(text):
+    return text.replace("ε", "epsilon").lower()
+
+
+def test_that_about_names_the_versions(parent) -> None:
+    assert "Qt 6" in show_about(parent)._details
+
+
+def _pick(table, level, regions, groups, cells):
+    return Pick(tables()[table].id, parse_level(level), regions, groups, cells)
+
+
+def test_that_independent_cells_add_in_variance(us) -> None:
+    one = sum_of(us, [_pick("PH1_num", "state_*", ("44",), ("*",), (2,))])
+    four = sum_of(us, [_pick("PH1_num", "state_*", ("44", "09"), ("*",), (2, 3))])
+    assert isinstance(one, SelectionMargin)
+    assert four.measurements == 4
+    assert four.margins.normal == pytest.approx(2 * one.margins.normal)
+
+
+def test_that_the_same_measurement_twice_adds_its_noise(us) -> None:
+    once = _pick("PH4", "usa_*", ("1",), ("*",), (2,))
+    copy = _pick("PH5_num", "usa_*", ("1",), ("*",), (2,))
+    both = sum_of(us, [once, copy])
+    assert (both.measurements, both.repeated) == (1, 1)
+    assert both.margins.normal == pytest.approx(2 * sum_of(us, [once]).margins.normal)
+
+
+def test_that_sums_without_a_margin_say_why(us) -> None:
+    assert "Choose" in sum_of(us, [])
+    many = _pick("PH3", "state_A-G", us.phsafe.states, tuple("ABCDEFG"), (2, 4, 5, 6, 7, 9, 10))
+    assert "2,499 numbers" in sum_of(us, [many])
+    without = set_budget(us, parse_query("PH2/usa_*"), Fraction(0))
+    assert "not published" in sum_of(without, [_pick("PH2", "usa_*", ("1",), ("*",), (3,))])
+
+
+def test_that_the_sum_dialog_follows_edits(qtbot, parent, session) -> None:
+    dialog = SumDialog(parent, session)
+    dialog.show()
+    dialog.table.setCurrentIndex(dialog.table.findData("PH3"))
+    dialog.level.setCurrentIndex(LEVELS.index(parse_level("state_A-G")))
+    dialog.cells.setCurrentRow(1)
+    dialog.add.click()
+    assert dialog.headline.text() == "± 20.0 people"
+    session.edit("Set", lambda s: set_budget(s, parse_query("PH3/state_A-G"), Fraction("0.424305")))
+    qtbot.waitUntil(lambda: dialog.headline.text() == "± 25.0 people")
+    dialog.chosen.setCurrentRow(0)
+    dialog.remove.click()
+    assert dialog.headline.text() == ""
+    assert dialog.picks == []

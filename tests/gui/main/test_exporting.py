@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from phexplore.errors import PhexploreError
+from phexplore.files.phsafe_config import read_config, write_config
+from phexplore.gui.binding.shown import shown
+from phexplore.gui.main.exporting import CONFIG, FORMATS, Exports, Order, export_text
+from phexplore.model.edits import set_budget
+from phexplore.model.workbook import Workbook
+from phexplore.report.known import SCENARIO_EXPORTERS
+
+NOW = datetime(2026, 7, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def order(us):
+    def make(form, scenario=us):
+        return Order(form, shown(Workbook((scenario,), scenario.name, "sdhc-2020-us")), Path("x"), NOW)
+
+    return make
+
+
+def test_that_every_format_of_the_reports_is_offered_and_the_production_files() -> None:
+    assert [form.id for form in FORMATS] == ["phsafe-config", "das-ini", *SCENARIO_EXPORTERS]
+    assert len({form.file_name for form in FORMATS}) == len(FORMATS)
+    assert all(form.file_name.endswith(form.suffix) for form in FORMATS)
+
+
+def test_that_the_config_is_the_one_production_reads(order, us) -> None:
+    content = export_text(order(CONFIG)).decode()
+    assert content == write_config(us)
+    assert read_config(content)[0].phsafe.budgets == us.phsafe.budgets
+
+
+@pytest.mark.parametrize("form", [form for form in FORMATS if form.id in {"csv", "xlsx"}], ids=lambda form: form.id)
+def test_that_tables_are_written(order, form) -> None:
+    assert len(export_text(order(form))) > 1000
+
+
+def test_that_a_scenario_with_errors_is_not_handed_over(order, us) -> None:
+    for query in us.phsafe.budgets:
+        us = set_budget(us, query, Fraction(0))
+    with pytest.raises(PhexploreError, match="cannot be handed over"):
+        export_text(order(CONFIG, us))
+
+
+def test_that_a_budget_without_a_decimal_is_refused_by_the_config(order, us, query) -> None:
+    with pytest.raises(PhexploreError, match=r"1/3|decimal"):
+        export_text(order(CONFIG, set_budget(us, query, Fraction(1, 3))))
+
+
+def test_that_files_are_written_beside_the_window(qtbot, order, tmp_path) -> None:
+    exports = Exports()
+    path = tmp_path / "config.json"
+    with qtbot.waitSignal(exports.written, timeout=20_000) as written:
+        exports.start(CONFIG, order(CONFIG).shown, path)
+    assert written.args == [path]
+    assert path.read_bytes() == export_text(order(CONFIG))
+    exports.stop()
+
+
+def test_that_a_failure_is_announced_and_leaves_no_file(qtbot, order, us, query, tmp_path) -> None:
+    exports = Exports()
+    path = tmp_path / "config.json"
+    with qtbot.waitSignal(exports.failed, timeout=20_000) as failed:
+        exports.start(CONFIG, order(CONFIG, set_budget(us, query, Fraction(1, 3))).shown, path)
+    assert isinstance(failed.args[0], PhexploreError)
+    assert not path.exists()
+    exports.stop()

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from phexplore.accuracy.forecast import forecast
+from phexplore.errors import PhexploreError
+from phexplore.files.phsafe_config import write_config
+from phexplore.gui.main.importing import is_readable, read_parameters
+from phexplore.model.edits import set_budget
+from phexplore.model.issues import InputProblemsError
+from phexplore.report.table10 import table10_csv
+
+
+def test_that_a_config_is_read_with_its_text_kept(us, tmp_path) -> None:
+    path = tmp_path / "config.json"
+    path.write_text(write_config(us))
+    scenario, _ = read_parameters(path, us)
+    assert scenario.phsafe.budgets == us.phsafe.budgets
+    assert scenario.source_text == path.read_text()
+
+
+def test_that_a_table_says_budgets_targets_and_thresholds_only(us, query, tmp_path) -> None:
+    edited = set_budget(us, query, Fraction(1, 4))
+    path = tmp_path / "proposal #2.csv"
+    path.write_bytes(table10_csv(edited, forecast(edited)))
+    like = replace(us, note="kept")
+    scenario, issues = read_parameters(path, like)
+    assert scenario.phsafe == edited.phsafe
+    assert scenario.note == "kept"
+    assert scenario.name == "proposal -2"
+    assert issues == ()
+
+
+def test_that_every_problem_is_raised_and_nothing_half_loaded(us, tmp_path) -> None:
+    path = tmp_path / "config.json"
+    path.write_text(write_config(us).replace("0.662976", '"much"').replace("0.141622", "-1"))
+    with pytest.raises(InputProblemsError) as caught:
+        read_parameters(path, us)
+    assert len(caught.value.issues) >= 2
+
+
+def test_that_a_file_that_is_not_there_is_an_expected_failure(us, tmp_path) -> None:
+    for name in ("none.csv", "none.json"):
+        with pytest.raises(PhexploreError, match=name):
+            read_parameters(tmp_path / name, us)
+
+
+@pytest.mark.parametrize(("name", "readable"), [("a.phx", True), ("a.JSON", True), ("a.xlsx", True), ("a.png", False)])
+def test_that_the_window_knows_what_it_reads(name, readable) -> None:
+    assert is_readable(Path(name)) is readable

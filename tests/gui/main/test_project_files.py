@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from PySide6.QtWidgets import QFileDialog
+
+from phexplore.catalog.presets import preset
+from phexplore.document.project import Project
+from phexplore.files.phsafe_config import write_config
+from phexplore.gui.dialogs.messages import Message
+from phexplore.gui.main.project_files import (
+    DEMONSTRATION,
+    first_project,
+    opened_sentence,
+    project_of,
+    runs_home,
+    scratch_file,
+)
+from phexplore.gui.widgets.buttons import TextButton
+from phexplore.model.edits import set_budget
+from phexplore.model.workbook import Workbook
+
+
+def _press(dialog, text):
+    next(button for button in dialog.findChildren(TextButton) if button.text() == text).click()
+
+
+@pytest.fixture
+def edit(window, query):
+    return lambda value=1: window.session.edit("Set", lambda s: set_budget(s, query, Fraction(value)))
+
+
+def test_that_saving_and_opening_keeps_everything_including_undo(window, edit, query, tmp_path) -> None:
+    path = tmp_path / "a.phx"
+    edit(1)
+    edit(2)
+    window.files.save_to(path)
+    assert window.session.project.is_clean
+    assert window.settings.recent_files() == [path]
+    window.session.undo()
+    window.files.save()
+    window.files.new(preset("sdhc-2020-pr"))
+    assert window.session.project.path is None
+    window.files.open(path)
+    assert window.session.scenario.phsafe.budgets[query] == 1
+    window.session.redo()
+    assert window.session.scenario.phsafe.budgets[query] == 2
+
+
+def test_that_unsaved_edits_are_asked_about_before_another_project_opens(window, edit, query) -> None:
+    edit(1)
+    window.files.new(preset("sdhc-2020-pr"))
+    assert isinstance(window.files.dialog, Message)
+    assert window.session.scenario.phsafe.budgets[query] == 1
+    _press(window.files.dialog, "Cancel")
+    assert window.session.scenario.phsafe.budgets[query] == 1
+    window.files.new(preset("sdhc-2020-pr"))
+    _press(window.files.dialog, "Don't save")
+    assert window.session.scenario.phsafe.states == ("72",)
+
+
+def test_that_save_of_a_new_project_asks_for_a_name(window, edit) -> None:
+    edit()
+    window.files.save()
+    assert isinstance(window.files.dialog, QFileDialog)
+    window.files.dialog.reject()
+
+
+def test_that_a_file_changed_by_another_program_is_not_overwritten_unasked(window, edit, tmp_path) -> None:
+    path = tmp_path / "a.phx"
+    window.files.save_to(path)
+    foreign = path.read_bytes() + b"\n"
+    path.write_bytes(foreign)
+    edit()
+    window.files.save()
+    assert path.read_bytes() == foreign
+    _press(window.files.dialog, "Overwrite")
+    assert path.read_bytes() != foreign
+    assert window.session.project.is_clean
+
+
+@pytest.mark.parametrize("name", ["broken.phx", "broken.json", "missing.phx"])
+def test_that_a_file_that_cannot_be_read_changes_nothing(window, name, tmp_path) -> None:
+    path = tmp_path / name
+    if "broken" in name:
+        path.write_text("{ not json")
+    before = window.session.project
+    window.files.open(path)
+    assert window.session.project is before
+    assert isinstance(window.files.dialog, Message)
+    assert window.files.dialog.isVisible()
+
+
+def test_that_an_imported_config_is_one_more_scenario_and_one_step(window, us, tmp_path) -> None:
+    path = tmp_path / "config.json"
+    path.write_text(write_config(us))
+    window.files.open(path)
+    assert len(window.session.shown.workbook.scenarios) == 2
+    assert window.session.project.labels[-1] == "Import config.json"
+    assert "config.json" in window.notice.text
+
+
+def test_that_a_project_of_another_system_is_refused_with_a_sentence(window, tmp_path) -> None:
+    scenario = preset("counties-invariant-2010").scenario
+    path = tmp_path / "counties.phx"
+    other = Project.new(Workbook((scenario,), scenario.name))
+    other.save(path)
+    other.close()
+    before = window.session.project
+    window.files.open(path)
+    assert window.session.project is before
+    assert "command line" in window.files.dialog.sentence.text()
+
+
+def test_that_the_first_project_is_a_demonstration() -> None:
+    opening = first_project(None)
+    assert opening.project.scenario.phsafe == preset(DEMONSTRATION).scenario.phsafe
+    assert opening.project.workbook.comparison == DEMONSTRATION
+    assert opening.note == ""
+    opening.project.close()
+
+
+def test_that_a_named_config_is_imported_into_the_first_project(us, tmp_path) -> None:
+    path = tmp_path / "config.json"
+    path.write_text(write_config(us))
+    opening = first_project(path)
+    assert opening.project.scenario.source_text
+    opening.project.close()
+
+
+def test_that_edits_of_a_project_that_was_never_saved_come_back_after_a_crash(query) -> None:
+    lost = project_of(preset(DEMONSTRATION))
+    scratch = scratch_file().with_name(lost._scratch.name)
+    lost.edit("Set", lambda s: set_budget(s, query, Fraction(1, 3)))
+    lost.flush()
+    lost._journal.close(remove=False)  # as when the process ends without a word
+    opening = first_project(None)
+    assert opening.project.scenario.phsafe.budgets[query] == Fraction(1, 3)
+    assert opening.note.startswith("1 edit that had not been saved")
+    assert opening.runs_home == runs_home(scratch)
+    opening.project.close()
+
+
+def test_that_an_untouched_project_left_behind_is_cleared_away(tmp_path) -> None:
+    left = project_of(preset(DEMONSTRATION))
+    left._journal.close(remove=False)
+    opening = first_project(None)
+    assert opening.note == ""
+    opening.project.close()
+    assert list(tmp_path.glob("*.phx*")) == []
+
+
+def test_that_recovery_and_issues_are_put_in_one_sentence(project) -> None:
+    assert opened_sentence(project) == ""

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+FIRST_PICTURE = """
+import json, os, sys
+from phexplore.gui.main import start
+
+def watch(window):
+    from PySide6.QtCore import QTimer
+    window._warmup.stop()
+    def look():
+        charts = getattr(window.pages.currentWidget(), "charts", ())
+        if charts and all(not chart.is_empty for chart in charts):
+            print(json.dumps({"modules": sorted(sys.modules), "title": charts[0].title}), flush=True)
+            os._exit(0)
+    timer = QTimer(window)
+    timer.timeout.connect(look)
+    timer.start(10)
+
+start.main(None, watch)
+"""
+
+
+def run(code, tmp_path, **environment):
+    places = {name: str(tmp_path) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME")}
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, **places, "QT_QPA_PLATFORM": "offscreen", **environment},
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+
+
+def test_that_the_first_picture_needs_nothing_heavy(tmp_path) -> None:
+    """Start to first picture within a second: numbers, tables, runs and files are loaded afterwards."""
+    done = run(FIRST_PICTURE, tmp_path)
+    found = json.loads(done.stdout)
+    assert found["title"] == "All 46 targets are met"
+    heavy = {"numpy", "scipy", "numba", "pyarrow", "matplotlib", "pandas", "openpyxl", "xlsxwriter", "jinja2", "typer"}
+    assert heavy & set(found["modules"]) == set()
+    assert "phexplore.runs.store" not in found["modules"]
+
+
+@pytest.mark.parametrize(
+    ("content", "status", "said"),
+    [('{"state_filter_us"', 2, "x.json"), ("", 2, "x.json")],
+)
+def test_that_a_file_that_cannot_be_read_ends_with_a_sentence_and_no_window(tmp_path, content, status, said) -> None:
+    file = tmp_path / "x.json"
+    file.write_text(content)
+    done = run(f"import sys; from phexplore.gui.main.start import main; sys.exit(main({str(file)!r}))", tmp_path)
+    assert done.returncode == status
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_that_a_missing_display_is_said_and_nothing_aborts(tmp_path) -> None:
+    code = "import sys; from phexplore.gui.main.start import main; sys.exit(main(None))"
+    done = run(code, tmp_path, QT_QPA_PLATFORM="", DISPLAY="", WAYLAND_DISPLAY="")
+    if sys.platform.startswith("linux"):
+        assert done.returncode == 1
+        assert "no display" in done.stderr

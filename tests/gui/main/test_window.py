@@ -1,0 +1,230 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QAccessible, QCloseEvent, QDropEvent, QKeySequence
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QAbstractSlider,
+    QApplication,
+    QComboBox,
+    QLineEdit,
+    QPlainTextEdit,
+    QScrollBar,
+)
+
+from phexplore.accuracy.solving import edit_threshold
+from phexplore.document.project import Project
+from phexplore.files.phsafe_config import write_config
+from phexplore.gui.main.navigation import AREAS, Area
+from phexplore.gui.main.window import MainWindow
+from phexplore.gui.theme.appearance import ThemeChoice, appearance
+from phexplore.gui.theme.colours import DARK
+from phexplore.model.edits import rename, set_budget
+from phexplore.model.keys import TableId
+from phexplore.model.numbers import UNLIMITED
+from phexplore.model.workbook import Workbook
+
+CONTROLS = (QAbstractButton, QAbstractItemView, QAbstractSlider, QComboBox, QLineEdit, QPlainTextEdit)
+
+
+def _controls(window):
+    return [widget for kind in CONTROLS for widget in window.findChildren(kind)]
+
+
+def _visit(window, area):
+    window.navigation.choose(area)
+    QApplication.sendPostedEvents()
+    return window.pages.page(area)
+
+
+@pytest.mark.parametrize("area", AREAS, ids=lambda area: area.name.lower())
+def test_that_every_visible_control_has_a_name(window, area) -> None:
+    _visit(window, area)
+    unnamed = [
+        (type(widget).__name__, widget.objectName())
+        for widget in _controls(window)
+        if widget.isVisible()
+        and not isinstance(widget, QScrollBar)
+        and not widget.objectName().startswith("qt_")
+        and type(widget).__name__ != "QHeaderView"
+        and not QAccessible.queryAccessibleInterface(widget).text(QAccessible.Text.Name).strip()
+    ]
+    assert unnamed == []
+
+
+@pytest.mark.parametrize("area", [Area.BUDGETS, Area.LEVELS, Area.SCENARIO], ids=lambda area: area.name.lower())
+def test_that_the_tab_key_reaches_every_control_once(window, area) -> None:
+    _visit(window, area)
+    chain, widget = [], window.navigation
+    while widget not in chain:
+        chain.append(widget)
+        widget = widget.nextInFocusChain()
+    reached = {w for w in chain if w.isVisible() and w.focusPolicy() & Qt.FocusPolicy.TabFocus}
+    wanted = {
+        w for w in _controls(window) if w.isVisible() and w.isEnabled() and w.focusPolicy() & Qt.FocusPolicy.TabFocus
+    }
+    assert wanted <= reached
+
+
+def test_that_shortcuts_are_unique_and_every_action_has_a_name(window) -> None:
+    actions = window.actions_table.entries.values()
+    keys = [QKeySequence(action.shortcut).toString() for action in actions if action.shortcut]
+    assert len(set(keys)) == len(keys)
+    assert all(action.text for action in actions)
+
+
+def test_that_undo_is_enabled_when_there_is_something_to_undo(qtbot, window, query) -> None:
+    undo = window.actions_table["edit.undo"]
+    assert not undo.isEnabled()
+    window.session.edit("Set", lambda s: set_budget(s, query, Fraction(1)))
+    qtbot.waitUntil(undo.isEnabled)
+    undo.trigger()
+    assert window.session.project.cursor == 0
+    qtbot.waitUntil(window.actions_table["edit.redo"].isEnabled)
+
+
+def test_that_the_headline_follows_every_edit_and_ends_on_the_last(qtbot, window, query) -> None:
+    for value in range(1, 201):
+        window.session.edit("Drag", lambda s, v=value: set_budget(s, query, Fraction(v)), merge_key="drag")
+    total = window.session.shown.figures.privacy.bounded_total
+    tile = window.headline.tiles[0]
+    qtbot.waitUntil(lambda: f"{int(total)}." in tile.accessibleName())
+
+
+def test_that_the_title_names_file_scenario_and_unsaved_edits(qtbot, window, query, tmp_path) -> None:
+    assert "Unsaved project*" in window.windowTitle()
+    window.files.save_to(tmp_path / "a.phx")
+    assert window.windowTitle() == "a.phx – Proposal – phexplore"
+    window.session.edit("Set", lambda s: set_budget(s, query, Fraction(1)))
+    qtbot.waitUntil(lambda: "a.phx*" in window.windowTitle())
+
+
+def test_that_an_issue_leads_to_its_row(qtbot, window, query) -> None:
+    window.session.edit("τ", lambda s: edit_threshold(s, TableId("PH4"), 12))
+    qtbot.waitUntil(lambda: window.issues.counts == (0, 6))
+    assert "6 warnings" in window.bottom.issues.accessibleName()
+    window.issues.opened.emit(window.session.shown.issues[0])
+    assert window.navigation.area is Area.BUDGETS
+    assert window.session.selection.table == "PH4"
+
+
+def test_that_a_refusal_is_said_above_the_content(window, query) -> None:
+    refusal = window.session.edit("Set", lambda s: set_budget(s, query, Fraction(-1)))
+    window.session.report(refusal)
+    assert "0 or more" in window.notice.text
+
+
+def test_that_theme_and_text_size_are_chosen_and_remembered(window) -> None:
+    window.actions_table["view.theme-dark"].trigger()
+    assert appearance().colours is DARK
+    window.actions_table["view.larger"].trigger()
+    assert appearance().scale == 125
+    assert window.settings._store.value("look/theme") == "dark"
+    assert int(window.settings._store.value("look/text_size")) == 125
+
+
+def test_that_a_dropped_config_becomes_a_scenario(window, us, tmp_path) -> None:
+    path = tmp_path / "config.json"
+    path.write_text(write_config(us))
+    content = QMimeData()
+    content.setUrls([QUrl.fromLocalFile(str(path))])
+    event = QDropEvent(
+        QPointF(5, 5),
+        Qt.DropAction.CopyAction,
+        content,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    window.dropEvent(event)
+    assert len(window.session.shown.workbook.scenarios) == 2
+
+
+def test_that_closing_with_unsaved_edits_asks_and_stays(window, query) -> None:
+    window.session.edit("Set", lambda s: set_budget(s, query, Fraction(1)))
+    event = QCloseEvent()
+    window.closeEvent(event)
+    assert not event.isAccepted()
+    assert window.files.dialog.isVisible()
+
+
+def test_that_a_query_chosen_in_a_picture_is_shown_in_the_table(window, query) -> None:
+    page = _visit(window, Area.OVERVIEW)
+    page.margins.query_activated.emit(query)
+    assert window.navigation.area is Area.BUDGETS
+    assert window.budgets.view.currentIndex().isValid()
+    assert window.session.selection == query
+
+
+def test_that_a_dot_dragged_in_a_picture_is_one_step(window, query) -> None:
+    page = _visit(window, Area.OVERVIEW)
+    for people in range(21, 41):
+        page.margins.margin_dragged.emit(query, people)
+    page.margins.margin_released.emit(query)
+    assert window.session.scenario.phsafe.targets[query] == 40
+    assert window.session.project.cursor == 1
+    page.margins.margin_dragged.emit(query, 50)
+    page.margins.drag_cancelled.emit(query)
+    assert window.session.scenario.phsafe.targets[query] == 40
+
+
+def test_that_a_page_out_of_sight_is_drawn_when_it_comes_back(qtbot, window, query, monkeypatch) -> None:
+    page = _visit(window, Area.OVERVIEW)
+    drawn = []
+    monkeypatch.setattr(page, "refresh", lambda: drawn.append(1))
+    window.navigation.choose(Area.HISTORY)
+    with qtbot.waitSignal(window.session.settled):
+        window.session.edit("Set", lambda s: set_budget(s, query, Fraction(1)))
+    assert drawn == []
+    window.navigation.choose(Area.OVERVIEW)
+    assert drawn == [1]
+
+
+@pytest.mark.parametrize(
+    "value", [Fraction(0), UNLIMITED, Fraction(10**30), Fraction(1, 10**13), Fraction(1, 7)], ids=str
+)
+def test_that_every_area_shows_extreme_budgets(qtbot, window, query, value) -> None:
+    window.session.select(query)
+    assert window.session.edit("Set", lambda s: set_budget(s, query, value)) is None
+    for area in (Area.OVERVIEW, Area.BUDGETS, Area.LEVELS):
+        _visit(window, area)
+        window.session._frames.flush()
+        window.inspector.refresh_now()
+        window.grab()
+    assert window.notice.text == ""
+
+
+def test_that_a_very_long_name_keeps_the_window_in_shape(window) -> None:
+    window.session.edit("Rename", lambda s: rename(s, "Proposal of the subcommittee " * 30))
+    window.session._frames.flush()
+    for area in AREAS:
+        _visit(window, area)
+    assert window.minimumSizeHint().width() <= 1280
+
+
+@pytest.mark.parametrize("theme", [ThemeChoice.LIGHT, ThemeChoice.DARK])
+def test_that_the_window_is_drawn_in_both_themes(window, theme) -> None:
+    appearance().choose(theme)
+    _visit(window, Area.BUDGETS)
+    picture = window.grab().toImage()
+    corner = picture.pixelColor(2, picture.height() - 3).name()
+    assert corner == appearance().colours.window
+
+
+def test_that_the_window_fits_at_double_text_size(window) -> None:
+    appearance().set_scale(200)
+    for area in AREAS:
+        _visit(window, area)
+    assert window.headline.tiles[0].isVisible()
+
+
+def test_that_a_scenario_without_a_reference_shows_every_area(qtbot, us, settings, tmp_path) -> None:
+    lone = MainWindow(Project.new(Workbook((us,), us.name)), settings, tmp_path / "runs")
+    qtbot.addWidget(lone, before_close_func=lambda w: setattr(w, "_leaves_without_asking", True))
+    lone.show()
+    for area in AREAS:
+        _visit(lone, area)
+    assert lone.session.shown.reference is None
