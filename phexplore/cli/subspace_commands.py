@@ -38,6 +38,7 @@ def register(app: typer.Typer) -> None:
     group = typer.Typer(help="Figures of the subspace paper, reproduced.", no_args_is_help=True)
     group.command("figure1")(figure1)
     group.command("campus")(campus)
+    group.command("compare")(compare)
     group.command("bases")(bases)
     group.command("constant")(constant)
     group.command("share")(share)
@@ -173,6 +174,85 @@ def _print_slopes(summary: dict[str, Any]) -> None:
     print(f"state totals broken: {summary['totals_broken']}")
     for difference in summary["differences"]:
         print(difference)
+
+
+def compare(
+    out: Path = typer.Option(..., "--out", help="Directory for the picture and the table; it may exist."),
+    state: str = typer.Option("17", "--state", help="By code, abbreviation or name."),
+    epsilon: str = typer.Option("0.192", "--epsilon", help="Of each system, exactly as written."),
+    trials: int = typer.Option(30, "--trials", min=1, help="Runs of each system."),
+    households: Path | None = typer.Option(
+        None, "--households", help="A table like county_household_size_2010.csv; without it the shipped one."
+    ),
+    seed: int = SEED,
+    as_json: bool = JSON,
+) -> None:
+    """Compare TopDown, the exact tree and an exact total on the same counties: households by size, one picture.
+
+    Example: phexplore subspace compare --state IL --epsilon 0.192 --out figures
+    """
+    from phexplore.cli.source import parse_states
+    from phexplore.data.regions.household_sizes import read_household_sizes, shipped_household_sizes
+    from phexplore.files.whole import write_whole
+    from phexplore.report.look import FigureFormat, chart_bytes
+    from phexplore.report.subspace_charts import systems_chart
+    from phexplore.simulate.subspace.households import compare_systems
+
+    chosen = parse_states(state)
+    if chosen is None or len(chosen) != 1:
+        raise typer.BadParameter("Name one state.")
+    try:
+        budget = parse_exact(epsilon)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+    if budget <= 0:
+        raise typer.BadParameter(f"ε is more than 0, got {epsilon}.")
+    table = shipped_household_sizes() if households is None else read_household_sizes(households)
+    found = compare_systems(table, chosen[0], budget, trials, seed)
+    out.mkdir(parents=True, exist_ok=True)
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(["COUNTY", "HOUSEHOLDS", *(f"MAE {system.name}" for system in found.systems)])
+    for place, name in enumerate(found.names):
+        errors = (f"{system.by_county[place]:.6f}" for system in found.systems)
+        writer.writerow([name, int(found.counts[place].sum()), *errors])
+    chart = systems_chart(
+        found.counts.sum(axis=1).astype(float),
+        {system.name: system.by_county for system in found.systems},
+        "households",
+    )
+    for path, content in (
+        (out / "systems.csv", text.getvalue().encode()),
+        (out / "systems.png", chart_bytes(chart, FigureFormat.PNG)),
+    ):
+        write_whole(path, content)
+        say(f"Wrote {path}")
+    rows = [
+        {
+            "system": system.name,
+            "county_mae": float(system.by_county.mean()),
+            "state_mae": system.by_state,
+            "mean_error_of_smallest": system.bias_of_smallest,
+            "negative_share": system.negative,
+        }
+        for system in found.systems
+    ]
+    if as_json:
+        print_json({"state": chosen[0], "counties": len(found.names), "epsilon": exact_text(budget), "systems": rows})
+        return
+    print(f"{len(found.names)} counties, households by size, ε = {exact_text(budget)}, {trials} runs of each system")
+    shown = [
+        (
+            str(row["system"]),
+            f"{row['county_mae']:.3f}",
+            f"{row['state_mae']:.3f}",
+            f"{row['mean_error_of_smallest']:+.3f}",
+            f"{row['negative_share']:.2%}",
+        )
+        for row in rows
+    ]
+    header = ("system", "error of a county count", "of a state count", "mean error of the smallest tenth", "below 0")
+    print_table(header, shown, right=(1, 2, 3, 4))
 
 
 def campus(

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from phexplore.report.look import ACCENT, ACCENT_SOFT, ATTENTION, BORDER, GHOST, INK, MUTED, PAGE_WIDTH, Chart
+from phexplore.report.look import (
+    ACCENT,
+    ACCENT_SOFT,
+    ATTENTION,
+    BORDER,
+    GHOST,
+    INK,
+    MUTED,
+    PAGE_WIDTH,
+    Chart,
+    people_axis,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -209,3 +220,46 @@ def slopes_chart(slopes: Sequence[StateSlope], label: str) -> Chart:
 def root_mean(variances: Floats) -> float:
     """Return the root of the mean variance."""
     return math.sqrt(float(variances.mean())) if variances.size else 0.0
+
+
+def systems_chart(sizes: Floats, errors: Mapping[str, Floats], unit: str, *, finding: str = "") -> Chart:
+    """Return the mean absolute error of several systems per area, areas by size.
+
+    Args:
+        sizes: ``float64[areas]``, what orders them.
+        errors: per system ``float64[areas]``, mean absolute errors.
+        unit: of sizes and errors, e.g. ``households``.
+        finding: the title; without it which system errs least.
+    """
+    best = min(errors, key=lambda name: float(errors[name].mean()))
+    finding = finding or f"Smallest mean error: {best}, {errors[best].mean():.2f} {unit} a count"
+    description = (
+        f"Mean absolute error per area over runs and counts, {len(sizes)} areas by their number of {unit}; one mark per system: "
+        + ", ".join(f"{name} {values.mean():.2f} on average" for name, values in errors.items())
+        + "."
+    )
+
+    def draw(figure: FigureBase) -> None:
+        axes: Axes = figure.subplots()
+        # Systems can agree to the pixel: the first ones are drawn large and hollow around the others.
+        looks = ((ATTENTION, "s", 7.0), (INK, "^", 3.5), (ACCENT, "o", 3.5), (MUTED, "D", 3.5))
+        for (name, values), (colour, marker, size) in zip(errors.items(), looks, strict=False):
+            fill = "none" if size > 5 else "full"
+            axes.plot(
+                sizes,
+                values,
+                linestyle="none",
+                marker=marker,
+                markersize=size,
+                fillstyle=fill,
+                color=colour,
+                label=name,
+            )
+            axes.axhline(float(values.mean()), color=colour, linewidth=0.8)
+        people_axis(axes, low=float(sizes.min()) * 0.9, high=float(sizes.max()) * 1.1)
+        axes.set_ylim(bottom=0)
+        axes.set_xlabel(f"{unit} in the area; lines: the mean of each system")
+        axes.set_ylabel(f"mean absolute error, {unit}")
+        axes.legend(loc="best", fontsize=7.5)
+
+    return Chart("systems", finding, description, PAGE_WIDTH, 3.2, draw)

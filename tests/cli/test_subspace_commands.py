@@ -218,3 +218,33 @@ def test_that_a_share_of_nothing_is_refused(capsys, secret, tmp_path, two_file):
     assert call(capsys, "subspace", "share", PRESET, "--answers", "0", "--seed-file", missing)[0] == EXPECTED_FAILURE
     arguments = ["subspace", "share", two_file, "--release", "nothing", "--answers", "0", "--seed-file", secret]
     assert call(capsys, *arguments)[0] == BAD_INPUT
+
+
+def test_that_three_systems_are_compared_on_the_same_counties(capsys, tmp_path):
+    """One ε: exact totals put all of it on the counties, the others half, so their state is better and their counties worse."""
+    status, out, _ = call(capsys, "subspace", "compare", "--state", "RI", "--trials", 20, "--out", tmp_path, "--json")
+    found = {row["system"]: row for row in json.loads(out)["systems"]}
+    assert status == DONE
+    exact = found["exact total (projected Laplace)"]
+    for other in ("TopDown", "exact tree"):
+        assert exact["county_mae"] < found[other]["county_mae"]
+        assert found[other]["negative_share"] == 0
+    rows = list(csv.reader((tmp_path / "systems.csv").read_text().splitlines()))
+    assert len(rows) == 6
+    assert (tmp_path / "systems.png").stat().st_size > 10_000
+    assert "5 counties" in call(capsys, "subspace", "compare", "--state", "RI", "--trials", 1, "--out", tmp_path)[1]
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--epsilon", "much"], ["--epsilon", "0"], ["--state", "RI,CT"], ["--state", "Atlantis"]]
+)
+def test_that_a_comparison_of_nothing_is_refused(capsys, tmp_path, arguments):
+    assert call(capsys, "subspace", "compare", *arguments, "--out", tmp_path)[0] == BAD_INPUT
+
+
+def test_that_a_state_without_known_sizes_is_refused(capsys, tmp_path):
+    table = tmp_path / "h.csv"
+    table.write_text("fips,name,hh1,hh2,hh3,hh4,hh5,hh6,hh7plus\n44001,Bristol County,1,2,3,4,5,6,7\n")
+    status, _, err = call(capsys, "subspace", "compare", "--state", "RI", "--households", table, "--out", tmp_path)
+    assert status == EXPECTED_FAILURE
+    assert "1 counties of state 44" in err
