@@ -216,10 +216,13 @@ def compare(
     for place, name in enumerate(found.names):
         errors = (f"{system.by_county[place]:.6f}" for system in found.systems)
         writer.writerow([name, int(found.counts[place].sum()), *errors])
+    counties = min(found.systems, key=lambda system: float(system.by_county.mean()))
+    whole = min(found.systems, key=lambda system: system.by_state)
     chart = systems_chart(
         found.counts.sum(axis=1).astype(float),
         {system.name: system.by_county for system in found.systems},
         "households",
+        finding=f"Least error in counties: {counties.name}; in the whole state: {whole.name}",
     )
     for path, content in (
         (out / "systems.csv", text.getvalue().encode()),
