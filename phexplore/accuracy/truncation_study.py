@@ -1,0 +1,271 @@
+"""What a truncation threshold costs and saves: people cut away against noise, per τ, before any run.
+
+Truncation keeps at most τ people per household, whichever a hash puts first. For a count whose share of the truncated people is π,
+the expected loss is π Σ h(s) max(0, s − τ) over household sizes s; which of a household's people go is as good as random, so the
+loss of the whole table (π = 1) is exact. The noise of a cell has σ = (2τ + 2)/√(2ρ): it grows with τ while the loss shrinks. The
+two are never mixed: the root mean square is beside them, not instead of them.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from types import MappingProxyType
+
+from phexplore.accuracy.margins import margins_of, unrounded_budget
+from phexplore.errors import PhexploreError
+from phexplore.model.conventions import Conventions
+from phexplore.model.issues import InputProblemsError, Issue
+from phexplore.model.numbers import round_exact
+from phexplore.model.phsafe import PrivacyFramework
+from phexplore.noise.distributions import noise_for
+
+MOST_SIZES = 1000
+
+
+class StudyError(PhexploreError):
+    """Household sizes that a study cannot be made of."""
+
+
+@dataclass(frozen=True, slots=True)
+class HouseholdSizes:
+    """How many households have how many of the people that a table truncates.
+
+    Attributes:
+        counts: households by size; size 0 allowed and without effect.
+        of: where they come from, in words.
+        is_open: the largest size stands for itself and all above, so that the loss is a lower bound.
+    """
+
+    counts: Mapping[int, int]
+    of: str = ""
+    is_open: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse what is no distribution.
+
+        Raises:
+            StudyError: negative, or nobody lives anywhere.
+        """
+        if any(size < 0 or count < 0 for size, count in self.counts.items()):
+            raise StudyError("Sizes and numbers of households are 0 or more.", "Correct the distribution.")
+        if not self.people:
+            raise StudyError("The distribution holds nobody.", "Give at least one household with people.")
+        object.__setattr__(self, "counts", MappingProxyType(dict(sorted(self.counts.items()))))
+
+    @property
+    def households(self) -> int:
+        """Households with at least one person."""
+        return sum(count for size, count in self.counts.items() if size)
+
+    @property
+    def people(self) -> int:
+        """People in all."""
+        return sum(size * count for size, count in self.counts.items())
+
+    @property
+    def largest(self) -> int:
+        """The largest size that occurs."""
+        return max(size for size, count in self.counts.items() if count)
+
+    def cut(self, threshold: int) -> int:
+        """Return how many people a threshold cuts away."""
+        return sum(count * max(0, size - threshold) for size, count in self.counts.items())
+
+    def households_cut(self, threshold: int) -> int:
+        """Return how many households lose somebody."""
+        return sum(count for size, count in self.counts.items() if size > threshold)
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdPoint:
+    """One threshold.
+
+    Attributes:
+        threshold: τ.
+        budget: of one query, exact: the same everywhere, or what keeps the margin.
+        bias: expected error by truncation, ≤ 0, in people.
+        deviation: standard deviation of the noise, in people.
+        margin: noise margin in people, by the conventions.
+        rmse: √(bias² + deviation²).
+        people_cut: share of the people that are cut away.
+        households_cut: share of the households that lose somebody.
+    """
+
+    threshold: int
+    budget: Fraction
+    bias: float
+    deviation: float
+    margin: float
+    rmse: float
+    people_cut: float
+    households_cut: float
+
+
+@dataclass(frozen=True, slots=True)
+class TruncationStudy:
+    """All thresholds of one question.
+
+    Attributes:
+        sizes: of the households.
+        share: of the truncated people that the number counts.
+        cells: basis cells added in the number.
+        points: by threshold, from 1.
+        best: the threshold with the smallest root mean square error; where the budget follows the margin, the smallest
+            budget among those whose bias is at most the margin is in `cheapest`.
+        cheapest: the threshold with the smallest budget whose bias stays within the margin; None when budgets are equal.
+    """
+
+    sizes: HouseholdSizes
+    share: Fraction
+    cells: int
+    points: tuple[ThresholdPoint, ...]
+    best: int
+    cheapest: int | None
+
+    def point(self, threshold: int) -> ThresholdPoint:
+        """Return one threshold.
+
+        Raises:
+            KeyError: it was not studied.
+        """
+        for point in self.points:
+            if point.threshold == threshold:
+                return point
+        raise KeyError(threshold)
+
+
+def study(
+    sizes: HouseholdSizes,
+    framework: PrivacyFramework,
+    conventions: Conventions,
+    *,
+    budget: Fraction | None = None,
+    margin: Fraction | None = None,
+    share: Fraction = Fraction(1),
+    cells: int = 1,
+    thresholds: Iterable[int] = (),
+) -> TruncationStudy:
+    """Return bias and noise of a number for every threshold.
+
+    Args:
+        sizes: of the households the number is counted over (one region, one iteration).
+        framework: decides the noise.
+        conventions: margins and rounding.
+        budget: of the query, the same for every τ; or
+        margin: of one basis cell, in people, that the budget keeps for every τ.
+        share: of the truncated people that the number counts, in [0, 1].
+        cells: basis cells added in the number, at least 1.
+        thresholds: which to study; from 1 to one above the largest household (at most 30) when empty.
+
+    Raises:
+        StudyError: not exactly one of budget and margin, or a value out of range.
+    """
+    if (budget is None) == (margin is None):
+        raise StudyError("A study keeps either the budget or the margin.", "Give one of them.")
+    if not 0 <= share <= 1 or cells < 1 or (budget is not None and budget <= 0):
+        raise StudyError("A share lies between 0 and 1, cells are 1 or more, a budget more than 0.", "Correct it.")
+    wanted = sorted(set(thresholds)) or list(range(1, min(sizes.largest + 1, 30) + 1))
+    if wanted[0] < 1:
+        raise StudyError(f"A threshold keeps at least 1 person, got {wanted[0]}.", "Study thresholds from 1.")
+    points = tuple(_point(sizes, framework, conventions, budget, margin, share, cells, tau) for tau in wanted)
+    best = min(points, key=lambda point: (point.rmse, point.threshold)).threshold
+    kept = [] if margin is None else [point for point in points if -point.bias <= margin]
+    cheapest = min(kept, key=lambda point: (point.budget, point.threshold)).threshold if kept else None
+    return TruncationStudy(sizes, share, cells, points, best, cheapest)
+
+
+def _point(
+    sizes: HouseholdSizes,
+    framework: PrivacyFramework,
+    conventions: Conventions,
+    budget: Fraction | None,
+    margin: Fraction | None,
+    share: Fraction,
+    cells: int,
+    threshold: int,
+) -> ThresholdPoint:
+    reach = 2 * threshold + 2
+    spent = budget
+    if spent is None:
+        needed = unrounded_budget(margin or Fraction(1), reach, framework, conventions)
+        spent = max(round_exact(needed, conventions.rounding_step, conventions.rounding), conventions.rounding_step)
+    noise = noise_for(framework, sensitivity=reach, budget=spent)
+    margins = margins_of(noise, cells, conventions.confidence, conventions.z)
+    deviation = math.sqrt(cells * noise.reported_variance())
+    bias = -float(share * sizes.cut(threshold))
+    return ThresholdPoint(
+        threshold,
+        spent,
+        bias + 0.0,
+        deviation,
+        margins.by(conventions.margin),
+        math.hypot(bias, deviation),
+        sizes.cut(threshold) / sizes.people,
+        sizes.households_cut(threshold) / sizes.households if sizes.households else 0.0,
+    )
+
+
+def scaled(sizes: HouseholdSizes, part: Fraction) -> HouseholdSizes:
+    """Return the sizes of a smaller place with the same distribution: every count times `part`, rounded."""
+    counts = {size: round(count * part) for size, count in sizes.counts.items()}
+    return replace(sizes, counts=counts, of=f"{float(part):.3g} of {sizes.of}")
+
+
+def sizes_of_run(entries: Sequence[Mapping[str, object]], table: str) -> HouseholdSizes:
+    """Return the household sizes of a table from the ``truncation`` part of a run's summary.
+
+    Raises:
+        StudyError: the run counted none for this table.
+    """
+    for entry in entries:
+        if entry.get("table") == table and isinstance(sizes := entry.get("sizes"), list):
+            return HouseholdSizes(
+                {int(e["size"]): int(e["households"]) for e in sizes}, f"the data of the run, {table}"
+            )
+    raise StudyError(f"The run has no household sizes of {table}.", "Choose a truncated table, or give a file.")
+
+
+def read_sizes(text: str, name: str = "sizes.csv") -> HouseholdSizes:
+    """Read household sizes from CSV with the columns size and households; ``7+`` is an open last size.
+
+    Raises:
+        InputProblemsError: every problem with its line.
+    """
+    rows = csv.reader(io.StringIO(text.lstrip("\ufeff"), newline=""))
+    header = [cell.strip().casefold() for cell in next(rows, [])]
+    if "size" not in header or "households" not in header:
+        issue = Issue((name,), "The first line does not name size and households.", "Write them.", line=1)
+        raise InputProblemsError([issue])
+    places = header.index("size"), header.index("households")
+    counts: dict[int, int] = {}
+    issues: list[Issue] = []
+    is_open = False
+    for row in rows:
+        if not any(cell.strip() for cell in row):
+            continue
+        try:
+            size, households = (row[place].strip() for place in places)
+        except IndexError:
+            issues.append(
+                Issue((name,), "The line has too few cells.", "Fill size and households.", line=rows.line_num)
+            )
+            continue
+        plain = size.removesuffix("+")
+        if not plain.isdigit() or not households.isdigit() or int(plain) > MOST_SIZES:
+            issues.append(
+                Issue((name,), f"{size!r}, {households!r} are not whole numbers of 0 or more.",
+                      f"Write sizes up to {MOST_SIZES}, e.g. 3 or 7+.", line=rows.line_num)
+            )  # fmt: skip
+        elif int(plain) in counts:
+            issues.append(Issue((name,), f"The size {size} stands twice.", "Join the lines.", line=rows.line_num))
+        else:
+            counts[int(plain)] = int(households)
+            is_open = is_open or size.endswith("+")
+    if issues:
+        raise InputProblemsError(issues)
+    return HouseholdSizes(counts, name, is_open)
