@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+
+import numpy as np
 
 from phexplore.accounting.gaussian_calibration import PaperConstant, paper_constant
 from phexplore.accounting.subspace_noise import Contrasted, NoisePlan, Shaped, gaussian_budget, noise_plan
@@ -32,7 +35,7 @@ from phexplore.workload.subspace.shapes import MOST_ANSWERS
 from phexplore.workload.subspace.spaces import InvariantError
 
 MOST_COMPARED = 2000
-"""Answers up to which other mechanisms are worked out beside the chosen one."""
+"""Answers up to which the extended Laplace mechanism is worked out beside the chosen one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +194,8 @@ def _approximation(plan: NoisePlan) -> Approximation:
             "of the least squared error any Gaussian noise can have; within O(log²(n − n_c) log 1/δ) of every mechanism "
             "(Theorem 3.11)",
         )
+    if plan.release.mechanism.is_gaussian and isinstance(plan.release.query, Histogram):
+        return Approximation(_gaussian_factor(plan), "of the least squared error any Gaussian noise can have")
     match plan.release.mechanism:
         case Mechanism.K_NORM:
             words = "within O(log²(n − n_c)) of every pure mechanism after the recursion of Bhaskara et al. (2012), not used here"
@@ -200,6 +205,20 @@ def _approximation(plan: NoisePlan) -> Approximation:
         case _:
             words = "no factor is known"
     return Approximation(None, words)
+
+
+def _gaussian_factor(plan: NoisePlan) -> float:
+    """Return a bound of the error of spherical noise on a histogram over the least of any Gaussian noise.
+
+    All pairs of cells with equal weights bound the least error at μ = 1 from below by (tr M^½)² (`workload.subspace.shapes`),
+    M = 2/(n − 1)·(Π_N − Π_N 11ᵀ Π_N / n): eigenvalue 2/(n − 1) on N, times 1 − |Π_N 1|²/n along Π_N 1.
+    """
+    space, reach = plan.space, plan.sensitivity
+    size, free = space.size, space.size - space.rank
+    along = float((space.project_floats(np.ones(size)) ** 2).sum()) / size
+    roots = free if along < 1e-9 else free - 1 + math.sqrt(max(0.0, 1 - along))
+    squared = reach.squared_projected if plan.release.mechanism is Mechanism.EXTENDED_GAUSSIAN else reach.squared_l2
+    return float(squared) * free * (size - 1) / (2 * roots * roots)
 
 
 def _explained(plan: NoisePlan) -> tuple[str, ...]:
@@ -250,7 +269,7 @@ def alternatives(method: Subspace, name: str, *, shaped: bool = False) -> tuple[
 
 def _alternative(method: Subspace, name: str, mechanism: Mechanism, basis: Basis | None) -> Alternative:
     release = method.releases[name]
-    if method.answers(release) > MOST_COMPARED:
+    if method.answers(release) > MOST_COMPARED and mechanism is Mechanism.EXTENDED_LAPLACE:
         return Alternative(mechanism, basis, None, f"not worked out beyond {MOST_COMPARED:,} answers")
     if mechanism.is_gaussian and method.delta == 0:
         return Alternative(mechanism, basis, None, "Gaussian noise needs a δ above 0")

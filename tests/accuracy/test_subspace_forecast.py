@@ -23,6 +23,7 @@ from phexplore.model.subspace import (
     Subspace,
     Totals,
 )
+from phexplore.workload.subspace.shapes import best_shape
 
 GRID = (Axis("age", 3), Axis("zip", 4))
 DELTA = Fraction(1, 10**6)
@@ -80,9 +81,45 @@ def test_that_extended_gaussian_is_never_worse_in_the_comparison(illinois):
     assert found[Mechanism.CORRELATED_GAUSSIAN] <= 1.01 * found[Mechanism.EXTENDED_GAUSSIAN]
 
 
-def test_that_large_releases_are_not_compared():
+def test_that_the_bases_of_large_releases_are_not_compared():
     method = Subspace((Axis("cell", 3000),), {"only": release(Totals())}, Fraction(1))
-    assert {other.squared_error for other in alternatives(method, "only")} == {None}
+    found = {other.mechanism: other for other in alternatives(method, "only")}
+    assert "not worked out" in found[Mechanism.EXTENDED_LAPLACE].why_not
+    assert found[Mechanism.PROJECTED_LAPLACE].squared_error > 0
+
+
+@pytest.mark.parametrize("mechanism", [Mechanism.PROJECTED_GAUSSIAN, Mechanism.EXTENDED_GAUSSIAN])
+@pytest.mark.parametrize(
+    "invariants",
+    [
+        (Totals(),),
+        (Totals(("age",)), Totals(("zip",))),
+        (LinearCount("few", ((0, Fraction(1)), (5, Fraction(2)))),),
+        (),
+    ],
+)
+def test_that_the_factor_to_the_best_gaussian_noise_is_a_true_bound(mechanism, invariants):
+    """Against the numerical optimum of the same release."""
+    method = Subspace(GRID, {"only": release(*invariants, mechanism=mechanism)}, Fraction(1), DELTA)
+    (only,) = forecast_subspace(method, Conventions()).releases
+    best = best_shape(method, "only")
+    squared = only.plan.sensitivity.squared_projected if mechanism is Mechanism.EXTENDED_GAUSSIAN else 2
+    free = only.plan.space.size - only.plan.space.rank
+    assert only.approximation.factor >= float(squared) * free / best.error * (1 - 1e-9)
+    if invariants == (Totals(),):
+        assert only.approximation.factor == pytest.approx(1)
+
+
+def test_that_running_totals_have_no_factor_without_their_shape():
+    answers = LinearQuery(
+        tuple(LinearCount(f"up to {k}", tuple((c, Fraction(1)) for c in range(k + 1))) for k in range(4))
+    )
+    method = Subspace(
+        (Axis("cell", 4),), {"only": release(mechanism=Mechanism.PROJECTED_GAUSSIAN, query=answers)}, Fraction(1), DELTA
+    )
+    (only,) = forecast_subspace(method, Conventions()).releases
+    assert only.approximation.factor is None
+    assert "correlated Gaussian mechanism works one out" in only.approximation.words
 
 
 def test_that_composing_invariants_discloses_more_than_each(illinois):
