@@ -21,7 +21,7 @@ from phexplore.noise.distributions import Noise, TwoSidedGeometric
 from phexplore.noise.enclosure import Enclosure, exp_negative
 from phexplore.noise.entropy import Entropy, SeededEntropy
 from phexplore.noise.sampler import sampler_for
-from phexplore.workload.subspace.contrasts import contrasts
+from phexplore.workload.subspace.contrasts import RATE_BITS, contrasts
 from phexplore.workload.subspace.exact import Exact, Integers, Rationals, integers, largest
 from phexplore.workload.subspace.releases import common_denominator, true_answers
 
@@ -128,10 +128,7 @@ def _contrasted(plan: NoisePlan, form: Contrasted, entropy: Entropy) -> Rational
         if len(cells) < 2:
             continue
         basis = contrasts(len(cells), plan.release.basis)
-        coordinates = [
-            int(_sampled(TwoSidedGeometric(1 / form.rates.rate(len(cells), row)), entropy, 1)[0])
-            for row in range(len(basis.vectors))
-        ]
+        coordinates = [one_geometric(entropy, rate) for rate in form.rates.rates[len(cells)].tolist()]
         exact, common = _combined(basis.vectors, basis.norms, coordinates)
         printed = [_nearest(value * PRINTED_STEPS, common) for value in exact[:-1]]
         total[cells] = [*printed, -sum(printed)]
@@ -163,13 +160,38 @@ def _adding_to_zero(noise: TwoSidedGeometric, entropy: Entropy, size: int) -> Ex
             return values
 
 
+def one_geometric(entropy: Entropy, rate: int) -> int:
+    """Return one sample of P(z) ∝ exp(−|z|·rate/2^40) on the whole numbers, exactly.
+
+    Every coordinate has a rate of its own, so the tables of `noise.sampler` would be made for a single sample each. Canonne,
+    Kamath and Steinke (2020), Algorithm 2: X = U + tV has P(X = x) ∝ e^(−x/t) for U below t kept with chance e^(−U/t) and V
+    the number of successes of chance e^−1; ⌊X/s⌋ falls by e^(−s/t) a step; a sign, and 0 only once.
+    """
+    spread = 1 << RATE_BITS
+    while True:
+        below = _word(entropy) >> (64 - RATE_BITS)
+        if not _happens(entropy, Fraction(below, spread)):
+            continue
+        turns = 0
+        while _happens(entropy, Fraction(1)):
+            turns += 1
+        size = (below + spread * turns) // rate
+        negative = bool(_word(entropy) & 1)
+        if size or not negative:
+            return -size if negative else size
+
+
+def _word(entropy: Entropy) -> int:
+    word = np.empty(1, dtype=np.uint64)
+    entropy.fill(word)
+    return int(word[0])
+
+
 def _happens(entropy: Entropy, exponent: Fraction) -> bool:
     """Return True with probability e^-exponent exactly: bits of U and of the chance until they part."""
     digits, bits = 0, 0
-    word = np.empty(1, dtype=np.uint64)
     while True:
-        entropy.fill(word)
-        digits, bits = (digits << 64) | int(word[0]), bits + 64
+        digits, bits = (digits << 64) | _word(entropy), bits + 64
         chance = exp_negative(Enclosure.of(exponent, bits + 16))
         if (digits + 1) << 16 <= chance.low:
             return True

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import secrets
 from dataclasses import replace
 from fractions import Fraction
@@ -24,8 +26,10 @@ from phexplore.model.subspace import (
     Subspace,
     Totals,
 )
+from phexplore.noise.distributions import TwoSidedGeometric
 from phexplore.noise.entropy import SeededEntropy
-from phexplore.simulate.subspace.drawing import PRINTED_STEPS, Answers, draw_noise, noise_share, released
+from phexplore.simulate.subspace.drawing import PRINTED_STEPS, Answers, draw_noise, noise_share, one_geometric, released
+from phexplore.workload.subspace.contrasts import RATE_BITS
 
 COUNTIES = Axis("county", 9, groupings=(Grouping("state", tuple("aaaabbbcc")),))
 STATES, TOTAL = Totals(("state",)), Totals()
@@ -167,6 +171,24 @@ def test_that_k_norm_noise_is_whole_and_follows_its_law():
     observed.append(4000 - sum(observed))
     expected.append(4000 - sum(expected))
     assert stats.chisquare(observed, expected).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("scale", [0.4, 3.0, 700.0])
+def test_that_single_geometric_samples_follow_their_law(scale):
+    """χ² against the probabilities on seven intervals; false alarm 1e-4 each."""
+    rate = round(2**RATE_BITS / scale)
+    entropy = SeededEntropy(9, (int(scale * 10),))
+    samples = np.array([one_geometric(entropy, rate) for _ in range(4000)])
+    law = TwoSidedGeometric(Fraction(2**RATE_BITS, rate))
+    edges = [round(scale * cut) for cut in (-2, -1, -0.3, 0.3, 1, 2)]
+    cuts = sorted(set(edges))
+    bounds = [-math.inf, *cuts, math.inf]
+    reach = round(40 * scale) + 5
+    weights = {x: math.exp(law.log_pmf(x)) for x in range(-reach, reach + 1)}
+    pairs = list(itertools.pairwise(bounds))
+    observed = [int(((samples > low) & (samples <= high)).sum()) for low, high in pairs]
+    expected = [4000 * sum(w for x, w in weights.items() if low < x <= high) for low, high in pairs]
+    assert stats.chisquare(observed, np.array(expected) * 4000 / sum(expected)).pvalue > 1e-4
 
 
 def test_that_extended_laplace_numbers_are_printed_on_their_grid():
