@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from phexplore import __version__
@@ -19,9 +20,11 @@ from phexplore.files.scenario_json import decode_scenario, encode_conventions, e
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.group_sizes import GroupSizes
 from phexplore.model.numbers import exact_text, parse_exact
+from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
 from phexplore.model.subspace import Subspace
 from phexplore.model.topdown import TopDown
+from phexplore.resources import resource
 from phexplore.runs.topdown_options import TopDownOptions, decode_options, encode_options, identifying
 
 SPEC_VERSION = 1
@@ -148,14 +151,32 @@ def describe_blocks(path: Path, *, on_progress: Callable[[int, int], None] | Non
     return RunData(str(path.absolute()), sha256, size, blocks=True)
 
 
+DEMONSTRATION = "demo"
+"""The name of the shipped data of every method."""
+
+_DEMONSTRATIONS: Mapping[type[object], str] = MappingProxyType(
+    {
+        TopDown: "synthetic/demo-blocks.csv.gz",
+        GroupSizes: "tables/household_sizes_2010.csv",
+        Subspace: "tables/illinois_counties_2010.csv",
+    }
+)
+
+
 def data_of(scenario: Scenario, path: Path) -> RunData:
     """Return the input of a run of this scenario: a population for PHSafe, block-level data or a table for the others.
+
+    ``demo`` means the shipped data of the method, unless a file here is called so.
 
     Raises:
         InputProblemsError: files are missing.
         RunDataError: files are unreadable.
     """
-    return describe_blocks(path) if isinstance(scenario.method, TopDown | Subspace | GroupSizes) else describe_data(path)
+    if isinstance(scenario.method, PhSafe):
+        return describe_data(path)
+    if str(path) == DEMONSTRATION and not path.exists():
+        path = resource(_DEMONSTRATIONS[type(scenario.method)])
+    return describe_blocks(path)
 
 
 def _is_synthetic(provenance: Provenance | None, hashes: Mapping[str, str]) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from phexplore.catalog.presets import preset
 from phexplore.data.provenance import Provenance, mark_file, write_provenance
 from phexplore.model.conventions import Conventions
 from phexplore.model.issues import InputProblemsError
@@ -19,6 +20,7 @@ from phexplore.runs.spec import (
     RunSpec,
     RunSpecError,
     StopRule,
+    data_of,
     decode_spec,
     describe_data,
     encode_spec,
@@ -194,3 +196,12 @@ class TestData:
         assert describe_data(data).synthetic
         (data / "persons.csv").write_text("confidential\n")
         assert not describe_data(data).synthetic
+
+
+@pytest.mark.parametrize("name", ["pl94-2020-persons-us", "group-sizes-census-2010", "counties-invariant-2010"])
+def test_that_every_method_has_shipped_data(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    shipped = data_of(preset(name).scenario, Path("demo"))
+    assert Path(shipped.path).is_file()
+    (tmp_path / "demo").write_text("a file of the user goes first")
+    assert data_of(preset(name).scenario, Path("demo")).path == str(tmp_path / "demo")
