@@ -21,23 +21,23 @@ Ints = NDArray[np.int64]
 _SAFE = 1 << 31
 """Factors below it have products that an int64 holds."""
 
-_SHORT = 1024
-"""Stretches up to this length are pooled at once."""
+CHUNK = 64
+"""Places that are added up at once."""
 
-_WINDOW = 512
-"""Places whose mean tells about where a stretch begins, is in its middle, and ends."""
+_FEWEST = 8
+"""Whole chunks of a stretch that is split by their sums; a shorter one is pooled, or split place by place."""
+
+_NARROW = 16
+"""Range of values up to which a short stretch is split."""
 
 _STEEP = 16
-"""A stretch is steep where its values rise by more than its length over this."""
+"""A stretch is steep where its values rise by more than its length over this; it is pooled."""
 
-_CHUNK = 64
-"""Places whose gains are added up at once."""
+_TOGETHER = 64
+"""Regions written at a time."""
 
 _DEEPEST = 120
 """Stretches that wait at most; beyond, the rest is pooled."""
-
-_MARGIN = 8
-"""How far from a level half the value is at which it is cut off."""
 
 
 @njit(cache=True, nogil=True)
@@ -85,85 +85,102 @@ def pool(sums: Ints, weights: Ints, first: int, behind: int, lower: int, upper: 
 
 
 @njit(cache=True, nogil=True)
-def mean_of(sums: Ints, weights: Ints, first: int, behind: int) -> int:
-    """Return the weighted mean of a stretch, rounded."""
-    total = 0
-    weight = 0
-    for place in range(first, behind):
-        total += sums[place]
-        weight += weights[place]
-    return int(nearest(total, weight))
+def sum_chunk(sums: Ints, weights: Ints, chunk: int, out: Ints) -> None:
+    """Write Σ sum, Σ weight, the mean m below, and the most that weight × m − sum is, of one chunk of `CHUNK` places."""
+    part, part_weights = sums[chunk * CHUNK : (chunk + 1) * CHUNK], weights[chunk * CHUNK : (chunk + 1) * CHUNK]
+    total = weight = 0
+    for place in range(CHUNK):  # from 0, so that it is vectorised
+        total += part[place]
+        weight += part_weights[place]
+    mean = total // weight
+    most = 0
+    for place in range(CHUNK):
+        most = max(most, part_weights[place] * mean - part[place])
+    out[0], out[1], out[2], out[3] = total, weight, mean, most
 
 
 @njit(cache=True, nogil=True)
-def sampled_mean(sums: Ints, weights: Ints, first: int, behind: int) -> int:
-    """Return about the weighted mean of a long stretch, from an eighth of it."""
-    total = 0
-    weight = 0
-    for begin in range(first, behind - _WINDOW // 8, _WINDOW):
-        for place in range(begin, begin + _WINDOW // 8):
-            total += sums[place]
-            weight += weights[place]
-    return int(nearest(total, weight))
+def cut_at(  # noqa: C901 - plain loops, which compiled code does not split
+    sums: Ints, weights: Ints, chunks: Ints, first: int, behind: int, value: int
+) -> int:
+    """Return the place behind the last one of a stretch whose optimum is at most `value`.
 
+    That is the shortest prefix with the largest Σ gain, gain = weight (2 value + 1) − 2 sum. Whole chunks are added up at once;
+    only those that could hold the largest sum are looked into.
 
-@njit(cache=True, nogil=True)
-def cuts_around(sums: Ints, weights: Ints, first: int, behind: int, value: int) -> tuple[int, int]:
-    """Return the places behind the last one of a stretch with an optimum below `value`, and with one of at most `value`.
-
-    A chunk is only looked into if its positive gains could lift one of the two sums above its largest so far.
+    Args:
+        sums: as in `fit_monotone`.
+        weights: as there.
+        chunks: ``int64[whole chunks, 4]``, see `sum_chunk`.
+        first: of the stretch.
+        behind: its end.
+        value: k.
     """
-    below = up_to = 0
-    best_below = best_up_to = 0
-    found_below = found_up_to = first
     twice = 2 * value + 1
-    for begin in range(first, behind, _CHUNK):
-        end = min(begin + _CHUNK, behind)
-        all_gains = all_weights = lift = 0
-        chunk_sums, chunk_weights = sums[begin:end], weights[begin:end]
-        for place in range(end - begin):  # from 0, so that it is vectorised
-            weight = chunk_weights[place]
-            gain = weight * twice - 2 * chunk_sums[place]
-            all_gains += gain
-            all_weights += int(weight)
-            lift += max(gain, 0)
-        if up_to + lift > best_up_to or below + lift > best_below:
-            running_up_to, running_below = up_to, below
-            for place in range(begin, end):
-                weight = weights[place]
-                gain = weight * twice - 2 * sums[place]
-                running_up_to += gain
-                running_below += gain - 2 * weight
-                if running_up_to > best_up_to:
-                    best_up_to = running_up_to
-                    found_up_to = place + 1
-                if running_below > best_below:
-                    best_below = running_below
-                    found_below = place + 1
-        up_to += all_gains
-        below += all_gains - 2 * all_weights
-    return found_below, found_up_to
+    start, stop = -(-first // CHUNK), behind // CHUNK
+    gain = 0
+    best = 0
+    found = first
+    if stop - start < 2:
+        start = stop = 0
+    else:
+        for place in range(first, start * CHUNK):
+            gain += weights[place] * twice - 2 * sums[place]
+            if gain > best:
+                best = gain
+                found = place + 1
+        # The largest sum at the ends of chunks; the first place that reaches it is sought below.
+        running, reached = gain, gain
+        for chunk in range(start, stop):
+            running += chunks[chunk, 1] * twice - 2 * chunks[chunk, 0]
+            reached = max(reached, running)
+        if reached > best:
+            best = reached - 1
+        for chunk in range(start, stop):
+            # gain = 2 (weight m − sum) + weight (2 value + 1 − 2 m), for any m.
+            lift = 2 * CHUNK * chunks[chunk, 3] + chunks[chunk, 1] * max(0, twice - 2 * chunks[chunk, 2])
+            if gain + lift > best:
+                running = gain
+                for place in range(chunk * CHUNK, (chunk + 1) * CHUNK):
+                    running += weights[place] * twice - 2 * sums[place]
+                    if running > best:
+                        best = running
+                        found = place + 1
+            gain += chunks[chunk, 1] * twice - 2 * chunks[chunk, 0]
+    for place in range(stop * CHUNK if stop > 0 else first, behind):
+        gain += weights[place] * twice - 2 * sums[place]
+        if gain > best:
+            best = gain
+            found = place + 1
+    return found
 
 
 @njit(cache=True, nogil=True)
-def splitting_value(sums: Ints, weights: Ints, first: int, behind: int) -> tuple[int, bool]:
-    """Return a value at which to split a long stretch, and whether it is steep from end to end."""
-    length = behind - first
-    centre = first + (length - _WINDOW) // 2
-    begin = mean_of(sums, weights, first, first + _WINDOW)
-    middle = mean_of(sums, weights, centre, centre + _WINDOW)
-    end = mean_of(sums, weights, behind - _WINDOW, behind)
-    first_half, second_half = (middle - begin) * _STEEP > length, (end - middle) * _STEEP > length
-    # A level half is cut off as a whole: just below its values, or just above.
-    if first_half and not second_half:
-        return middle - _MARGIN - 2 * (end - middle), False
-    if second_half and not first_half:
-        return middle + _MARGIN + 2 * (middle - begin), False
-    return sampled_mean(sums, weights, first, behind), first_half and second_half
+def is_steep(begin: int, middle: int, end: int, length: int) -> bool:
+    """Return whether a stretch with these means at three places is steep in both halves."""
+    return (middle - begin) * _STEEP > length and (end - middle) * _STEEP > length
 
 
 @njit(cache=True, nogil=True)
-def fit_monotone(  # noqa: C901 - one loop over stretches, which compiled code does not split
+def splitting_value(chunks: Ints, start: int, stop: int, length: int) -> tuple[int, bool]:
+    """Return a value at which to split a stretch, and whether it is steep from end to end.
+
+    Args:
+        chunks: see `sum_chunk`.
+        start: first whole chunk of the stretch.
+        stop: behind the last; at least 3 more than `start`.
+        length: of the stretch.
+    """
+    steep = is_steep(chunks[start, 2], chunks[(start + stop) // 2, 2], chunks[stop - 1, 2], length)
+    total = weight = 0
+    for chunk in range(start, stop):
+        total += chunks[chunk, 0]
+        weight += chunks[chunk, 1]
+    return nearest(total, weight), steep
+
+
+@njit(cache=True, nogil=True)
+def fit_monotone(  # noqa: C901, PLR0912 - one loop over stretches, which compiled code does not split
     sums: Ints, weights: Ints, lower: int, upper: int, out: Ints
 ) -> None:
     """Write the non-decreasing integers nearest to the weighted means ``sums / weights``.
@@ -175,6 +192,16 @@ def fit_monotone(  # noqa: C901 - one loop over stretches, which compiled code d
         upper: largest value, at least `lower`.
         out: ``int64[n]``, written; not `sums`.
     """
+    chunks = np.empty((len(sums) // CHUNK, 4), np.int64)
+    last = len(chunks) - 1
+    if last >= _FEWEST:
+        for chunk in (0, last // 2, last):
+            sum_chunk(sums, weights, chunk, chunks[chunk])
+        if is_steep(chunks[0, 2], chunks[last // 2, 2], chunks[last, 2], len(sums)):
+            pool(sums, weights, 0, len(sums), lower, upper, out)
+            return
+        for chunk in range(last + 1):
+            sum_chunk(sums, weights, chunk, chunks[chunk])
     # Stretches with their bounds, and how often each could not be split.
     waiting = np.empty((_DEEPEST + 3, 5), np.int64)
     waiting[0] = (0, len(sums), lower, upper, 0)
@@ -186,21 +213,19 @@ def fit_monotone(  # noqa: C901 - one loop over stretches, which compiled code d
             for place in range(first, behind):
                 out[place] = low
             continue
-        value, steep = low + (high - low) // 2, behind - first <= _SHORT or count > _DEEPEST
-        if not steep and unsplit < 2:
-            value, steep = splitting_value(sums, weights, first, behind)
-            if unsplit == 1:
-                value = mean_of(sums, weights, first, behind)
+        start, stop = -(-first // CHUNK), behind // CHUNK
+        value, steep = low + (high - low) // 2, count > _DEEPEST
+        if stop - start < _FEWEST:
+            steep = steep or high - low > _NARROW or behind - first < CHUNK
+        elif not steep and unsplit < 2:
+            value, steep = splitting_value(chunks, start, stop, behind - first)
         if steep:
             pool(sums, weights, first, behind, low, high, out)
             continue
         value = min(max(value, low), high)
-        below, up_to = cuts_around(sums, weights, first, behind, value)
         # What lies outside the bounds is clipped to them.
-        if value == low:
-            below = first
-        if value == high:
-            up_to = behind
+        below = first if value == low else cut_at(sums, weights, chunks, first, behind, value - 1)
+        up_to = behind if value == high else cut_at(sums, weights, chunks, below, behind, value)
         for place in range(below, up_to):
             out[place] = value
         again = 0 if first < below < behind or first < up_to < behind else unsplit + 1
@@ -218,3 +243,19 @@ def fit_rows(answers: Ints, lower: int, upper: int, out: Ints) -> None:
     weights = np.ones(answers.shape[1], np.int64)
     for row in range(answers.shape[0]):
         fit_monotone(answers[row], weights, lower, upper, out[row])
+
+
+@njit(cache=True, nogil=True)
+def unchain(chain: Ints, out: Ints) -> None:
+    """Write the steps of a chain, size by size and region by region, as ``int64[regions, N]``."""
+    regions, sizes = out.shape
+    # Regions in groups, so that the lines of both arrays are still at hand.
+    for begin in range(0, regions, _TOGETHER):
+        end = min(begin + _TOGETHER, regions)
+        for size in range(sizes):
+            place = size * regions + begin
+            before = chain[place - 1] if place > 0 else 0
+            for region in range(begin, end):
+                value = chain[size * regions + region]
+                out[region, size] = value - before
+                before = value

@@ -111,7 +111,7 @@ def fit_chain(chains: Sequence[Ints], tree: RegionTree, sizes: int, groups: int,
     Raises:
         ValueError: numbers too large for exact arithmetic.
     """
-    from phexplore.simulate.group_sizes.chain_kernel import fit_monotone  # noqa: PLC0415 - as above
+    from phexplore.simulate.group_sizes.chain_kernel import fit_monotone, unchain  # noqa: PLC0415 - as above
 
     _require_room(chains, groups)
     leaves = tree.leaves
@@ -120,16 +120,17 @@ def fit_chain(chains: Sequence[Ints], tree: RegionTree, sizes: int, groups: int,
         raise ValueError(
             f"a chain of {sizes * leaves:,} places with weights {tuple(weights)} is too long for exact sums"
         )
-    total, weight = np.zeros(sizes * leaves, np.int64), np.zeros(sizes * leaves, np.int64)
-    for level, chain in enumerate(chains):
-        last = np.arange(leaves) + 1
-        for first in reversed(tree.first_child[level:]):
-            last = last[first[1:] - 1]
-        places = (leaves * np.arange(sizes)[:, None] + last - 1).ravel()
-        total[places] += weights[level] * chain
+    total, weight = weights[-1] * chains[-1], np.full(sizes * leaves, weights[-1], np.int64)
+    last = np.arange(leaves)
+    for level in range(len(chains) - 2, -1, -1):
+        last = last[tree.first_child[level][1:] - 1]
+        places = (leaves * np.arange(sizes)[:, None] + last).ravel()
+        total[places] += weights[level] * chains[level]
         weight[places] += weights[level]
     out = np.empty_like(total)
     out[-1] = groups
     if len(out) > 1:
         fit_monotone(total[:-1], weight[:-1], 0, groups, out[:-1])
-    return tree.sums(np.ascontiguousarray(differences(out).reshape(sizes, leaves).T))
+    lowest = np.empty((leaves, sizes), np.int64)
+    unchain(out, lowest)
+    return tree.sums(lowest)
