@@ -228,11 +228,12 @@ def _rejection(
     count = np.zeros(len(todo), np.int64)
     tried = np.zeros(len(todo), np.int64)
     active = np.arange(len(todo))
+    size = draws
     for _ in range(_MOST_ROUNDS):
         if not len(active):
             break
         group = todo[active]
-        normals = random.standard_normal((len(group), draws, unknowns))
+        normals = random.standard_normal((len(group), size, unknowns))
         drawn = noisy[group][:, None] + np.sqrt(variance[group])[:, None] * normals
         inside = known.of(group).holds(drawn)
         for place, member in enumerate(active.tolist()):
@@ -240,8 +241,12 @@ def _rejection(
             room = draws - count[member]
             points[todo[member], count[member] : count[member] + min(room, len(accepted))] = accepted[:room]
             count[member] += min(room, len(accepted))
-        tried[active] += draws
+        tried[active] += size
         active = active[(count[active] < draws) & (count[active] >= _LEAST_ACCEPTANCE * tried[active])]
+        if len(active):
+            # As many as the slowest of them still needs, and a few more.
+            missing = (draws - count[active]) * (tried[active] / np.maximum(count[active], 1))
+            size = min(draws, int(missing.max() * 1.2) + 50)
     return np.asarray(count >= draws)
 
 

@@ -23,6 +23,8 @@ def register(app: typer.Typer) -> None:
     app.command()(approve)
     app.command()(bundle)
     app.command()(verify)
+    app.command()(truncation)
+    app.command()(publish)
 
 
 def solve(
@@ -192,3 +194,40 @@ def verify(
     print_verification(result, with_trust=bool(trust), as_json=as_json)
     if not result.is_intact or result.awaited:
         raise typer.Exit(1)
+
+
+def truncation(
+    scenario: str = SCENARIO,
+    query: str = typer.Option(..., "--query", help="A truncated query, e.g. PH3/state_A-G."),
+    sizes: Path | None = typer.Option(None, "--sizes", help="CSV with size and households."),
+    run: Path | None = typer.Option(None, "--run", help="A run: the households of its data."),
+    part: str = typer.Option("", "--part", help="Part of these households that one number counts, e.g. 1/50."),
+    share: str = typer.Option("1", "--share", help="Part of the truncated people that the number counts."),
+    keep_margin: bool = typer.Option(False, "--keep-margin", help="Let the budget follow, so that the margin stays."),
+    as_json: bool = JSON,
+) -> None:
+    """Show bias and noise of a count for every truncation threshold, apart and together.
+
+    Example: phexplore truncation sdhc-2020-us --query PH3/state_A-G --run runs/first
+    """
+    from phexplore.cli.studying import print_study, truncation_study
+
+    found = truncation_study(scenario, query, sizes=sizes, run=run, part=part, share=share, keep_margin=keep_margin)
+    print_study(found, as_json=as_json)
+
+
+def publish(
+    run: Path = typer.Argument(help="A run directory of the S-DHC."),
+    out: Path = typer.Option(..., "--out", help="Directory for the published tables; it may exist."),
+    trial: int = typer.Option(0, "--trial", min=0, help="Which simulated release."),
+    seed: int = typer.Option(777, "--seed", min=0, help="Of the draws behind intervals."),
+    draws: int = typer.Option(10_000, "--draws", min=100, help="Per average; ten times as many per sum."),
+    as_json: bool = JSON,
+) -> None:
+    """Turn a simulated release into the published tables: estimates and 90 % intervals of counts and averages.
+
+    Example: phexplore publish runs/first --out published
+    """
+    from phexplore.cli.studying import print_coverage, publish_run
+
+    print_coverage(publish_run(run, trial, seed, draws, out), as_json=as_json)

@@ -22,7 +22,9 @@ def call(capsys, *arguments):
     return status, out, err
 
 
-@pytest.mark.parametrize("command", ["solve", "compare", "frontier", "committee", "approve", "bundle", "verify"])
+@pytest.mark.parametrize(
+    "command", ["solve", "compare", "frontier", "committee", "approve", "bundle", "verify", "truncation", "publish"]
+)
 def test_that_every_command_explains_itself_with_an_example(capsys, command):
     status, out, _ = call(capsys, command, "--help")
     assert status == DONE
@@ -281,3 +283,46 @@ def test_that_a_workbook_is_a_scenario_like_any_other(capsys, tmp_path):
     assert json.loads(call(capsys, "diff", "sdhc-2020-us", out, "--json")[1])["parameters"] == []
     out.write_bytes(out.read_bytes()[:1000])
     assert call(capsys, "check", out)[0] == BAD_INPUT
+
+
+@pytest.fixture(scope="module")
+def small_run(tmp_path_factory):
+    """A run of one trial over four thousand made-up people."""
+    folder = tmp_path_factory.mktemp("runs")
+    assert (
+        run(["synth", "sdhc", "--persons", "4000", "--states", "44", "--seed", "3", "--out", str(folder / "p")]) == DONE
+    )
+    arguments = ["run", "sdhc-2020-us", "--data", str(folder / "p"), "--seed", "1", "--out", str(folder / "r")]
+    assert run(arguments) == DONE
+    return folder / "r"
+
+
+def test_that_thresholds_are_studied_on_the_data_of_a_run(capsys, small_run):
+    status, out, _ = call(capsys, "truncation", "sdhc-2020-us", "--query", "PH3/state_*", "--run", small_run, "--json")
+    found = json.loads(out)
+    assert status == DONE
+    assert found["points"][5]["tau"] == 6
+    assert found["points"][0]["bias"] < found["points"][5]["bias"] <= 0
+    assert (
+        call(capsys, "truncation", "sdhc-2020-us", "--query", "PH3/state_*", "--run", small_run, "--keep-margin")[0]
+        == DONE
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (("--query", "PH1_denom/state_*", "--sizes", "x"), BAD_INPUT),
+        (("--query", "PH3/state_*"), EXPECTED_FAILURE),
+        (("--query", "PH3/state_*", "--sizes", "absent.csv"), BAD_INPUT),
+    ],
+)
+def test_that_a_study_without_its_parts_is_a_sentence(capsys, arguments, status):
+    assert call(capsys, "truncation", "sdhc-2020-us", *arguments)[0] == status
+
+
+def test_that_a_simulated_release_is_published_with_its_coverage(capsys, small_run, tmp_path):
+    status, out, _ = call(capsys, "publish", small_run, "--draws", "200", "--out", tmp_path, "--json")
+    assert (status, [entry["table"] for entry in json.loads(out)]) == (DONE, [f"PH{number}" for number in range(1, 9)])
+    assert (tmp_path / "PH3/estimates/PH3_state_trunc_normal.csv").is_file()
+    assert call(capsys, "publish", small_run, "--trial", "7", "--out", tmp_path)[0] == EXPECTED_FAILURE
