@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import mpmath
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from phexplore.accounting.gaussian_calibration import (
@@ -29,6 +29,7 @@ def reference_delta(epsilon, v, digits=60):
         return upper(epsilon / mu - mu / 2) - mpmath.exp(epsilon) * upper(epsilon / mu + mu / 2)
 
 
+@settings(max_examples=30)
 @given(
     st.fractions(Fraction(1, 100), Fraction(30)), st.fractions(Fraction(1, 50), Fraction(2000)),
 )  # fmt: skip

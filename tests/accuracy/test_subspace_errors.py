@@ -42,14 +42,14 @@ def test_that_the_exact_margin_is_the_smallest_by_enumeration():
 
 @pytest.mark.parametrize("mechanism", [Mechanism.PROJECTED_LAPLACE, Mechanism.PROJECTED_GAUSSIAN, Mechanism.K_NORM])
 def test_that_margins_hold_as_often_as_they_say(mechanism):
-    """Coverage of 3,000 draws against the confidence, 4.5 standard errors: false alarm below 1e-5 per case."""
+    """Coverage of 1,000 draws against the confidence, 4.5 standard errors: false alarm below 1e-5 per case."""
     invariants = (Totals(),) if mechanism is Mechanism.K_NORM else (Totals(("state",)),)
     plan = plan_of(mechanism, *invariants, epsilon=Fraction(1, 2))
     conventions = Conventions(margin=MarginConvention.EXACT, confidence=Fraction(4, 5))
-    draws = np.array([draw_noise(plan, SeededEntropy(2, (trial,))).values for trial in range(3000)])
+    draws = np.array([draw_noise(plan, SeededEntropy(2, (trial,))).values for trial in range(1000)])
     for kind in answer_classes(plan, conventions):
         errors = np.abs(draws[:, kind.first])
-        error = 4.5 * np.sqrt(0.16 / 3000)
+        error = 4.5 * np.sqrt(0.16 / 1000)
         assert (errors <= kind.margins.exact + 1e-9).mean() >= 0.8 - error
         assert (errors <= kind.margins.exact - 1 + 1e-9).mean() < 0.8 + error
 

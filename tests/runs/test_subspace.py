@@ -36,7 +36,7 @@ from phexplore.workload.subspace.exact import Rationals
 @pytest.fixture(scope="module")
 def counties(tmp_path_factory):
     directory = tmp_path_factory.mktemp("counties")
-    content, _ = run_here(directory, specification(trials=40))
+    content, _ = run_here(directory, specification(trials=30))
     return directory, content
 
 
@@ -57,13 +57,13 @@ def test_that_every_check_of_the_preset_holds(counties):
     }
     assert content["numbers"] == 102
     assert content["privacy"]["epsilon"] == "0.192"
-    assert content["coverage"]["of"] == 40 * 102
+    assert content["coverage"]["of"] == 30 * 102
 
 
 def test_that_a_reader_can_add_up_the_total_exactly(counties):
     """With nothing but the file: numerators over denominators, as fractions."""
     directory, _ = counties
-    for trial in range(40):
+    for trial in range(30):
         table = pq.read_table(directory / trial_file(trial)).to_pydict()
         total = sum(Fraction(n, d) for n, d in zip(table["numerator"], table["denominator"], strict=True))
         assert total == 12_830_632
@@ -83,7 +83,7 @@ def test_that_results_give_errors_in_people(counties):
     directory, content = counties
     results = SubspaceResults.open(directory)
     (release,) = results.errors()
-    assert release.errors.shape == (40, 102)
+    assert release.errors.shape == (30, 102)
     assert np.abs(release.errors.sum(axis=1)).max() < 1e-9
     assert release.truth.sum() == 12_830_632
     squared = (release.errors**2).sum(axis=1).mean()

@@ -95,7 +95,7 @@ def test_that_invariants_hold_to_the_last_bit(chosen):
 
 def test_that_noise_is_unbiased_and_its_squared_error_the_formula(chosen):
     """False alarms: about 1 in 10⁵ per case (4.5 standard errors on each of up to 12 means, and on the squared error)."""
-    trials = 1500
+    trials = 500
     plan, noises = drawn(chosen, trials, seed=7)
     errors = np.array([noise.values for noise in noises])
     spread = np.sqrt(errors.var(axis=0) / trials)
@@ -135,7 +135,7 @@ def test_that_projected_spherical_noise_is_conditioned_noise():
 
 def test_that_drawn_gaussian_noise_follows_the_conditioned_law():
     """Theorem 4.2 for what is drawn: each cell normal with variance σ²(1 − 1/m). Kolmogorov-Smirnov at 1e-4."""
-    plan, noises = drawn(histogram(Mechanism.PROJECTED_GAUSSIAN, STATES), 3000, seed=5)
+    plan, noises = drawn(histogram(Mechanism.PROJECTED_GAUSSIAN, STATES), 1000, seed=5)
     sigma = float(plan.squared_sigma) ** 0.5
     errors = np.array([noise.values for noise in noises])
     for cell, size in ((0, 4), (4, 3), (8, 2)):
@@ -159,7 +159,7 @@ def test_that_a_release_splits_into_private_noise_and_exact_totals_and_back():
 def test_that_k_norm_noise_is_whole_and_follows_its_law():
     """χ² of a cell's noise against enumeration over three cells; false alarm 1e-4."""
     chosen = method(Release(Histogram(), (TOTAL,), Mechanism.K_NORM), Axis("cell", 3), epsilon=Fraction(3))
-    plan, noises = drawn(chosen, 4000, seed=3)
+    plan, noises = drawn(chosen, 1500, seed=3)
     scale = float(plan.form.noise.scale)
     reach = range(-40, 41)
     weights = {x: sum(np.exp(-(abs(x) + abs(y) + abs(x + y)) / scale) for y in reach) for x in reach}
@@ -167,9 +167,9 @@ def test_that_k_norm_noise_is_whole_and_follows_its_law():
     seen = np.array([noise.numerators for noise in noises])
     assert (seen.sum(axis=1) == 0).all()
     observed = [int((seen[:, 0] == x).sum()) for x in range(-2, 3)]
-    expected = [4000 * weights[x] / total for x in range(-2, 3)]
-    observed.append(4000 - sum(observed))
-    expected.append(4000 - sum(expected))
+    expected = [1500 * weights[x] / total for x in range(-2, 3)]
+    observed.append(1500 - sum(observed))
+    expected.append(1500 - sum(expected))
     assert stats.chisquare(observed, expected).pvalue > 1e-4
 
 
@@ -178,7 +178,7 @@ def test_that_single_geometric_samples_follow_their_law(scale):
     """χ² against the probabilities on seven intervals; false alarm 1e-4 each."""
     rate = round(2**RATE_BITS / scale)
     entropy = SeededEntropy(9, (int(scale * 10),))
-    samples = np.array([one_geometric(entropy, rate) for _ in range(4000)])
+    samples = np.array([one_geometric(entropy, rate) for _ in range(1500)])
     law = TwoSidedGeometric(Fraction(2**RATE_BITS, rate))
     edges = [round(scale * cut) for cut in (-2, -1, -0.3, 0.3, 1, 2)]
     cuts = sorted(set(edges))
@@ -187,8 +187,8 @@ def test_that_single_geometric_samples_follow_their_law(scale):
     weights = {x: math.exp(law.log_pmf(x)) for x in range(-reach, reach + 1)}
     pairs = list(itertools.pairwise(bounds))
     observed = [int(((samples > low) & (samples <= high)).sum()) for low, high in pairs]
-    expected = [4000 * sum(w for x, w in weights.items() if low < x <= high) for low, high in pairs]
-    assert stats.chisquare(observed, np.array(expected) * 4000 / sum(expected)).pvalue > 1e-4
+    expected = [1500 * sum(w for x, w in weights.items() if low < x <= high) for low, high in pairs]
+    assert stats.chisquare(observed, np.array(expected) * 1500 / sum(expected)).pvalue > 1e-4
 
 
 def test_that_extended_laplace_numbers_are_printed_on_their_grid():
