@@ -54,9 +54,11 @@ class ChartFrame(QFrame):
 
     Signals:
         failed: a `PhexploreError` of an action of the frame, e.g. a file that cannot be written.
+        table_row_chosen: the row (int) the user moved to in the table twin.
     """
 
     failed = Signal(object)
+    table_row_chosen = Signal(object)
 
     def __init__(
         self, name: str, teaching: str, canvas: Canvas, parent: QWidget | None = None, *, page: QWidget | None = None
@@ -84,8 +86,7 @@ class ChartFrame(QFrame):
         self._empty = _wrapping_label(f"{name}: nothing to show yet")
         self._empty.setProperty("look", "muted")
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.table = NumbersTable(self)
-        self.table.setAccessibleName(f"{name}, table")
+        self._table: NumbersTable | None = None
         self.canvas.setAccessibleName(f"{name}, picture")
         self.controls = QHBoxLayout()
         self.controls.setSpacing(GAP)
@@ -110,8 +111,20 @@ class ChartFrame(QFrame):
         return self._summary.text()
 
     @property
+    def table(self) -> NumbersTable:
+        """The table twin, made when somebody first looks at it or copies it."""
+        if self._table is None:
+            self._table = NumbersTable(self._stack)
+            self._table.setAccessibleName(f"{self.name}, table")
+            self._table.setAccessibleDescription(self.accessibleDescription())
+            self._table.row_chosen.connect(self.table_row_chosen)
+            self._stack.addWidget(self._table)
+            self.table_made(self._table)
+        return self._table
+
+    @property
     def numbers(self) -> Numbers:
-        """The table twin."""
+        """The numbers of the table twin."""
         self._fill_table()
         return self.table.numbers
 
@@ -131,8 +144,7 @@ class ChartFrame(QFrame):
         self._title.setText(title)
         self._summary.setText(summary)
         self._numbers_source = numbers
-        for widget in (self, self.canvas, self.table):
-            widget.setAccessibleDescription(f"{title}. {summary}")
+        self._describe(f"{title}. {summary}")
         self._enable(True)
         self._show_page()
 
@@ -142,9 +154,9 @@ class ChartFrame(QFrame):
         self._summary.setText("")
         self._empty.setText(sentence or self._teaching)
         self._numbers_source = _no_numbers
-        self._fill_table()
-        for widget in (self, self.canvas, self.table):
-            widget.setAccessibleDescription(sentence or self._teaching)
+        if self._table is not None:
+            self._fill_table()
+        self._describe(sentence or self._teaching)
         self._enable(False)
         self._stack.setCurrentWidget(self._empty)
 
@@ -206,7 +218,7 @@ class ChartFrame(QFrame):
         heading.addWidget(self._title, 1, Qt.AlignmentFlag.AlignTop)
         heading.addWidget(self._table_button, 0, Qt.AlignmentFlag.AlignTop)
         heading.addWidget(self._copy_button, 0, Qt.AlignmentFlag.AlignTop)
-        for page in (self._page, self.table, self._empty):
+        for page in (self._page, self._empty):
             self._stack.addWidget(page)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(GAP, GAP, GAP, GAP)
@@ -330,8 +342,21 @@ class ChartFrame(QFrame):
             self.table.set_numbers(source())
             self.table_filled()
 
+    def choose_table_row(self, row: int | None) -> None:
+        """Move to a row of the table twin without announcing it; nothing before there is one."""
+        if self._table is not None:
+            self._table.choose_row(row)
+
+    def table_made(self, table: NumbersTable) -> None:
+        """Say that there is a table now; subclasses join what they need of it."""
+
     def table_filled(self) -> None:
         """Say that the table has new numbers; subclasses mark the chosen row."""
+
+    def _describe(self, sentence: str) -> None:
+        for widget in (self, self.canvas, self._table):
+            if widget is not None:
+                widget.setAccessibleDescription(sentence)
 
     def _follow_theme(self, colours: Colours) -> None:
         self._set_fonts()

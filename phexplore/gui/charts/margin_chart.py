@@ -75,7 +75,7 @@ class MarginChart(ChartFrame):
         canvas.setMouseTracking(True)
         log_axis(canvas.bottom_axis, people)
         canvas.add_layer(self._draw_rows)
-        self.table.row_chosen.connect(self._choose_row)
+        self.table_row_chosen.connect(self._choose_row)
 
     # What is shown
 
@@ -139,7 +139,7 @@ class MarginChart(ChartFrame):
         return QPointF(margin_pixel(pixels, self._rows[index].margin), pixels.y(-index))
 
     def table_filled(self) -> None:
-        self.table.choose_row(self._axis.chosen)
+        self.choose_table_row(self._axis.chosen)
 
     def recolour(self, colours: Colours) -> None:
         super().recolour(colours)
@@ -279,7 +279,7 @@ class MarginChart(ChartFrame):
     def _mark_chosen(self) -> None:
         self._axis.chosen = self._row_of(self._chosen)
         self._axis.update()
-        self.table.choose_row(self._axis.chosen)
+        self.choose_table_row(self._axis.chosen)
         self._refresh()
 
     def _row_of(self, query: QueryKey | None) -> int | None:

@@ -85,7 +85,7 @@ class ObservedMarginChart(ChartFrame):
         for canvas in (self._row_canvas, self._plane_canvas):
             canvas.setMouseTracking(True)
             canvas.set_handler(self)
-        self.table.row_chosen.connect(self._choose_row)
+        self.table_row_chosen.connect(self._choose_row)
 
     @property
     def margins(self) -> tuple[ObservedMargin, ...]:
@@ -127,7 +127,7 @@ class ObservedMarginChart(ChartFrame):
         self._axis.fit()
 
     def table_filled(self) -> None:
-        self.table.choose_row(self._row_of(self._chosen))
+        self.choose_table_row(self._row_of(self._chosen))
 
     # Pointer and keys: what a Handler of the canvas does
 

@@ -76,7 +76,7 @@ class PrivacyShareChart(ChartFrame):
         canvas.bottom_axis.set_scale(lambda value: f"{value:g} %")
         canvas.set_axis_labels("share of the scenario's privacy loss, percent", "")
         canvas.add_layer(self._draw_bars)
-        self.table.row_chosen.connect(self._choose_table_row)
+        self.table_row_chosen.connect(self._choose_table_row)
 
     @property
     def bars(self) -> tuple[Bar, ...]:
@@ -113,7 +113,7 @@ class PrivacyShareChart(ChartFrame):
 
     def table_filled(self) -> None:
         queries = [segment.query for bar in self._bars for segment in bar.segments]
-        self.table.choose_row(queries.index(self._chosen) if self._chosen in queries else None)
+        self.choose_table_row(queries.index(self._chosen) if self._chosen in queries else None)
 
     # Pointer and keys: what a Handler of the canvas does
 

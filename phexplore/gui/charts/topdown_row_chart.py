@@ -42,7 +42,7 @@ class TopDownRowChart(ChartFrame):
         canvas.set_handler(self)
         canvas.setMouseTracking(True)
         canvas.add_layer(self._draw)
-        self.table.row_chosen.connect(self._choose_row)
+        self.table_row_chosen.connect(self._choose_row)
 
     @property
     def rows(self) -> tuple[MarkRow, ...]:

@@ -15,6 +15,7 @@ from phexplore.gui.charts.frame import ChartFrame
 from phexplore.gui.charts.numbers import grouped
 from phexplore.gui.charts.rows import RowAxis, RowLabel, RowView
 from phexplore.gui.charts.truncation_chart import draw_bias_bar
+from phexplore.gui.charts.twin import NumbersTable
 from phexplore.gui.charts.worst import WorstNumber, worst_numbers, worst_summary, worst_title
 from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.lettering import draw_text, lettering
@@ -50,8 +51,7 @@ class WorstNumbersChart(ChartFrame):
         canvas.add_layer(self._draw)
         canvas.set_handler(self)
         canvas.setMouseTracking(True)
-        self.table.row_chosen.connect(self._choose)
-        self.table.activated.connect(self._activate_index)
+        self.table_row_chosen.connect(self._choose)
         self.show_table(visible=True)
 
     @property
@@ -78,8 +78,11 @@ class WorstNumbersChart(ChartFrame):
         )
         self.canvas.refresh()
 
+    def table_made(self, table: NumbersTable) -> None:
+        table.activated.connect(self._activate_index)
+
     def table_filled(self) -> None:
-        self.table.choose_row(self._chosen)
+        self.choose_table_row(self._chosen)
 
     # Pointer and keys: what a Handler of the canvas does
 

@@ -34,8 +34,8 @@ _SEARCH_IDLE_MS = 120
 class BudgetsEditor(QWidget):
     """Filter bar, budget table and row panel; the selection is shared with pictures and inspector."""
 
-    def __init__(self, session: Session) -> None:
-        super().__init__()
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
         self._session = session
         self.table = BudgetTable(session, self)
         self._filter = BudgetFilter(self.table, self)

@@ -16,6 +16,7 @@ from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.exact_field import ExactField
 from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.conventions import AS_IN_2020, Conventions, MarginConvention, Neighbours
 from phexplore.model.edits import set_conventions
 from phexplore.model.numbers import Rounding, exact_text, parse_exact
@@ -46,7 +47,8 @@ class ConventionsEditor(QWidget):
         self.as_in_2020 = TextButton("As in 2020", name="Use the conventions of 2020")
         self.as_in_2020.clicked.connect(self._use_2020)
         self._lay_out()
-        session.updated.connect(self._refresh)
+        self._seen = WhenSeen(self, self._refresh)
+        session.updated.connect(self._seen.request)
         self._refresh()
 
     def _lay_out(self) -> None:

@@ -18,6 +18,7 @@ from phexplore.gui.binding.session import Session
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, ROW_PADDING
 from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.when_seen import WhenSeen
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -70,7 +71,8 @@ class HistoryPanel(QWidget):
         column.setSpacing(GRID)
         column.addWidget(self._summary)
         column.addWidget(self.list, 1)
-        session.updated.connect(self._refresh)
+        self._seen = WhenSeen(self, self._refresh)
+        session.updated.connect(self._seen.request)
         self._refresh()
 
     def _go(self, index: QModelIndex) -> None:

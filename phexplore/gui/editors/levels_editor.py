@@ -11,6 +11,7 @@ from phexplore.gui.binding.headline import numbers_of
 from phexplore.gui.binding.session import Session
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.edits import EditRefusedError
 from phexplore.model.keys import LEVELS, PopulationGroupLevel, QueryKey
 from phexplore.model.phsafe import PhSafe
@@ -37,7 +38,8 @@ class LevelsEditor(QWidget):
             self._add_table(number, product)
         self._add_foot(len(tables()) + 1)
         self._grid.setColumnStretch(_ALL + 1, 1)
-        session.updated.connect(self._refresh)
+        self._seen = WhenSeen(self, self._refresh)
+        session.updated.connect(self._seen.request)
         self._refresh()
 
     def _add_head(self) -> None:

@@ -16,6 +16,7 @@ from phexplore.gui.widgets.buttons import SymbolButton, TextButton
 from phexplore.gui.widgets.exact_field import ExactField
 from phexplore.gui.widgets.labels import ElidedText, Text
 from phexplore.gui.widgets.stop_slider import StopSlider, log_stops, people_stops
+from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Unlimited, exact_text
 
@@ -48,8 +49,9 @@ class RowPanel(QFrame):
         self.budget_slider.released.connect(session.end_merge)
         self.lock.clicked.connect(self._toggle_lock)
         self.reset.clicked.connect(self._reset)
-        session.updated.connect(self._refresh)
-        session.selected.connect(self._refresh)
+        self._seen = WhenSeen(self, self._refresh)
+        session.updated.connect(self._seen.request)
+        session.selected.connect(self._seen.request)
         self._refresh()
 
     def _lay_out(self) -> None:

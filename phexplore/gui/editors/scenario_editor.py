@@ -12,6 +12,7 @@ from phexplore.gui.editors.states_field import StatesField
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import Chooser
 from phexplore.gui.widgets.labels import ElidedText
+from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.edits import rename, set_framework, set_note, set_reader
 from phexplore.model.phsafe import PrivacyFramework
 
@@ -32,7 +33,8 @@ class NoteField(QPlainTextEdit):
         self.setPlaceholderText("Why these values? For whom? Shown in reports.")
         self.setTabChangesFocus(True)
         self.setFixedHeight(10 * GRID)
-        session.updated.connect(self._refresh)
+        self._seen = WhenSeen(self, self._refresh)
+        session.updated.connect(self._seen.request)
         self._refresh()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
@@ -85,7 +87,8 @@ class ScenarioEditor(QWidget):
         form.addRow("Area", self.states)
         form.addRow("Reader", self.reader)
         form.addRow("Origin", self._origin)
-        session.updated.connect(self._refresh)
+        self._seen = WhenSeen(self, self._refresh)
+        session.updated.connect(self._seen.request)
         self._refresh()
 
     def _refresh(self, _update: object = None) -> None:

@@ -13,6 +13,7 @@ from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.shown import shown_presets
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import SymbolButton
+from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.workbook import activate, add_scenario, compare_with, remove_scenario
 
 
@@ -58,7 +59,8 @@ class ScenarioManager(QWidget):
         column.setSpacing(GRID)
         column.addWidget(self.list)
         column.addLayout(buttons)
-        session.updated.connect(self._refresh)
+        self._seen = WhenSeen(self, self._refresh)
+        session.updated.connect(self._seen.request)
         self._refresh()
 
     def add_preset(self, preset_id: str) -> None:

@@ -10,6 +10,7 @@ from phexplore.gui.binding.session import Session
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.edits import set_states
 
 _PER_ROW = 13
@@ -50,7 +51,8 @@ class StatesField(QWidget):
         column.setSpacing(0)
         column.addLayout(head)
         column.addWidget(self._picker)
-        session.updated.connect(self._refresh)
+        self._seen = WhenSeen(self, self._refresh)
+        session.updated.connect(self._seen.request)
         self._refresh()
 
     def _button(self, fips: str) -> QToolButton:

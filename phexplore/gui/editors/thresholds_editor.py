@@ -15,6 +15,7 @@ from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import SymbolButton
 from phexplore.gui.widgets.exact_field import ExactField
 from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.when_seen import WhenSeen
 
 _HEADS = ("Table", "", "τ, people", "", "Sensitivity Δ", "Margins", "Reference")
 
@@ -52,7 +53,8 @@ class ThresholdsEditor(QWidget):
         column.setSpacing(GRID)
         column.addLayout(choice)
         column.addLayout(grid)
-        session.updated.connect(self._refresh)
+        self._seen = WhenSeen(self, self._refresh)
+        session.updated.connect(self._seen.request)
         self._refresh()
 
     @property

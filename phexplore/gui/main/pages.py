@@ -38,74 +38,64 @@ class Pages(Stack):
         return self._made[area]
 
 
-def levels_page(session: Session) -> QWidget:
+def levels_page(session: Session, parent: QWidget) -> QWidget:
     """Return the page of thresholds and levels."""
     from phexplore.gui.editors.levels_editor import LevelsEditor
     from phexplore.gui.editors.thresholds_editor import ThresholdsEditor
 
-    return Page(
-        "Levels and thresholds",
-        [
-            Section(
-                "Truncation thresholds",
-                "Most people counted per household. A smaller threshold needs less noise, and leaves people of large "
-                "households out of the counts.",
-                ThresholdsEditor(session),
-            ),
-            Section(
-                "Published levels",
-                "A tick publishes a table at a level; the number beside it says how many numbers that is. Ticking solves the "
-                "budget from the target, unticking sets it to 0.",
-                LevelsEditor(session),
-            ),
-        ],
+    page = Page("Levels and thresholds", parent=parent)
+    page.add(
+        "Truncation thresholds",
+        "Most people counted per household. A smaller threshold needs less noise, and leaves people of large "
+        "households out of the counts.",
+        lambda: ThresholdsEditor(session),
     )
+    page.add(
+        "Published levels",
+        "A tick publishes a table at a level; the number beside it says how many numbers that is. Ticking solves the "
+        "budget from the target, unticking sets it to 0.",
+        lambda: LevelsEditor(session),
+    )
+    return page
 
 
-def scenario_page(session: Session) -> QWidget:
+def scenario_page(session: Session, parent: QWidget) -> QWidget:
     """Return the page of scenarios, their description and conventions."""
     from phexplore.gui.editors.conventions_editor import ConventionsEditor
     from phexplore.gui.editors.scenario_editor import ScenarioEditor
     from phexplore.gui.editors.scenario_manager import ScenarioManager
 
-    return Page(
-        "Scenario",
-        [
-            Section(
-                "Scenarios of this project",
-                "Work on one, compare it with another. The bold one is being edited.",
-                ScenarioManager(session),
-            ),
-            Section("This scenario", "", ScenarioEditor(session)),
-            Section(
-                "Conventions",
-                "What the shown numbers mean. Changing them changes no parameter, only how margins and privacy loss are "
-                "stated and how budgets are solved from now on.",
-                ConventionsEditor(session),
-            ),
-        ],
+    page = Page("Scenario", parent=parent)
+    page.add(
+        "Scenarios of this project",
+        "Work on one, compare it with another. The bold one is being edited.",
+        lambda: ScenarioManager(session),
     )
+    page.add("This scenario", "", lambda: ScenarioEditor(session))
+    page.add(
+        "Conventions",
+        "What the shown numbers mean. Changing them changes no parameter, only how margins and privacy loss are "
+        "stated and how budgets are solved from now on.",
+        lambda: ConventionsEditor(session),
+    )
+    return page
 
 
-def history_page(session: Session) -> QWidget:
+def history_page(session: Session, parent: QWidget) -> QWidget:
     """Return the page of all steps."""
     from phexplore.gui.editors.history_panel import HistoryPanel
 
-    page = QWidget()
+    page = QWidget(parent)
     column = QVBoxLayout(page)
     column.setContentsMargins(MARGIN, MARGIN, MARGIN, MARGIN)
     column.addWidget(Section("History", "", HistoryPanel(session)))
     return page
 
 
-def budgets_page(editor: QWidget, picture: QWidget) -> QSplitter:
-    """Return the page of the budget table with the picture of its margins."""
-    page = QSplitter(Qt.Orientation.Horizontal)
+def budgets_page(parent: QWidget) -> QSplitter:
+    """Return the page of the budget table with the picture of its margins, still empty."""
+    page = QSplitter(Qt.Orientation.Horizontal, parent)
     page.setChildrenCollapsible(False)
     page.setHandleWidth(1)
     page.setProperty("look", "lined")
-    page.addWidget(editor)
-    page.addWidget(picture)
-    page.setStretchFactor(0, 3)
-    page.setStretchFactor(1, 2)
     return page

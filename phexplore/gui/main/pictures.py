@@ -22,8 +22,8 @@ from phexplore.model.keys import QueryKey
 class LivePage(QWidget):
     """A page that is drawn anew after edits while it is on screen, and once when it comes on screen."""
 
-    def __init__(self, session: Session) -> None:
-        super().__init__()
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
         self.session = session
         self._is_stale = True
         session.settled.connect(self._on_settled)
@@ -101,8 +101,8 @@ class ChartJoint(QObject):
 class MarginPicture(LivePage):
     """The dot plot of margins, beside the budget table."""
 
-    def __init__(self, session: Session, joint: ChartJoint) -> None:
-        super().__init__(session)
+    def __init__(self, session: Session, joint: ChartJoint, parent: QWidget | None = None) -> None:
+        super().__init__(session, parent)
         self.chart = MarginChart(self)
         joint.join_margins(self.chart)
         column = QVBoxLayout(self)
@@ -116,11 +116,11 @@ class MarginPicture(LivePage):
 class OverviewPage(LivePage):
     """What it costs, what we get, what changed: three pictures and a list of sentences."""
 
-    def __init__(self, session: Session, joint: ChartJoint) -> None:
-        super().__init__(session)
-        self.margins = MarginChart()
-        self.shares = PrivacyShareChart()
-        self.curve = EpsilonDeltaChart()
+    def __init__(self, session: Session, joint: ChartJoint, parent: QWidget | None = None) -> None:
+        super().__init__(session, parent)
+        self.margins = MarginChart(self)
+        self.shares = PrivacyShareChart(self)
+        self.curve = EpsilonDeltaChart(self)
         self.changes = ChangesPanel(session)
         self.changes.query_chosen.connect(joint.opened)
         joint.join_margins(self.margins)

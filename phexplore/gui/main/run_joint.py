@@ -117,7 +117,7 @@ class RunJoint(QObject):
     def _make_phsafe_results(self) -> ResultsPage:
         from phexplore.gui.run_manager.results_page import ResultsPage
 
-        page = ResultsPage(self.desk)
+        page = ResultsPage(self.desk, self._result_pages)
         page.written.connect(self.written)
         self._session.selected.connect(page.select_query)
         page.select_query(self._session.selection)
@@ -126,7 +126,7 @@ class RunJoint(QObject):
     def _make_topdown_results(self) -> TopDownResultsPage:
         from phexplore.gui.run_manager.topdown_results_page import TopDownResultsPage
 
-        return TopDownResultsPage(self.desk)
+        return TopDownResultsPage(self.desk, self._result_pages)
 
     def _results_of(self, *, is_topdown: bool) -> ResultsPage | TopDownResultsPage:
         """Return the results of a system, made when they are first looked at."""

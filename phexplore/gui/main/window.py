@@ -99,11 +99,11 @@ class MainWindow(QMainWindow):
             {
                 Area.OVERVIEW: self._make_overview,
                 Area.BUDGETS: self._make_budgets,
-                Area.LEVELS: lambda: levels_page(self.phsafe),
-                Area.SCENARIO: lambda: scenario_page(self.phsafe),
+                Area.LEVELS: lambda: levels_page(self.phsafe, self.pages),
+                Area.SCENARIO: lambda: scenario_page(self.phsafe, self.pages),
                 Area.RUNS: self._make_runs,
                 Area.RESULTS: self._make_results,
-                Area.HISTORY: lambda: history_page(self.session),
+                Area.HISTORY: lambda: history_page(self.session, self.pages),
                 topdown_key(Area.OVERVIEW): self._make_topdown_overview,
                 topdown_key(Area.BUDGETS): self._make_topdown_budgets,
                 topdown_key(Area.LEVELS): lambda: make_processing_page(self.topdown),
@@ -334,7 +334,7 @@ class MainWindow(QMainWindow):
         joint = ChartJoint(self.phsafe, self)
         joint.opened.connect(self.show_query)
         joint.failed.connect(self._say_failure)
-        return OverviewPage(self.phsafe, joint)
+        return OverviewPage(self.phsafe, joint, self.pages)
 
     def _make_topdown_overview(self) -> QWidget:
         page = make_overview(self.topdown)
@@ -360,8 +360,11 @@ class MainWindow(QMainWindow):
         joint = ChartJoint(self.phsafe, self)
         joint.opened.connect(self.show_query)
         joint.failed.connect(self._say_failure)
-        self._budgets, self._picture = BudgetsEditor(self.phsafe), MarginPicture(self.phsafe, joint)
-        page = budgets_page(self._budgets, self._picture)
+        page = budgets_page(self.pages)
+        self._budgets, self._picture = BudgetsEditor(self.phsafe, page), MarginPicture(self.phsafe, joint, page)
+        for number, (widget, stretch) in enumerate(((self._budgets, 3), (self._picture, 2))):
+            page.addWidget(widget)
+            page.setStretchFactor(number, stretch)
         self._make_room()
         return page
 

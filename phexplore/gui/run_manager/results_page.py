@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from PySide6.QtCore import QSize, Signal
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QAction, QShowEvent
 from PySide6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
     QMenu,
     QStackedWidget,
-    QTabWidget,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -28,6 +26,7 @@ from phexplore.gui.charts.picked_chart import PickedNumberChart
 from phexplore.gui.charts.truncation_chart import TruncationBiasChart
 from phexplore.gui.charts.worst import WorstNumber
 from phexplore.gui.charts.worst_chart import WorstNumbersChart
+from phexplore.gui.run_manager.chart_tabs import ChartTabs
 from phexplore.gui.run_manager.number_chooser import NumberChooser
 from phexplore.gui.run_manager.report_process import FORMATS, ReportFormat, ReportProcess
 from phexplore.gui.run_manager.result_choices import ResultChoice, ResultRequest, ResultTab
@@ -95,6 +94,9 @@ class ResultsPage(QWidget):
         self._report = ReportProcess(self)
         self._stale = False
         self._shown_on: dict[ResultTab, Path] = {}
+        # From the page inward: a widget that changes its parent has all in it styled anew.
+        self._stack = QStackedWidget(self)
+        self._filled = QWidget(self._stack)
         self._make_widgets()
         self._lay_out()
         self._connect()
@@ -109,7 +111,8 @@ class ResultsPage(QWidget):
     @property
     def tab(self) -> ResultTab:
         """The picture shown."""
-        return list(ResultTab)[self.tabs.currentIndex()]
+        found: ResultTab = self.tabs.tab
+        return found
 
     @property
     def answer(self) -> ResultAnswer | None:
@@ -125,7 +128,7 @@ class ResultsPage(QWidget):
 
     def show_tab(self, tab: ResultTab) -> None:
         """Show a picture."""
-        self.tabs.setCurrentIndex(list(ResultTab).index(tab))
+        self.tabs.show_tab(tab)
 
     def select_query(self, query: QueryKey | None) -> None:
         """Look at the table and level chosen elsewhere."""
@@ -152,20 +155,19 @@ class ResultsPage(QWidget):
             menu.addAction(form.title).setData(form)
         menu.triggered.connect(self._export_chosen)
         self.export.setMenu(menu)
-        self.tiles = {name: Tile() for name in ("coverage", "bias", "worst", "trials")}
-        self.chooser = NumberChooser()
-        self.charts: dict[ResultTab, Any] = {
-            ResultTab.DISTRIBUTION: ErrorDistributionChart(),
-            ResultTab.OBSERVED: ObservedMarginChart(),
-            ResultTab.TRUNCATION: TruncationBiasChart(),
-            ResultTab.NUMBER: PickedNumberChart(),
-            ResultTab.WORST: WorstNumbersChart(),
-        }
-        self.tabs = QTabWidget()
-        self.tabs.setAccessibleName("Pictures of the results")
-        self.tabs.setDocumentMode(True)
-        for tab, chart in self.charts.items():
-            self.tabs.addTab(chart, tab.value)
+        self.tiles = {name: Tile(self._filled) for name in ("coverage", "bias", "worst", "trials")}
+        self.chooser = NumberChooser(self._filled)
+        self.tabs = ChartTabs(
+            {
+                ResultTab.DISTRIBUTION: ErrorDistributionChart,
+                ResultTab.OBSERVED: ObservedMarginChart,
+                ResultTab.TRUNCATION: TruncationBiasChart,
+                ResultTab.NUMBER: PickedNumberChart,
+                ResultTab.WORST: WorstNumbersChart,
+            },
+            self._filled,
+        )
+        self.charts = self.tabs
         self._problems = Text(look="attention", wrap=True)
         self.empty = EmptyPlace("results", EMPTY_TITLE, EMPTY_SENTENCE, action="Start a run", run=self.runs_wanted.emit)
 
@@ -180,8 +182,7 @@ class ResultsPage(QWidget):
         tiles.setSpacing(GRID)
         for tile in self.tiles.values():
             tiles.addWidget(tile, 1)
-        filled = QWidget()
-        column = QVBoxLayout(filled)
+        column = QVBoxLayout(self._filled)
         column.setContentsMargins(MARGIN, GRID, MARGIN, GRID)
         column.setSpacing(GRID)
         column.addLayout(head)
@@ -189,8 +190,7 @@ class ResultsPage(QWidget):
         column.addWidget(self._problems)
         column.addWidget(self.chooser)
         column.addWidget(self.tabs, 1)
-        self._stack = QStackedWidget()
-        self._stack.addWidget(filled)
+        self._stack.addWidget(self._filled)
         self._stack.addWidget(self.empty)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, HALF, 0, 0)
@@ -206,13 +206,16 @@ class ResultsPage(QWidget):
         self.other.currentIndexChanged.connect(self._ask)
         self.tabs.currentChanged.connect(self._tab_chosen)
         self.chooser.chosen.connect(self._choose)
-        for chart in self.charts.values():
-            if isinstance(chart, ChartFrame):
-                chart.failed.connect(self.failed)
-        self.charts[ResultTab.OBSERVED].query_selected.connect(self.select_query)
-        self.charts[ResultTab.WORST].number_activated.connect(self._look_into)
+        self.tabs.made.connect(self._join_chart)
         self._desk.changed.connect(self._show_runs)
         self._desk.progressed.connect(self._on_progress)
+
+    def _join_chart(self, _tab: ResultTab, chart: ChartFrame) -> None:
+        chart.failed.connect(self.failed)
+        if isinstance(chart, ObservedMarginChart):
+            chart.query_selected.connect(self.select_query)
+        if isinstance(chart, WorstNumbersChart):
+            chart.number_activated.connect(self._look_into)
 
     # What is asked
 
@@ -344,7 +347,7 @@ class ResultsPage(QWidget):
 
     # Export
 
-    def _export_chosen(self, action: Any) -> None:
+    def _export_chosen(self, action: QAction) -> None:
         form, directory = action.data(), self.directory
         if directory is None:
             return

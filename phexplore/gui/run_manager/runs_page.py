@@ -53,15 +53,20 @@ class RunsPage(QWidget):
         """
         super().__init__(parent)
         self._desk, self._session = desk, session
-        self.form = LaunchForm()
-        self.topdown_form = TopDownLaunchForm()
-        self.table = RunsTable()
-        self.details = RunDetails()
+        # From the page inward: a widget that changes its parent has all in it styled anew.
+        self._both = QSplitter(Qt.Orientation.Horizontal, self)
+        self._left = QWidget(self._both)
+        self._forms = QStackedWidget(self._left)
+        self._stack = QStackedWidget(self._both)
+        self._lists = QSplitter(Qt.Orientation.Vertical, self._stack)
+        self._form: LaunchForm | None = None
+        self._topdown_form: TopDownLaunchForm | None = None
+        self.table = RunsTable(self._lists)
+        self.details = RunDetails(self._lists)
         self.empty = EmptyPlace("runs", EMPTY_TITLE, EMPTY_SENTENCE, action="Start a run", run=self.start_run)
         self._busy = Text(look="muted")
+        self._places: dict[QWidget, QScrollArea] = {}
         self._lay_out()
-        self.form.launched.connect(self._launch)
-        self.topdown_form.launched.connect(self._launch)
         self.table.chosen.connect(self._show_chosen)
         self.table.opened.connect(self._open)
         self.details.asked.connect(self._do)
@@ -74,10 +79,33 @@ class RunsPage(QWidget):
 
     def start_run(self) -> None:
         """Start a run with what stands in the form of the active scenario's system."""
-        if self._is_topdown:
-            self.topdown_form.launch()
-        else:
-            self.form.launch()
+        self._active_form.launch()
+
+    @property
+    def form(self) -> LaunchForm:
+        """The form of S-DHC runs, made on first use."""
+        if self._form is None:
+            self._form = LaunchForm(self._forms)
+            self._add_form(self._form)
+        return self._form
+
+    @property
+    def topdown_form(self) -> TopDownLaunchForm:
+        """The form of TopDown runs, made on first use."""
+        if self._topdown_form is None:
+            self._topdown_form = TopDownLaunchForm(self._forms)
+            self._add_form(self._topdown_form)
+        return self._topdown_form
+
+    @property
+    def _active_form(self) -> LaunchForm | TopDownLaunchForm:
+        return self.topdown_form if self._is_topdown else self.form
+
+    def _add_form(self, form: LaunchForm | TopDownLaunchForm) -> None:
+        place = _filled(form, self._forms)
+        self._places[form] = place
+        self._forms.addWidget(place)
+        form.launched.connect(self._launch)
 
     @property
     def _is_topdown(self) -> bool:
@@ -101,9 +129,9 @@ class RunsPage(QWidget):
         errors = [issue for issue in self._session.shown.issues if issue.severity is Severity.ERROR]
         more = f" ({len(errors)} such issues)" if len(errors) > 1 else ""
         reason = f"The scenario cannot be run: {errors[0].sentence} {errors[0].remedy}{more}" if errors else ""
-        for form in (self.form, self.topdown_form):
-            form.block(reason or self._not_simulated())
-        self._forms.setCurrentWidget(self._places[self._is_topdown])
+        form = self._active_form
+        form.block(reason or self._not_simulated())
+        self._forms.setCurrentWidget(self._places[form])
 
     def _not_simulated(self) -> str:
         """Return why a scenario without errors cannot be simulated yet, "" where it can."""
@@ -153,28 +181,21 @@ class RunsPage(QWidget):
             self.failed.emit(error)
 
     def _lay_out(self) -> None:
-        self._places = tuple(_filled(form) for form in (self.form, self.topdown_form))
-        self._forms = QStackedWidget()
-        for place in self._places:
-            self._forms.addWidget(place)
-        left = QWidget()
-        column = QVBoxLayout(left)
+        column = QVBoxLayout(self._left)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self._forms, 1)
         column.addWidget(self._busy)
-        left.setMinimumWidth(FORM_WIDTH)
-        self._lists = QSplitter(Qt.Orientation.Vertical)
+        self._left.setMinimumWidth(FORM_WIDTH)
         self._lists.setChildrenCollapsible(False)
         self._lists.addWidget(self.table)
         self._lists.addWidget(self.details)
         self._lists.setStretchFactor(0, 3)
         self._lists.setStretchFactor(1, 2)
-        self._stack = QStackedWidget()
         self._stack.addWidget(self._lists)
         self._stack.addWidget(self.empty)
-        both = QSplitter(Qt.Orientation.Horizontal)
+        both = self._both
         both.setChildrenCollapsible(False)
-        both.addWidget(left)
+        both.addWidget(self._left)
         both.addWidget(self._stack)
         both.setStretchFactor(0, 0)
         both.setStretchFactor(1, 1)
@@ -184,14 +205,14 @@ class RunsPage(QWidget):
         whole.addWidget(both)
 
 
-def _filled(form: QWidget) -> QScrollArea:
+def _filled(form: QWidget, parent: QWidget) -> QScrollArea:
     """Return a place for a form that scrolls where the window is too low for it."""
-    place = QScrollArea()
+    place = QScrollArea(parent)
     place.setWidgetResizable(True)
     place.setFrameShape(QFrame.Shape.NoFrame)
     place.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     place.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-    content = QWidget()
+    content = QWidget(place)
     column = QVBoxLayout(content)
     column.setContentsMargins(0, 0, 0, 0)
     column.addWidget(form)

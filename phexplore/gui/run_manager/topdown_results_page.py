@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
 
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.topdown_wording import counted, level_title, query_title
@@ -16,6 +16,7 @@ from phexplore.gui.charts.frame import ChartFrame
 from phexplore.gui.charts.topdown_histogram_chart import TopDownHistogramChart
 from phexplore.gui.charts.topdown_map_chart import TopDownMapChart
 from phexplore.gui.charts.topdown_row_chart import TopDownRowChart
+from phexplore.gui.run_manager.chart_tabs import ChartTabs
 from phexplore.gui.run_manager.flow import FlowRow
 from phexplore.gui.run_manager.result_service import ResultService
 from phexplore.gui.run_manager.results_page import run_words, show_tile
@@ -107,6 +108,9 @@ class TopDownResultsPage(QWidget):
         self._reader = service or ResultService(self)
         self._stale = False
         self._shown_on: dict[TopDownTab, Path] = {}
+        # From the page inward: a widget that changes its parent has all in it styled anew.
+        self._stack = QStackedWidget(self)
+        self._filled = QWidget(self._stack)
         self._make_widgets()
         self._lay_out()
         self._connect()
@@ -121,7 +125,8 @@ class TopDownResultsPage(QWidget):
     @property
     def tab(self) -> TopDownTab:
         """The picture shown."""
-        return list(TopDownTab)[self.tabs.currentIndex()]
+        found: TopDownTab = self.tabs.tab
+        return found
 
     @property
     def answer(self) -> TopDownAnswer | None:
@@ -142,7 +147,7 @@ class TopDownResultsPage(QWidget):
 
     def show_tab(self, tab: TopDownTab) -> None:
         """Show a picture."""
-        self.tabs.setCurrentIndex(list(TopDownTab).index(tab))
+        self.tabs.show_tab(tab)
 
     def choose(self, choice: TopDownChoice) -> None:
         """Look at other numbers."""
@@ -194,22 +199,19 @@ class TopDownResultsPage(QWidget):
             "value": field_label("Sho&w", self.value),
             "unit": field_label("&Place", self.unit),
         }
-        self.tiles = {name: Tile() for name in ("criterion", "reliable", "error", "trials")}
-        rows = TopDownRowChart
-        self.charts: dict[TopDownTab, TopDownRowChart | TopDownHistogramChart | TopDownMapChart] = {
-            TopDownTab.ERRORS: rows("Errors by level", _TEACHING),
-            TopDownTab.SHAPE: TopDownHistogramChart("Distribution of errors", _TEACHING),
-            TopDownTab.BIAS: rows("Bias by true count", _TEACHING),
-            TopDownTab.CRITERION: rows("Redistricting criterion", _TEACHING),
-            TopDownTab.WORST: rows("Units farthest off", _TEACHING),
-            TopDownTab.PLACE: rows("One place", _TEACHING),
-            TopDownTab.MAP: TopDownMapChart("Map of errors", _TEACHING),
-        }
-        self.tabs = QTabWidget()
-        self.tabs.setAccessibleName("Pictures of the results")
-        self.tabs.setDocumentMode(True)
-        for tab, chart in self.charts.items():
-            self.tabs.addTab(chart, tab.value)
+        self.tiles = {name: Tile(self._filled) for name in ("criterion", "reliable", "error", "trials")}
+        self.tabs = self.charts = ChartTabs(
+            {
+                TopDownTab.ERRORS: lambda place: TopDownRowChart("Errors by level", _TEACHING, place),
+                TopDownTab.SHAPE: lambda place: TopDownHistogramChart("Distribution of errors", _TEACHING, place),
+                TopDownTab.BIAS: lambda place: TopDownRowChart("Bias by true count", _TEACHING, place),
+                TopDownTab.CRITERION: lambda place: TopDownRowChart("Redistricting criterion", _TEACHING, place),
+                TopDownTab.WORST: lambda place: TopDownRowChart("Units farthest off", _TEACHING, place),
+                TopDownTab.PLACE: lambda place: TopDownRowChart("One place", _TEACHING, place),
+                TopDownTab.MAP: lambda place: TopDownMapChart("Map of errors", _TEACHING, place),
+            },
+            self._filled,
+        )
         self._problems = Text(look="attention", wrap=True)
         self.empty = EmptyPlace("results", EMPTY_TITLE, EMPTY_SENTENCE, action="Start a run", run=self.runs_wanted.emit)
 
@@ -224,8 +226,7 @@ class TopDownResultsPage(QWidget):
             tiles.addWidget(tile, 1)
         self._parts = {name: _beside(self._labels.get(name), widget) for name, widget in self._choosers.items()}
         bar = FlowRow(*self._parts.values(), gap=GRID)
-        filled = QWidget()
-        column = QVBoxLayout(filled)
+        column = QVBoxLayout(self._filled)
         column.setContentsMargins(MARGIN, GRID, MARGIN, GRID)
         column.setSpacing(GRID)
         column.addLayout(head)
@@ -234,8 +235,7 @@ class TopDownResultsPage(QWidget):
         column.addWidget(bar)
         column.addWidget(self.tabs, 1)
         self._problems.hide()
-        self._stack = QStackedWidget()
-        self._stack.addWidget(filled)
+        self._stack.addWidget(self._filled)
         self._stack.addWidget(self.empty)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, HALF, 0, 0)
@@ -249,20 +249,18 @@ class TopDownResultsPage(QWidget):
         self.tabs.currentChanged.connect(self._tab_chosen)
         for chooser in (self.level, self.query, self.sizes, self.by, self.value):
             chooser.currentIndexChanged.connect(self._chosen)
-        for chart in self.charts.values():
-            if isinstance(chart, ChartFrame):
-                chart.failed.connect(self.failed)
-        for tab in (TopDownTab.ERRORS, TopDownTab.CRITERION):
-            chart = self.charts[tab]
-            if isinstance(chart, TopDownRowChart):
-                chart.key_activated.connect(self._look_at_level)
-        worst, found = self.charts[TopDownTab.WORST], self.charts[TopDownTab.MAP]
-        if isinstance(worst, TopDownRowChart):
-            worst.key_activated.connect(self._look_at_unit)
-        if isinstance(found, TopDownMapChart):
-            found.unit_activated.connect(self._look_at_unit)
+        self.tabs.made.connect(self._join_chart)
         self._desk.changed.connect(self._show_runs)
         self._desk.progressed.connect(self._on_progress)
+
+    def _join_chart(self, tab: TopDownTab, chart: ChartFrame) -> None:
+        chart.failed.connect(self.failed)
+        if isinstance(chart, TopDownRowChart) and tab in {TopDownTab.ERRORS, TopDownTab.CRITERION}:
+            chart.key_activated.connect(self._look_at_level)
+        if isinstance(chart, TopDownRowChart) and tab is TopDownTab.WORST:
+            chart.key_activated.connect(self._look_at_unit)
+        if isinstance(chart, TopDownMapChart):
+            chart.unit_activated.connect(self._look_at_unit)
 
     # What is asked
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
@@ -14,10 +14,10 @@ from phexplore.gui.widgets.labels import Text
 class Section(QFrame):
     """A framed part of a page: a title, a sentence that says what it is for, and content."""
 
-    def __init__(self, title: str, sentence: str, *contents: QWidget) -> None:
-        super().__init__()
+    def __init__(self, title: str, sentence: str, *contents: QWidget, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
         self.setProperty("look", "card")
-        column = QVBoxLayout(self)
+        self._column = column = QVBoxLayout(self)
         column.setContentsMargins(MARGIN, GRID + 4, MARGIN, MARGIN)
         column.setSpacing(GRID)
         column.addWidget(Text(title, bold=True, relative=1.08))
@@ -26,22 +26,46 @@ class Section(QFrame):
         for content in contents:
             column.addWidget(content)
 
+    def add(self, content: QWidget) -> None:
+        """Put content below what is there."""
+        self._column.addWidget(content)
+
 
 class Page(QScrollArea):
     """Sections below each other; scrolls when there is no room."""
 
-    def __init__(self, name: str, sections: Sequence[QWidget]) -> None:
-        super().__init__()
+    def __init__(self, name: str, sections: Sequence[QWidget] = (), parent: QWidget | None = None) -> None:
+        """Make a page.
+
+        Args:
+            name: for people who do not see it.
+            sections: made already; `add` makes them in their place, which is faster.
+            parent: owner.
+        """
+        super().__init__(parent)
         self.setAccessibleName(name)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        content = QWidget()
-        column = QVBoxLayout(content)
-        column.setContentsMargins(MARGIN, MARGIN, MARGIN, MARGIN)
-        column.setSpacing(MARGIN)
+        self._content = QWidget(self)
+        self._column = QVBoxLayout(self._content)
+        self._column.setContentsMargins(MARGIN, MARGIN, MARGIN, MARGIN)
+        self._column.setSpacing(MARGIN)
+        self._column.addStretch(1)
+        self.setWidget(self._content)
         for section in sections:
-            column.addWidget(section)
-        column.addStretch(1)
-        self.setWidget(content)
+            self._insert(section)
+
+    def add(self, title: str, sentence: str, make: Callable[[], QWidget]) -> None:
+        """Add a section below the others.
+
+        A widget that changes its parent has everything in it styled anew, so the section is in the page before it is
+        filled.
+        """
+        section = Section(title, sentence, parent=self._content)
+        self._insert(section)
+        section.add(make())
+
+    def _insert(self, section: QWidget) -> None:
+        self._column.insertWidget(self._column.count() - 1, section)

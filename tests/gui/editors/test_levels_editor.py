@@ -12,6 +12,7 @@ from phexplore.model.keys import parse_query
 def levels(qtbot, session):
     found = LevelsEditor(session)
     qtbot.addWidget(found)
+    found.show()
     return found
 
 

@@ -1,0 +1,43 @@
+"""Refresh a widget while it can be seen, and once when it comes into sight: pages in the background cost an edit nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from weakref import WeakMethod
+
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtWidgets import QWidget
+
+
+class WhenSeen(QObject):
+    """Passes on requests to refresh a widget, or keeps them until it is shown."""
+
+    def __init__(self, widget: QWidget, refresh: Callable[[], object]) -> None:
+        """Watch a widget.
+
+        Args:
+            widget: that is refreshed.
+            refresh: a bound method of it; it is not kept alive.
+        """
+        super().__init__(widget)
+        self._refresh = WeakMethod(refresh)
+        self._is_stale = False
+        widget.installEventFilter(self)
+
+    def request(self, _signal: object = None) -> None:
+        """Refresh now, or when the widget is shown."""
+        widget = self.parent()
+        self._is_stale = isinstance(widget, QWidget) and not widget.isVisible()
+        if not self._is_stale:
+            self._run()
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        if self._is_stale and event.type() == QEvent.Type.Show:
+            self._is_stale = False
+            self._run()
+        return False
+
+    def _run(self) -> None:
+        refresh = self._refresh()
+        if refresh is not None:
+            refresh()
