@@ -34,6 +34,7 @@ from phexplore.simulate.topdown.driver import Descent, Mapper, Threads, World, d
 from phexplore.simulate.topdown.families import Estimation
 from phexplore.simulate.topdown.histograms import histograms_of, sums_up
 from phexplore.simulate.topdown.measuring import Draw, DrawnMeasurements, MeasurementSource, TrialKey
+from phexplore.simulate.topdown.on_spine import in_code_order, world_on_spine
 from phexplore.spine.tree import tree_of
 
 _SEEDED = "Drawn from a seed: anyone who has it can take the noise away. For simulation only, never for release."
@@ -126,8 +127,11 @@ class TopDownSimulation:
             )
             check_input(path, population, design)
             full = world = make_world(design, tree, population)
+            spine_remarks: tuple[str, ...] = ()
             if self.options.mechanism is Mechanism.BLOCK_BY_BLOCK:
                 world = leaves_alone(full, method.total, noise)
+            else:
+                world, spine_remarks = world_on_spine(full, method, population, noise)
             files = LeafFiles(population.schema, population.geoids)
             self._write_truth(files, population)
             watched = None
@@ -135,7 +139,7 @@ class TopDownSimulation:
                 watched = parse_watched(spec.stop.figure, full)
             margins = self._margins(world.design)
             self._shared = Prepared(population, full, world, files, self._label, margins, watched)
-        for text in (*given.remarks, *world.design.remarks, self._label):
+        for text in (*given.remarks, *world.design.remarks, *spine_remarks, self._label):
             watch.note(text)
 
     @property
@@ -166,14 +170,15 @@ class TopDownSimulation:
         """Measure and estimate one trial; see `Simulation.write_trial`."""
         shared = self.prepared
         descent = self.descend(index)
+        leaves = in_code_order(shared.world.tree, descent.leaves)
         watched = None
         if shared.watched is not None:
-            levels = sums_up(descent.leaves, shared.full.tree, shared.full.design.schema.cells)
+            levels = sums_up(leaves, shared.full.tree, shared.full.design.schema.cells)
             watched = shared.watched.value(shared.full, levels[shared.watched.level])
         figures = TrialFigures(descent.record.within, descent.record.numbers, watched)
         shared.files.write(
             path,
-            descent.leaves,
+            leaves,
             {
                 "label": shared.label,
                 "covered": figures.covered,

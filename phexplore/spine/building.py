@@ -57,8 +57,9 @@ class Spine:
 def build_spine(geography: Geography, settings: SpineSettings) -> Spine:
     """Return the spine of these blocks.
 
-    The level US stands above the states only if it has more than one unit below it: data of one state that no tribal branch
-    divides have the state as their root, and Puerto Rico is never below the US (paper, section 6, footnote 8).
+    Blocks of one state have that state as their root, as in every run on such data; its tribal parts then stand apart from the
+    county down. Blocks of several states have the US as their root and the parts of every state below it (paper, figure 1).
+    Puerto Rico is never below the US (paper, section 6, footnote 8).
 
     Raises:
         PhexploreError: there are no blocks, or the settings ask for areas that the geography does not have.
@@ -117,6 +118,7 @@ class _Builder:
         self._geography = geography
         self._settings = settings
         self._units: list[tuple[str, Keys, Label]] = []
+        self._geocodes = geography.geocodes()
         self._aian = geography.aian(settings.aian_areas)
         self.remarks: list[str] = []
         if settings.aian_areas and "aiannh" not in geography.areas:
@@ -139,34 +141,41 @@ class _Builder:
                 "Puerto Rico and states stand in one file; their spines have different roots.",
                 "Build one spine of the states and one of Puerto Rico.",
             )
-        key = np.where(self._aian, 100, 0) + state
-        if len(np.unique(key)) > 1:
-            self._add("US", np.zeros(len(state), np.int64), lambda *_: "")
-        bit = bool(self._settings.aian_areas)
-        geocodes = self._geography.geocodes()
-        self._add(
-            "State", key, lambda block, *_: (str(int(self._aian[block])) if bit else "") + str(geocodes[block])[:2]
-        )
+        if len(np.unique(state)) == 1:
+            self._add("State", state, lambda block, *_: self._code(block)[:2])
+            if self._aian.any():
+                self.remarks.append("Blocks of one state: tribal parts stand apart from the county down.")
+            return
+        self._add("US", np.zeros(len(state), np.int64), lambda *_: "")
+        self._add("State", np.where(self._aian, 100, 0) + state, lambda block, *_: self._state_code(block))
+
+    def _code(self, block: int) -> str:
+        return str(self._geocodes[block])
+
+    def _state_code(self, block: int) -> str:
+        """Return the code of the block's part of its state: a bit for the tribal part where parts stand apart, two digits."""
+        bit = str(int(self._aian[block])) if self._settings.aian_areas else ""
+        return bit + self._code(block)[:2]
 
     def add_counties(self) -> None:
         """Add counties; inside tribal parts the tribal areas may take their place (topdown, section 10)."""
         county, state = self._geography.numbers(2, 5), self._geography.numbers(0, 2)
-        key = county.copy()
+        key = county + np.where(self._aian, 10**6, 0)
         instead = np.zeros(len(key), bool)
         if self._settings.redefine_counties != "nowhere" and self._aian.any():
             instead = self._aian.copy()
             if self._settings.redefine_counties == "in_strong_MCDs":
                 instead &= np.isin(state, [int(code) for code in self._settings.strong_mcd_states])
             tribal = self._geography.areas["aiannh"]
-            key[instead] = 1000 + tribal.of_block[instead]
-        codes = self._geography.geocodes()
+            key[instead] = 2 * 10**6 + tribal.of_block[instead]
 
-        def label(block: int, _number: int, above: str) -> str:
+        def label(block: int, _number: int, _above: str) -> str:
+            part = self._state_code(block)
             if instead[block]:
                 area = self._geography.areas["aiannh"]
-                return f"{above}0{area.codes[area.of_block[block]]!s:.4}"
-            own = str(codes[block])[2:5]
-            return above + (f"10{own}" if self._settings.aian_areas else own)
+                return f"{part}0{area.codes[area.of_block[block]]!s:.4}"
+            own = self._code(block)[2:5]
+            return part + (f"10{own}" if self._settings.aian_areas else own)
 
         self._add("County", key, label)
 

@@ -211,8 +211,9 @@ def test_that_rhode_island_s_only_children_give_their_budget_to_their_parents(rh
     spine = build_spine(rhode_island, spine_preset("pl94-2020").settings)
     found = allocation_of(spine, method)
     assert found.rule == "single-child"
-    assert found.total == 1
-    assert found.unspent == ()
+    # Blocks of one state: the nation's share stays unspent.
+    assert found.total == 1 - Fraction(104, 4099)
+    assert found.unspent == (("US", Fraction(104, 4099)),)
     tree = geo_tree(spine, method)
     only = [int((np.diff(level.first_child) == 1).sum()) for level in tree.levels[:-1]]
     assert [level.units for level in found.bypassed] == [count for count in only if count]
@@ -223,7 +224,7 @@ def test_that_rhode_island_s_only_children_give_their_budget_to_their_parents(rh
         sum(level.shares.share(np.searchsorted(level.first_block, b, "right") - 1) for level in tree.levels)
         for b in range(0, tree.blocks, 97)
     }
-    assert sums == {Fraction(1)}
+    assert sums == {found.total}
 
 
 def test_that_one_state_without_a_tribal_part_leaves_the_nation_s_budget_unspent(rhode_island):
@@ -235,15 +236,16 @@ def test_that_one_state_without_a_tribal_part_leaves_the_nation_s_budget_unspent
     assert found.total == 1 - Fraction(104, 4099)
 
 
-def test_that_a_scenario_of_another_spine_is_refused(rhode_island):
+def test_that_a_scenario_of_another_spine_is_refused(rhode_island, small):
     spine = build_spine(rhode_island, spine_preset("pl94-2020").settings)
     with pytest.raises(PhexploreError, match="Prim does not fit"):
         allocation_of(spine, topdown_entries()["dhc-2020-persons-us"].method)
     prim = build_spine(rhode_island, spine_preset("dhc-2020").settings)
     with pytest.raises(PhexploreError, match="Tract does not fit"):
         allocation_of(prim, topdown_entries()["pl94-2020-persons-us"].method)
-    with pytest.raises(PhexploreError, match="no level above the 2 units of State"):
-        allocation_of(spine, topdown_entries()["pl94-2020-persons-pr"].method)
+    two = build_spine(small.geography(np.random.default_rng(0), states=("44", "06")), spine_preset("aian").settings)
+    with pytest.raises(PhexploreError, match="no level above the 4 units of State"):
+        allocation_of(two, topdown_entries()["pl94-2020-persons-pr"].method)
 
 
 def test_that_the_rule_follows_the_framework():

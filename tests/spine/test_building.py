@@ -14,6 +14,11 @@ from phexplore.spine.geography import AreaCodes, EntitySet, Geography
 from phexplore.spine.settings import SpineSettings, spine_preset
 from phexplore.spine.tree import tree_of
 
+
+def number_of(tree, name):
+    return [level.name for level in tree.levels].index(name)
+
+
 EVERY = ["standard", "aian", "pl94-2020", "pl94-2020-units", "dhc-2020"]
 
 
@@ -79,6 +84,18 @@ def test_that_tribal_parts_stand_apart_from_state_to_block(small):
     assert tree.levels[2].units == 8
 
 
+def test_that_the_tribal_parts_of_one_state_stand_apart_from_the_county_down(rhode_island):
+    spine = build_spine(rhode_island, spine_preset("aian").settings)
+    tree = spine.tree
+    assert tree.dropped == ("US",)
+    assert tree.levels[0].codes.tolist() == ["44"]
+    assert tree.levels[1].codes.tolist() == ["04410001", "04410003", "04410005", "04410007", "04410009", "14410009"]
+    inside = rhode_island.areas["aiannh"].of_block[spine.order] >= 0
+    assert inside[tree.levels[1].first_block[5] :].all()
+    assert not inside[: tree.levels[1].first_block[5]].any()
+    assert any("county down" in remark for remark in spine.remarks)
+
+
 def test_that_tribal_areas_take_the_place_of_counties_where_wanted(small):
     geography = small.geography(np.random.default_rng(2), blocks=150, states=("44", "06"))
     both = ("Legal_Federally_Recognized_American_Indian_Area", "State_Designated_Tribal_Statistical_Area")
@@ -121,12 +138,12 @@ def test_that_block_groups_keep_areas_together_and_are_no_larger_than_the_rule_s
     key = list(
         zip(entity.tolist(), geography.areas["aiannh"].of_block.tolist(), geography.quarters.tolist(), strict=True)
     )
-    tracts, groups = unit_of_leaf(tree, 3), unit_of_leaf(tree, 4)
+    tracts, groups = (unit_of_leaf(tree, number_of(tree, name)) for name in ("Tract", "Block_Group"))
     found = defaultdict(list)
     for leaf, block in enumerate(order.tolist()):
         found[int(tracts[leaf]), int(groups[leaf])].append(block)
     expected = set()
-    for tract in range(tree.levels[3].units):
+    for tract in range(tree.levels[number_of(tree, "Tract")].units):
         blocks = sorted(order[tracts == tract].tolist())
         limit = int(math.sqrt(len(blocks)) + cutoff)
         open_groups = {}
@@ -145,10 +162,10 @@ def test_that_group_quarters_are_isolated_for_persons_and_not_for_units(small):
     geography = small.geography(np.random.default_rng(8), blocks=300)
     persons, units = (build_spine(geography, spine_preset(name).settings) for name in ("pl94-2020", "pl94-2020-units"))
     for spine, isolated in ((persons, True), (units, False)):
-        groups = unit_of_leaf(spine.tree, 4)
+        groups = unit_of_leaf(spine.tree, number_of(spine.tree, "Block_Group"))
         mixed = [
             len(set(geography.quarters[spine.order[groups == unit]].tolist())) > 1
-            for unit in range(spine.tree.levels[4].units)
+            for unit in range(int(groups.max()) + 1)
         ]
         assert any(mixed) != isolated
 

@@ -120,6 +120,7 @@ def make_design(
     noise: Callable[[Fraction], Noise],
     *,
     has_facilities: bool,
+    shared_totals: Sequence[str] = (),
 ) -> Design:
     """Return what a run does.
 
@@ -129,6 +130,7 @@ def make_design(
         levels: of the tree, the root first.
         noise: distribution of one answer for a budget.
         has_facilities: whether the data know how many facilities of each type a leaf has.
+        shared_totals: levels whose exact totals are kept by the unit above alone, not by each of its parts.
 
     Raises:
         DesignError: the scenario cannot be simulated on this data.
@@ -147,7 +149,7 @@ def make_design(
     remarks: list[str] = []
     zeros = _zeros(method, schema, levels, remarks)
     least, most = _facilities(method, schema, levels, remarks, has_facilities=has_facilities)
-    exact = _exact_totals(method, levels)
+    exact = _exact_totals(method, levels) | dict.fromkeys(shared_totals, False)
     images: list[tuple[LevelQuery, str]] = []
     found = []
     for level in levels:

@@ -95,7 +95,7 @@ def make_world(design: Design, tree: GeoTree, leaves: BlockPopulation) -> World:
 
     Args:
         design: made for the tree's levels and the leaves' schema.
-        tree: over the leaves, in their order.
+        tree: over the leaves, in their order or in its own.
         leaves: the exact counts.
 
     Raises:
@@ -103,12 +103,16 @@ def make_world(design: Design, tree: GeoTree, leaves: BlockPopulation) -> World:
     """
     if tuple(level.name for level in design.levels) != tuple(level.name for level in tree.levels):
         raise DesignError("The design was made for other levels than the tree's.")
-    truth = sums_up(histograms_of(leaves), tree, design.schema.cells)
+    exact_leaves, present = histograms_of(leaves), leaves.facilities
+    if tree.order is not None:
+        exact_leaves = exact_leaves.ordered(tree.order)
+        present = None if present is None else present[tree.order]
+    truth = sums_up(exact_leaves, tree, design.schema.cells)
     lower, upper, classes = [], [], []
     for level, units, exact in zip(design.levels, tree.levels, truth, strict=True):
         facilities = None
-        if leaves.facilities is not None and (level.least or level.most):
-            facilities = np.add.reduceat(leaves.facilities.astype(np.int64), units.first_block[:-1], axis=0)
+        if present is not None and (level.least or level.most):
+            facilities = np.add.reduceat(present.astype(np.int64), units.first_block[:-1], axis=0)
         bounds = unit_bounds(level, units.units, facilities, exact.totals() if level.exact_total else None)
         lower.append(bounds[0])
         upper.append(bounds[1])

@@ -48,6 +48,13 @@ class Histograms:
         begin, end = int(self.starts[first]), int(self.starts[last])
         return Histograms(self.starts[first : last + 1] - begin, self.cells[begin:end], self.counts[begin:end])
 
+    def ordered(self, order: NDArray[np.integer]) -> Histograms:
+        """Return the units ``order[0], order[1], ...``."""
+        counts = np.diff(self.starts)[order]
+        starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+        rows = np.repeat(self.starts[:-1][order] - starts[:-1], counts) + np.arange(int(starts[-1]))
+        return Histograms(starts, self.cells[rows], self.counts[rows])
+
     def answers(self, answer_of: NDArray[np.int32], answers: int) -> Ints:
         """Return a query's answers, ``int64[units, answers]``.
 

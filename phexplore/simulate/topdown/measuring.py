@@ -119,6 +119,8 @@ class DrawnMeasurements:
                 )
                 if margin >= 0:
                     numbers += int(wanted.sum()) * query.answers
+        # What is not measured must not leave this function: exact answers would be kept beside the noisy ones.
+        out[classes < 0] = 0
         return Measured(out, within, numbers)
 
 
