@@ -59,7 +59,7 @@ def run(
     data: Path | None = typer.Option(
         None,
         "--data",
-        help="S-DHC: directory of a population, or demo. TopDown: block data, a file or directory. Subspace: a table of counts; "
+        help="S-DHC: directory of a population, or demo. TopDown: block data, a file or directory. Subspace, group sizes: a table; "
         "without it, the one that came with the preset.",
     ),
     out: Path = typer.Option(..., "--out", help="Run directory; the same run is resumed, another one replaced."),

@@ -303,7 +303,11 @@ def _refuse_errors(scenario: Scenario) -> None:
 
 def export(
     scenario: str = SCENARIO,
-    form: str = typer.Option(..., "--format", help="phsafe-config, das-ini, csv, xlsx, html, pdf, svg or png."),
+    form: str = typer.Option(
+        ...,
+        "--format",
+        help="phsafe-config, das-ini, subspace-json, group-sizes-json, csv, xlsx, html, pdf, svg or png.",
+    ),
     out: Path = typer.Option(..., "--out", help="File or directory to write; it may exist."),
 ) -> None:
     """Write a parameter file that production reads, or a table or report of the parameters.
