@@ -10,9 +10,11 @@ import sys
 import pytest
 from population_files import with_value, write_csv
 
+from phexplore.catalog.presets import preset
 from phexplore.cli.app import BAD_INPUT, CANCELLED, DONE, EXPECTED_FAILURE, run
 from phexplore.document.project import Project
 from phexplore.files.phsafe_config import write_config
+from phexplore.model.topdown import TopDown
 from phexplore.model.workbook import Workbook
 from phexplore.report.known import SCENARIO_EXPORTERS
 
@@ -79,7 +81,9 @@ def test_that_an_unpublished_query_has_a_budget_of_zero(capsys):
     assert {cell["moe"]["exact"] for cell in nation} == {None}
 
 
-@pytest.mark.parametrize("preset_id", [name for name in CONTRACT_IDS[2:] if name != "counties-invariant-2010"])
+@pytest.mark.parametrize(
+    "preset_id", [name for name in CONTRACT_IDS if isinstance(preset(name).scenario.method, TopDown)]
+)
 def test_that_every_topdown_preset_has_a_forecast(capsys, preset_id):
     status, out, _ = call(capsys, "forecast", preset_id, "--json")
     found = json.loads(out)
