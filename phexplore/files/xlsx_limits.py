@@ -32,7 +32,7 @@ def refuse_bombs(content: bytes, name: str) -> None:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             parts = archive.infolist()
-    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
+    except (zipfile.BadZipFile, ValueError, OSError, RuntimeError) as error:
         raise _refusal(name, f"The workbook cannot be opened: {error}.", "Save it as XLSX again.") from error
     unpacked = sum(part.file_size for part in parts)
     if len(parts) > MOST_PARTS or unpacked > LARGEST_CONTENT or unpacked > LARGEST_RATIO * max(len(content), 4096):

@@ -149,7 +149,6 @@ def test_that_bad_arguments_exit_with_2(capsys, tmp_path, monkeypatch, arguments
     [
         *(["export", "pl94-2020-persons-us", "--format", form, "--out", "x"] for form in ("phsafe-config", *SCENARIO_EXPORTERS)),
         ["tabulate", "demo", "--out", "x", "--truncate", "dhc-2020-units-us"],
-        ["run", "pl94-2020-persons-us", "--data", "demo", "--out", "x"],
     ],
 )  # fmt: skip
 def test_that_what_topdown_has_not_is_an_expected_failure(capsys, tmp_path, monkeypatch, arguments):
@@ -157,6 +156,12 @@ def test_that_what_topdown_has_not_is_an_expected_failure(capsys, tmp_path, monk
     status, _, err = call(capsys, *arguments)
     assert status == EXPECTED_FAILURE
     assert "TopDown" in err
+
+
+def test_that_levels_without_a_block_code_are_forecast_but_not_simulated(capsys, tmp_path):
+    status, _, err = call(capsys, "run", "dhc-2020-persons-us", "--data", "demo", "--out", tmp_path / "x")
+    assert status == EXPECTED_FAILURE
+    assert "forecast, not simulated" in err
 
 
 @pytest.mark.parametrize("content", [b"caf\xe9", b"[" * 100_000, b'{"a":' * 100_000, b"", b"[]"])
