@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from phexplore.gui.binding.session import Session
@@ -13,6 +14,8 @@ from phexplore.gui.widgets.page import Page, Section
 from phexplore.gui.widgets.stack import Stack
 
 Make = Callable[[], QWidget]
+_PAUSE_MS = 250
+"""Between two pages that are made ahead."""
 
 
 class Pages(Stack):
@@ -22,12 +25,29 @@ class Pages(Stack):
         super().__init__()
         self._makers = makers
         self._made: dict[Hashable, QWidget] = {}
+        self._wanted: list[Hashable] = []
+        self._idle = QTimer(self)
+        self._idle.setInterval(_PAUSE_MS)
+        self._idle.timeout.connect(self._prepare_next)
 
     def show_area(self, area: Hashable) -> QWidget:
         """Show an area and return its page."""
         page = self.page(area)
         self.setCurrentWidget(page)
         return page
+
+    def prepare(self, areas: Sequence[Hashable]) -> None:
+        """Make the pages of these areas one by one, with pauses, before somebody looks at them."""
+        self._wanted = list(areas)
+        self._idle.start()
+
+    def _prepare_next(self) -> None:
+        if QGuiApplication.mouseButtons() != Qt.MouseButton.NoButton:
+            return  # something is being dragged
+        if self._wanted:
+            self.page(self._wanted.pop(0))
+        else:
+            self._idle.stop()
 
     def page(self, area: Hashable) -> QWidget:
         """Return the page of an area, made on first use."""

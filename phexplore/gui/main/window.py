@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -125,7 +126,7 @@ class MainWindow(QMainWindow):
         self.navigation.setFocus()
         self._refresh()
         self._warmup = Warmup(self)
-        self._warmup.done.connect(lambda: self.runs)
+        self._warmup.done.connect(self._prepare)
         # The first page loads the charts; the window is on screen before that.
         QTimer.singleShot(0, self, self._show_first_page)
 
@@ -433,9 +434,16 @@ class MainWindow(QMainWindow):
             self.navigation.choose(Area.OVERVIEW)
         self._warmup.start()
 
+    def _prepare(self) -> None:
+        """Look after the runs and make the pages that may be wanted next."""
+        _ = self.runs  # made on first use
+        self.pages.prepare([self._page_key(area) for area in Area])
+
+    def _page_key(self, area: Area) -> Hashable:
+        return topdown_key(area) if self.is_topdown and area in TOPDOWN_AREAS else area
+
     def _go(self, area: Area) -> None:
-        mine = topdown_key(area)
-        self.pages.show_area(mine if self.is_topdown and area in TOPDOWN_AREAS else area)
+        self.pages.show_area(self._page_key(area))
         self._make_room()
 
     def _follow_system(self, _update: object = None) -> None:

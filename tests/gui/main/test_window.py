@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
@@ -228,3 +229,17 @@ def test_that_a_scenario_without_a_reference_shows_every_area(qtbot, us, setting
     for area in AREAS:
         _visit(lone, area)
     assert lone.session.shown.reference is None
+
+
+def test_that_pages_are_made_ahead_one_by_one(qtbot, window) -> None:
+    """So that no page is made while a run works; what is made ahead is not shown."""
+    _visit(window, Area.OVERVIEW)
+    made = window.pages._made
+    counts = []
+    window.pages._idle.timeout.connect(lambda: counts.append(len(made)))
+    window.pages._idle.setInterval(1)
+    window._prepare()
+    qtbot.waitUntil(lambda: len(made) == len(AREAS), timeout=20_000)
+    assert all(after - before <= 1 for before, after in pairwise(counts))
+    assert window.pages.currentWidget() is made[Area.OVERVIEW]
+    qtbot.waitUntil(lambda: not window.pages._idle.isActive())
