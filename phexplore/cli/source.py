@@ -87,7 +87,7 @@ def _from_file(path: Path, name: str) -> tuple[Scenario, tuple[Issue, ...]]:
         return load_ini(path)
     if (stated := _stated_scenario(content)) is not None:
         return decode_scenario(stated, path.name), ()
-    return read_config(content, name=path.name)
+    return read_config(read_text(path, keep_mark=True), name=path.name)
 
 
 def _stated_scenario(content: str) -> dict[str, Any] | None:

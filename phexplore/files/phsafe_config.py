@@ -30,6 +30,9 @@ from phexplore.model.scenario import Scenario
 _LEVEL_ORDER = (Iteration.MAJOR_RACES, Iteration.ETHNICITY, Iteration.ALL)
 """The order of levels inside one region in the production files."""
 
+BYTE_ORDER_MARK = "\ufeff"
+"""What some editors put before the text of a file; it is written again where it was read."""
+
 _KEYS = ("privacy_budget", "tau", "state_filter", "reader", "privacy_defn")
 
 
@@ -51,7 +54,7 @@ def read_config(text: str, *, name: str = "config.json") -> tuple[Scenario, tupl
     """Read a production configuration.
 
     Args:
-        text: the whole file.
+        text: the whole file, with its byte order mark if it has one.
         name: of the file, for messages.
 
     Returns:
@@ -60,11 +63,12 @@ def read_config(text: str, *, name: str = "config.json") -> tuple[Scenario, tupl
     Raises:
         InputProblemsError: every problem with line and column; nothing is half-loaded.
     """
+    body = text.removeprefix(BYTE_ORDER_MARK)
     try:
-        value = parse_json(text)
+        value = parse_json(body)
     except JsonSyntaxError as error:
-        raise InputProblemsError([syntax_issue(name, text, error)]) from error
-    reader = _ConfigReader(text, name)
+        raise InputProblemsError([syntax_issue(name, body, error)]) from error
+    reader = _ConfigReader(body, name)
     method = reader.method(value)
     errors = [issue for issue in reader.issues if issue.severity is Severity.ERROR]
     if errors or method is None:
@@ -243,7 +247,8 @@ def _rendered(method: PhSafe) -> str:
 
 
 def _patched(scenario: Scenario) -> str:
-    text, method = scenario.source_text, scenario.phsafe
+    text, method = scenario.source_text.removeprefix(BYTE_ORDER_MARK), scenario.phsafe
+    mark = BYTE_ORDER_MARK if text != scenario.source_text else ""
     try:
         old, _ = read_config(text)
         root = parse_json(text)
@@ -254,7 +259,7 @@ def _patched(scenario: Scenario) -> str:
         replacements += _differences(member, old.phsafe, method)
     for start, end, new in sorted(replacements, reverse=True):
         text = text[:start] + new + text[end:]
-    return text
+    return mark + text
 
 
 def _differences(member: JsonMember, old: PhSafe, new: PhSafe) -> Iterator[tuple[int, int, str]]:

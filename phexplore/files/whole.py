@@ -66,8 +66,13 @@ def _flush_directory(directory: Path) -> None:
             os.close(handle)
 
 
-def read_text(path: Path, *, limit: int = 256 * 2**20) -> str:
+def read_text(path: Path, *, limit: int = 256 * 2**20, keep_mark: bool = False) -> str:
     """Return the text of a file.
+
+    Args:
+        path: the file.
+        limit: of its size, in bytes.
+        keep_mark: leave a byte order mark at the start of the text, for files that are written again as they were.
 
     Raises:
         InputProblemsError: missing, unreadable, larger than `limit` bytes, or not UTF-8.
@@ -78,7 +83,7 @@ def read_text(path: Path, *, limit: int = 256 * 2**20) -> str:
         if path.stat().st_size > limit:
             raise _unreadable(path, f"The file is larger than {limit // 2**20} MB.", "This is not a parameter file.")
         content = path.read_bytes()
-        return content.decode("utf-8-sig")
+        return content.decode("utf-8" if keep_mark else "utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         column = error.start - content.rfind(b"\n", 0, error.start)

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from phexplore.catalog.tables import queries
-from phexplore.files.phsafe_config import ExportError, read_config, write_config
+from phexplore.files.phsafe_config import BYTE_ORDER_MARK, ExportError, read_config, write_config
+from phexplore.files.whole import read_text
 from phexplore.model.diff import diff, parameters_only
 from phexplore.model.edits import set_budget, set_reader, set_states, set_threshold
 from phexplore.model.issues import InputProblemsError, Severity
@@ -75,6 +76,27 @@ def test_that_one_edit_changes_one_place_of_an_imported_file(foreign, edit, old,
     scenario, _ = read_config(foreign)
     assert foreign.count(old) == 1
     assert write_config(edit(scenario)) == foreign.replace(old, new)
+
+
+@pytest.mark.parametrize(("edit", "old", "new"), EDITS.values(), ids=EDITS.keys())
+def test_that_a_byte_order_mark_is_written_again(foreign, edit, old, new, tmp_path):
+    """Some editors put one before the text; the file stays the one that was handed over, byte for byte."""
+    path = tmp_path / "config.json"
+    path.write_bytes(b"\xef\xbb\xbf" + foreign.encode())
+    scenario, warnings = read_config(read_text(path, keep_mark=True))
+    assert [issue.line for issue in warnings] == [2, 7]
+    assert write_config(scenario).encode() == path.read_bytes()
+    assert write_config(edit(scenario)).encode() == path.read_bytes().replace(old.encode(), new.encode())
+
+
+def test_that_a_problem_behind_a_byte_order_mark_has_its_own_column(foreign):
+    broken = foreign.replace('"PH2":10', '"PH2":x')
+    places = []
+    for text in (broken, BYTE_ORDER_MARK + broken):
+        with pytest.raises(InputProblemsError) as caught:
+            read_config(text)
+        places.append([(issue.line, issue.column) for issue in caught.value.issues])
+    assert places[0] == places[1]
 
 
 @settings(max_examples=30, deadline=None)

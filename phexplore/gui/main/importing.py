@@ -60,7 +60,7 @@ def read_parameters(path: Path, like: Scenario) -> tuple[Scenario, Sequence[Issu
         except OSError as error:
             raise PhexploreError(f"{path.name} cannot be read: {error.strerror}.", "Check the file.") from error
         return with_table(like, read_table10(content, path.name), path.stem), ()
-    return read_config(read_text(path), name=path.name)
+    return read_config(read_text(path, keep_mark=True), name=path.name)
 
 
 def with_table(like: Scenario, entries: Sequence[Table10Entry], name: str) -> Scenario:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Signal
+from PySide6.QtCore import QSize, QTimer, Signal
 from PySide6.QtGui import QAction, QShowEvent
 from PySide6.QtWidgets import (
     QFileDialog,
@@ -101,6 +101,8 @@ class ResultsPage(QWidget):
         self._lay_out()
         self._connect()
         self._show_runs(desk.rows)
+        # The first picture is there before the page is opened, but not made in the same turn as the page.
+        QTimer.singleShot(0, self, self._make_first_picture)
 
     @property
     def directory(self) -> Path | None:
@@ -216,6 +218,9 @@ class ResultsPage(QWidget):
             chart.query_selected.connect(self.select_query)
         if isinstance(chart, WorstNumbersChart):
             chart.number_activated.connect(self._look_into)
+
+    def _make_first_picture(self) -> None:
+        _ = self.tabs[self.tab]
 
     # What is asked
 

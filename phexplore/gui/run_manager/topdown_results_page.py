@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Signal
+from PySide6.QtCore import QSize, QTimer, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
 
@@ -115,6 +115,8 @@ class TopDownResultsPage(QWidget):
         self._lay_out()
         self._connect()
         self._show_runs(desk.rows)
+        # The first picture is there before the page is opened, but not made in the same turn as the page.
+        QTimer.singleShot(0, self, self._make_first_picture)
 
     @property
     def directory(self) -> Path | None:
@@ -261,6 +263,9 @@ class TopDownResultsPage(QWidget):
             chart.key_activated.connect(self._look_at_unit)
         if isinstance(chart, TopDownMapChart):
             chart.unit_activated.connect(self._look_at_unit)
+
+    def _make_first_picture(self) -> None:
+        _ = self.tabs[self.tab]
 
     # What is asked
 
