@@ -20,7 +20,9 @@ _SENTENCE = (
 
 def show_about(parent: QWidget | None) -> Message:
     """Show version, purpose, and the parts the program is made of with their licences."""
-    system = f"phexplore {__version__} (MIT)\nPython {platform.python_version()}\nQt {qVersion()}\n{platform.platform()}"
+    system = (
+        f"phexplore {__version__} (MIT)\nPython {platform.python_version()}\nQt {qVersion()}\n{platform.platform()}"
+    )
     made_of = "\n".join(f"{part.name} {part.version}: {part.licence}" for part in parts())
     details = f"{system}\n\nMade of these parts, listed at the versions it was tested with:\n{made_of}"
     message = Message(parent, f"phexplore {__version__}", _SENTENCE, details=details)
