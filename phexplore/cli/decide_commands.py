@@ -25,6 +25,7 @@ def register(app: typer.Typer) -> None:
     app.command()(verify)
     app.command()(truncation)
     app.command()(publish)
+    app.command()(tune)
 
 
 def solve(
@@ -231,3 +232,29 @@ def publish(
     from phexplore.cli.studying import print_coverage, publish_run
 
     print_coverage(publish_run(run, trial, seed, draws, out), as_json=as_json)
+
+
+def tune(
+    scenario: str = SCENARIO,
+    data: Path = typer.Option(..., "--data", help="Block data; never confidential: tuning on them leaks."),
+    judge: str = typer.Option(
+        ..., "--judge", help="Levels whose areas are judged, with commas between, e.g. Block_Group."
+    ),
+    probes: Path = typer.Option(
+        ..., "--out", help="Where every probe is stored (JSON lines); the search goes on from it."
+    ),
+    strategy: str = typer.Option(
+        "", "--strategy", help="A starting strategy, e.g. 'collapsed, uniform'; else the scenario's."
+    ),
+    seed: int = typer.Option(1, "--seed", min=0, help="Of the noise, the same in every setting."),
+    trials: int = typer.Option(1, "--trials", min=1, help="Releases per setting."),
+    as_json: bool = JSON,
+) -> None:
+    """Find the budget of every level by the published procedure on simulated runs. Ctrl-C stops; the same command goes on.
+
+    Example: phexplore tune pl94-2020-persons-us --data blocks.csv.gz --judge Block_Group --out probes.jsonl
+    """
+    from phexplore.cli.tuning import print_tuning
+    from phexplore.cli.tuning import tune as tuned
+
+    print_tuning(tuned(scenario, data, judge, probes, strategy, seed, trials), as_json=as_json)

@@ -23,7 +23,8 @@ def call(capsys, *arguments):
 
 
 @pytest.mark.parametrize(
-    "command", ["solve", "compare", "frontier", "committee", "approve", "bundle", "verify", "truncation", "publish"]
+    "command",
+    ["solve", "compare", "frontier", "committee", "approve", "bundle", "verify", "truncation", "publish", "tune"],
 )
 def test_that_every_command_explains_itself_with_an_example(capsys, command):
     status, out, _ = call(capsys, command, "--help")
@@ -326,3 +327,41 @@ def test_that_a_simulated_release_is_published_with_its_coverage(capsys, small_r
     assert (status, [entry["table"] for entry in json.loads(out)]) == (DONE, [f"PH{number}" for number in range(1, 9)])
     assert (tmp_path / "PH3/estimates/PH3_state_trunc_normal.csv").is_file()
     assert call(capsys, "publish", small_run, "--trial", "7", "--out", tmp_path)[0] == EXPECTED_FAILURE
+
+
+def test_that_tuning_stores_its_probes_and_goes_on_from_them(capsys, tmp_path, monkeypatch):
+    from phexplore.decide.tuning_runs import SimulatedCriterion
+
+    calls = []
+
+    def judged(self, budgets):
+        calls.append(budgets)
+        error = sum(0.01 / float(budget) for budget in budgets.values() if budget is not None)
+        return 1 - error, error <= 0.5
+
+    monkeypatch.setattr(SimulatedCriterion, "__call__", judged)
+    blocks, probes = tmp_path / "b.csv", tmp_path / "probes.jsonl"
+    assert call(capsys, "synth", "pl94", "--blocks", "40", "--seed", "1", "--out", blocks)[0] == DONE
+    arguments = ("tune", "pl94-2020-persons-us", "--data", blocks, "--judge", "Tract", "--out", probes, "--json")
+    status, out, _ = call(capsys, *arguments)
+    first, simulated = json.loads(out), len(calls)
+    assert (status, first["probes"]) == (DONE, simulated)
+    probes.write_text("\n".join(probes.read_text().split("\n")[:6]) + '\n{"budg')
+    status, out, _ = call(capsys, *arguments)
+    assert (status, json.loads(out)) == (DONE, first)
+    assert len(calls) == 2 * simulated - 5
+    assert json.loads(call(capsys, *arguments)[1]) == first
+    assert len(calls) == 2 * simulated - 5
+    status, _, err = call(capsys, *arguments, "--seed", "2")
+    assert (status, "another search" in err) == (BAD_INPUT, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (("sdhc-2020-us", "--judge", "x"), EXPECTED_FAILURE),
+        (("pl94-2020-persons-us", "--judge", "x", "--strategy", "luck"), BAD_INPUT),
+    ],
+)
+def test_that_what_cannot_be_tuned_is_a_sentence(capsys, tmp_path, arguments, status):
+    assert call(capsys, "tune", *arguments, "--data", "d", "--out", tmp_path / "p")[0] == status

@@ -1,0 +1,113 @@
+"""``phexplore tune``: the level-by-level procedure on block data, every probe stored, so that it can be stopped and gone on with."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from phexplore.cli.printing import print_json, print_table, say
+from phexplore.cli.source import load_scenario
+from phexplore.decide.tuning import Probe, Tuner, TuningError, TuningResult, starting_strategies
+from phexplore.errors import UnknownNameError
+from phexplore.files.whole import read_text, write_whole
+from phexplore.model.issues import InputProblemsError, Issue
+from phexplore.model.topdown import TopDown
+
+
+def tune(text: str, data: Path, judged: str, probes: Path, strategy: str, seed: int, trials: int) -> TuningResult:
+    """Run the procedure and store every probe as one line of a file; probes that are there already are not simulated again.
+
+    Raises:
+        TuningError: the scenario is none of TopDown, or the criterion cannot be met.
+        PhexploreError: the data or the probes cannot be read.
+    """
+    from phexplore.data.blocks.source import read_population
+    from phexplore.decide.tuning_runs import SimulatedCriterion
+
+    scenario = load_scenario(text)
+    if not isinstance(scenario.method, TopDown):
+        raise TuningError(f"{scenario.name!r} is no TopDown scenario.", "Choose one, e.g. pl94-2020-persons-us.")
+    method = scenario.method
+    if strategy:
+        known = starting_strategies(method)
+        if strategy not in known:
+            raise UnknownNameError("starting strategy", strategy, list(known))
+        method = known[strategy]
+    names = [name.strip() for name in judged.split(",") if name.strip()]
+    criterion = SimulatedCriterion(read_population(data), method, names, trials=trials, seed=seed)
+    asked = {"scenario": text, "data": str(data), "judged": names, "strategy": strategy, "seed": seed, "trials": trials}
+    before = read_probes(probes, asked) if probes.exists() else []
+    if probes.exists() and not (kept := read_text(probes)).endswith("\n"):
+        # What an interruption cut off goes, so that the next probe begins a line.
+        write_whole(probes, kept[: kept.rfind("\n") + 1].encode())
+    with probes.open("a", encoding="utf-8") as file:
+        if not before and not probes.stat().st_size:
+            file.write(json.dumps({"asked": asked}) + "\n")
+
+        def store(probe: Probe) -> None:
+            file.write(json.dumps(probe_json(probe)) + "\n")
+            file.flush()
+            say(f"{probe.value:.1%} {'meets' if probe.meets else 'misses'}  {_budgets_text(probe)}")
+
+        tuner = Tuner(criterion.levels, criterion, on_probe=store)
+        tuner.resume(before)
+        return tuner.run()
+
+
+def _budgets_text(probe: Probe) -> str:
+    return ", ".join(f"{level} {'∞' if budget is None else f'{float(budget):.4g}'}" for level, budget in probe.budgets)
+
+
+def probe_json(probe: Probe) -> dict[str, Any]:
+    """Return a probe as JSON, budgets exact."""
+    return {
+        "budgets": {level: None if budget is None else str(budget) for level, budget in probe.budgets},
+        "value": probe.value,
+        "meets": probe.meets,
+    }
+
+
+def read_probes(path: Path, asked: dict[str, Any]) -> list[Probe]:
+    """Return the probes of an earlier search for the same thing; a last line that was cut off is left out.
+
+    Raises:
+        InputProblemsError: the file holds no probes, or those of another search.
+    """
+    lines = read_text(path).split("\n")
+    found: list[Probe] = []
+    try:
+        if lines[0] and json.loads(lines[0])["asked"] != asked:
+            issue = Issue((path.name,), "These are the probes of another search.", "Name another file.", line=1)
+            raise InputProblemsError([issue])
+        for line in lines[1:-1]:
+            value = json.loads(line)
+            budgets = tuple(
+                (level, None if text is None else Fraction(text)) for level, text in value["budgets"].items()
+            )
+            found.append(Probe(budgets, float(value["value"]), bool(value["meets"])))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        issue = Issue((path.name,), f"The line holds no probe: {error}.", "Name another file.", line=len(found) + 2)
+        raise InputProblemsError([issue]) from error
+    return found
+
+
+def print_tuning(found: TuningResult, *, as_json: bool) -> None:
+    """Print what was found."""
+    if as_json:
+        print_json(
+            {
+                "alone": {level: str(budget) for level, budget in found.alone.items()},
+                "budgets": {level: str(budget) for level, budget in found.budgets.items()},
+                "total": str(found.total),
+                "probes": len(found.probes),
+                "smaller": [{**probe_json(probe), "total": str(probe.total)} for probe in found.smaller],
+            }
+        )
+        return
+    rows = [(lv, f"{float(found.alone[lv]):.6g}", f"{float(found.budgets[lv]):.6g}") for lv in found.budgets]
+    print_table(("level", "ρ alone", "ρ together"), rows, right=(1, 2))
+    print(f"total ρ {float(found.total):.6g} after {len(found.probes)} settings")
+    for probe in found.smaller[:1]:
+        print(f"A smaller total of {float(probe.total or 0):.6g} met the same criterion: {_budgets_text(probe)}")
