@@ -6,6 +6,7 @@ close to a normal one. What the prediction does not see is in `UNSEEN`.
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,7 +23,8 @@ from phexplore.spine.area_variance import added_variances, area_variances
 from phexplore.spine.building import Spine, build_spine
 from phexplore.spine.description import STANDARD, class_entities, default_classes
 from phexplore.spine.geography import CLASS_TITLES
-from phexplore.spine.variance import UNSEEN, Kinds, Prediction, predict
+from phexplore.spine.top_down import predict_top_down
+from phexplore.spine.variance import UNSEEN, UNSEEN_TOP_DOWN, Kinds, Prediction, predict
 from phexplore.workload.queries import MarginalQuery, parse_query, total_query
 
 if TYPE_CHECKING:
@@ -33,6 +35,15 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 0.9, 1.0)
+
+
+class Fit(enum.Enum):
+    """How the measurements become estimates."""
+
+    AT_ONCE = "at-once"
+    """All by one generalised least squares: the best a linear estimate can be."""
+    TOP_DOWN = "top-down"
+    """Level by level, every parent fixed before its children, as TopDown does."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,6 +91,7 @@ class SpineForecast:
         kinds: the queries, each with its kinds of answers.
         on_spine: ``float64[representatives, answers]``.
         z: factor from a standard deviation to a margin.
+        fit: how the measurements become estimates.
     """
 
     spine: Spine
@@ -88,6 +100,7 @@ class SpineForecast:
     kinds: tuple[Kinds, ...]
     on_spine: Floats
     z: Fraction
+    fit: Fit
 
     def levels(self) -> tuple[str, ...]:
         """Return the names of the levels."""
@@ -113,6 +126,7 @@ def forecast_spine(
     *,
     queries: Sequence[str] | None = None,
     onto: Schema | None = None,
+    fit: Fit = Fit.AT_ONCE,
 ) -> SpineForecast:
     """Return predicted variances of a scenario on a spine.
 
@@ -122,19 +136,20 @@ def forecast_spine(
         conventions: for margins.
         queries: names; without it the total and everything measured.
         onto: a smaller schema of the data.
+        fit: how the measurements become estimates.
 
     Raises:
         PhexploreError: the scenario does not fit the spine, or cannot be predicted.
     """
     allocation = allocation_of(spine, method)
-    prediction = predict(allocation.tree, method, onto)
+    prediction = (predict if fit is Fit.AT_ONCE else predict_top_down)(allocation.tree, method, onto)
     schema = prediction.shape.measured.schema
     asked: list[MarginalQuery] = [total_query(schema), *prediction.shape.measured.queries]
     if queries is not None:
         asked = [parse_query(schema, name) for name in queries]
     kinds = tuple(prediction.kinds(query) for query in dict.fromkeys(asked))
     z = normal_factor(conventions.confidence, conventions.z)
-    return SpineForecast(spine, allocation, prediction, kinds, prediction.variances(kinds), z)
+    return SpineForecast(spine, allocation, prediction, kinds, prediction.variances(kinds), z, fit)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -168,7 +183,8 @@ class SpineComparison:
                 "standard": _unspent(self.standard) if self.standard is not None else None,
             },
             "standard_missing": self.reason or None,
-            "unseen": UNSEEN,
+            "fit": self.this.fit.value,
+            "unseen": UNSEEN if self.this.fit is Fit.AT_ONCE else UNSEEN_TOP_DOWN,
             "remarks": [*self.this.spine.remarks, *self.this.prediction.remarks],
         }
 
@@ -202,6 +218,7 @@ def compare_with_standard(
     *,
     queries: Sequence[str] | None = None,
     classes: Sequence[str] | None = None,
+    fit: Fit = Fit.AT_ONCE,
 ) -> SpineComparison:
     """Return a scenario's predictions on a spine and on the standard one.
 
@@ -211,23 +228,25 @@ def compare_with_standard(
         conventions: for margins.
         queries: names; without it the total and everything measured.
         classes: of areas; without it all that the blocks have codes of.
+        fit: how the measurements become estimates.
 
     Raises:
         PhexploreError: the scenario does not fit the spine, or cannot be predicted.
     """
-    this = forecast_spine(spine, method, conventions, queries=queries)
+    this = forecast_spine(spine, method, conventions, queries=queries, fit=fit)
     names = tuple(classes) if classes is not None else default_classes(spine)
     for name in names:
         class_entities(spine, name)
     standard, reason = None, ""
     try:
-        standard = forecast_spine(build_spine(spine.geography, STANDARD), method, conventions, queries=queries)
+        plain = build_spine(spine.geography, STANDARD)
+        standard = forecast_spine(plain, method, conventions, queries=queries, fit=fit)
     except PhexploreError as error:
         reason = f"The standard spine is not shown: {error.sentence}"
     # The two must list the same answers in the same order.
     if standard is not None and [k.query for k in standard.kinds] != [k.query for k in this.kinds]:
         wanted = [kinds.query.name for kinds in this.kinds]
-        standard = forecast_spine(standard.spine, method, conventions, queries=wanted)
+        standard = forecast_spine(standard.spine, method, conventions, queries=wanted, fit=fit)
     return SpineComparison(this, standard, reason, names)
 
 

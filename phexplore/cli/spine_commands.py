@@ -11,7 +11,7 @@ import typer
 
 from phexplore.cli.printing import print_json, print_table, say
 from phexplore.cli.source import load_scenario
-from phexplore.errors import PhexploreError
+from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.model.topdown import TopDown
 
 if TYPE_CHECKING:
@@ -107,15 +107,20 @@ def variance(
         help="Query groups with commas between, e.g. total,hispanic * cenrace; without it all measured.",
     ),
     entities: str = typer.Option("", "--entities", help="Classes of areas, e.g. place,cousub; without it all."),
+    fit: str = typer.Option(
+        "at-once", "--fit", help="at-once: the best linear estimate; top-down: level by level, as TopDown fits."
+    ),
     as_json: bool = JSON,
 ) -> None:
     """Predict the margin of every query at every level, and of areas off the spine, before any run.
 
     Example: phexplore spine variance places.spine pl94-2020-persons-us --queries total --entities place
     """
-    from phexplore.accuracy.spine_forecast import compare_with_standard
+    from phexplore.accuracy.spine_forecast import Fit, compare_with_standard
     from phexplore.spine.spine_file import read_spine
 
+    if fit not in {each.value for each in Fit}:
+        raise UnknownNameError("fit", fit, [each.value for each in Fit])
     chosen = load_scenario(scenario)
     method = _topdown(chosen.method, chosen.name)
     spine = read_spine(file)
@@ -125,6 +130,7 @@ def variance(
         chosen.conventions,
         queries=_names(queries) or None,
         classes=_names(entities) or None,
+        fit=Fit(fit),
     )
     if as_json:
         conventions = chosen.conventions

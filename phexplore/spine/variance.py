@@ -40,6 +40,13 @@ UNSEEN = (
 )
 """What every view of predicted variances says."""
 
+UNSEEN_TOP_DOWN = (
+    "Predicted variances are those of least squares level by level, every parent fixed before its children, as TopDown fits: that "
+    "counts are not negative and whole is not in them, nor are structural zeros and bounds by facilities. A simulated run shows "
+    "the difference; where counts are large it is small."
+)
+"""The same for estimates fitted level by level."""
+
 _WIDEST = 16
 """Blocks that run together: two vectors of the widest registers."""
 

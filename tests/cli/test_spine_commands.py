@@ -67,6 +67,20 @@ def test_that_variances_are_predicted_for_levels_and_areas(spine, capsys):
     assert "not negative" in text
 
 
+def test_that_variances_can_be_those_of_a_fit_level_by_level(spine, capsys):
+    arguments = ["spine", "variance", str(spine), "pl94-2020-persons-us", "--queries", "total", "--json"]
+    figures = {}
+    for fit in ("at-once", "top-down"):
+        assert run([*arguments, "--fit", fit]) == 0
+        content = json.loads(capsys.readouterr().out)
+        assert content["fit"] == fit
+        figures[fit] = {level["level"]: level["queries"][0]["answers"][0]["moe"]["mean"] for level in content["levels"]}
+    assert figures["at-once"]["State"] == figures["top-down"]["State"] == 0
+    assert all(figures["at-once"][level] <= figures["top-down"][level] for level in figures["at-once"])
+    assert figures["at-once"]["Tract"] < figures["top-down"]["Tract"]
+    assert run([*arguments, "--fit", "sideways"]) == 2
+
+
 def test_that_settings_are_live_parameters(blocks, tmp_path, capsys):
     path = tmp_path / "x.spine"
     arguments = ["--fanout-cutoff", "0", "--grouping", "paper", "--tract-groups", "paper", "--bypass", "none"]

@@ -12,7 +12,7 @@ import pytest
 from phexplore.data.blocks.source import read_population
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.topdown import LevelQuery, TopDown
-from phexplore.spine import measuring
+from phexplore.spine import measuring, top_down
 from phexplore.spine.geography import AreaCodes, Geography, geography_of
 from phexplore.spine.measuring import noise_variance
 from phexplore.spine.tree import GeoTree, TreeLevel, UnitShares
@@ -37,7 +37,8 @@ QUERIES = ("total", "a_some", "a_two * b", "c_two", "a * c", "b * c", "detailed"
 @pytest.fixture
 def schema(monkeypatch):
     found = small_schema()
-    monkeypatch.setattr(measuring, "load_schema", lambda _name: found)
+    for module in (measuring, top_down):
+        monkeypatch.setattr(module, "load_schema", lambda _name: found)
     return found
 
 
