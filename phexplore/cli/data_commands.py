@@ -156,6 +156,7 @@ def describe(path: Path = typer.Argument(help="Directory of a population, or dem
         return
     from phexplore.data.description import describe_data
 
+    say_choice_of_files(path)
     found = describe_data(path)
     content = {
         "storage": found.storage.value,
@@ -172,6 +173,18 @@ def describe(path: Path = typer.Argument(help="Directory of a population, or dem
         "provenance": found.provenance.statement if found.provenance else None,
     }
     _show(content, as_json=as_json)
+
+
+def say_choice_of_files(path: Path) -> None:
+    """Say which files of a population are read where the choice was not plain, before anything is made of them.
+
+    Raises:
+        InputProblemsError: a file is missing.
+    """
+    from phexplore.data.source import find_source
+
+    for issue in find_source(path).remarks:
+        say(f"{issue.place}: {issue.severity.value}: {issue.sentence} {issue.remedy}")
 
 
 def _show(content: Mapping[str, Any], *, as_json: bool) -> None:

@@ -9,12 +9,14 @@ from typing import Any
 import typer
 
 from phexplore.catalog.group_sizes_presets import group_sizes_entries
+from phexplore.cli.data_commands import say_choice_of_files
 from phexplore.cli.printing import print_json, say
 from phexplore.cli.progress import ProgressLine
 from phexplore.cli.source import load_scenario, parse_states, require_phsafe
 from phexplore.cli.topdown_wishes import TopDownWishes, parse_stop
 from phexplore.errors import CancelledError, PhexploreError
 from phexplore.model.group_sizes import GroupSizes
+from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
 from phexplore.model.subspace import Subspace
 from phexplore.runs.spec import LARGEST_SEED, StopRule
@@ -50,6 +52,7 @@ def tabulate(
         raise typer.BadParameter("--truncate takes the states of its scenario; leave out --states.")
     if scenario is not None:
         require_phsafe(scenario, "A truncated tabulation")
+    say_choice_of_files(data)
     for path in tabulate_to(data, out, scenario, parse_states(states)):
         say(f"Wrote {path}")
 
@@ -162,6 +165,8 @@ def simulate(
         raise PhexploreError(f"{errors[0].place}: {errors[0].sentence}", errors[0].remedy)
     if data is None:
         data = _own_data(scenario)
+    if isinstance(scenario.method, PhSafe):
+        say_choice_of_files(data)
     spec = RunSpec(scenario, data_of(scenario, data), trials, seed, RunMode(mode), workers, stop=stop, topdown=topdown)
     if measurements is not None and topdown is not None:
         spec = replace(again(scenario, measurements, spec.data, trials=trials, options=topdown), workers=workers)
