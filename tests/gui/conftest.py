@@ -8,7 +8,7 @@ from dataclasses import replace
 os.environ["QT_QPA_PLATFORM"] = "offscreen"  # before Qt is imported
 
 import pytest
-from PySide6.QtCore import QSettings, QStandardPaths
+from PySide6.QtCore import QCoreApplication, QEvent, QSettings, QStandardPaths
 
 from phexplore.document.project import Project
 from phexplore.gui.binding.session import Session
@@ -26,6 +26,9 @@ def own_places(qapp, tmp_path, monkeypatch):
     monkeypatch.setattr("phexplore.gui.main.project_files.scratch_folder", lambda: tmp_path)
     appearance().choose(ThemeChoice.LIGHT)
     appearance().set_scale(100)
+    yield
+    # No event loop ends here, so what asked to be deleted later would live on into the next tests.
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from phexplore.accuracy.forecast import Forecast
 from phexplore.gui.binding.wording import people
 from phexplore.gui.charts.canvas import Canvas, Pixels, log_axis
 from phexplore.gui.charts.frame import ChartFrame
-from phexplore.gui.charts.margin_painting import REACH, MarginPainter, margin_pixel
+from phexplore.gui.charts.margin_painting import REACH, MarginPainter, margin_pixel, number_words
 from phexplore.gui.charts.margin_rows import (
     MarginRow,
     margin_numbers,
@@ -28,10 +28,13 @@ from phexplore.gui.charts.margin_rows import (
 from phexplore.gui.charts.rows import RowAxis, RowLabel, RowView
 from phexplore.gui.charts.scales import log_people, nice_at_least, nice_at_most, whole_people_near
 from phexplore.gui.theme.colours import Colours
+from phexplore.gui.theme.lettering import lettering
 from phexplore.model.keys import QueryKey, TableId
 
-LABEL_ROOM = 0.16
-"""Part of the axis kept free at the right end for the numbers beside the dots."""
+_LABEL_STEP = 40
+"""Room for the numbers beside the dots grows in steps of so many pixels, so that the axis stays while numbers change."""
+_MOST_LABEL_PART = 0.5
+"""Most of the width that is kept free for them."""
 
 TEACHING = (
     "Margins of error appear here as soon as a level is published: give it a target or a budget in the table, "
@@ -109,7 +112,7 @@ class MarginChart(ChartFrame):
         self.canvas.set_axis_labels(f"margin of error at {percent}, people (logarithmic)", "")
         self._stripes = {table: n % 2 for n, table in enumerate(dict.fromkeys(row.query.table for row in self._rows))}
         labels = tuple(RowLabel(row.query.table, row.query.level.title, row.locked) for row in self._rows)
-        unmoved = self._view.set_rows(labels, self._range())
+        unmoved = self._view.set_rows(labels, self._range)
         self._refresh_changed(before if unmoved else ())
         self.show_finding(
             margin_title(self._rows),
@@ -259,7 +262,7 @@ class MarginChart(ChartFrame):
         if query is None or not moved:
             return
         if self._rows:
-            self._view.set_rows(self._axis.labels, self._range())
+            self._view.set_rows(self._axis.labels, self._range)
         self._refresh()
         (self.drag_cancelled if cancelled else self.margin_released).emit(query)
 
@@ -305,8 +308,12 @@ class MarginChart(ChartFrame):
 
     # Painting
 
-    def _range(self) -> tuple[float, float]:
-        """Return a range that stays put under small edits and never moves under a dragged dot."""
+    def _range(self, width: float) -> tuple[float, float]:
+        """Return a range that stays put under small edits and never moves under a dragged dot.
+
+        Args:
+            width: of the plot area, in pixels; numbers beside the dots need a part of it.
+        """
         if self._dragged is not None:
             return self._view.x_range
         values = [row.margin for row in self._rows]
@@ -314,7 +321,10 @@ class MarginChart(ChartFrame):
         values += [row.baseline for row in self._rows if row.baseline is not None]
         seen = [value for value in values if value >= 0.5] or [1.0, 100.0]
         low, high = log_people(nice_at_most(min(seen) * 0.9)), log_people(nice_at_least(max(seen) * 1.1))
-        return low, high + max(high - low, 0.5) * LABEL_ROOM
+        letters = lettering(bold=True)
+        words = max(letters.width(number_words(row)) for row in self._rows) + 2 * REACH
+        room = min(math.ceil(words / _LABEL_STEP) * _LABEL_STEP, _MOST_LABEL_PART * width)
+        return low, low + max(high - low, 0.5) * width / (width - room)
 
     def _draw_backgrounds(self, painter: QPainter, pixels: Pixels, colours: Colours) -> None:
         chosen = self._row_of(self._chosen)

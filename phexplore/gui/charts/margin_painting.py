@@ -27,6 +27,13 @@ def margin_pixel(pixels: Pixels, people_count: float) -> float:
     return max(pixels.x(log_people(people_count)), edge)
 
 
+def number_words(row: MarginRow) -> str:
+    """Return the number beside a dot, with what it is above its target."""
+    if row.standing is Standing.MISSED:
+        return f"{people(row.margin)}  +{people(row.excess)}"
+    return people(row.margin) + (" (no noise)" if row.margin == 0 else "")
+
+
 class MarginPainter:
     """Paints rows with pens and brushes made once per picture."""
 
@@ -65,7 +72,9 @@ class MarginPainter:
         self._paint_dot(QPointF(x, y), row.standing)
         text, ink = self._number(row)
         marks = [mark for mark in (baseline, target) if mark is not None]
-        left = _beside(x, marks, lettering(bold=chosen).width(text), self._edge)
+        width = lettering(bold=chosen).width(text)
+        # What the axis leaves no room for is moved in: a number cut off at its end would be another number.
+        left = min(_beside(x, marks, width, self._edge), self._pixels.area.right() - width - 1)
         draw_text(self._painter, QPointF(left, y), text, ink, bold=chosen)
 
     def _x(self, people_count: float) -> float:
@@ -118,9 +127,7 @@ class MarginPainter:
                 painter.drawEllipse(centre, DOT - 1, DOT - 1)
 
     def _number(self, row: MarginRow) -> tuple[str, str]:
-        if row.standing is Standing.MISSED:
-            return f"{people(row.margin)}  +{people(row.excess)}", self._colours.attention
-        return people(row.margin) + (" (no noise)" if row.margin == 0 else ""), self._colours.text
+        return number_words(row), self._colours.attention if row.standing is Standing.MISSED else self._colours.text
 
 
 def _beside(dot: float, marks: Sequence[float], width: float, left: float) -> float:

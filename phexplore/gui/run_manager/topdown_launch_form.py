@@ -239,6 +239,7 @@ def _number(name: str, least: int, most: int, value: int) -> QSpinBox:
     box.setRange(least, most)
     box.setValue(value)
     box.setGroupSeparatorShown(True)
+    box.lineEdit().setTextMargins(GRID, 0, 0, 0)  # the style sheet pads the box, not the line in it
     return box
 
 

@@ -9,6 +9,7 @@ from PySide6.QtTest import QTest
 from phexplore.accuracy.forecast import forecast
 from phexplore.gui.charts.margin_chart import MarginChart
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
+from phexplore.gui.theme.lettering import lettering
 from phexplore.model.edits import set_budget
 from phexplore.model.keys import parse_query
 from phexplore.model.numbers import UNLIMITED
@@ -171,3 +172,24 @@ def test_that_no_noise_and_huge_margins_are_drawn_inside_the_picture(chart, us):
     for query in (PH1, PH3):
         assert area.left() <= chart.position_of(query).x() <= area.right()
     assert not chart.grab().isNull()
+
+
+@pytest.mark.parametrize("width", [400, 430, 700, 1200])  # the window leaves it 430 at least
+def test_that_numbers_beside_dots_are_not_cut_at_any_width(shown, us, width, monkeypatch):
+    """Also those of the widest rows, with what they exceed their target by."""
+    wide = us
+    for query in list(us.method.budgets)[:4]:
+        wide = set_budget(wide, query, us.method.budgets[query] / 50)
+    chart = shown(MarginChart(), width, 700)
+    drawn = []
+    monkeypatch.setattr(
+        "phexplore.gui.charts.margin_painting.draw_text",
+        lambda _painter, place, text, _ink, *, bold=False: drawn.append((place.x(), lettering(bold=bold).width(text))),
+    )
+    chart.show_forecast(forecast(wide), us.method.targets)
+    drawn.clear()
+    chart.grab()
+    assert drawn
+    area = chart.canvas.area
+    outside = [place for place in drawn if not area.left() <= place[0] <= sum(place) <= area.right()]
+    assert outside == []
