@@ -296,7 +296,8 @@ def build_polytope(
             if rows > before:
                 for other in range(index + 1, classes):
                     if leader[other] == index:
-                        row_of[margin * classes + other] = line
+                        for child in range(children):
+                            row_of[margin * classes + other, child] = line[child]
     return allocate_polytope(
         count, grouping.class_of_column, barrier, row_of, lower[:rows], upper[:rows]
     ), contradiction

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from phexplore.optimize.compiled import kernel
+from phexplore.optimize.compiled import inlined_kernel, kernel
 from phexplore.optimize.faces import settle
 from phexplore.optimize.marginals import Floats, Forest, add_up, gradient
 from phexplore.optimize.polytope import Polytope, fill_simplex, project
@@ -147,7 +147,7 @@ def copy_rows(source: Floats, target: Floats, rows: int) -> None:
             new[child] = old[child]
 
 
-@kernel
+@inlined_kernel
 def set_metric(objective: Objective, columns: int, polytope: Polytope) -> float:
     """Fill the inverse metric; return the strong convexity of the objective in it, 0 if some count has no weight."""
     modulus = 1.0
@@ -161,7 +161,7 @@ def set_metric(objective: Objective, columns: int, polytope: Polytope) -> float:
     return modulus
 
 
-@kernel
+@inlined_kernel
 def step_ahead(
     point: Floats,
     objective: Objective,
@@ -203,7 +203,7 @@ def step_ahead(
     return largest, uphill, changes, violation, newton
 
 
-@kernel
+@inlined_kernel
 def descend_together(
     point: Floats,
     objective: Objective,

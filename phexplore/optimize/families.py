@@ -16,7 +16,7 @@ from phexplore.optimize.bounds import (
     group_support,
     padded,
 )
-from phexplore.optimize.compiled import kernel
+from phexplore.optimize.compiled import inlined_kernel, kernel
 from phexplore.optimize.descent import Objective, descend_by_column, descend_together
 from phexplore.optimize.marginals import (
     Floats,
@@ -106,7 +106,7 @@ def solve_families(
             tag = solve_family(tables, families, settings, family, stamp, place, tag, target, outcome)
 
 
-@kernel
+@inlined_kernel
 def solve_family(
     tables: Tables,
     families: Families,
@@ -184,7 +184,7 @@ def solve_family(
     return tag
 
 
-@kernel
+@inlined_kernel
 def start_from(
     flow: Floats, flow_of_cell: Ints, grouping: Grouping, cells: npt.NDArray[np.int32], counts: Ints
 ) -> Floats:
@@ -212,7 +212,7 @@ def start_from(
     return start
 
 
-@kernel
+@inlined_kernel
 def solve_stage(
     tables: Tables,
     families: Families,
@@ -275,7 +275,7 @@ def solve_stage(
     return point, True, violation
 
 
-@kernel
+@inlined_kernel
 def measure(
     families: Families,
     family: int,
@@ -318,7 +318,7 @@ def measure(
     )
 
 
-@kernel
+@inlined_kernel
 def spread(point: Floats, objective: Objective, closed: bool, polytope: Polytope) -> None:
     """Fill a first point without earlier pass: each column in proportion to what the children were measured to have."""
     for column in range(point.shape[0]):
@@ -338,7 +338,7 @@ def spread(point: Floats, objective: Objective, closed: bool, polytope: Polytope
                 values[child] *= factor
 
 
-@kernel
+@inlined_kernel
 def minimise(
     point: Floats,
     objective: Objective,
@@ -422,7 +422,7 @@ def add_classes(point: Floats, polytope: Polytope) -> None:
             total[child] += point[column, child]
 
 
-@kernel
+@inlined_kernel
 def hold_answers(tables: Tables, stage: int, grouping: Grouping, point: Floats, held: Floats) -> None:
     """Keep the answers that later passes hold."""
     for hold in range(tables.stage_holds[stage], tables.stage_holds[stage + 1]):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from phexplore.optimize.bounds import ENDLESS
-from phexplore.optimize.compiled import kernel
+from phexplore.optimize.compiled import inlined_kernel, kernel
 from phexplore.optimize.marginals import Floats, Ints
 from phexplore.optimize.network_simplex import (
     ARC,
@@ -347,7 +347,7 @@ def choose(
             break
 
 
-@kernel
+@inlined_kernel
 def improve(
     high_times: Ints,
     low_times: Ints,
@@ -371,9 +371,7 @@ def improve(
     for leaf in range(size):
         sources = max(sources, leaves.source[leaf] + 1)
     root = nodes + sources
-    pieces = nodes * 3
-    for answer in range(count):
-        pieces += 4  # at most four more break points per answer, folded ones included
+    pieces = nodes * 3 + count * 4  # four break points cut five stretches; those of folded answers add up
     arcs = np.empty((size + sources + pieces, ARC_FIELDS), np.int64)
     tree = np.empty((root + 1, TREE_FIELDS), np.int64)
     for node in range(root + 1):

@@ -14,12 +14,16 @@ import numpy as np
 import numpy.typing as npt
 
 from phexplore.optimize.bounds import ENDLESS, Families
-from phexplore.optimize.compiled import kernel
+from phexplore.optimize.compiled import inlined_kernel, kernel
 from phexplore.optimize.marginals import Floats, Ints
 from phexplore.optimize.raising import Answers, Leaves, raise_leaves
 
 ROUNDED, UNROUNDED = 0, 1
 """What became of a family: rounded; no rounding of its estimates meets the bounds."""
+
+
+LARGEST = 1e15
+"""Above this a double holds no fraction of a person worth rounding."""
 
 
 class Chain(NamedTuple):
@@ -80,7 +84,7 @@ def round_families(
         pivots[family] = count
 
 
-@kernel
+@inlined_kernel
 def round_family(
     chain: Chain, families: Families, rounding: Rounding, family: int, estimate: Floats, result: Ints
 ) -> tuple[bool, int]:
@@ -91,11 +95,15 @@ def round_family(
     fixed_up = np.zeros((children, cells), np.int64)
     free = np.zeros(cells, np.int64)
     left = np.zeros(cells, np.int64)
+    possible = True
     for cell in range(cells):
         left[cell] = families.counts[first_cell + cell] if rounding.closed else 0
     for child in range(children):
         for cell in range(cells):
             value = estimate[child, cell]
+            if not -rounding.snap < value < LARGEST:  # negative, not a number, or too large
+                possible = False
+                value = 0.0
             nearest = np.rint(value)
             whole = nearest if abs(value - nearest) < rounding.snap else np.floor(value)
             result[child, cell] = int(whole)
@@ -103,7 +111,6 @@ def round_family(
             if value > whole and value - whole >= rounding.snap:
                 fraction[child, cell] = value - whole
                 free[cell] += 1
-    possible = True
     leaves = 0
     for cell in range(cells):
         if not rounding.closed:
