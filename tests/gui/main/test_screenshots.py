@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from phexplore.gui.main.navigation import AREAS
+
+
+@pytest.mark.slow
+def test_that_every_view_is_drawn_in_both_themes(tmp_path) -> None:
+    code = (
+        "import sys; from pathlib import Path\n"
+        "from phexplore.gui.main.screenshots import take_screenshots\n"
+        f"print(*take_screenshots(Path({str(tmp_path)!r}), with_run=False), sep='\\n')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=280)
+    assert done.returncode == 0, done.stderr
+    names = {f"{area.name.lower()}-{theme}.png" for area in AREAS for theme in ("light", "dark")}
+    assert {file.name for file in tmp_path.iterdir()} == names
+    sizes = [file.stat().st_size for file in tmp_path.iterdir()]
+    assert min(sizes) > 10_000
