@@ -16,7 +16,7 @@ from phexplore.accuracy.forecast import Forecast
 from phexplore.gui.binding.wording import people
 from phexplore.gui.charts.canvas import Canvas, Pixels, log_axis
 from phexplore.gui.charts.frame import ChartFrame
-from phexplore.gui.charts.margin_painting import REACH, MarginPainter, margin_pixel, number_words
+from phexplore.gui.charts.margin_painting import REACH, MarginPainter, margin_pixel
 from phexplore.gui.charts.margin_rows import (
     MarginRow,
     margin_numbers,
@@ -31,10 +31,10 @@ from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.lettering import lettering
 from phexplore.model.keys import QueryKey, TableId
 
-_LABEL_STEP = 40
-"""Room for the numbers beside the dots grows in steps of so many pixels, so that the axis stays while numbers change."""
-_MOST_LABEL_PART = 0.5
-"""Most of the width that is kept free for them."""
+_LABEL_SAMPLE = "1,000"
+"""A number as wide as most beside the dots: room for it is kept at the right end; wider ones go left of their dots."""
+_MOST_LABEL_PART = 0.3
+"""Most of the width that is kept free for it."""
 
 TEACHING = (
     "Margins of error appear here as soon as a level is published: give it a target or a budget in the table, "
@@ -321,9 +321,7 @@ class MarginChart(ChartFrame):
         values += [row.baseline for row in self._rows if row.baseline is not None]
         seen = [value for value in values if value >= 0.5] or [1.0, 100.0]
         low, high = log_people(nice_at_most(min(seen) * 0.9)), log_people(nice_at_least(max(seen) * 1.1))
-        letters = lettering(bold=True)
-        words = max(letters.width(number_words(row)) for row in self._rows) + 2 * REACH
-        room = min(math.ceil(words / _LABEL_STEP) * _LABEL_STEP, _MOST_LABEL_PART * width)
+        room = min(lettering(bold=True).width(_LABEL_SAMPLE) + REACH, _MOST_LABEL_PART * width)
         return low, low + max(high - low, 0.5) * width / (width - room)
 
     def _draw_backgrounds(self, painter: QPainter, pixels: Pixels, colours: Colours) -> None:

@@ -73,8 +73,7 @@ class MarginPainter:
         text, ink = self._number(row)
         marks = [mark for mark in (baseline, target) if mark is not None]
         width = lettering(bold=chosen).width(text)
-        # What the axis leaves no room for is moved in: a number cut off at its end would be another number.
-        left = min(_beside(x, marks, width, self._edge), self._pixels.area.right() - width - 1)
+        left = _beside(x, marks, width, (self._edge, self._pixels.area.right() - 1))
         draw_text(self._painter, QPointF(left, y), text, ink, bold=chosen)
 
     def _x(self, people_count: float) -> float:
@@ -130,11 +129,20 @@ class MarginPainter:
         return number_words(row), self._colours.attention if row.standing is Standing.MISSED else self._colours.text
 
 
-def _beside(dot: float, marks: Sequence[float], width: float, left: float) -> float:
-    """Return where the number of a dot starts: right of it, or left where a mark or its line is in the way."""
+def _beside(dot: float, marks: Sequence[float], width: float, room: tuple[float, float]) -> float:
+    """Return where the number of a dot starts: right of it, or left where a mark, its line or the edge is in the way.
+
+    Where neither side has room it lies over the line, inside the picture: cut off it would be another number.
+    """
     in_the_way = [mark for mark in marks if mark > dot + DOT]
-    if not in_the_way:
-        return dot + REACH
-    if dot - REACH - width > left and all(mark > dot - DOT for mark in marks):
-        return dot - REACH - width
-    return max(in_the_way) + REACH
+    first, last = room
+    right = max([dot, *in_the_way]) + REACH
+    if not in_the_way and right + width <= last:
+        return right
+    left = dot - REACH - width
+    if left > first and all(mark > dot - DOT for mark in marks):
+        return left
+    if right + width <= last:
+        return right
+    beyond = min([dot, *marks]) - REACH - width
+    return beyond if beyond > first else max(last - width, first)

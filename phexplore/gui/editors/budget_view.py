@@ -40,7 +40,7 @@ _SAMPLES = {
     Column.MARGIN_PAPER: "1,000.0",
     Column.BUDGET: "0.000000",
     Column.BOUNDED: "0.000000",
-    Column.SHARE: "99.9 %",
+    Column.SHARE: "< 0.1 %",
     Column.MARGIN_CHANGE: "+999",
     Column.BUDGET_CHANGE: "+0.000000",
     Column.LOCK: "Lock",
