@@ -13,6 +13,9 @@ from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
 from phexplore.gui.widgets.labels import Text, line
 from phexplore.model.workbook import activate, compare_with
 
+_LETTERS = 10
+"""Least width of a chooser; at normal text size it takes more, at twice the size the window still fits a small screen."""
+
 
 class HeaderBar(QFrame):
     """Choosers commit one step; buttons trigger the actions of the table."""
@@ -21,10 +24,10 @@ class HeaderBar(QFrame):
         super().__init__()
         self._session = session
         self.setProperty("look", "bar")
-        self.scenario = Chooser("Scenario", tip="The scenario being edited", letters=26)
+        self.scenario = Chooser("Scenario", tip="The scenario being edited", letters=_LETTERS)
         self.scenario.setProperty("look", "title")
         self.scenario.currentIndexChanged.connect(self._activate)
-        self.reference = Chooser("Compared with", tip="What figures are compared with", letters=33)
+        self.reference = Chooser("Compared with", tip="What figures are compared with", letters=_LETTERS)
         self.reference.currentIndexChanged.connect(self._compare)
         self._state = Text(look="muted")
         self.undo = _button(undo, "undo", "Undo")
@@ -37,12 +40,12 @@ class HeaderBar(QFrame):
         row = QHBoxLayout(self)
         row.setContentsMargins(MARGIN, GRID, MARGIN, GRID)
         row.setSpacing(GRID)
-        row.addLayout(_captioned("Scenario", self.scenario))
+        row.addLayout(_captioned("Scenario", self.scenario), 3)
         row.addSpacing(GRID)
-        row.addLayout(_captioned("Compared with", self.reference))
+        row.addLayout(_captioned("Compared with", self.reference), 3)
         row.addSpacing(GRID)
         row.addWidget(self._state, 0, Qt.AlignmentFlag.AlignBottom)
-        row.addStretch(1)
+        row.addStretch(2)
         for widget in (self.undo, self.redo, line(vertical=True), self.run, self.export):
             row.addWidget(widget, 0, Qt.AlignmentFlag.AlignVCenter)
         session.settled.connect(self._refresh)
