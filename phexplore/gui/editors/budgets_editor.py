@@ -16,6 +16,7 @@ from phexplore.gui.editors.row_panel import RowPanel
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton
 from phexplore.gui.widgets.empty_place import EmptyPlace
+from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import Text, line
 from phexplore.model.edits import set_lock
 from phexplore.model.keys import LEVELS, QueryKey
@@ -127,14 +128,12 @@ class BudgetsEditor(QWidget):
             bordered=True,
         )
         self.side_by_side.toggled.connect(self._show_conventions)
+        parts = FlowRow(self.search, self.tables, self.levels, self.subsets, self._count, gap=GRID)
         bar = QHBoxLayout()
         bar.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
         bar.setSpacing(GRID)
-        for widget in (self.search, self.tables, self.levels, self.subsets):
-            bar.addWidget(widget)
-        bar.addWidget(self._count)
-        bar.addStretch(1)
-        bar.addWidget(self.side_by_side)
+        bar.addWidget(parts, 1)
+        bar.addWidget(self.side_by_side, 0, Qt.AlignmentFlag.AlignTop)
         return bar
 
     def _make_menu(self) -> None:

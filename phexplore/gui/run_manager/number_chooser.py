@@ -7,7 +7,6 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from phexplore.catalog.tables import tables
 from phexplore.gui.charts.controls import field_label
-from phexplore.gui.run_manager.flow import FlowRow
 from phexplore.gui.run_manager.result_choices import (
     Choices,
     ResultChoice,
@@ -18,6 +17,7 @@ from phexplore.gui.run_manager.result_choices import (
 )
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import Chooser
+from phexplore.gui.widgets.flow import FlowRow
 from phexplore.model.keys import QueryKey
 
 _SHOWN = {

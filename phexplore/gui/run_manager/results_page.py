@@ -145,8 +145,8 @@ class ResultsPage(QWidget):
     # Building
 
     def _make_widgets(self) -> None:
-        self.run = Chooser("Run", letters=24)
-        self.other = Chooser("Compared with", letters=16)
+        self.run = Chooser("Run", letters=10)
+        self.other = Chooser("Compared with", letters=10)
         self.export = QToolButton()
         self.export.setText("Export…")
         self.export.setAccessibleName("Export the run")

@@ -6,7 +6,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QProgressBar, QVBoxLayout, QWidget
 
-from phexplore.gui.run_manager.flow import FlowRow
 from phexplore.gui.run_manager.run_rows import (
     RunAction,
     RunRow,
@@ -20,6 +19,7 @@ from phexplore.gui.run_manager.run_rows import (
 from phexplore.gui.run_manager.runs_table import progress_words
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import TextButton
+from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import Text
 from phexplore.runs.states import RunState
 

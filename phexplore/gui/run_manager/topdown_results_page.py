@@ -17,7 +17,6 @@ from phexplore.gui.charts.topdown_histogram_chart import TopDownHistogramChart
 from phexplore.gui.charts.topdown_map_chart import TopDownMapChart
 from phexplore.gui.charts.topdown_row_chart import TopDownRowChart
 from phexplore.gui.run_manager.chart_tabs import ChartTabs
-from phexplore.gui.run_manager.flow import FlowRow
 from phexplore.gui.run_manager.result_service import ResultService
 from phexplore.gui.run_manager.results_page import run_words, show_tile
 from phexplore.gui.run_manager.run_desk import RunDesk
@@ -56,6 +55,7 @@ from phexplore.gui.run_manager.topdown_results import (
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.empty_place import EmptyPlace
+from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.tile import Tile
 from phexplore.model.topdown import TopDown
@@ -167,7 +167,7 @@ class TopDownResultsPage(QWidget):
     # Building
 
     def _make_widgets(self) -> None:
-        self.run = Chooser("Run", letters=24)
+        self.run = Chooser("Run", letters=10)
         self.level = Chooser("Level")
         self.query = Chooser("Query group", letters=18)
         self.sizes = Chooser("Size of the units")

@@ -14,6 +14,8 @@ from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.labels import Text
 
 _WIDTH = 46 * GRID
+_WIDEST = 60 * GRID
+"""Of the sentence at large text sizes: the window must still fit a small screen."""
 
 
 class EmptyPlace(QWidget):
@@ -65,5 +67,5 @@ class EmptyPlace(QWidget):
     def _restyle(self) -> None:
         self._picture.setPixmap(pixmap(self._symbol, appearance().colours.ghost, 6 * GRID))
         # A centred label does not ask for the height its lines need; the width is fixed, so the height is known.
-        width = _WIDTH * appearance().scale // 100
+        width = min(_WIDTH * appearance().scale // 100, _WIDEST)
         self._sentence.setFixedSize(width, self._sentence.heightForWidth(width))

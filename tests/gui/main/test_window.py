@@ -219,6 +219,8 @@ def test_that_the_window_fits_at_double_text_size(window) -> None:
     appearance().set_scale(200)
     for area in AREAS:
         _visit(window, area)
+        QApplication.processEvents()
+        assert window.minimumSizeHint().width() <= 1280, area
     assert window.headline.tiles[0].isVisible()
 
 

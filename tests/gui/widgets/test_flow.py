@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtWidgets import QPushButton
 
-from phexplore.gui.run_manager.flow import FlowRow
+from phexplore.gui.widgets.flow import FlowRow
 
 
 @pytest.fixture
