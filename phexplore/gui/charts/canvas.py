@@ -34,6 +34,8 @@ from phexplore.gui.theme.metrics import HALF
 
 __all__ = ["Canvas", "Draw", "Handler", "Pixels", "log_axis"]
 
+LEAST_WIDTH, LEAST_HEIGHT = 240, 140
+"""In pixels; the height at normal text size."""
 _MOST_PARTS = 6
 """Exposed parts that are painted one by one; more are painted as one."""
 
@@ -88,7 +90,7 @@ class Canvas(QWidget):
         for axis in (self.bottom_axis, self._left):
             axis.attach(self._repaint)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setMinimumSize(240, 140)
+        self._fit_text()
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
 
     @property
@@ -158,6 +160,7 @@ class Canvas(QWidget):
 
     def recolour(self, _colours: Colours) -> None:
         """Use the colours and the text size of the theme."""
+        self._fit_text()
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -234,6 +237,9 @@ class Canvas(QWidget):
         painter.save()
         self._paint(painter, QRectF(self.rect()))
         painter.restore()
+
+    def _fit_text(self) -> None:
+        self.setMinimumSize(LEAST_WIDTH, LEAST_HEIGHT * appearance().scale // 100)
 
     def _repaint(self) -> None:
         self.update()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction, QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
@@ -21,6 +21,7 @@ from phexplore.gui.binding.inspection import (
 )
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.wording import people
+from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser
 from phexplore.gui.widgets.compact_list import CompactList
@@ -97,6 +98,7 @@ class Inspector(QScrollArea):
         self.history = CompactList("Steps that changed this query")
         self.history.chosen.connect(self._go_to_step)
         self._lay_out()
+        appearance().changed.connect(self.updateGeometry)
         self._is_stale = False
         # At most once per frame: the cursor runs through many rows when a key is held down.
         self._frames = Coalesced(self)
@@ -104,6 +106,12 @@ class Inspector(QScrollArea):
         session.settled.connect(self._refresh_if_seen)
         session.selected.connect(self._frames.request)
         self._refresh()
+
+    def minimumSizeHint(self) -> QSize:
+        """Return a width at which nothing is cut off at the right: there is no horizontal scroll bar."""
+        content = self.widget()
+        least = content.minimumSizeHint().width() if content is not None else 0
+        return QSize(max(32 * GRID, least + self.verticalScrollBar().sizeHint().width()), 20 * GRID)
 
     def refresh_now(self) -> None:
         """Show the current state without waiting for the end of the frame."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QBoxLayout, QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from phexplore.accuracy.solving import edit_margin
 from phexplore.gui.binding.session import Session
@@ -15,8 +15,14 @@ from phexplore.gui.charts.frame import ChartFrame
 from phexplore.gui.charts.margin_chart import MarginChart
 from phexplore.gui.charts.share_chart import PrivacyShareChart
 from phexplore.gui.editors.changes_panel import ChangesPanel
+from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.model.keys import QueryKey
+
+_COLUMN = 46 * GRID
+"""Least width of a picture beside another at normal text size."""
+_STACKED_CHART, _STACKED_LIST = 36 * GRID, 18 * GRID
+"""Heights where the pictures stand below each other."""
 
 
 class LivePage(QWidget):
@@ -141,7 +147,16 @@ class OverviewPage(LivePage):
         self.changes.refresh()
 
     def _lay_out(self) -> None:
-        row = QHBoxLayout(self)
+        place = QScrollArea(self)
+        place.setWidgetResizable(True)
+        place.setFrameShape(QFrame.Shape.NoFrame)
+        place.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        place.setAccessibleName("Overview")
+        around = QVBoxLayout(self)
+        around.setContentsMargins(0, 0, 0, 0)
+        around.addWidget(place)
+        content = QWidget(place)
+        self._columns = row = QBoxLayout(QBoxLayout.Direction.LeftToRight, content)
         row.setContentsMargins(MARGIN, GRID, MARGIN, GRID)
         row.setSpacing(GRID)
         for upper, lower, heights in (
@@ -153,6 +168,22 @@ class OverviewPage(LivePage):
             column.addWidget(upper, heights[0])
             column.addWidget(lower, heights[1])
             row.addLayout(column, 1)
+        place.setWidget(content)
+        appearance().changed.connect(self._fit)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self, _colours: object = None) -> None:
+        """Put the pictures below each other where two beside each other would be too narrow for the text size."""
+        scale = appearance().scale
+        is_narrow = self.width() < 2 * _COLUMN * scale // 100
+        directions = QBoxLayout.Direction
+        self._columns.setDirection(directions.TopToBottom if is_narrow else directions.LeftToRight)
+        for widget in (*self.charts, self.changes):
+            height = _STACKED_CHART if widget is not self.changes else _STACKED_LIST
+            widget.setMinimumHeight(height * scale // 100 if is_narrow else 0)
 
 
 def show_margins(chart: MarginChart, session: Session) -> None:

@@ -378,7 +378,6 @@ class MainWindow(QMainWindow):
         self._splitter.addWidget(self.inspector)
         self._splitter.setStretchFactor(0, 1)
         self._splitter.setSizes([DEFAULT_SIZE.width() - INSPECTOR_WIDTH, INSPECTOR_WIDTH])
-        self.inspector.setMinimumWidth(32 * GRID)
         middle = QHBoxLayout()
         middle.setSpacing(0)
         middle.addWidget(self.navigation)

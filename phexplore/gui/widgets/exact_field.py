@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
+from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.labels import Text
 
@@ -77,8 +78,6 @@ class ExactField(QWidget):
         self._take = take
         self._value = ""
         self.line = ExactLine(name)
-        self.line.setMinimumWidth(width // 2)
-        self.line.setMaximumWidth(width * 2)
         self._width = width
         self._reason = Text(look="refused", wrap=True, relative=0.92)
         self._reason.hide()
@@ -97,6 +96,8 @@ class ExactField(QWidget):
         self.setFocusProxy(self.line)
         self.line.offered.connect(self._offer)
         self.line.restored.connect(self._restore)
+        appearance().changed.connect(self._fit)
+        self._fit()
 
     @property
     def reason(self) -> str:
@@ -114,12 +115,21 @@ class ExactField(QWidget):
         self._show(self._value)
 
     def sizeHint(self) -> QSize:
-        return QSize(self._width, super().sizeHint().height())
+        return QSize(self._scaled(), super().sizeHint().height())
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.EnabledChange and not self.isEnabled():
             self._restore()
+
+    def _scaled(self) -> int:
+        return self._width * appearance().scale // 100
+
+    def _fit(self) -> None:
+        """Follow the text size: a number cut off at its start would be another number."""
+        self.line.setMinimumWidth(self._scaled() * 3 // 4)
+        self.line.setMaximumWidth(self._scaled() * 2)
+        self.updateGeometry()
 
     def _offer(self, text: str) -> None:
         if text.strip() == self._value:

@@ -224,6 +224,17 @@ def test_that_the_window_fits_at_double_text_size(window) -> None:
     assert window.headline.tiles[0].isVisible()
 
 
+@pytest.mark.parametrize("percent", [100, 150, 200])
+def test_that_a_number_in_a_field_is_not_cut_at_any_text_size(window, query, percent) -> None:
+    window.session.select(query)
+    _visit(window, Area.BUDGETS)
+    appearance().set_scale(percent)
+    QApplication.processEvents()
+    line = window.budgets.panel.budget_field.line
+    assert line.text() == "1.325952"
+    assert line.fontMetrics().horizontalAdvance(line.text()) < line.contentsRect().width() - 16
+
+
 def test_that_a_scenario_without_a_reference_shows_every_area(qtbot, us, settings, tmp_path) -> None:
     lone = MainWindow(Project.new(Workbook((us,), us.name)), settings, tmp_path / "runs")
     qtbot.addWidget(lone, before_close_func=lambda w: setattr(w, "_leaves_without_asking", True))
