@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -186,6 +187,17 @@ class MainWindow(QMainWindow):
         from phexplore.gui.dialogs.sum_dialog import SumDialog
 
         SumDialog(self, self.phsafe).show()
+
+    def show_palette(self) -> None:
+        """Open the list of everything that can be done, and of every row of the budget table."""
+        from phexplore.gui.main.palette import Offer, Palette, offers_of
+
+        table = self.actions_table
+        offers = offers_of(list(table.entries.values()), dict(MENUS), lambda name: table[name].trigger())
+        if not self.is_topdown:
+            for query in self.phsafe.scenario.phsafe.budgets:
+                offers.append(Offer(f"Go to {query.title}", "", partial(self.show_query, query)))
+        Palette(self, offers).open()
 
     def show_query(self, query: QueryKey) -> None:
         """Go to the row of a query."""
