@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -98,25 +97,51 @@ def forecast_topdown(method: TopDown, conventions: Conventions) -> TopDownForeca
     Raises:
         PhexploreError: the schema or a query is unknown.
     """
-    # One division per share instead of one per figure: fractions are what an edit waits for.
-    parts = {key: method.level_shares[key.level] * share for key, share in method.query_shares.items()}
-    budgets = {key: method.total * part for key, part in parts.items()}
-    entries = tuple(_entry(method, key, parts[key], budgets[key], conventions) for key in method.query_shares)
+    entries = _entries(method, conventions)
     return TopDownForecast(
         conventions,
         method.framework,
         method.total,
         _epsilons(method.framework, method.total, conventions),
         entries,
-        _per_attribute(method, budgets),
+        _per_attribute(method, entries),
         _block_within(method),
     )
 
 
-def _entry(
-    method: TopDown, key: LevelQuery, share_of_total: Fraction, budget: Fraction, conventions: Conventions
-) -> LevelQueryForecast:
-    share = method.query_shares[key]
+_NEWEST: list[tuple[TopDown, Conventions, tuple[LevelQueryForecast, ...]]] = []
+"""The last parameters and their figures: an edit changes a few of a hundred shares, and the others stay the same objects."""
+
+
+def _entries(method: TopDown, conventions: Conventions) -> tuple[LevelQueryForecast, ...]:
+    """Return the figures of all query groups; those whose shares are the very objects of the last call are taken over.
+
+    Comparing identities costs nothing, and hashing the fractions of a whole scenario costs as much as its figures.
+    """
+    before, agreed, known = _NEWEST[0] if _NEWEST else (method, conventions, ())
+    kept: dict[LevelQuery, LevelQueryForecast] = {}
+    if agreed is conventions and before.total is method.total and _alike(before, method):
+        kept = {
+            entry.key: entry
+            for entry in known
+            if method.query_shares.get(entry.key) is entry.share
+            and method.level_shares.get(entry.key.level) is before.level_shares.get(entry.key.level)
+        }
+    entries = tuple(
+        kept[key] if key in kept else _entry(method, key, share, conventions)
+        for key, share in method.query_shares.items()
+    )
+    _NEWEST[:] = [(method, conventions, entries)]
+    return entries
+
+
+def _alike(before: TopDown, after: TopDown) -> bool:
+    return before.schema == after.schema and before.framework is after.framework and before.levels == after.levels
+
+
+def _entry(method: TopDown, key: LevelQuery, share: Fraction, conventions: Conventions) -> LevelQueryForecast:
+    share_of_total = method.level_shares[key.level] * share
+    budget = method.total * share_of_total
     cells = query_of(method.schema, key.query).answers
     if budget == 0:
         return LevelQueryForecast(key, cells, share, share_of_total, budget, None, None, None, None)
@@ -156,12 +181,12 @@ def _loss(framework: PrivacyFramework, name: str, rho: Fraction) -> SemanticLoss
     return SemanticLoss(name, rho, epsilon(rho, HEADLINE_DELTA, Conversion.ZCDP_OPTIMAL_ALPHA))
 
 
-def _per_attribute(method: TopDown, budgets: Mapping[LevelQuery, Fraction]) -> tuple[SemanticLoss, ...]:
+def _per_attribute(method: TopDown, entries: tuple[LevelQueryForecast, ...]) -> tuple[SemanticLoss, ...]:
     """Return the loss per attribute: only queries that distinguish at least two of its levels tell anything about it."""
     spent: dict[str, Fraction] = {}
-    for key, budget in budgets.items():
-        for name in _told_apart(method.schema, key.query):
-            spent[name] = spent.get(name, Fraction(0)) + budget
+    for entry in entries:
+        for name in _told_apart(method.schema, entry.key.query):
+            spent[name] = spent.get(name, Fraction(0)) + entry.budget
     return tuple(
         _loss(method.framework, attribute.name, spent.get(attribute.name, Fraction(0)))
         for attribute in load_schema(method.schema).attributes

@@ -86,7 +86,7 @@ class TopDown:
         if self.total <= 0:
             raise ValueError(f"the total budget is positive, got {self.total}")
         for key, share in (*self.level_shares.items(), *self.query_shares.items()):
-            if not 0 <= share <= 1:
+            if not 0 <= share.numerator <= share.denominator:  # whole numbers: an edit checks a hundred shares
                 raise ValueError(f"the share of {key} lies between 0 and 1, got {share}")
         for name in ("level_shares", "query_shares", "passes", "invariants", "constraints"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))

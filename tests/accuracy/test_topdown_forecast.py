@@ -1,14 +1,20 @@
 from __future__ import annotations
 
+import random
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
+from phexplore.accuracy import topdown_forecast
 from phexplore.accuracy.topdown_forecast import forecast_topdown, joint_release, query_of
+from phexplore.catalog.presets import preset
 from phexplore.catalog.topdown_presets import topdown_entries
 from phexplore.model.conventions import Conventions, Conversion
+from phexplore.model.edits import set_conventions
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.topdown import LevelQuery
+from phexplore.model.topdown_edits import set_level_share, set_query_share, set_total
 
 CERTIFICATES = {
     "pl94-2020-persons-us": (17.1435507, [2.93, 9.38, 11.70, 13.05, 16.89], [7.24, 7.57, 10.04, 10.08]),
@@ -88,3 +94,24 @@ def test_that_an_edit_of_one_share_leaves_the_others_as_they_were():
     method = topdown_entries()["pl94-2020-persons-us"].method
     before, after = forecast_topdown(method, Conventions()), forecast_topdown(method, Conventions())
     assert all(a.margins is b.margins for a, b in zip(before.entries, after.entries, strict=True))
+
+
+def test_that_figures_taken_over_from_the_last_edit_equal_fresh_ones():
+    scenario = preset("pl94-2020-persons-us").scenario
+    rng = random.Random(5)
+    for _ in range(60):
+        method = scenario.topdown
+        match rng.randrange(4):
+            case 0:
+                key = rng.choice(list(method.query_shares))
+                scenario = set_query_share(scenario, key, Fraction(rng.randrange(1, 900), 1000))
+            case 1:
+                scenario = set_level_share(scenario, rng.choice(method.levels), Fraction(rng.randrange(1, 900), 1000))
+            case 2:
+                scenario = set_total(scenario, Fraction(rng.randrange(1, 90), 7))
+            case _:
+                step = rng.choice([Fraction(9, 10), Fraction(19, 20)])
+                scenario = set_conventions(scenario, replace(scenario.conventions, confidence=step))
+        found = forecast_topdown(scenario.topdown, scenario.conventions)
+        topdown_forecast._NEWEST.clear()
+        assert found == forecast_topdown(scenario.topdown, scenario.conventions)

@@ -6,6 +6,7 @@ import enum
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from phexplore.accuracy.topdown_forecast import LevelQueryForecast, query_of
 from phexplore.accuracy.topdown_solving import level_share_for_budget, share_for_budget, share_for_margin
@@ -86,17 +87,23 @@ class ShareCell:
     @property
     def is_changed(self) -> bool:
         """Whether the reference has another share."""
-        return self.before is not None and self.share is not None and self.before != self.share
+        if self.before is None or self.share is None or self.before is self.share:
+            return False
+        return self.before != self.share
 
 
 def query_rows(method: TopDown) -> tuple[str, ...]:
     """Return the query groups of the table: those of the schema's catalogue first, then others that are measured."""
-    measured = dict.fromkeys(key.query for key in method.query_shares)
+    return _ordered(method.schema, tuple(dict.fromkeys(key.query for key in method.query_shares)))
+
+
+@lru_cache(maxsize=64)
+def _ordered(schema: str, measured: tuple[str, ...]) -> tuple[str, ...]:
     try:
-        offered = [query.name for query in catalogue(load_schema(method.schema))]
+        offered = [query.name for query in catalogue(load_schema(schema))]
     except PhexploreError:
         offered = []
-    spelled = {_canonical(method.schema, name): name for name in measured}
+    spelled = {_canonical(schema, name): name for name in measured}
     ordered = [spelled.pop(name) for name in offered if name in spelled]
     return (*ordered, *(name for name in measured if name in spelled.values()))
 

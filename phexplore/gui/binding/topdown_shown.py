@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from phexplore.accuracy.check import check
 from phexplore.accuracy.topdown_forecast import (
     JointRelease,
     LevelQueryForecast,
@@ -17,7 +16,6 @@ from phexplore.gui.binding.shown import Shown
 from phexplore.model.issues import Issue
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery, TopDown
-from phexplore.model.workbook import Workbook
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,16 +43,22 @@ class TopDownShown:
     """One version of a project whose active scenario is TopDown. Compared by identity: there is one per version.
 
     Attributes:
-        workbook: all scenarios.
-        scenario: the active one.
-        figures: its forecast.
+        whole: the version as all systems see it.
         reference: what it is compared with, None for nothing.
     """
 
-    workbook: Workbook
-    scenario: Scenario
-    figures: TopDownForecast
+    whole: Shown
     reference: TopDownReference | None
+
+    @property
+    def scenario(self) -> Scenario:
+        """The active scenario."""
+        return self.whole.scenario
+
+    @property
+    def figures(self) -> TopDownForecast:
+        """Its forecast."""
+        return self.whole.topdown
 
     @property
     def method(self) -> TopDown:
@@ -66,10 +70,10 @@ class TopDownShown:
         """The figures by level and query."""
         return {entry.key: entry for entry in self.figures.entries}
 
-    @cached_property
+    @property
     def issues(self) -> tuple[Issue, ...]:
         """What is wrong with the scenario, errors first."""
-        return tuple(check(self.scenario))
+        return self.whole.issues
 
     @property
     def origin(self) -> Preset | None:
@@ -110,4 +114,4 @@ def topdown_shown(whole: Shown, before: TopDownShown | None = None) -> TopDownSh
         found = None
     elif found is None or found.scenario is not reference.scenario or found.title != reference.title:
         found = TopDownReference(reference.title, reference.scenario, reference.topdown)
-    return TopDownShown(whole.workbook, whole.scenario, whole.topdown, found)
+    return TopDownShown(whole, found)

@@ -237,10 +237,19 @@ class ShareTable(QAbstractTableModel):
             self.endResetModel()
             return
         was, self._shown = self._shown, after
+        refused = set()
         if after.method is not was.method:
+            refused = {key.level if isinstance(key, LevelQuery) else key for key in self._refusals}
             self._refusals.clear()
-        # One share moves its whole column, and the shares of all: with 80 cells nothing is gained by telling them apart.
-        self._announce_all()
+        changed = [
+            number
+            for number, level in enumerate(self.levels)
+            if level in refused or _has_changed(level, was, after)
+        ]
+        self._looks = {place: look for place, look in self._looks.items() if place[1] - NAME_COLUMNS not in changed}
+        if changed:
+            first, last = changed[0] + NAME_COLUMNS, changed[-1] + NAME_COLUMNS
+            self.dataChanged.emit(self.index(0, first), self.index(self.rowCount() - 1, last))
 
     def _on_appearance(self) -> None:
         self._announce_all()
@@ -332,6 +341,26 @@ class ShareTable(QAbstractTableModel):
         words = f"{refusal.text}, refused: {refusal.reason}" if refusal else self._words(row, column)
         locked = ", locked" if cell.is_locked else ""
         return f"{where}, {heading(self._quantity, self._shown)}: {words}{locked}"
+
+
+def _has_changed(level: str, was: TopDownShown, now: TopDownShown) -> bool:
+    """Return whether a column may look different: a share moves its column, total and reference move them all."""
+    before, after = was.method, now.method
+    same = (
+        before.total is after.total
+        and before.framework is after.framework
+        and was.reference is now.reference
+        and was.scenario.conventions is now.scenario.conventions
+        and before.level_shares[level] is after.level_shares[level]
+        and before.locked_levels == after.locked_levels
+        and before.locked_queries == after.locked_queries
+    )
+    if not same:
+        return True
+    mine = [key for key in after.query_shares if key.level == level]
+    return len(mine) != len(before.queries_at(level)) or any(
+        before.query_shares.get(key) is not after.query_shares[key] for key in mine
+    )
 
 
 def _tint(cell: ShareCell) -> float:

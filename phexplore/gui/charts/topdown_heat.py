@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
-from phexplore.gui.binding.topdown_shares import Quantity, ShareCell, cell_of, margin_of, query_rows, text, tip
+from phexplore.gui.binding.topdown_shares import Quantity, ShareCell, cell_of, margin_of, query_rows, text
 from phexplore.gui.binding.topdown_shown import TopDownShown
 from phexplore.gui.binding.topdown_wording import counted, place_title
-from phexplore.gui.binding.wording import budget_text, fixed, margin_word, people, percent
+from phexplore.gui.binding.wording import budget_text, margin_word, people, percent
 from phexplore.gui.charts.numbers import Numbers
 from phexplore.model.topdown import LevelQuery
 
@@ -26,14 +25,12 @@ class HeatCell:
         key: which one.
         text: the number in the cell.
         strength: how dark it is, 0 to 1.
-        tip: everything about it.
         is_changed: whether the reference has another share.
     """
 
     key: LevelQuery
     text: str
     strength: float
-    tip: str
     is_changed: bool
 
 
@@ -119,15 +116,15 @@ def _heat(cell: ShareCell, quantity: Quantity, shown: TopDownShown, scale: tuple
     low, high = scale
     strength = (_value(cell, quantity) - low) / (high - low) if cell.share else 0.0
     words = _percent_text(cell) if quantity is Quantity.OF_TOTAL else text(cell, quantity, shown).lstrip("±")
-    return HeatCell(cell.key, words, min(max(strength, 0.0), 1.0), tip(cell, shown), cell.is_changed)
+    return HeatCell(cell.key, words, min(max(strength, 0.0), 1.0), cell.is_changed)
 
 
 def _percent_text(cell: ShareCell) -> str:
     """Return a share of all in few letters: three digits, and never 0 for what is not 0."""
-    percent_of_all = cell.of_total * 100
-    if 0 < percent_of_all < Fraction(1, 100):
+    percent_of_all = 100.0 * float(cell.of_total)
+    if 0 < percent_of_all < 0.01:
         return "<.01"
-    return fixed(percent_of_all, 1 if percent_of_all >= 10 else 2)
+    return f"{percent_of_all:.{1 if percent_of_all >= 10 else 2}f}"
 
 
 def _title(measured: Sequence[ShareCell], quantity: Quantity, shown: TopDownShown) -> str:

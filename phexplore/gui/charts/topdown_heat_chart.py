@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from phexplore.gui.binding.topdown_shares import Quantity
+from phexplore.gui.binding.topdown_shares import Quantity, cell_of, tip
 from phexplore.gui.binding.topdown_shown import TopDownShown
 from phexplore.gui.binding.topdown_wording import counted, query_title, short_level
 from phexplore.gui.charts.canvas import Canvas, Pixels
@@ -95,10 +95,11 @@ class TopDownHeatChart(ChartFrame):
     def pointer_moved(self, point: QPointF) -> None:
         cell = self._cell_at(point)
         self.canvas.setCursor(Qt.CursorShape.PointingHandCursor if cell else Qt.CursorShape.ArrowCursor)
-        if cell is None:
+        if cell is None or self._shown is None:
             QToolTip.hideText()
         else:
-            QToolTip.showText(self.canvas.mapToGlobal(point.toPoint()), cell.tip, self.canvas)
+            words = tip(cell_of(self._shown, cell.key), self._shown)
+            QToolTip.showText(self.canvas.mapToGlobal(point.toPoint()), words, self.canvas)
 
     def pointer_released(self, point: QPointF) -> None:
         """Nothing is dragged here."""

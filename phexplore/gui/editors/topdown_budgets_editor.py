@@ -26,6 +26,7 @@ from phexplore.gui.editors.topdown_total_bar import TotalBar
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
 from phexplore.gui.widgets.labels import ElidedText, Text, line
+from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery
 from phexplore.model.topdown_edits import take_level_shares, take_query_shares
@@ -57,7 +58,8 @@ class SharePanel(QFrame):
         column.setSpacing(HALF)
         column.addLayout(row)
         column.addWidget(self.rule)
-        session.updated.connect(self._refresh)
+        self._seen = WhenSeen(self, self._refresh)
+        session.updated.connect(self._seen.request)
         self.show_place(session.selection)
 
     def show_place(self, place: Place) -> None:
@@ -145,7 +147,8 @@ class TopDownBudgetsEditor(QWidget):
         for sliders in (self.level_sliders, self.query_sliders):
             sliders.entered.connect(session.select)
         session.selected.connect(self._on_selected)
-        session.updated.connect(self._refresh)
+        self._seen = WhenSeen(self, self._refresh)
+        session.updated.connect(self._seen.request)
         self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.view.customContextMenuRequested.connect(self._open_menu)
         self._refresh()

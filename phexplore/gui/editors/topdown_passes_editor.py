@@ -32,6 +32,7 @@ from phexplore.gui.editors.topdown_place_issues import PlaceIssues
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
 from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.topdown import Passes
 
 
@@ -193,7 +194,8 @@ class PassesEditor(QWidget):
         column.addWidget(PlaceIssues(session, frozenset({"passes"})))
         column.addWidget(self._state)
         column.addLayout(body)
-        session.updated.connect(self._refresh)
+        self._seen = WhenSeen(self, self._refresh)
+        session.updated.connect(self._seen.request)
         self._refresh()
 
     @property

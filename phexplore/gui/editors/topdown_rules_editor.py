@@ -20,6 +20,7 @@ from phexplore.gui.binding.topdown_wording import level_title, short_level
 from phexplore.gui.editors.topdown_place_issues import PlaceIssues
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import TopDown
 from phexplore.model.topdown_edits import set_constraints, set_invariants
@@ -49,7 +50,8 @@ class RulesEditor(QWidget):
         column.setSpacing(GRID)
         column.addWidget(PlaceIssues(session, frozenset({kind.value})))
         column.addLayout(self._grid)
-        session.updated.connect(self._refresh)
+        self._seen = WhenSeen(self, self._refresh)
+        session.updated.connect(self._seen.request)
         self._refresh()
 
     def _rules(self, method: TopDown) -> tuple[Rule, ...]:

@@ -13,6 +13,7 @@ from phexplore.gui.editors.scenario_editor import NoteField
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import Chooser
 from phexplore.gui.widgets.labels import ElidedText, Text
+from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.edits import rename
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.topdown_edits import set_privacy_framework
@@ -60,7 +61,8 @@ class TopDownScenarioEditor(QWidget):
         form.addRow("Origin", self._origin)
         self._errata_label = Text("Papers print")
         form.addRow(self._errata_label, self.errata)
-        session.updated.connect(self._refresh)
+        self._seen = WhenSeen(self, self._refresh)
+        session.updated.connect(self._seen.request)
         self._refresh()
 
     def _refresh(self, _update: object = None) -> None:

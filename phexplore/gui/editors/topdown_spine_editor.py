@@ -13,6 +13,7 @@ from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.exact_field import ExactField
 from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.topdown import SpineChoice
 from phexplore.model.topdown_edits import set_spine
 
@@ -89,7 +90,8 @@ class SpineEditor(QWidget):
         column.addLayout(head)
         column.addWidget(self._about)
         column.addLayout(self._form)
-        session.updated.connect(self._refresh)
+        self._seen = WhenSeen(self, self._refresh)
+        session.updated.connect(self._seen.request)
         self._refresh()
 
     def _refresh(self, _update: object = None) -> None:

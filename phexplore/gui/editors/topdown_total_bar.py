@@ -17,6 +17,7 @@ from phexplore.gui.widgets.buttons import Chooser
 from phexplore.gui.widgets.exact_field import ExactField
 from phexplore.gui.widgets.labels import Figure, Text
 from phexplore.gui.widgets.stop_slider import StopSlider, log_stops
+from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.conventions import Conversion
 from phexplore.model.numbers import exact_text, parse_exact
 from phexplore.model.phsafe import PrivacyFramework
@@ -53,7 +54,8 @@ class TotalBar(QFrame):
             row.addWidget(widget, 0, Qt.AlignmentFlag.AlignVCenter)
         self.slider.moved.connect(self._drag)
         self.slider.released.connect(session.end_merge)
-        session.updated.connect(self._refresh)
+        self._seen = WhenSeen(self, self._refresh)
+        session.updated.connect(self._seen.request)
         self._refresh()
 
     @property

@@ -22,7 +22,7 @@ from phexplore.gui.editors.topdown_scenario_editor import TopDownScenarioEditor
 from phexplore.gui.editors.topdown_spine_editor import SpineEditor
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.topdown import LevelQuery
-from phexplore.model.topdown_edits import remove_query, set_query_share
+from phexplore.model.topdown_edits import remove_query, set_query_share, set_spine
 from phexplore.model.workbook import Workbook
 
 TOTAL = LevelQuery("County", "total")
@@ -174,6 +174,7 @@ def test_that_an_impossible_setting_is_said_at_its_place(qtbot, session, editor)
 def test_that_a_tick_moves_a_query_between_passes_of_all_alike_levels(qtbot, session):
     editor = PassesEditor(session)
     qtbot.addWidget(editor)
+    editor.show()
     from phexplore.gui.binding.topdown_passes import Stage
 
     grid = editor.grids[Stage.LEAST_SQUARES]
@@ -192,6 +193,7 @@ def test_that_a_tick_moves_a_query_between_passes_of_all_alike_levels(qtbot, ses
 def test_that_rules_are_held_and_dropped_level_by_level(qtbot, session):
     editor = RulesEditor(session, RuleKind.INVARIANT)
     qtbot.addWidget(editor)
+    editor.show()
     editor.ticks["tot", "County"].click()
     assert session.shown.method.invariants["County"] == ("tot",)
     assert "Not held in the reference" in editor.ticks["tot", "County"].toolTip()
@@ -202,6 +204,7 @@ def test_that_rules_are_held_and_dropped_level_by_level(qtbot, session):
 def test_that_the_spine_and_its_settings_are_chosen(qtbot, session):
     editor = SpineEditor(session)
     qtbot.addWidget(editor)
+    editor.show()
     editor.fields["fanout_cutoff"].line.offered.emit("20")
     assert dict(session.shown.method.spine.settings)["fanout_cutoff"] == "20"
     editor.kind.setCurrentIndex(editor.kind.findData("standard"))
@@ -213,6 +216,7 @@ def test_that_the_spine_and_its_settings_are_chosen(qtbot, session):
 def test_that_the_scenario_shows_schema_origin_and_misprints(qtbot, session):
     editor = TopDownScenarioEditor(session)
     qtbot.addWidget(editor)
+    editor.show()
     assert "447/4099" in editor.errata.text()
     assert "2,016 cells" in editor._schema.text()
     editor.framework.setCurrentIndex(editor.framework.findData(PrivacyFramework.PURE_DP))
@@ -231,3 +235,31 @@ def test_that_the_inspector_explains_and_goes_back_in_history(qtbot, session):
     inspector.refresh_now()
     inspector.history.chosen.emit(1)
     assert shares(session)[TOTAL] == Fraction(3126, 4097)
+
+
+def test_that_a_hidden_editor_waits_and_shows_the_newest(qtbot, session):
+    editor = SpineEditor(session)
+    qtbot.addWidget(editor)
+    before = editor.fields["fanout_cutoff"].line.text()
+    spine = session.shown.method.spine
+    settings = tuple((key, "77" if key == "fanout_cutoff" else value) for key, value in spine.settings)
+    session.edit("Fan-out", lambda s: set_spine(s, replace(spine, settings=settings)))
+    assert editor.fields["fanout_cutoff"].line.text() == before
+    editor.show()
+    assert editor.fields["fanout_cutoff"].line.text() == "77"
+
+
+def test_that_a_refusal_disappears_when_its_column_changes(session, editor):
+    index = editor.view.currentIndex()
+    editor.table.setData(index, "1.5", Qt.ItemDataRole.EditRole)
+    session.edit("Other level", lambda s: set_query_share(s, LevelQuery("Block", "detailed"), Fraction(1, 2)))
+    assert editor.table.look(index.row(), index.column()).text == "76.30 %"
+
+
+def test_that_only_moved_columns_are_painted_again(qtbot, session, editor):
+    changed = []
+    editor.table.dataChanged.connect(lambda first, last: changed.append((first.column(), last.column())))
+    session.edit("One level", lambda s: set_query_share(s, TOTAL, Fraction(1, 2)))
+    place = editor.table.place_of(TOTAL)[1]
+    assert changed == [(place, place)]
+    assert editor.table.look(1, place).text == "50.00 %"
