@@ -21,16 +21,24 @@ class FailureHook(QObject):
 
     _raised = Signal(object)
 
-    def __init__(self, say: Say, save_first: Callable[[], object], parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        say: Say,
+        save_first: Callable[[], object],
+        parent: QObject | None = None,
+        *,
+        record: Callable[[str], object] | None = None,
+    ) -> None:
         """Make the hook.
 
         Args:
             say: shows the failure.
             save_first: forces the journal to disk before anything else is tried.
             parent: owner.
+            record: writes the details down; it must not raise.
         """
         super().__init__(parent)
-        self._say, self._save_first = say, save_first
+        self._say, self._save_first, self._record = say, save_first, record
         self._is_speaking = False
         self._raised.connect(self._show)
 
@@ -57,6 +65,8 @@ class FailureHook(QObject):
     def _receive(self, error: BaseException, trace: TracebackType | None) -> None:
         details = "".join(traceback.format_exception(type(error), error, trace))
         print(details, file=sys.stderr)  # noqa: T201 - a terminal is where a developer looks first
+        if self._record is not None:
+            self._record(details)
         self._raised.emit((error, details))
 
     def _show(self, failure: tuple[BaseException, str]) -> None:

@@ -37,6 +37,11 @@ def scratch_folder() -> Path:
     return folder
 
 
+def report_folder() -> Path:
+    """Return the folder of the log of failures and of reports of crashes."""
+    return Path(QStandardPaths.writableLocation(QStandardPaths.StandardLocation.AppDataLocation)) / "reports"
+
+
 def scratch_file() -> Path:
     """Return a name for an unsaved project of this process."""
     folder = scratch_folder()

@@ -36,8 +36,9 @@ def _run(path: Path | None, on_shown: Callable[[MainWindow], object] | None) -> 
     from PySide6.QtWidgets import QApplication
 
     from phexplore.gui.dialogs.messages import show_failure
+    from phexplore.gui.main.crash_reports import CrashReport, FailureLog
     from phexplore.gui.main.failures import FailureHook
-    from phexplore.gui.main.project_files import first_project
+    from phexplore.gui.main.project_files import first_project, report_folder
     from phexplore.gui.main.settings import TEXT_SIZE, THEME, Settings
     from phexplore.gui.main.window import MainWindow
     from phexplore.gui.theme.appearance import ThemeChoice, appearance
@@ -59,12 +60,17 @@ def _run(path: Path | None, on_shown: Callable[[MainWindow], object] | None) -> 
         print(f"{error.sentence} {error.remedy}".strip(), file=sys.stderr)  # noqa: T201 - no window yet
         return EXPECTED_FAILURE
     window = MainWindow(opening.project, settings, opening.runs_home)
+    log, crashes = FailureLog(report_folder()), CrashReport(report_folder())
     hook = FailureHook(
         lambda sentence, details: show_failure(window, "Something went wrong", sentence, details=details),
         window.save_journal,
         window,
+        record=log.write,
     )
     hook.install()
+    if report := crashes.begin():
+        log.write(report)
+        QTimer.singleShot(0, window, lambda: window.tell_of_crash(report))
     window.show()
     if opening.project.path is not None:
         settings.remember_file(opening.project.path)
@@ -77,6 +83,7 @@ def _run(path: Path | None, on_shown: Callable[[MainWindow], object] | None) -> 
         return application.exec()
     finally:
         hook.remove()
+        crashes.end()
 
 
 def _theme_words() -> set[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QMimeData, QSize, Qt, QTimer
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QSplitter, QVBoxLayout, QWidget
 
 from phexplore.document.project import Project
@@ -254,6 +254,16 @@ class MainWindow(QMainWindow):
     def save_journal(self) -> None:
         """Force the journal of the project to disk."""
         self.session.project.flush()
+
+    def tell_of_crash(self, report: str) -> None:
+        """Say that the program was brought down last time, with a report to pass on."""
+        self.notice.say(
+            "The program stopped unexpectedly last time. Edits of a saved project are in its journal and come back when it is "
+            "opened. Please send the report to the maintainers; it holds no data.",
+            look="attention",
+            action="Copy the report",
+            run=lambda: QGuiApplication.clipboard().setText(report),
+        )
 
     def show_conventions(self) -> None:
         """Show or hide the three margin conventions side by side in the budget table."""

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+from PySide6.QtGui import QGuiApplication
+
+from phexplore.gui.main.crash_reports import KEPT_LOGS, CrashReport, FailureLog
+
+BROUGHT_DOWN = """
+import faulthandler, sys
+from pathlib import Path
+from phexplore.gui.main.crash_reports import CrashReport
+print(repr(CrashReport(Path(sys.argv[1])).begin()), flush=True)
+faulthandler._sigsegv()
+"""
+
+
+def bring_down(folder):
+    return subprocess.run(
+        [sys.executable, "-c", BROUGHT_DOWN, str(folder)], capture_output=True, text=True, check=False
+    )
+
+
+def test_that_a_crash_is_told_at_the_next_start_and_only_once(tmp_path) -> None:
+    done = bring_down(tmp_path)
+    assert done.returncode != 0
+    assert done.stdout == "''\n"
+    report = CrashReport(tmp_path)
+    text = report.begin()
+    assert "Segmentation fault" in text
+    assert "<string>" in text  # where it was
+    report.end()
+    again = CrashReport(tmp_path)
+    assert again.begin() == ""
+    again.end()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_that_an_orderly_end_leaves_nothing(tmp_path) -> None:
+    report = CrashReport(tmp_path / "new")
+    assert report.begin() == ""
+    report.end()
+    report.end()
+    assert list((tmp_path / "new").iterdir()) == []
+
+
+def test_that_another_running_program_is_not_taken_for_a_crash(tmp_path) -> None:
+    (tmp_path / "crash-1.txt").write_text("")
+    report = CrashReport(tmp_path)
+    assert report.begin() == ""
+    report.end()
+    assert (tmp_path / "crash-1.txt").exists()
+
+
+def test_that_the_log_stays_small_and_keeps_the_newest(tmp_path) -> None:
+    log = FailureLog(tmp_path, largest=2_000)
+    for number in range(200):
+        log.write(f"failure {number}\n" + "x" * 100)
+    files = sorted(tmp_path.iterdir())
+    assert len(files) == 1 + KEPT_LOGS
+    assert all(file.stat().st_size <= 2_000 for file in files)
+    assert "failure 199" in log.path.read_text(encoding="utf-8")
+    assert "failure 0\n" not in "".join(file.read_text(encoding="utf-8") for file in files)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="device files")
+def test_that_a_log_that_cannot_be_written_is_no_failure(tmp_path) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    FailureLog(file / "below").write("lost")
+    report = CrashReport(file / "below")
+    assert report.begin() == ""
+    report.end()
+
+
+def test_that_the_window_tells_of_the_crash_and_hands_out_the_report(window) -> None:
+    window.tell_of_crash("Fatal Python error: Segmentation fault")
+    assert "stopped unexpectedly last time" in window.notice.text
+    window.notice._button.click()
+    assert QGuiApplication.clipboard().text() == "Fatal Python error: Segmentation fault"
