@@ -69,6 +69,8 @@ class ShareSlider(QWidget):
         self.name.setMinimumWidth(17 * GRID)
         self.slider = StopSlider(f"Share of {title}", STOPS)
         self.field = ExactField(f"Share of {title}", self._take, width=13 * GRID)
+        # A fraction cut off at its start would be another number.
+        self.field.line.setMinimumWidth(13 * GRID)
         self.percent = Figure(look="muted")
         self.percent.setFixedWidth(9 * GRID)
         self.result = Figure(look="muted")

@@ -22,10 +22,15 @@ from phexplore.gui.main.display import display_problem
 from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.project_files import DEMONSTRATION, project_of
 from phexplore.gui.main.settings import Settings
+from phexplore.gui.main.topdown_areas import TOPDOWN_AREAS
 from phexplore.gui.main.window import DEFAULT_SIZE, MainWindow
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.model.keys import TableId, parse_query
+from phexplore.model.topdown import LevelQuery
+from phexplore.model.topdown_edits import set_level_share
+from phexplore.model.workbook import add_scenario, compare_with
 
+_TOPDOWN = "pl94-2020-persons-us"
 THEMES = (ThemeChoice.LIGHT, ThemeChoice.DARK)
 _SETTLE_MS = 150
 """Time for a page to be made, drawn and laid out."""
@@ -108,7 +113,25 @@ class Tour(QObject):
                     yield _RESULTS_MS  # results are read beside the window
                 window.inspector.refresh_now()
                 self._save(f"{area.name.lower()}-{theme.value}")
+        yield from self._topdown_tour()
         yield _SETTLE_MS
+
+    def _topdown_tour(self) -> Iterator[int]:
+        """Look at the pages that TopDown has of its own, with a small proposal."""
+        window = self._window
+        chosen = preset(_TOPDOWN).scenario
+        window.session.edit_workbook("Add TopDown", lambda book: add_scenario(book, chosen))
+        window.session.edit_workbook("Compare TopDown", lambda book: compare_with(book, _TOPDOWN))
+        window.session.edit("Set County to 20 %", lambda s: set_level_share(s, "County", Fraction(1, 5)))
+        window.topdown.select(LevelQuery("County", "total"))
+        for theme in self._themes:
+            appearance().choose(theme)
+            for area in (*(each for each in Area if each in TOPDOWN_AREAS), Area.RUNS):
+                window.navigation.choose(area)
+                yield 2 * _SETTLE_MS
+                if window.topdown_inspector is not None:
+                    window.topdown_inspector.refresh_now()
+                self._save(f"topdown-{area.name.lower()}-{theme.value}")
 
     def _run(self) -> Iterator[int]:
         """Simulate the proposal on the demonstration data and wait for the end."""

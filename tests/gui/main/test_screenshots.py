@@ -18,6 +18,8 @@ def test_that_every_view_is_drawn_in_both_themes(tmp_path) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=280)
     assert done.returncode == 0, done.stderr
     names = {f"{area.name.lower()}-{theme}.png" for area in AREAS for theme in ("light", "dark")}
+    own = ("overview", "budgets", "levels", "scenario", "runs")
+    names |= {f"topdown-{area}-{theme}.png" for area in own for theme in ("light", "dark")}
     assert {file.name for file in tmp_path.iterdir()} == names
     sizes = [file.stat().st_size for file in tmp_path.iterdir()]
     assert min(sizes) > 10_000
