@@ -31,7 +31,7 @@ from phexplore.gui.main.importing import is_readable
 from phexplore.gui.main.navigation import Area, Navigation
 from phexplore.gui.main.pages import Pages, budgets_page, history_page, levels_page, scenario_page
 from phexplore.gui.main.project_files import ProjectFiles
-from phexplore.gui.main.settings import FOLDER, GEOMETRY, INSPECTOR, ISSUES, PICTURE, Settings
+from phexplore.gui.main.settings import FOLDER, GEOMETRY, INSPECTOR, ISSUES, LAYOUT, PICTURE, Settings
 from phexplore.gui.main.topdown_areas import (
     TOPDOWN_AREAS,
     TOPDOWN_TITLES,
@@ -124,6 +124,8 @@ class MainWindow(QMainWindow):
         self.resize(DEFAULT_SIZE)
         if not (geometry := settings.read(GEOMETRY)).isEmpty():
             self.restoreGeometry(QByteArray(geometry))
+        if not (layout := settings.read(LAYOUT)).isEmpty():
+            self._splitter.restoreState(QByteArray(layout))
         self.navigation.setFocus()
         self._refresh()
         self._warmup = Warmup(self)
@@ -282,6 +284,7 @@ class MainWindow(QMainWindow):
         project = self.session.project
         if self.isVisible():
             self.settings.keep(GEOMETRY, self.saveGeometry())
+            self.settings.keep(LAYOUT, self._splitter.saveState())
         self._warmup.stop()
         if self._runs is not None:
             self._runs.stop(discard=project.path is None)

@@ -4,7 +4,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 import pytest
-from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtCore import QByteArray, QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QAccessible, QCloseEvent, QDropEvent, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -18,9 +18,12 @@ from PySide6.QtWidgets import (
 )
 
 from phexplore.accuracy.solving import edit_threshold
+from phexplore.catalog.presets import preset
 from phexplore.document.project import Project
 from phexplore.files.phsafe_config import write_config
 from phexplore.gui.main.navigation import AREAS, Area
+from phexplore.gui.main.project_files import project_of
+from phexplore.gui.main.settings import GEOMETRY
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.gui.theme.colours import DARK
@@ -256,3 +259,17 @@ def test_that_pages_are_made_ahead_one_by_one(qtbot, window) -> None:
     assert all(after - before <= 1 for before, after in pairwise(counts))
     assert window.pages.currentWidget() is made[Area.OVERVIEW]
     qtbot.waitUntil(lambda: not window.pages._idle.isActive())
+
+
+def test_that_the_division_of_the_window_is_remembered(qtbot, window, project, settings, tmp_path) -> None:
+    _visit(window, Area.BUDGETS)
+    window._splitter.setSizes([600, 500])
+    chosen = window._splitter.sizes()
+    window.leave_without_asking()
+    settings.keep(GEOMETRY, QByteArray())  # the screen of the tests is too small for it
+    again = MainWindow(project_of(preset("sdhc-2020-us")), settings, tmp_path / "other")
+    qtbot.addWidget(again, before_close_func=lambda w: setattr(w, "_leaves_without_asking", True))
+    again.resize(1280, 800)
+    again.show()
+    _visit(again, Area.BUDGETS)
+    assert again._splitter.sizes() == chosen
