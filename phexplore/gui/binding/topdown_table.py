@@ -242,9 +242,7 @@ class ShareTable(QAbstractTableModel):
             refused = {key.level if isinstance(key, LevelQuery) else key for key in self._refusals}
             self._refusals.clear()
         changed = [
-            number
-            for number, level in enumerate(self.levels)
-            if level in refused or _has_changed(level, was, after)
+            number for number, level in enumerate(self.levels) if level in refused or _has_changed(level, was, after)
         ]
         self._looks = {place: look for place, look in self._looks.items() if place[1] - NAME_COLUMNS not in changed}
         if changed:
