@@ -25,6 +25,8 @@ SHOWN = 0.98
 
 _BAR_COLOUR = "#9fb4c6"
 _REQUIRED = 0.95
+_ZERO = 0.6
+"""Where counts of 0 stand on a logarithmic axis."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,7 +108,8 @@ def sizes_chart(metrics: Sequence[Mapping[str, Any]], query: str) -> Chart:
     lines = {
         str(entry["level"]): _by_size(entry, "mae") for entry in metrics if entry["query"] == query and entry["by_size"]
     }
-    lines = {level: points for level, points in lines.items() if points}
+    # A logarithmic axis has no place for errors that are exactly 0, such as that of a kept total.
+    lines = {level: kept for level, points in lines.items() if (kept := [point for point in points if point[1] > 0])}
     level, points = next(reversed(lines.items()), ("", [(0.0, 0.0)]))
     finding = (
         f"Mean absolute error of the {query}: {points[0][1]:,.1f} people in the smallest {_word(level)}s, "
@@ -123,7 +126,7 @@ def sizes_chart(metrics: Sequence[Mapping[str, Any]], query: str) -> Chart:
             sizes, values = zip(*points, strict=True)
             axes.plot(
                 sizes,
-                np.maximum(values, 1e-2),
+                values,
                 color=COLOURS[number % len(COLOURS)],
                 marker=MARKERS[number % len(MARKERS)],
                 markersize=4,
@@ -133,6 +136,7 @@ def sizes_chart(metrics: Sequence[Mapping[str, Any]], query: str) -> Chart:
         highest = max((size for points in lines.values() for size, _ in points), default=10.0)
         people_axis(axes, low=0.5, high=max(10.0, highest * 3))
         axes.set_yscale("log")
+        _plain(axes)
         axes.set_xlabel("true count, start of its class (0 at the left edge)")
         axes.set_ylabel("mean absolute error, people")
         axes.legend(fontsize=7.5, ncols=2)
@@ -146,7 +150,7 @@ def _by_size(entry: Mapping[str, Any], figure: str) -> list[tuple[float, float]]
         start = float(label.split("-")[0].split(" ")[0].replace(",", ""))
         value = figures[figure]["value"]
         if value is not None:
-            points.append((max(start, 0.6), float(value)))
+            points.append((max(start, _ZERO), float(value)))
     return points
 
 
@@ -156,12 +160,10 @@ def bias_chart(metrics: Sequence[Mapping[str, Any]], query: str) -> Chart:
         str(entry["level"]): _by_size(entry, "me") for entry in metrics if entry["query"] == query and entry["by_size"]
     }
     shown = {level: points for level, points in list(lines.items())[-3:] if points}
-    raised = [points[0][1] for points in shown.values()]
-    finding = (
-        f"Counts of 0 in {query} are raised by {max(raised, default=0.0):.3g} people on average, larger ones lowered"
-        if max(raised, default=0.0) > 0
-        else f"Counts of {query} show no bias by size"
-    )
+    level, points = next(reversed(shown.items()), ("", [(0.0, 0.0)]))
+    finding = f"{query.capitalize()} counts of a {_word(level)}: 0 becomes {_signed(points[0][1])} on average"
+    if len(points) > 1:
+        finding += f", 1 to 9 change by {_signed(points[1][1])}"
     description = (
         f"Mean error (published minus true, people) of the answers of {query} by the class of the true count, at the lowest levels. No "
         "count can fall below 0, so small ones rise and the sums they share are paid for by large ones."
@@ -184,7 +186,7 @@ def bias_chart(metrics: Sequence[Mapping[str, Any]], query: str) -> Chart:
             )
         highest = max((size for points in shown.values() for size, _ in points), default=10.0)
         people_axis(axes, low=0.5, high=max(10.0, highest * 3))
-        axes.set_yscale("symlog", linthresh=0.1)
+        _plain(axes)
         axes.set_xlabel("true count, start of its class (0 at the left edge)")
         axes.set_ylabel("mean error, people")
         axes.legend(fontsize=7.5)
@@ -197,7 +199,7 @@ def redistricting_chart(entries: Sequence[Mapping[str, Any]]) -> Chart:
     judged = [entry for entry in entries if entry["criterion"]["units"]]
     missed = [_word(entry["level"]) for entry in judged if not entry["criterion"]["met"]]
     finding = (
-        f"The largest group keeps its share within 5 points in at least {_REQUIRED:.0%} of the units at every level"
+        "The largest group keeps its share within 5 points often enough at every level"
         if not missed
         else f"The redistricting criterion is missed at: {', '.join(missed)}"
     )
@@ -227,3 +229,15 @@ def redistricting_chart(entries: Sequence[Mapping[str, Any]]) -> Chart:
 
 def _word(level: str) -> str:
     return level.replace("_", " ").lower() if level != "US" else level
+
+
+def _signed(value: float) -> str:
+    return f"{value:+,.2f}".replace("-", "−")
+
+
+def _plain(axes: Axes) -> None:
+    """Label the vertical axis in plain numbers; formulas are switched off in all figures."""
+    from matplotlib.ticker import FuncFormatter, NullLocator  # noqa: PLC0415 - only figures pay for it
+
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: plain_number(value).replace("-", "−")))
+    axes.yaxis.set_minor_locator(NullLocator())
