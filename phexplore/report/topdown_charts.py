@@ -161,9 +161,9 @@ def bias_chart(metrics: Sequence[Mapping[str, Any]], query: str) -> Chart:
     }
     shown = {level: points for level, points in list(lines.items())[-3:] if points}
     level, points = next(reversed(shown.items()), ("", [(0.0, 0.0)]))
-    finding = f"{query.capitalize()} counts of a {_word(level)}: 0 becomes {_signed(points[0][1])} on average"
-    if len(points) > 1:
-        finding += f", 1 to 9 change by {_signed(points[1][1])}"
+    named = {_ZERO: "0 changes", 1.0: "1 to 9 change"}
+    changes = [f"{named[start]} by {_signed(value)} on average" for start, value in points if start in named]
+    finding = f"{query.capitalize()} counts of a {_word(level)}: {', '.join(changes) or 'none is below 10'}"
     description = (
         f"Mean error (published minus true, people) of the answers of {query} by the class of the true count, at the lowest levels. No "
         "count can fall below 0, so small ones rise and the sums they share are paid for by large ones."
