@@ -70,7 +70,8 @@ def experiment(
 ) -> None:
     """Repeat the paper's experiment: errors per level, violations and run time of every mechanism, beside Table 7.
 
-    Thirty releases at three budgets take some ten minutes for the census data, most of them for the relaxed cumulative program.
+    Thirty releases at three budgets take a quarter of an hour of processor time for the census data, most of it for the
+    relaxed cumulative program.
 
     Example: phexplore group-sizes experiment --out experiment --workers 2
     """

@@ -31,7 +31,7 @@ from phexplore.gui.binding.budget_row import (
     tip,
 )
 from phexplore.gui.binding.session import Refusal, Session
-from phexplore.gui.binding.shown import Update
+from phexplore.gui.binding.shown import Shown, Update
 from phexplore.gui.theme.appearance import appearance
 from phexplore.model.keys import QueryKey
 
@@ -90,6 +90,8 @@ class BudgetTable(QAbstractTableModel):
         self._rows: list[Row] = list(rows_of(session.shown).values())
         self._looks: list[dict[Column, CellLook]] = [{} for _ in self._rows]
         self._refusals: dict[tuple[QueryKey, Column], Refusal] = {}
+        self._is_paused = False
+        self._missed: Update | None = None
         session.updated.connect(self._on_updated)
         appearance().changed.connect(self._on_appearance)
 
@@ -101,6 +103,17 @@ class BudgetTable(QAbstractTableModel):
     def row_of(self, query: QueryKey) -> int:
         """Return the index of a query, -1 when it is not shown."""
         return next((number for number, row in enumerate(self._rows) if row.query == query), -1)
+
+    def pause(self) -> None:
+        """Let updates wait, because nobody looks at the table."""
+        self._is_paused = True
+
+    def resume(self) -> None:
+        """Catch up with what was missed, as one update."""
+        self._is_paused = False
+        missed, self._missed = self._missed, None
+        if missed is not None:
+            self._on_updated(missed)
 
     def look(self, row: int, column: Column) -> CellLook:
         """Return how a cell is drawn."""
@@ -190,6 +203,10 @@ class BudgetTable(QAbstractTableModel):
             self.dataChanged.emit(cell, cell)
 
     def _on_updated(self, update: Update) -> None:
+        if self._is_paused:
+            # From where the table stands to the newest; another project in between stays one.
+            self._missed = update if self._missed is None else Update(_first(self._missed, update), update.after)
+            return
         rows = list(rows_of(update.after).values())
         before = update.before
         if before is None or [row.query for row in rows] != [row.query for row in self._rows]:
@@ -260,6 +277,10 @@ class BudgetTable(QAbstractTableModel):
         self._looks = [{} for _ in self._rows]
         if self._rows:
             self.dataChanged.emit(self.index(0, 0), self.index(len(self._rows) - 1, len(COLUMNS) - 1))
+
+
+def _first(earlier: Update, later: Update) -> Shown | None:
+    return None if later.before is None else earlier.before
 
 
 def _flags(column: Column, row: Row) -> Qt.ItemFlag:

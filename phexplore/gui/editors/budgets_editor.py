@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPoint, QSignalBlocker, Qt, QTimer
-from PySide6.QtGui import QAction, QShowEvent
+from PySide6.QtGui import QAction, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QStackedLayout, QVBoxLayout, QWidget
 
 from phexplore.accuracy.solving import reset_query, set_published
@@ -73,9 +73,16 @@ class BudgetsEditor(QWidget):
         session.settled.connect(self._count_rows)
         self._count_rows()
         self.view.show_query(session.selection)
+        self.table.pause()  # until it is shown
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self.table.pause()
 
     def showEvent(self, event: QShowEvent) -> None:
+        self.table.resume()
         super().showEvent(event)
+        self._count_rows()
         self.view.scrollTo(self.view.currentIndex())
 
     def clear_filter(self) -> None:

@@ -6,11 +6,12 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester
 
-from phexplore.gui.binding.budget_row import COLUMNS, Column
+from phexplore.document.project import Project
+from phexplore.gui.binding.budget_row import COLUMNS, Column, rows_of
 from phexplore.gui.binding.budget_table import REFUSAL_ROLE, BudgetFilter, BudgetTable
 from phexplore.model.edits import set_budget, set_conventions, set_framework, set_lock
 from phexplore.model.phsafe import PrivacyFramework
-from phexplore.model.workbook import add_scenario
+from phexplore.model.workbook import Workbook, add_scenario
 
 FATAL = QAbstractItemModelTester.FailureReportingMode.Fatal
 
@@ -174,3 +175,26 @@ def test_that_the_filter_keeps_what_was_asked_for(table, session, query) -> None
     rows.show_only(subset="locked")
     assert rows.rowCount() == 0
     del tester
+
+
+def test_that_a_paused_table_catches_up_with_one_update(table, session, query) -> None:
+    table.pause()
+    changed = _changed_rows(table)
+    for value in (Fraction(1, 4), Fraction(1, 3), Fraction(1, 2)):
+        session.edit("Set", lambda s, v=value: set_budget(s, query, v))
+    assert changed == set()
+    table.resume()
+    assert {row for row, column in changed if column == COLUMNS.index(Column.BUDGET)} == {table.row_of(query)}
+    assert table.rows == tuple(rows_of(session.shown).values())
+    table.resume()
+    assert table.rows == tuple(rows_of(session.shown).values())
+
+
+def test_that_a_paused_table_starts_anew_for_another_project(qtbot, table, session, us) -> None:
+    table.pause()
+    session.edit("Set", lambda s: set_budget(s, next(iter(us.phsafe.budgets)), Fraction(1)))
+    other = Project.new(Workbook((us,), us.name))
+    session.install(other)
+    with qtbot.waitSignal(table.modelReset):
+        table.resume()
+    assert table.rows == tuple(rows_of(session.shown).values())
