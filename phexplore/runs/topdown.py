@@ -46,12 +46,17 @@ def make_simulation(spec: RunSpec, directory: Path) -> TopDownSimulation:
     """Return the simulation of a specification.
 
     Raises:
-        RunSpecError: the mode is one TopDown does not have.
+        RunSpecError: the mode is one TopDown does not have, or a cluster is asked for.
     """
     if spec.mode is RunMode.NON_PRIVATE:
         raise RunSpecError(
             "TopDown has no non-private mode: its exact counts are the data themselves.",
             "Leave out --non-private; --no-noise estimates from exact measurements.",
+        )
+    if spec.topdown is not None and spec.topdown.scheduler:
+        raise RunSpecError(
+            "This version estimates on this machine only; it cannot hand families to a Dask cluster.",
+            "Leave out --scheduler; --workers uses the cores of this machine.",
         )
     return TopDownSimulation(spec, directory)
 
