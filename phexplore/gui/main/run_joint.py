@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,15 +13,10 @@ from phexplore.errors import PhexploreError
 from phexplore.gui.binding.latest import Latest
 from phexplore.gui.binding.session import Session
 from phexplore.gui.main.navigation import Area
-from phexplore.gui.run_manager.result_choices import ResultChoice, ResultRequest, ResultTab
-from phexplore.gui.run_manager.result_reader import ResultAnswer
-from phexplore.gui.run_manager.result_service import ResultService
-from phexplore.gui.run_manager.result_tiles import headline_tile
+from phexplore.gui.run_manager.last_run import LastRun
 from phexplore.gui.run_manager.run_desk import RunDesk, runs_folder
 from phexplore.gui.run_manager.run_rows import RunRow
 from phexplore.gui.run_manager.run_strip import RunStrip
-from phexplore.gui.run_manager.topdown_result_pictures import topdown_headline_tile
-from phexplore.gui.run_manager.topdown_results import TopDownAnswer, TopDownRequest
 from phexplore.gui.widgets.stack import Stack
 from phexplore.model.topdown import TopDown
 
@@ -36,7 +30,7 @@ class RunJoint(QObject):
     """Owns the desk of the project's runs and joins the pages to the window.
 
     Signals:
-        headline_changed: `TileContent` of the newest run with trials, None when there is none.
+        headline_changed: `TileContent` of the active scenario's last run with trials, None when there is none.
         opened: the `Area` to go to.
         failed: a `PhexploreError`.
         written: the `Path` of an exported file.
@@ -63,14 +57,11 @@ class RunJoint(QObject):
         self._topdown_results: TopDownResultsPage | None = None
         self._result_pages: Stack | None = None
         self._was_topdown = False
-        self._newest: tuple[Path, int] | None = None
-        self._reader = ResultService(self)
-        self._reader.answered.connect(self._show_headline)
-        self._reader.failed.connect(self._on_unreadable)
+        self._last = LastRun(session, self.desk, self)
+        self._last.changed.connect(self.headline_changed)
         self._mover = Latest(_move, self)
         self._mover.finished.connect(self._on_moved)
         self._mover.failed.connect(self.failed)
-        self.desk.changed.connect(self._read_headline)
         self.desk.ended.connect(self._on_ended)
         self.desk.failed.connect(self.failed)
         session.saved.connect(self._follow_project)
@@ -171,7 +162,7 @@ class RunJoint(QObject):
             discard: the project was never saved and is given up, and its runs with it.
         """
         self.desk.shut_down()
-        self._reader.stop()
+        self._last.stop()
         self._mover.stop()
         for page in (self._results, self._topdown_results):
             if page is not None:
@@ -189,33 +180,6 @@ class RunJoint(QObject):
     def _on_ended(self, row: RunRow) -> None:
         if row.problem:
             self.failed.emit(PhexploreError(row.problem, row.remedy))
-
-    def _read_headline(self, rows: Sequence[RunRow]) -> None:
-        """Read the newest run that has trials, again when it has more."""
-        row = next((row for row in rows if row.trials and row.spec is not None), None)
-        found = None if row is None else (row.directory, row.trials)
-        if found == self._newest:
-            return
-        self._newest = found
-        if row is None:
-            self.headline_changed.emit(None)
-        elif row.spec is not None and isinstance(row.spec.scenario.method, TopDown):
-            self._reader.request(TopDownRequest(row.directory, None))
-        else:
-            self._reader.request(ResultRequest(row.directory, None, ResultTab.OBSERVED, ResultChoice()))
-
-    def _show_headline(self, answer: ResultAnswer | TopDownAnswer) -> None:
-        if self._newest is not None and answer.request.directory == self._newest[0]:
-            tile = (
-                topdown_headline_tile(answer.headline)
-                if isinstance(answer, TopDownAnswer)
-                else headline_tile(answer.headline)
-            )
-            self.headline_changed.emit(tile)
-
-    def _on_unreadable(self, _error: PhexploreError) -> None:
-        """Leave the tile empty; the page of results says why."""
-        self.headline_changed.emit(None)
 
     def _follow_project(self, _project: object) -> None:
         """Look after the runs of the project's file; runs of a project just saved move beside it."""

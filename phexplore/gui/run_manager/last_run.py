@@ -1,0 +1,153 @@
+"""The last run of the active scenario: which one that is, and its figure for the top of the window."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from phexplore.errors import PhexploreError
+from phexplore.gui.binding.headline import TileContent, Tone
+from phexplore.gui.binding.session import Session
+from phexplore.gui.run_manager.result_choices import ResultChoice, ResultRequest, ResultTab
+from phexplore.gui.run_manager.result_reader import ResultAnswer
+from phexplore.gui.run_manager.result_service import ResultService
+from phexplore.gui.run_manager.result_tiles import headline_tile
+from phexplore.gui.run_manager.run_desk import RunDesk
+from phexplore.gui.run_manager.run_rows import RunRow
+from phexplore.gui.run_manager.topdown_result_pictures import topdown_headline_tile
+from phexplore.gui.run_manager.topdown_results import TopDownAnswer, TopDownRequest
+from phexplore.model.fingerprint import fingerprint
+from phexplore.model.scenario import Scenario
+from phexplore.model.topdown import TopDown
+from phexplore.runs.spec import RunSpec
+
+EDITED = "the scenario was edited since"
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRun:
+    """A run of a scenario.
+
+    Attributes:
+        row: of the run.
+        is_current: it was made with exactly the parameters the scenario has now.
+    """
+
+    row: RunRow
+    is_current: bool
+
+
+def last_run_of(scenario: Scenario, rows: Sequence[RunRow], prints: dict[Path, str] | None = None) -> FoundRun | None:
+    """Return the newest run with trials of a scenario, None when there is none.
+
+    A run with exactly these parameters comes before a newer one of the same name with others: its figures are those of what is
+    shown.
+
+    Args:
+        scenario: the one that is shown.
+        rows: all runs, newest first.
+        prints: fingerprints found earlier, by run; completed here.
+    """
+    known = {} if prints is None else prints
+    ready = [
+        (row, row.spec)
+        for row in rows
+        if row.trials and row.spec is not None and type(row.spec.scenario.method) is type(scenario.method)
+    ]
+    mine = fingerprint(scenario)
+    current = next((row for row, spec in ready if _print_of(row, spec, known) == mine), None)
+    if current is not None:
+        return FoundRun(current, is_current=True)
+    named = next((row for row, spec in ready if spec.scenario.name == scenario.name), None)
+    return None if named is None else FoundRun(named, is_current=False)
+
+
+def _print_of(row: RunRow, spec: RunSpec, known: dict[Path, str]) -> str:
+    if row.directory not in known:
+        known[row.directory] = fingerprint(spec.scenario)
+    return known[row.directory]
+
+
+class LastRun(QObject):
+    """Reads the figure of the active scenario's last run, again when it has more trials or the scenario changes.
+
+    Signals:
+        changed: the `TileContent` to show, None when the scenario has no run with trials.
+    """
+
+    changed = Signal(object)
+
+    def __init__(
+        self, session: Session, desk: RunDesk, parent: QObject, *, service: ResultService | None = None
+    ) -> None:
+        """Follow a project and its runs.
+
+        Args:
+            session: its active scenario counts.
+            desk: its runs.
+            parent: owner.
+            service: reads the results; one of its own by default.
+        """
+        super().__init__(parent)
+        self._session, self._desk = session, desk
+        self._reader = service or ResultService(self)
+        self._reader.answered.connect(self._take)
+        self._reader.failed.connect(self._on_unreadable)
+        self._prints: dict[Path, str] = {}
+        self._found: FoundRun | None = None
+        self._tile: TileContent | None = None
+        desk.changed.connect(self._follow)
+        session.settled.connect(self._follow)
+
+    def stop(self) -> None:
+        """End reading because the window closes."""
+        self._reader.stop()
+
+    def _follow(self, _signal: object = None) -> None:
+        before, self._found = self._found, last_run_of(self._session.scenario, self._desk.rows, self._prints)
+        if self._found is None:
+            self._tile = None
+            if before is not None:
+                self.changed.emit(None)
+            return
+        row = self._found.row
+        if before is None or (before.row.directory, before.row.trials) != (row.directory, row.trials):
+            if before is None or before.row.directory != row.directory:
+                self._tile = None
+                self.changed.emit(None)
+            self._reader.request(_request(row))
+        elif before.is_current != self._found.is_current:
+            self._show()
+
+    def _take(self, answer: ResultAnswer | TopDownAnswer) -> None:
+        if self._found is None or answer.request.directory != self._found.row.directory:
+            return
+        self._tile = (
+            topdown_headline_tile(answer.headline)
+            if isinstance(answer, TopDownAnswer)
+            else headline_tile(answer.headline)
+        )
+        self._show()
+
+    def _show(self) -> None:
+        if self._tile is not None and self._found is not None:
+            self.changed.emit(self._tile if self._found.is_current else marked_as_edited(self._tile))
+
+    def _on_unreadable(self, _error: PhexploreError) -> None:
+        """Leave the tile empty; the page of results says why."""
+        self._tile = None
+        self.changed.emit(None)
+
+
+def marked_as_edited(tile: TileContent) -> TileContent:
+    """Return the figure with the word that the scenario is not what it was when it was run."""
+    return replace(tile, change=EDITED, tone=Tone.ATTENTION)
+
+
+def _request(row: RunRow) -> ResultRequest | TopDownRequest:
+    if row.spec is not None and isinstance(row.spec.scenario.method, TopDown):
+        return TopDownRequest(row.directory, None)
+    return ResultRequest(row.directory, None, ResultTab.OBSERVED, ResultChoice())

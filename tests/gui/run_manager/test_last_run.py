@@ -1,0 +1,98 @@
+"""The last run of the active scenario: which one counts, and what the tile says of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QObject, Signal
+
+from phexplore.accuracy.solving import edit_threshold
+from phexplore.catalog.presets import preset
+from phexplore.document.project import Project
+from phexplore.gui.binding.headline import Tone
+from phexplore.gui.binding.session import Session
+from phexplore.gui.run_manager.last_run import EDITED, LastRun, last_run_of
+from phexplore.gui.run_manager.result_reader import ResultReader
+from phexplore.gui.run_manager.run_desk import RunDesk
+from phexplore.gui.run_manager.run_rows import RunRow
+from phexplore.model.keys import TableId
+from phexplore.model.topdown_edits import set_total
+from phexplore.model.workbook import Workbook, activate, add_scenario
+from phexplore.runs.spec import RunData, RunSpec
+from phexplore.runs.states import RunState
+
+DATA = RunData("/no/data", "0" * 64, 1)
+
+
+def row(scenario, name, trials=3):
+    return RunRow(Path(name), RunSpec(scenario, DATA, 5, 1), RunState.COMPLETE, trials=trials)
+
+
+@pytest.fixture
+def persons():
+    return replace(preset("pl94-2020-persons-us").scenario, name="Mine")
+
+
+def test_that_runs_of_other_scenarios_and_runs_without_trials_do_not_count(persons, us):
+    other = set_total(replace(persons, name="Other"), Fraction(3))
+    rows = [row(us, "4"), row(other, "3"), row(persons, "2", trials=0), row(persons, "1")]
+    found = last_run_of(persons, rows)
+    assert found.row.directory == Path("1")
+    assert found.is_current
+    assert last_run_of(other, rows).row.directory == Path("3")
+    assert last_run_of(us, rows).row.directory == Path("4")
+    assert last_run_of(set_total(replace(persons, name="New"), Fraction(1)), rows) is None
+
+
+def test_that_an_edited_scenario_keeps_its_run_and_exact_parameters_come_first(persons):
+    edited = set_total(persons, Fraction(3))
+    assert not last_run_of(edited, [row(persons, "1")]).is_current
+    found = last_run_of(persons, [row(edited, "2"), row(persons, "1")])
+    assert (found.row.directory, found.is_current) == (Path("1"), True)
+    renamed = replace(persons, name="Renamed")
+    assert last_run_of(renamed, [row(persons, "1")]).is_current
+
+
+class Direct(QObject):
+    """Answers at once, in this process."""
+
+    answered = Signal(object)
+    failed = Signal(object)
+
+    def __init__(self):
+        super().__init__()
+        self._reader = ResultReader()
+
+    def request(self, request):
+        self.answered.emit(self._reader.answer(request))
+
+    def stop(self):
+        """Nothing runs."""
+
+
+def test_that_the_tile_follows_the_active_scenario_and_says_when_it_was_edited(qtbot, us, write_run):
+    run = write_run(2)
+    session = Session(Project.new(Workbook((us,), us.name)))
+    desk = RunDesk(run.directory.parent)
+    last = LastRun(session, desk, session, service=Direct())
+    tiles = []
+    last.changed.connect(tiles.append)
+    qtbot.waitUntil(lambda: bool(tiles) and tiles[-1] is not None)
+    assert tiles[-1].caption == "Last run: coverage"
+    value = tiles[-1].value
+
+    session.edit("Set τ of PH4 to 12", lambda s: edit_threshold(s, TableId("PH4"), 12))
+    qtbot.waitUntil(lambda: tiles[-1].change == EDITED)
+    assert (tiles[-1].value, tiles[-1].tone) == (value, Tone.ATTENTION)
+    session.undo()
+    qtbot.waitUntil(lambda: tiles[-1].change != EDITED)
+
+    session.edit_workbook("Add", lambda book: add_scenario(book, preset("pl94-2020-persons-us").scenario))
+    qtbot.waitUntil(lambda: tiles[-1] is None)
+    session.edit_workbook("Back", lambda book: activate(book, us.name))
+    qtbot.waitUntil(lambda: tiles[-1] is not None and tiles[-1].value == value)
+    last.stop()
+    desk.shut_down()
