@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from phexplore.accuracy.margins import keeps_target
-from phexplore.accuracy.solving_goals import Cap, Goals, Key, title_of
 from phexplore.accuracy.solving_groups import Group, Member, Separated, sum_under
 from phexplore.accuracy.solving_systems import QuerySystem
 from phexplore.errors import PhexploreError
+from phexplore.model.goals import Cap, Goals, Key, title_of
 from phexplore.model.numbers import exact_text
 
 _NAMED = 5

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from phexplore.accuracy.solving_goals import Cap, GoalError, Goals, Key, TiedBy, title_of
+from phexplore.accuracy.solving_caps import cap_total
 from phexplore.accuracy.solving_systems import QuerySystem
 from phexplore.model.conventions import Conventions
+from phexplore.model.goals import Cap, GoalError, Goals, Key, TiedBy, title_of
 from phexplore.model.numbers import Budget, Unlimited, round_exact
 from phexplore.model.phsafe import PrivacyFramework
 
@@ -112,7 +113,7 @@ def separate(system: QuerySystem, goals: Goals) -> Separated:
         if query not in tie_of and query not in goals.margins and query not in goals.floors:
             kept[query] = budget
     kept.update({query: present[query] for query in goals.locks})
-    caps = tuple((cap, cap.total(system.framework, doubles=system.doubles)) for cap in goals.caps)
+    caps = tuple((cap, cap_total(cap, system.framework, doubles=system.doubles)) for cap in goals.caps)
     return Separated(system.conventions, system.framework, tuple(groups), kept, caps)
 
 

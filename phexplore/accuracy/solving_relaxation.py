@@ -15,10 +15,10 @@ from phexplore.accuracy.solving_conflict import (
     lock_conflict,
     short_text,
 )
-from phexplore.accuracy.solving_goals import Cap, Goals, Key, level_title, title_of
 from phexplore.accuracy.solving_groups import Separated, sum_under
 from phexplore.accuracy.solving_systems import QuerySystem
 from phexplore.model.conventions import MarginConvention
+from phexplore.model.goals import Cap, Goals, Key, level_title, title_of
 from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Budget, exact_text
 from phexplore.model.phsafe import PrivacyFramework

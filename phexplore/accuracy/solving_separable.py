@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from phexplore.accuracy.margins import MarginError
-from phexplore.accuracy.solving_goals import Cap, GoalError, Goals, Key, title_of
 from phexplore.accuracy.solving_groups import Separated, needs_of, separate, sum_under
 from phexplore.accuracy.solving_relaxation import confirm_feasible
 from phexplore.accuracy.solving_systems import QuerySystem, system_of
 from phexplore.accuracy.solving_topdown import with_budgets
 from phexplore.model.conventions import Conventions, MarginConvention
+from phexplore.model.goals import Cap, GoalError, Goals, Key, title_of
 from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Budget, Rounding, Unlimited, exact_text
 from phexplore.model.phsafe import PhSafe

@@ -8,11 +8,11 @@ from fractions import Fraction
 from typing import Protocol
 
 from phexplore.accuracy.margins import Margins, margins_of, normal_factor, unrounded_budget
-from phexplore.accuracy.solving_goals import Key
 from phexplore.accuracy.topdown_forecast import noise_of
 from phexplore.catalog.tables import sensitivity, tables
 from phexplore.errors import PhexploreError
 from phexplore.model.conventions import Conventions, MarginConvention
+from phexplore.model.goals import Key
 from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Budget
 from phexplore.model.phsafe import PhSafe, PrivacyFramework

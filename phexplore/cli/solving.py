@@ -16,8 +16,8 @@ from phexplore.model.topdown import TopDown
 
 if TYPE_CHECKING:
     from phexplore.accuracy.solving_conflict import InfeasibleError, Relaxation
-    from phexplore.accuracy.solving_goals import Cap, Goals, Key
     from phexplore.accuracy.solving_separable import SolvedGoals
+    from phexplore.model.goals import Cap, Goals, Key
 
 ROUNDINGS = ("up", "as-in-2020")
 _LONGEST = 12
@@ -54,10 +54,10 @@ def goals_from(path: Path | None, caps: dict[str, str], scenario: Scenario) -> G
     """
     from dataclasses import replace
 
-    from phexplore.accuracy.solving_goals import Cap, CapOn, GoalError, Goals
     from phexplore.accuracy.solving_systems import system_of
     from phexplore.files.goals_file import read_goals
     from phexplore.files.whole import read_text
+    from phexplore.model.goals import Cap, CapOn, GoalError, Goals
     from phexplore.model.numbers import parse_exact
 
     known = tuple(system_of(scenario).budgets)
@@ -120,8 +120,8 @@ def _exact(value: Fraction | None) -> str | None:
 
 def print_solution(solved: SolvedGoals, *, as_json: bool) -> None:
     """Print solved budgets."""
-    from phexplore.accuracy.solving_goals import title_of
     from phexplore.accuracy.solving_systems import system_of
+    from phexplore.model.goals import title_of
 
     if as_json:
         print_json(solution_json(solved))

@@ -23,7 +23,6 @@ from difflib import get_close_matches
 from fractions import Fraction
 from typing import TypeVar
 
-from phexplore.accuracy.solving_goals import Cap, CapOn, GoalError, Goals, Key, Tie, TiedBy
 from phexplore.catalog.tables import queries
 from phexplore.errors import PhexploreError
 from phexplore.files.json_text import (
@@ -39,6 +38,7 @@ from phexplore.files.json_text import (
     syntax_issue,
 )
 from phexplore.model.conventions import Conversion, Neighbours
+from phexplore.model.goals import Cap, CapOn, GoalError, Goals, Key, Tie, TiedBy
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import parse_exact

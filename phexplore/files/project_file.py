@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from phexplore.errors import PhexploreError
+from phexplore.files.agenda_json import decode_goals, decode_rules, encode_agenda
 from phexplore.files.approval_json import decode_decisions, encode_decisions
 from phexplore.files.scenario_json import (
     decode_change,
@@ -67,6 +68,8 @@ _SHARED: Mapping[str, Callable[[Workbook], Any]] = {
     "order": lambda workbook: list(workbook.names),
     "active": lambda workbook: workbook.active,
     "comparison": lambda workbook: workbook.comparison,
+    "rules": lambda workbook: encode_agenda(workbook)["rules"],
+    "goals": lambda workbook: encode_agenda(workbook)["goals"],
 }
 
 
@@ -107,6 +110,8 @@ def decode_step(before: Workbook, entry: Mapping[str, Any]) -> LoggedStep:
         tuple(scenarios[name] for name in order),
         entry.get("active", before.active),
         entry.get("comparison", before.comparison),
+        decode_rules(entry["rules"]) if "rules" in entry else before.rules,
+        decode_goals(entry["goals"]) if "goals" in entry else before.goals,
     )
     return LoggedStep(str(entry["label"]), str(entry.get("at", "")), workbook)
 

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any, assert_never
 
 from phexplore.errors import PhexploreError
+from phexplore.files.agenda_json import decode_goals, decode_rules, encode_agenda
 from phexplore.files.group_sizes_json import (
     decode_group_sizes,
     decode_tail,
@@ -367,6 +368,7 @@ def encode_workbook(workbook: Workbook) -> Json:
         "active": workbook.active,
         "comparison": workbook.comparison,
         "scenarios": [encode_scenario(scenario) for scenario in workbook.scenarios],
+        **{key: value for key, value in encode_agenda(workbook).items() if value},
     }
 
 
@@ -390,8 +392,10 @@ def decode_workbook(value: Any, *path: str) -> Workbook:
     reader.finish()
     active = reader.read(holder, "active", _text, default=scenarios[0].name)
     comparison = reader.read(holder, "comparison", _text, default="")
+    rules = reader.read(holder, "rules", decode_rules, default=())
+    goals = reader.read(holder, "goals", decode_goals, default={})
     workbook: Workbook | None = reader.parsed(
-        active, lambda name: Workbook(tuple(scenarios), name, comparison), default=None
+        active, lambda name: Workbook(tuple(scenarios), name, comparison, rules, goals), default=None
     )
     reader.finish()
     if workbook is None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from phexplore.errors import UnknownNameError
 from phexplore.model.edits import EditRefusedError
+from phexplore.model.goals import Goals
+from phexplore.model.rules import Rule
 from phexplore.model.scenario import Scenario
 
 
@@ -17,11 +21,16 @@ class Workbook:
         scenarios: at least one; names are unique.
         active: name of the scenario being worked on.
         comparison: name of the scenario or preset id that figures are compared with, "" for none.
+        rules: decision rules that every scenario and run of the project is judged by.
+        goals: what the project asks of the budgets beside the targets and locks of its scenarios, by system
+            (``phsafe``, ``topdown``).
     """
 
     scenarios: tuple[Scenario, ...]
     active: str
     comparison: str = ""
+    rules: tuple[Rule, ...] = ()
+    goals: Mapping[str, Goals] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuse repeated names and an active scenario that is not there."""
@@ -30,6 +39,7 @@ class Workbook:
             raise ValueError(f"scenario names repeat: {names}")
         if self.active not in names:
             raise ValueError(f"the active scenario {self.active!r} is not among {names}")
+        object.__setattr__(self, "goals", MappingProxyType(dict(self.goals)))
 
     @property
     def scenario(self) -> Scenario:
@@ -86,7 +96,7 @@ def remove_scenario(workbook: Workbook, name: str) -> Workbook:
         raise EditRefusedError(f"{name!r} is the only scenario.", "Add another one before you remove it.")
     active = workbook.active if workbook.active != name else rest[-1].name
     comparison = "" if workbook.comparison == name else workbook.comparison
-    return Workbook(rest, active, comparison)
+    return replace(workbook, scenarios=rest, active=active, comparison=comparison)
 
 
 def activate(workbook: Workbook, name: str) -> Workbook:
@@ -97,3 +107,19 @@ def activate(workbook: Workbook, name: str) -> Workbook:
 def compare_with(workbook: Workbook, name: str) -> Workbook:
     """Return the workbook compared with this scenario or preset, "" for none."""
     return replace(workbook, comparison=name)
+
+
+def set_rules(workbook: Workbook, rules: tuple[Rule, ...]) -> Workbook:
+    """Return the workbook with these decision rules."""
+    return replace(workbook, rules=rules)
+
+
+def set_goals(workbook: Workbook, system: str, goals: Goals) -> Workbook:
+    """Return the workbook that asks this of the budgets of a system; goals that ask nothing are left out."""
+    others = {name: value for name, value in workbook.goals.items() if name != system}
+    return replace(workbook, goals=others if goals == Goals() else {**others, system: goals})
+
+
+def system_name(scenario: Scenario) -> str:
+    """Return the name under which the project keeps the goals of a scenario's system."""
+    return type(scenario.method).__name__.casefold()

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from phexplore.accuracy.solving_conflict import ConflictKind, InfeasibleError, RelaxationKind
-from phexplore.accuracy.solving_goals import Cap, CapOn, Goals, Tie, TiedBy
 from phexplore.accuracy.solving_separable import solve
 from phexplore.accuracy.solving_systems import margin_at
 from phexplore.catalog.tables import queries
 from phexplore.model.edits import set_budget, set_lock
+from phexplore.model.goals import Cap, CapOn, Goals, Tie, TiedBy
 from phexplore.model.keys import parse_query
 
 CHILDREN = parse_query("PH3/state_A-G")

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from phexplore.accuracy.check import check, has_errors
 from phexplore.accuracy.solving_conflict import InfeasibleError
-from phexplore.accuracy.solving_goals import Cap, CapOn, Goals, Tie
 from phexplore.accuracy.solving_separable import Reason, solve
 from phexplore.accuracy.solving_systems import system_of
 from phexplore.accuracy.solving_topdown import with_budgets
@@ -19,6 +18,7 @@ from phexplore.accuracy.topdown_forecast import forecast_topdown
 from phexplore.catalog.presets import preset
 from phexplore.files.das_ini_writing import exact_scale, write_ini
 from phexplore.model.conventions import MarginConvention
+from phexplore.model.goals import Cap, CapOn, Goals, Tie
 from phexplore.model.topdown import LevelQuery
 from phexplore.model.topdown_edits import set_level_lock
 

@@ -5,11 +5,11 @@ from fractions import Fraction
 
 import pytest
 
-from phexplore.accuracy.solving_goals import Cap, CapOn, GoalError, Goals, Tie, TiedBy
 from phexplore.catalog.presets import preset
 from phexplore.catalog.tables import queries
 from phexplore.files.goals_file import goals_json, read_goals, select_queries
 from phexplore.model.conventions import Conversion, Neighbours
+from phexplore.model.goals import Cap, CapOn, GoalError, Goals, Tie, TiedBy
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.keys import parse_query
 from phexplore.model.topdown import LevelQuery

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
@@ -102,4 +103,4 @@ def renamed(workbook: Workbook, old: str, new: str) -> Workbook:
     name = after.active
     comparison = name if workbook.comparison == old else workbook.comparison
     active = name if workbook.active == old else workbook.active
-    return Workbook(after.scenarios, active, comparison)
+    return replace(after, active=active, comparison=comparison)

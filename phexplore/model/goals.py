@@ -8,12 +8,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from types import MappingProxyType
 
-from phexplore.accounting.zcdp import rho_for_epsilon
 from phexplore.errors import PhexploreError
 from phexplore.model.conventions import Conversion, Neighbours
 from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import decimal_text, exact_text
-from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.topdown import LevelQuery
 
 Key = QueryKey | LevelQuery
@@ -69,25 +67,6 @@ class Cap:
         """Refuse a cap that nothing can keep."""
         if self.limit <= 0:
             raise GoalError(f"A cap is more than 0, got {exact_text(self.limit)}.", "Leave the cap out, or raise it.")
-
-    def total(self, framework: PrivacyFramework, *, doubles: bool = True) -> Fraction:
-        """Return the largest sum of budgets that keeps the cap; for ε rounded down at 1e-13.
-
-        Args:
-            framework: of the budgets.
-            doubles: the bounded loss is twice the sum (PHSafe); else the sum is under replaced records (TopDown).
-        """
-        match self.on:
-            case CapOn.UNBOUNDED:
-                return self.limit
-            case CapOn.BOUNDED:
-                return self.limit / 2 if doubles else self.limit
-            case CapOn.EPSILON:
-                if framework is PrivacyFramework.ZCDP:
-                    rho = rho_for_epsilon(self.limit, self.delta, self.conversion)
-                else:
-                    rho = self.limit
-                return rho / 2 if doubles and self.neighbours is Neighbours.BOUNDED else rho
 
     @property
     def title(self) -> str:

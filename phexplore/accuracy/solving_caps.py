@@ -1,0 +1,31 @@
+"""What a cap allows: the largest sum of budgets that keeps it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from phexplore.accounting.zcdp import rho_for_epsilon
+from phexplore.model.conventions import Neighbours
+from phexplore.model.goals import Cap, CapOn
+from phexplore.model.phsafe import PrivacyFramework
+
+
+def cap_total(cap: Cap, framework: PrivacyFramework, *, doubles: bool = True) -> Fraction:
+    """Return the largest sum of budgets that keeps the cap; for ε rounded down at 1e-13.
+
+    Args:
+        cap: on ρ, bounded ρ or ε.
+        framework: of the budgets.
+        doubles: the bounded loss is twice the sum (PHSafe); else the sum is under replaced records (TopDown).
+    """
+    match cap.on:
+        case CapOn.UNBOUNDED:
+            return cap.limit
+        case CapOn.BOUNDED:
+            return cap.limit / 2 if doubles else cap.limit
+        case CapOn.EPSILON:
+            if framework is PrivacyFramework.ZCDP:
+                rho = rho_for_epsilon(cap.limit, cap.delta, cap.conversion)
+            else:
+                rho = cap.limit
+            return rho / 2 if doubles and cap.neighbours is Neighbours.BOUNDED else rho
