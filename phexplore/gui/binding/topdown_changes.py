@@ -29,7 +29,7 @@ class TopDownChange:
     Attributes:
         text: a sentence.
         place: what it is about.
-        area: "budgets" or "processing": where it is edited.
+        area: "budgets", "processing" or "spine": where it is edited.
     """
 
     text: str
@@ -37,7 +37,7 @@ class TopDownChange:
     area: str
 
 
-_PROCESSING = {ChangedField.PASSES, ChangedField.INVARIANTS, ChangedField.CONSTRAINTS, ChangedField.SPINE}
+_PROCESSING = {ChangedField.PASSES, ChangedField.INVARIANTS, ChangedField.CONSTRAINTS}
 
 
 def change_lines(shown: TopDownShown) -> tuple[TopDownChange, ...]:
@@ -79,7 +79,8 @@ def _single(change: Change, shown: TopDownShown) -> TopDownChange:
         case _:
             name = change.field.value.capitalize()
             words = f"{name}: {_word(change.before)} → {_word(change.after)}"
-    return TopDownChange(words, key, "processing" if change.field in _PROCESSING else "budgets")
+    area = "spine" if change.field is ChangedField.SPINE else "processing" if change.field in _PROCESSING else "budgets"
+    return TopDownChange(words, key, area)
 
 
 def _column(level: str | None, changes: Sequence[Change], shown: TopDownShown) -> TopDownChange:

@@ -180,6 +180,7 @@ class Commands:
                 area.value,
                 self._goer(area),
                 f"Ctrl+{number}",
+                enabled=self._is_offered(area),
                 checked=self._is_area(area),
             )
             for number, area in enumerate(AREAS, start=1)
@@ -296,6 +297,9 @@ class Commands:
 
     def _is_area(self, area: Area) -> Callable[[], bool]:
         return lambda: self._window.navigation.area is area
+
+    def _is_offered(self, area: Area) -> Callable[[], bool]:
+        return lambda: self._window.navigation.is_offered(area)
 
     def _is_theme(self, choice: ThemeChoice) -> Callable[[], bool]:
         return lambda: appearance().choice is choice

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem
@@ -19,6 +19,7 @@ class Area(enum.Enum):
     OVERVIEW = "Overview"
     BUDGETS = "Budgets"
     LEVELS = "Levels and thresholds"
+    SPINE = "Spine"
     SCENARIO = "Scenario"
     RUNS = "Runs"
     RESULTS = "Results"
@@ -29,12 +30,16 @@ _SYMBOLS = {
     Area.OVERVIEW: "overview",
     Area.BUDGETS: "budgets",
     Area.LEVELS: "levels",
+    Area.SPINE: "spine",
     Area.SCENARIO: "scenario",
     Area.RUNS: "runs",
     Area.RESULTS: "results",
     Area.HISTORY: "history",
 }
 AREAS = tuple(Area)
+SYSTEM_AREAS = frozenset({Area.SPINE})
+"""Areas that only some systems have; the others are always there."""
+COMMON_AREAS = tuple(area for area in AREAS if area not in SYSTEM_AREAS)
 
 
 class Navigation(QListWidget):
@@ -58,6 +63,7 @@ class Navigation(QListWidget):
             item = QListWidgetItem(area.value)
             item.setToolTip(f"{area.value} (Ctrl+{AREAS.index(area) + 1})")
             self.addItem(item)
+        self.offer(frozenset())
         self.currentRowChanged.connect(self._announce)
         appearance().changed.connect(self._restyle)
         self._restyle()
@@ -66,6 +72,22 @@ class Navigation(QListWidget):
     def area(self) -> Area:
         """The chosen area."""
         return AREAS[max(0, self.currentRow())]
+
+    @property
+    def offered(self) -> tuple[Area, ...]:
+        """The areas of the active system, from top to bottom."""
+        return tuple(area for area in AREAS if self.is_offered(area))
+
+    def is_offered(self, area: Area) -> bool:
+        """Return whether the active system has this area."""
+        return not self.item(AREAS.index(area)).isHidden()
+
+    def offer(self, own: Collection[Area]) -> None:
+        """Show the areas that every system has and these; whoever looks at another one goes to the overview."""
+        for area in SYSTEM_AREAS:
+            self.item(AREAS.index(area)).setHidden(area not in own)
+        if self.currentRow() >= 0 and not self.is_offered(self.area):
+            self.choose(Area.OVERVIEW)
 
     def rename(self, titles: Mapping[Area, str]) -> None:
         """Call some areas otherwise; the others by their own name."""

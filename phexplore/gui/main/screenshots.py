@@ -106,7 +106,7 @@ class Tour(QObject):
             yield from self._run()
         for theme in self._themes:
             appearance().choose(theme)
-            for area in Area:
+            for area in window.navigation.offered:
                 window.navigation.choose(area)
                 yield _SETTLE_MS
                 if area is Area.RESULTS and with_run:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from phexplore.gui.editors.topdown_inspector import TopDownInspector
     from phexplore.gui.main.topdown_pages import TopDownOverviewPage
 
-TOPDOWN_AREAS = frozenset({Area.OVERVIEW, Area.BUDGETS, Area.LEVELS, Area.SCENARIO})
+TOPDOWN_AREAS = frozenset({Area.OVERVIEW, Area.BUDGETS, Area.LEVELS, Area.SPINE, Area.SCENARIO})
 """Areas with a page per system; the others are shared."""
 TOPDOWN_TITLES: Mapping[Area, str] = MappingProxyType({Area.LEVELS: "Post-processing"})
 """What areas are called while the active scenario is TopDown, where it differs."""
@@ -42,10 +42,17 @@ def make_budgets(session: TopDownSession) -> TopDownBudgetsEditor:
 
 
 def make_processing_page(session: TopDownSession) -> QWidget:
-    """Return the page of passes, rules and the spine."""
+    """Return the page of passes and rules."""
     from phexplore.gui.main.topdown_pages import processing_page
 
     return processing_page(session)
+
+
+def make_spine_page(session: TopDownSession) -> QWidget:
+    """Return the page of the spine."""
+    from phexplore.gui.main.topdown_pages import spine_page
+
+    return spine_page(session)
 
 
 def make_scenario_page(session: TopDownSession) -> QWidget:

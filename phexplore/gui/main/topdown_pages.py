@@ -72,12 +72,14 @@ class TopDownOverviewPage(QWidget):
 
     Signals:
         opened: the `Place` to edit in the table.
-        processing_wanted: the changed passes, rules or spine are wanted.
+        processing_wanted: the changed passes or rules are wanted.
+        spine_wanted: the changed spine is wanted.
         failed: a `PhexploreError` of a chart.
     """
 
     opened = Signal(object)
     processing_wanted = Signal()
+    spine_wanted = Signal()
     failed = Signal(object)
 
     def __init__(self, session: TopDownSession) -> None:
@@ -132,6 +134,8 @@ class TopDownOverviewPage(QWidget):
     def _go(self, change: TopDownChange) -> None:
         if change.area == "processing":
             self.processing_wanted.emit()
+        elif change.area == "spine":
+            self.spine_wanted.emit()
         else:
             self.opened.emit(change.place)
 
@@ -151,7 +155,7 @@ class TopDownOverviewPage(QWidget):
 
 
 def processing_page(session: TopDownSession) -> QWidget:
-    """Return the page of passes, invariants, constraints and the spine."""
+    """Return the page of passes, invariants and constraints."""
     return Page(
         "Post-processing",
         [
@@ -170,9 +174,14 @@ def processing_page(session: TopDownSession) -> QWidget:
                 "What every published histogram keeps, whatever the noise says.",
                 RulesEditor(session, RuleKind.CONSTRAINT),
             ),
-            Section("Spine", "The hierarchy of units that measurements are made on.", SpineEditor(session)),
         ],
     )
+
+
+def spine_page(session: TopDownSession) -> QWidget:
+    """Return the page of the spine."""
+    about = "The hierarchy of units that measurements are made on."
+    return Page("Spine", [Section("Spine", about, SpineEditor(session))])
 
 
 def topdown_scenario_page(session: TopDownSession) -> QWidget:

@@ -40,6 +40,7 @@ from phexplore.gui.main.topdown_areas import (
     make_overview,
     make_processing_page,
     make_scenario_page,
+    make_spine_page,
     topdown_key,
 )
 from phexplore.gui.main.warmup import Warmup
@@ -109,6 +110,7 @@ class MainWindow(QMainWindow):
                 topdown_key(Area.OVERVIEW): self._make_topdown_overview,
                 topdown_key(Area.BUDGETS): self._make_topdown_budgets,
                 topdown_key(Area.LEVELS): lambda: make_processing_page(self.topdown),
+                topdown_key(Area.SPINE): lambda: make_spine_page(self.topdown),
                 topdown_key(Area.SCENARIO): lambda: make_scenario_page(self.topdown),
             }
         )
@@ -228,9 +230,8 @@ class MainWindow(QMainWindow):
         if kind in {"levels", "queries"}:
             self.show_place(place_of(issue, self.topdown.shown.method))
         else:
-            self.navigation.choose(
-                Area.LEVELS if kind in {"passes", "constraints", "invariants", "spine"} else Area.SCENARIO
-            )
+            areas = dict.fromkeys(("passes", "constraints", "invariants"), Area.LEVELS) | {"spine": Area.SPINE}
+            self.navigation.choose(areas.get(kind, Area.SCENARIO))
 
     def show_inspector(self, *, shown: bool) -> None:
         """Show or hide the inspector, in the areas it is of use."""
@@ -366,6 +367,7 @@ class MainWindow(QMainWindow):
         page = make_overview(self.topdown)
         page.opened.connect(self.show_place)
         page.processing_wanted.connect(lambda: self.navigation.choose(Area.LEVELS))
+        page.spine_wanted.connect(lambda: self.navigation.choose(Area.SPINE))
         page.failed.connect(self._say_failure)
         return page
 
@@ -461,7 +463,7 @@ class MainWindow(QMainWindow):
     def _prepare(self) -> None:
         """Look after the runs and make the pages that may be wanted next."""
         _ = self.runs  # made on first use
-        self.pages.prepare([self._page_key(area) for area in Area])
+        self.pages.prepare([self._page_key(area) for area in self.navigation.offered])
 
     def _page_key(self, area: Area) -> Hashable:
         return topdown_key(area) if self.is_topdown and area in TOPDOWN_AREAS else area
@@ -476,6 +478,7 @@ class MainWindow(QMainWindow):
             return
         self._is_topdown = self.is_topdown
         self.navigation.rename(TOPDOWN_TITLES if self._is_topdown else {})
+        self.navigation.offer(TOPDOWN_AREAS if self._is_topdown else ())
         if self.navigation.currentRow() >= 0:
             self._go(self.navigation.area)
 

@@ -15,6 +15,8 @@ _SHAPES = {
     '<rect x="13.5" y="11.5" width="7" height="9" rx="1.5"/><rect x="3.5" y="15.5" width="7" height="5" rx="1.5"/>',
     "budgets": '<rect x="3.5" y="4.5" width="17" height="15" rx="2"/><path d="M3.5 9.5h17M3.5 14.5h17M9.5 9.5v10"/>',
     "levels": '<path d="M12 3.5l8.5 4.5-8.5 4.5L3.5 8z"/><path d="M3.5 12l8.5 4.5 8.5-4.5M3.5 16l8.5 4.5 8.5-4.5"/>',
+    "spine": '<circle cx="12" cy="5" r="2"/><circle cx="5.5" cy="12.5" r="2"/><circle cx="18.5" cy="12.5" r="2"/>'
+    '<circle cx="12" cy="19" r="2"/><path d="M10.5 6.4L7 11M13.5 6.4L17 11M7 14l3.6 3.7"/>',
     "scenario": '<path d="M4 7h9M17 7h3M4 12h3M11 12h9M4 17h10M18 17h2"/><circle cx="15" cy="7" r="2"/>'
     '<circle cx="9" cy="12" r="2"/><circle cx="16" cy="17" r="2"/>',
     "runs": '<circle cx="12" cy="12" r="8.5"/><path d="M10 8.5v7l5.5-3.5z"/>',

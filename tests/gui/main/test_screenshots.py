@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from phexplore.gui.main.navigation import AREAS
+from phexplore.gui.main.navigation import COMMON_AREAS
 
 
 @pytest.mark.slow
@@ -17,8 +17,8 @@ def test_that_every_view_is_drawn_in_both_themes(tmp_path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=280)
     assert done.returncode == 0, done.stderr
-    names = {f"{area.name.lower()}-{theme}.png" for area in AREAS for theme in ("light", "dark")}
-    own = ("overview", "budgets", "levels", "scenario", "runs")
+    names = {f"{area.name.lower()}-{theme}.png" for area in COMMON_AREAS for theme in ("light", "dark")}
+    own = ("overview", "budgets", "levels", "spine", "scenario", "runs")
     names |= {f"topdown-{area}-{theme}.png" for area in own for theme in ("light", "dark")}
     assert {file.name for file in tmp_path.iterdir()} == names
     sizes = [file.stat().st_size for file in tmp_path.iterdir()]

@@ -130,3 +130,17 @@ def test_that_the_comparison_with_another_system_shows_nothing(window):
     add_sdhc(window)
     window.header._refresh()
     assert window.header.reference.currentData() == ""
+
+
+def test_that_the_spine_is_an_area_of_topdown_only(window):
+    window.navigation.choose(Area.SPINE)
+    assert window.pages.currentWidget().accessibleName() == "Spine"
+    window.actions_table.refresh()
+    assert window.actions_table["view.spine"].isEnabled()
+    add_sdhc(window)
+    assert Area.SPINE not in window.navigation.offered
+    assert window.navigation.area is Area.OVERVIEW
+    window.actions_table.refresh()
+    assert not window.actions_table["view.spine"].isEnabled()
+    window.session.undo()
+    assert Area.SPINE in window.navigation.offered
