@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction, QKeySequence
@@ -28,6 +28,7 @@ class Action:
         group: submenu it is in, "" for the menu itself.
         is_local: its keys are handled by the widget with the focus; the menu only shows them.
         starts_part: a line is drawn above it.
+        shown: whether it is listed at all.
     """
 
     id: str
@@ -40,6 +41,7 @@ class Action:
     group: str = ""
     is_local: bool = False
     starts_part: bool = False
+    shown: Callable[[], bool] = lambda: True
 
 
 class ActionTable(QObject):
@@ -47,7 +49,7 @@ class ActionTable(QObject):
 
     def __init__(self, actions: Iterable[Action], parent: QObject) -> None:
         super().__init__(parent)
-        self.entries: Mapping[str, Action] = {action.id: action for action in actions}
+        self.entries: dict[str, Action] = {action.id: action for action in actions}
         self._made: dict[str, QAction] = {}
         for action in self.entries.values():
             self._made[action.id] = self._make(action)
@@ -63,8 +65,18 @@ class ActionTable(QObject):
         for action_id, action in self.entries.items():
             made = self._made[action_id]
             made.setEnabled(action.enabled())
+            made.setVisible(action.shown())
             if action.checked is not None:
                 made.setChecked(action.checked())
+
+    def restate(self, stated: Mapping[str, tuple[str, str]]) -> None:
+        """Give actions another text and other keys, "" for none."""
+        for action_id in stated:
+            self._made[action_id].setShortcut(QKeySequence())  # two actions must not hold the same keys meanwhile
+        for action_id, (text, shortcut) in stated.items():
+            self.entries[action_id] = replace(self.entries[action_id], text=text, shortcut=shortcut)
+            self._made[action_id].setText(text)
+            self._made[action_id].setShortcut(QKeySequence(shortcut))
 
     def fill(self, bar: QMenuBar, titles: Mapping[str, str], extra: Mapping[str, QMenu]) -> None:
         """Fill the menu bar.

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Protocol
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from phexplore.gui.binding.session import Session
+from phexplore.gui.binding.systems import System
 from phexplore.gui.editors.issues_panel import IssuesPanel
 from phexplore.gui.main.actions import Action, ActionTable
-from phexplore.gui.main.exporting import CONFIG, FORMATS, INI, ExportFormat, Exports
+from phexplore.gui.main.exporting import CONFIG, FORMATS, ExportFormat, Exports
 from phexplore.gui.main.navigation import AREAS, Area, Navigation
 from phexplore.gui.main.project_files import ProjectFiles
 from phexplore.gui.main.settings import FOLDER, INSPECTOR, ISSUES, PICTURE, TEXT_SIZE, THEME, Settings
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from phexplore.gui.editors.topdown_share_view import ShareView
 
 MENUS: Mapping[str, str] = {"file": "&File", "edit": "&Edit", "run": "&Run", "view": "&View", "help": "&Help"}
+_WITH_TABLE = frozenset({System.PHSAFE, System.TOPDOWN})
+"""Systems whose budgets are a table that copying and pasting act on."""
 _SCALE_STEP = 25
 _THEMES = {ThemeChoice.SYSTEM: "As the system", ThemeChoice.LIGHT: "Light", ThemeChoice.DARK: "Dark"}
 
@@ -42,9 +45,9 @@ class CommandedWindow(Protocol):
     @property
     def has_budgets(self) -> bool: ...
     @property
-    def table_view(self) -> BudgetView | ShareView: ...
+    def table_view(self) -> BudgetView | ShareView | None: ...
     @property
-    def is_topdown(self) -> bool: ...
+    def system(self) -> System: ...
     def close(self) -> bool: ...
     def export(self, form: ExportFormat, path: Path) -> None: ...
     def show_palette(self) -> None: ...
@@ -179,11 +182,11 @@ class Commands:
                 f"view.{area.name.lower()}",
                 area.value,
                 self._goer(area),
-                f"Ctrl+{number}",
                 enabled=self._is_offered(area),
                 checked=self._is_area(area),
+                shown=self._is_offered(area),
             )
-            for number, area in enumerate(AREAS, start=1)
+            for area in AREAS
         ]
         themes = [
             Action(
@@ -278,7 +281,7 @@ class Commands:
         return not self._window.session.project.is_clean
 
     def _is_table(self) -> bool:
-        return self._window.navigation.area is Area.BUDGETS
+        return self._window.navigation.area is Area.BUDGETS and self._window.system in _WITH_TABLE
 
     def _find(self) -> None:
         self._window.navigation.choose(Area.BUDGETS)
@@ -290,10 +293,14 @@ class Commands:
         self._window.settings.keep(TEXT_SIZE, appearance().scale)
 
     def _table(self, act: Callable[[BudgetView | ShareView], object]) -> Callable[[], object]:
-        return lambda: act(self._window.table_view)
+        def run() -> None:
+            if (view := self._window.table_view) is not None:
+                act(view)
+
+        return run
 
     def _is_phsafe(self) -> bool:
-        return not self._window.is_topdown
+        return self._window.system is System.PHSAFE
 
     def _is_area(self, area: Area) -> Callable[[], bool]:
         return lambda: self._window.navigation.area is area
@@ -316,7 +323,7 @@ class Commands:
 
     def _exportable(self, form: ExportFormat) -> Callable[[], bool]:
         window = self._window
-        return lambda: not window.exports.is_busy and (form is INI) == window.is_topdown
+        return lambda: not window.exports.is_busy and form.system is window.system
 
     def _exporter(self, form: ExportFormat) -> Callable[[], object]:
         def choose() -> None:

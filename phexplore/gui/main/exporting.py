@@ -14,6 +14,7 @@ from phexplore.files.phsafe_config import write_config
 from phexplore.files.whole import write_whole
 from phexplore.gui.binding.latest import Latest
 from phexplore.gui.binding.shown import Shown
+from phexplore.gui.binding.systems import System
 from phexplore.report.known import SCENARIO_EXPORTERS, scenario_exporter
 from phexplore.report.snapshot import scenario_snapshot
 
@@ -27,17 +28,18 @@ class ExportFormat:
         suffix: of the file.
         title: for people.
         file_name: proposed name.
+        system: whose parameters it holds.
     """
 
     id: str
     suffix: str
     title: str
     file_name: str
+    system: System = System.PHSAFE
 
 
 CONFIG = ExportFormat("phsafe-config", ".json", "Production config.json", "config.json")
-INI = ExportFormat("das-ini", ".ini", "Production .ini files", "das.ini")
-"""The only format TopDown scenarios are written in; the others hold parameters of PHSafe."""
+INI = ExportFormat("das-ini", ".ini", "Production .ini files", "das.ini", System.TOPDOWN)
 FORMATS = (
     CONFIG,
     INI,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from phexplore.gui.binding.headline import TileContent, Tone, loss_tile, numbers_tile, run_tile, targets_tile
+from phexplore.gui.binding.headline import TileContent, Tone, run_tile
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.shown import Shown
-from phexplore.gui.binding.topdown_headline import topdown_epsilon_tile, topdown_loss_tile, topdown_margin_tile
-from phexplore.gui.binding.topdown_session import TopDownSession
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.tile import Tile
 
@@ -16,11 +16,17 @@ _LOOKS = {Tone.NEUTRAL: "muted", Tone.GOOD: "good", Tone.ATTENTION: "attention",
 
 
 class HeadlineBar(QWidget):
-    """Privacy loss, targets, numbers published, last run: each with its change to the reference."""
+    """Three figures of the parameters, e.g. the privacy loss, and the last run: each with its change to the reference."""
 
-    def __init__(self, session: Session, topdown: TopDownSession) -> None:
+    def __init__(self, session: Session, tiles: Callable[[], tuple[TileContent, ...]]) -> None:
+        """Show the figures of a session.
+
+        Args:
+            session: tells when they may have changed.
+            tiles: the three of the active scenario.
+        """
         super().__init__()
-        self._topdown = topdown
+        self._parameter_tiles = tiles
         self.setAccessibleName("Headline")
         self._run: TileContent | None = None
         self.tiles = tuple(Tile() for _ in range(4))
@@ -29,19 +35,19 @@ class HeadlineBar(QWidget):
         row.setSpacing(GRID)
         for tile in self.tiles:
             row.addWidget(tile, 1)
-        self._session = session
         session.settled.connect(self._on_settled)
-        self._refresh()
+        self.refresh()
 
     def show_run(self, result: TileContent | None) -> None:
         """Show what the last run found."""
         self._run = result
-        self._refresh()
+        self.refresh()
 
     def _on_settled(self, _shown: Shown) -> None:
-        self._refresh()
+        self.refresh()
 
-    def _refresh(self) -> None:
+    def refresh(self) -> None:
+        """Show the figures as they are now."""
         contents = (*self._parameter_tiles(), run_tile(self._run))
         for tile, content in zip(self.tiles, contents, strict=True):
             tile.show_figure(
@@ -51,10 +57,3 @@ class HeadlineBar(QWidget):
                 change=content.change,
                 look=_LOOKS[content.tone],
             )
-
-    def _parameter_tiles(self) -> tuple[TileContent, ...]:
-        if self._topdown.is_active:
-            mine = self._topdown.shown
-            return topdown_loss_tile(mine), topdown_epsilon_tile(mine), topdown_margin_tile(mine)
-        shown = self._session.shown
-        return loss_tile(shown), targets_tile(shown), numbers_tile(shown)

@@ -37,9 +37,13 @@ _SYMBOLS = {
     Area.HISTORY: "history",
 }
 AREAS = tuple(Area)
-SYSTEM_AREAS = frozenset({Area.SPINE})
-"""Areas that only some systems have; the others are always there."""
-COMMON_AREAS = tuple(area for area in AREAS if area not in SYSTEM_AREAS)
+_MOST_KEYS = 9
+
+
+def area_keys(hidden: Collection[Area]) -> dict[Area, str]:
+    """Return the keys of the areas that are not hidden: Ctrl+1 to Ctrl+9 in order, "" beyond."""
+    shown = (area for area in AREAS if area not in hidden)
+    return {area: f"Ctrl+{number}" if number <= _MOST_KEYS else "" for number, area in enumerate(shown, start=1)}
 
 
 class Navigation(QListWidget):
@@ -60,10 +64,8 @@ class Navigation(QListWidget):
         self.setWordWrap(True)
         self.setIconSize(QSize(2 * GRID + 4, 2 * GRID + 4))
         for area in AREAS:
-            item = QListWidgetItem(area.value)
-            item.setToolTip(f"{area.value} (Ctrl+{AREAS.index(area) + 1})")
-            self.addItem(item)
-        self.offer(frozenset())
+            self.addItem(QListWidgetItem(area.value))
+        self.arrange({}, ())
         self.currentRowChanged.connect(self._announce)
         appearance().changed.connect(self._restyle)
         self._restyle()
@@ -82,19 +84,14 @@ class Navigation(QListWidget):
         """Return whether the active system has this area."""
         return not self.item(AREAS.index(area)).isHidden()
 
-    def offer(self, own: Collection[Area]) -> None:
-        """Show the areas that every system has and these; whoever looks at another one goes to the overview."""
-        for area in SYSTEM_AREAS:
-            self.item(AREAS.index(area)).setHidden(area not in own)
-        if self.currentRow() >= 0 and not self.is_offered(self.area):
-            self.choose(Area.OVERVIEW)
-
-    def rename(self, titles: Mapping[Area, str]) -> None:
-        """Call some areas otherwise; the others by their own name."""
+    def arrange(self, titles: Mapping[Area, str], hidden: Collection[Area]) -> None:
+        """Call some areas otherwise, the others by their own name, and hide what says nothing; keys count what is left."""
+        keys = area_keys(hidden)
         for number, area in enumerate(AREAS):
-            title = titles.get(area, area.value)
-            self.item(number).setText(title)
-            self.item(number).setToolTip(f"{title} (Ctrl+{number + 1})")
+            title, item = titles.get(area, area.value), self.item(number)
+            item.setText(title)
+            item.setToolTip(f"{title} ({keys[area]})" if keys.get(area) else title)
+            item.setHidden(area in hidden)
 
     def choose(self, area: Area) -> None:
         """Go to an area."""

@@ -22,7 +22,6 @@ from phexplore.gui.main.display import display_problem
 from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.project_files import DEMONSTRATION, project_of
 from phexplore.gui.main.settings import Settings
-from phexplore.gui.main.topdown_areas import TOPDOWN_AREAS
 from phexplore.gui.main.window import DEFAULT_SIZE, MainWindow
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.model.keys import TableId, parse_query
@@ -126,7 +125,7 @@ class Tour(QObject):
         window.topdown.select(LevelQuery("County", "total"))
         for theme in self._themes:
             appearance().choose(theme)
-            for area in (*(each for each in Area if each in TOPDOWN_AREAS), Area.RUNS):
+            for area in (*window.view.makers, Area.RUNS):
                 window.navigation.choose(area)
                 yield 2 * _SETTLE_MS
                 if window.topdown_inspector is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -16,15 +16,8 @@ if TYPE_CHECKING:
     from phexplore.gui.editors.topdown_inspector import TopDownInspector
     from phexplore.gui.main.topdown_pages import TopDownOverviewPage
 
-TOPDOWN_AREAS = frozenset({Area.OVERVIEW, Area.BUDGETS, Area.LEVELS, Area.SPINE, Area.SCENARIO})
-"""Areas with a page per system; the others are shared."""
 TOPDOWN_TITLES: Mapping[Area, str] = MappingProxyType({Area.LEVELS: "Post-processing"})
 """What areas are called while the active scenario is TopDown, where it differs."""
-
-
-def topdown_key(area: Area) -> Hashable:
-    """Return the key of TopDown's own page of an area."""
-    return ("TopDown", area)
 
 
 def make_overview(session: TopDownSession) -> TopDownOverviewPage:

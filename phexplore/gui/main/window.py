@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,9 +13,12 @@ from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QSplitter, QVBoxLayout, 
 
 from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
+from phexplore.gui.binding.headline import TileContent, loss_tile, numbers_tile, targets_tile
 from phexplore.gui.binding.inspection import query_of
 from phexplore.gui.binding.phsafe_session import PhSafeSession
 from phexplore.gui.binding.session import Refusal, Session
+from phexplore.gui.binding.systems import System, system_of
+from phexplore.gui.binding.topdown_headline import topdown_epsilon_tile, topdown_loss_tile, topdown_margin_tile
 from phexplore.gui.binding.topdown_inspection import place_of
 from phexplore.gui.binding.topdown_session import Place, TopDownSession
 from phexplore.gui.dialogs.messages import ask
@@ -28,12 +31,13 @@ from phexplore.gui.main.exporting import ExportFormat, Exports
 from phexplore.gui.main.header import HeaderBar
 from phexplore.gui.main.headline_bar import HeadlineBar
 from phexplore.gui.main.importing import is_readable
-from phexplore.gui.main.navigation import Area, Navigation
-from phexplore.gui.main.pages import Pages, budgets_page, history_page, levels_page, scenario_page
+from phexplore.gui.main.navigation import Area, Navigation, area_keys
+from phexplore.gui.main.pages import Make, Pages, budgets_page, history_page, levels_page, scenario_page
+from phexplore.gui.main.palette import Offer
 from phexplore.gui.main.project_files import ProjectFiles
 from phexplore.gui.main.settings import FOLDER, GEOMETRY, INSPECTOR, ISSUES, LAYOUT, PICTURE, Settings
+from phexplore.gui.main.system_view import HIDDEN, SystemView, page_key, page_makers
 from phexplore.gui.main.topdown_areas import (
-    TOPDOWN_AREAS,
     TOPDOWN_TITLES,
     make_budgets,
     make_inspector,
@@ -41,7 +45,6 @@ from phexplore.gui.main.topdown_areas import (
     make_processing_page,
     make_scenario_page,
     make_spine_page,
-    topdown_key,
 )
 from phexplore.gui.main.warmup import Warmup
 from phexplore.gui.theme.metrics import GRID, INSPECTOR_WIDTH
@@ -61,8 +64,6 @@ if TYPE_CHECKING:
 DEFAULT_SIZE = QSize(1280, 800)
 _ROOM_FOR_PICTURE = 1560
 """Width of the window from which on the table and its picture stand side by side."""
-_INSPECTED = frozenset({Area.BUDGETS, Area.LEVELS})
-"""Areas whose rows the inspector explains; the overview joins them when there is room."""
 _MESSAGE_MS = 6000
 
 
@@ -86,34 +87,24 @@ class MainWindow(QMainWindow):
         self.exports = Exports(self)
         self.notice = NoticeBar()
         self.navigation = Navigation()
-        self.headline = HeadlineBar(self.session, self.topdown)
+        self.views: Mapping[System, SystemView] = {
+            System.PHSAFE: self._phsafe_view(),
+            System.TOPDOWN: self._topdown_view(),
+        }
+        self.headline = HeadlineBar(self.session, self._tiles)
         self.inspector = Inspector(self.phsafe)
         self.topdown_inspector: TopDownInspector | None = None
+        self._inspectors: dict[System, QWidget] = {System.PHSAFE: self.inspector}
         self.issues = IssuesPanel(self.session)
         self.bottom = BottomBar()
         self._runs_home = runs_home
         self._runs: RunJoint | None = None
         self._budgets: BudgetsEditor | None = None
         self._topdown_budgets: TopDownBudgetsEditor | None = None
-        self._is_topdown = False
+        self._shown_system: System | None = None
         self._picture: QWidget | None = None
         self._leaves_without_asking = False
-        self.pages = Pages(
-            {
-                Area.OVERVIEW: self._make_overview,
-                Area.BUDGETS: self._make_budgets,
-                Area.LEVELS: lambda: levels_page(self.phsafe, self.pages),
-                Area.SCENARIO: lambda: scenario_page(self.phsafe, self.pages),
-                Area.RUNS: self._make_runs,
-                Area.RESULTS: self._make_results,
-                Area.HISTORY: lambda: history_page(self.session, self.pages),
-                topdown_key(Area.OVERVIEW): self._make_topdown_overview,
-                topdown_key(Area.BUDGETS): self._make_topdown_budgets,
-                topdown_key(Area.LEVELS): lambda: make_processing_page(self.topdown),
-                topdown_key(Area.SPINE): lambda: make_spine_page(self.topdown),
-                topdown_key(Area.SCENARIO): lambda: make_scenario_page(self.topdown),
-            }
-        )
+        self.pages = Pages(page_makers(self.views, self._shared_pages()))
         self.commands = Commands(self, self)
         self.actions_table = ActionTable(self.commands.table(), self)
         self.header = self._make_header()
@@ -146,20 +137,31 @@ class MainWindow(QMainWindow):
     @property
     def topdown_budgets(self) -> TopDownBudgetsEditor:
         """The table of shares, made on first use."""
-        self.pages.page(topdown_key(Area.BUDGETS))
+        self.pages.page(page_key(System.TOPDOWN, Area.BUDGETS))
         if self._topdown_budgets is None:
             raise RuntimeError("the page of shares has no table")
         return self._topdown_budgets
 
     @property
-    def table_view(self) -> BudgetView | ShareView:
-        """The table that copying and pasting act on."""
-        return self.topdown_budgets.view if self.is_topdown else self.budgets.view
+    def table_view(self) -> BudgetView | ShareView | None:
+        """The table that copying and pasting act on, None where there is none."""
+        match self.system:
+            case System.PHSAFE:
+                return self.budgets.view
+            case System.TOPDOWN:
+                return self.topdown_budgets.view
+            case _:
+                return None
 
     @property
-    def is_topdown(self) -> bool:
-        """Whether the active scenario is TopDown."""
-        return self.topdown.is_active
+    def system(self) -> System:
+        """The system of the active scenario."""
+        return system_of(self.session.scenario)
+
+    @property
+    def view(self) -> SystemView:
+        """What the window does for the active scenario."""
+        return self.views[self.system]
 
     @property
     def runs(self) -> RunJoint:
@@ -194,14 +196,11 @@ class MainWindow(QMainWindow):
 
     def show_palette(self) -> None:
         """Open the list of everything that can be done, and of every row of the budget table."""
-        from phexplore.gui.main.palette import Offer, Palette, offers_of
+        from phexplore.gui.main.palette import Palette, offers_of
 
         table = self.actions_table
         offers = offers_of(list(table.entries.values()), dict(MENUS), lambda name: table[name].trigger())
-        if not self.is_topdown:
-            for query in self.phsafe.scenario.phsafe.budgets:
-                offers.append(Offer(f"Go to {query.title}", "", partial(self.show_query, query)))
-        Palette(self, offers).open()
+        Palette(self, [*offers, *self.view.offers()]).open()
 
     def show_query(self, query: QueryKey) -> None:
         """Go to the row of a query."""
@@ -210,9 +209,9 @@ class MainWindow(QMainWindow):
 
     def show_issue(self, issue: Issue) -> None:
         """Go to the place of an issue."""
-        if self.is_topdown:
-            self._show_topdown_issue(issue)
-            return
+        self.view.go_to_issue(issue)
+
+    def _show_phsafe_issue(self, issue: Issue) -> None:
         query = query_of(issue)
         if query is not None:
             self.show_query(query)
@@ -327,23 +326,75 @@ class MainWindow(QMainWindow):
         super().resizeEvent(event)
         self._make_room()
 
-    @property
-    def _without_inspector(self) -> frozenset[Area]:
-        """Areas whose page explains itself: the post-processing of TopDown has no numbers to explain."""
-        return frozenset({Area.LEVELS}) if self.is_topdown else frozenset()
-
     def _make_room(self) -> None:
         is_wide = self.width() >= _ROOM_FOR_PICTURE
-        useful = _INSPECTED | ({Area.OVERVIEW} if is_wide else set())
-        wanted = self.settings.read(INSPECTOR) and self.navigation.area in useful - self._without_inspector
-        self.inspector.setVisible(wanted and not self.is_topdown)
-        if self.is_topdown and wanted and self.topdown_inspector is None:
-            self.topdown_inspector = make_inspector(self.topdown)
-            self._splitter.addWidget(self.topdown_inspector)
-        if self.topdown_inspector is not None:
-            self.topdown_inspector.setVisible(wanted and self.is_topdown)
+        system, view = self.system, self.view
+        useful = view.inspected | ({Area.OVERVIEW} if is_wide else set())
+        wanted = self.settings.read(INSPECTOR) and self.navigation.area in useful
+        if wanted and system not in self._inspectors:
+            self._inspectors[system] = inspector = view.make_inspector()
+            self._splitter.addWidget(inspector)
+        for owner, inspector in self._inspectors.items():
+            inspector.setVisible(wanted and owner is system)
         if self._picture is not None:
             self._picture.setVisible(self.settings.read(PICTURE) and is_wide)
+
+    def _tiles(self) -> tuple[TileContent, ...]:
+        return self.view.tiles()
+
+    def _phsafe_view(self) -> SystemView:
+        def tiles() -> tuple[TileContent, ...]:
+            shown = self.session.shown
+            return loss_tile(shown), targets_tile(shown), numbers_tile(shown)
+
+        def offers() -> list[Offer]:
+            budgets = self.phsafe.scenario.phsafe.budgets
+            return [Offer(f"Go to {query.title}", "", partial(self.show_query, query)) for query in budgets]
+
+        return SystemView(
+            {
+                Area.OVERVIEW: self._make_overview,
+                Area.BUDGETS: self._make_budgets,
+                Area.LEVELS: lambda: levels_page(self.phsafe, self.pages),
+                Area.SCENARIO: lambda: scenario_page(self.phsafe, self.pages),
+            },
+            tiles,
+            lambda: self.inspector,
+            self._show_phsafe_issue,
+            offers,
+            inspected=frozenset({Area.BUDGETS, Area.LEVELS}),
+        )
+
+    def _topdown_view(self) -> SystemView:
+        def tiles() -> tuple[TileContent, ...]:
+            shown = self.topdown.shown
+            return topdown_loss_tile(shown), topdown_epsilon_tile(shown), topdown_margin_tile(shown)
+
+        return SystemView(
+            {
+                Area.OVERVIEW: self._make_topdown_overview,
+                Area.BUDGETS: self._make_topdown_budgets,
+                Area.LEVELS: lambda: make_processing_page(self.topdown),
+                Area.SPINE: lambda: make_spine_page(self.topdown),
+                Area.SCENARIO: lambda: make_scenario_page(self.topdown),
+            },
+            tiles,
+            self._make_topdown_inspector,
+            self._show_topdown_issue,
+            titles=TOPDOWN_TITLES,
+        )
+
+    def _shared_pages(self) -> dict[Area, Make]:
+        """Return the pages that serve all systems."""
+        return {
+            Area.RUNS: self._make_runs,
+            Area.RESULTS: self._make_results,
+            Area.HISTORY: lambda: history_page(self.session, self.pages),
+        }
+
+    def _make_topdown_inspector(self) -> QWidget:
+        self.topdown_inspector = make_inspector(self.topdown)
+        return self.topdown_inspector
 
     def _make_header(self) -> HeaderBar:
         actions = self.actions_table
@@ -466,7 +517,7 @@ class MainWindow(QMainWindow):
         self.pages.prepare([self._page_key(area) for area in self.navigation.offered])
 
     def _page_key(self, area: Area) -> Hashable:
-        return topdown_key(area) if self.is_topdown and area in TOPDOWN_AREAS else area
+        return page_key(self.system, area) if area in self.view.makers else area
 
     def _go(self, area: Area) -> None:
         self.pages.show_area(self._page_key(area))
@@ -474,13 +525,20 @@ class MainWindow(QMainWindow):
 
     def _follow_system(self, _update: object = None) -> None:
         """Show the pages of the system of the active scenario."""
-        if self._is_topdown == self.is_topdown:
+        if self._shown_system is self.system:
             return
-        self._is_topdown = self.is_topdown
-        self.navigation.rename(TOPDOWN_TITLES if self._is_topdown else {})
-        self.navigation.offer(TOPDOWN_AREAS if self._is_topdown else ())
-        if self.navigation.currentRow() >= 0:
-            self._go(self.navigation.area)
+        self._shown_system, view = self.system, self.view
+        hidden = HIDDEN[self.system]
+        keys = area_keys(hidden)
+        self.navigation.arrange(view.titles, hidden)
+        self.actions_table.restate(
+            {f"view.{area.name.lower()}": (view.titles.get(area, area.value), keys.get(area, "")) for area in Area}
+        )
+        if self.navigation.currentRow() < 0:
+            return
+        if not self.navigation.is_offered(self.navigation.area):
+            self.navigation.choose(Area.OVERVIEW)
+        self._go(self.navigation.area)
 
     def _on_refused(self, refusal: Refusal) -> None:
         self.notice.say(refusal.full, look="refused")

@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-from phexplore.gui.main.navigation import COMMON_AREAS
+from phexplore.gui.binding.systems import System
+from phexplore.gui.main.system_view import offered_areas
 
 
 @pytest.mark.slow
@@ -17,7 +18,7 @@ def test_that_every_view_is_drawn_in_both_themes(tmp_path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=280)
     assert done.returncode == 0, done.stderr
-    names = {f"{area.name.lower()}-{theme}.png" for area in COMMON_AREAS for theme in ("light", "dark")}
+    names = {f"{area.name.lower()}-{theme}.png" for area in offered_areas(System.PHSAFE) for theme in ("light", "dark")}
     own = ("overview", "budgets", "levels", "spine", "scenario", "runs")
     names |= {f"topdown-{area}-{theme}.png" for area in own for theme in ("light", "dark")}
     assert {file.name for file in tmp_path.iterdir()} == names

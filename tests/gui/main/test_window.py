@@ -21,9 +21,11 @@ from phexplore.accuracy.solving import edit_threshold
 from phexplore.catalog.presets import preset
 from phexplore.document.project import Project
 from phexplore.files.phsafe_config import write_config
-from phexplore.gui.main.navigation import COMMON_AREAS, Area
+from phexplore.gui.binding.systems import System
+from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.settings import GEOMETRY
+from phexplore.gui.main.system_view import offered_areas
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.gui.theme.colours import DARK
@@ -45,7 +47,7 @@ def _visit(window, area):
     return window.pages.page(area)
 
 
-@pytest.mark.parametrize("area", COMMON_AREAS, ids=lambda area: area.name.lower())
+@pytest.mark.parametrize("area", offered_areas(System.PHSAFE), ids=lambda area: area.name.lower())
 def test_that_every_visible_control_has_a_name(window, area) -> None:
     _visit(window, area)
     unnamed = [
@@ -204,7 +206,7 @@ def test_that_every_area_shows_extreme_budgets(qtbot, window, query, value) -> N
 def test_that_a_very_long_name_keeps_the_window_in_shape(window) -> None:
     window.session.edit("Rename", lambda s: rename(s, "Proposal of the subcommittee " * 30))
     window.session._frames.flush()
-    for area in COMMON_AREAS:
+    for area in offered_areas(System.PHSAFE):
         _visit(window, area)
     assert window.minimumSizeHint().width() <= 1280
 
@@ -220,7 +222,7 @@ def test_that_the_window_is_drawn_in_both_themes(window, theme) -> None:
 
 def test_that_the_window_fits_at_double_text_size(window) -> None:
     appearance().set_scale(200)
-    for area in COMMON_AREAS:
+    for area in offered_areas(System.PHSAFE):
         _visit(window, area)
         QApplication.processEvents()
         assert window.minimumSizeHint().width() <= 1280, area
@@ -242,7 +244,7 @@ def test_that_a_scenario_without_a_reference_shows_every_area(qtbot, us, setting
     lone = MainWindow(Project.new(Workbook((us,), us.name)), settings, tmp_path / "runs")
     qtbot.addWidget(lone, before_close_func=lambda w: setattr(w, "_leaves_without_asking", True))
     lone.show()
-    for area in COMMON_AREAS:
+    for area in offered_areas(System.PHSAFE):
         _visit(lone, area)
     assert lone.session.shown.reference is None
 
@@ -255,7 +257,7 @@ def test_that_pages_are_made_ahead_one_by_one(qtbot, window) -> None:
     window.pages._idle.timeout.connect(lambda: counts.append(len(made)))
     window.pages._idle.setInterval(1)
     window._prepare()
-    qtbot.waitUntil(lambda: len(made) == len(COMMON_AREAS), timeout=20_000)
+    qtbot.waitUntil(lambda: len(made) == len(offered_areas(System.PHSAFE)), timeout=20_000)
     assert all(after - before <= 1 for before, after in pairwise(counts))
     assert window.pages.currentWidget() is made[Area.OVERVIEW]
     qtbot.waitUntil(lambda: not window.pages._idle.isActive())
