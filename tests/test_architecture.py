@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).parents[1] / "phexplore"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 MOST_LINES = 700
 OPEN_ENDS = re.compile("|".join(["TO" + "DO", "FIX" + "ME", "NotImplemented" + "Error"]))
-WINDOW_WORDS = re.compile("PySide6|pyqtgraph")
+WINDOW_WORDS = re.compile("PySide6|shiboken6")
 BLOCKING = re.compile(r"processEvents\(|(?<!application)\.exec\(\)|time\.sleep\(")
 VAGUE = {"utils", "util", "common", "helpers", "helper", "core", "base", "manager", "misc"}
 
@@ -75,6 +75,6 @@ ENGINE = [
 
 @pytest.mark.parametrize("module", ENGINE)
 def test_that_the_engine_runs_without_qt(module):
-    code = f"import sys; sys.modules.update(PySide6=None, pyqtgraph=None); import phexplore.{module}"
+    code = f"import sys; sys.modules.update(PySide6=None, shiboken6=None); import phexplore.{module}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
