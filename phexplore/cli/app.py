@@ -13,6 +13,7 @@ from phexplore.cli import (
     data_commands,
     decide_commands,
     demo_commands,
+    format_commands,
     group_sizes_commands,
     run_commands,
     scenario_commands,
@@ -41,6 +42,7 @@ spine_commands.register(app)
 group_sizes_commands.register(app)
 subspace_commands.register(app)
 demo_commands.register(app)
+format_commands.register(app)
 
 
 class Window(Protocol):

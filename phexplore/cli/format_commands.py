@@ -1,0 +1,40 @@
+"""The command about file formats."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import typer
+
+from phexplore.cli.printing import print_json, print_table
+from phexplore.errors import UnknownNameError
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""
+    app.command()(formats)
+
+
+def formats(
+    name: str = typer.Argument("", help="A format; all of them are listed without one."),
+    out: str = typer.Option("", "--out", help="Write NAME.schema.json of every format, or of this one, into a folder."),
+) -> None:
+    """List the file formats, or print the JSON Schema of one.
+
+    Example: phexplore formats project
+    """
+    from phexplore.files.formats import FORMATS, json_schema
+
+    if name and name not in FORMATS:
+        raise UnknownNameError("file format", name, list(FORMATS))
+    if out:
+        folder = Path(out)
+        folder.mkdir(parents=True, exist_ok=True)
+        for each in [name] if name else FORMATS:
+            text = json.dumps(json_schema(each), indent=2, ensure_ascii=False) + "\n"
+            (folder / f"{each}.schema.json").write_text(text, encoding="utf-8")
+    elif name:
+        print_json(json_schema(name))
+    else:
+        print_table(("format", "content", "files"), [(f.name, f.title, f.files) for f in FORMATS.values()])
