@@ -196,12 +196,55 @@ class ScenarioFormat(_Format):
     source_text: str = Field(description="The production file it was read from, kept to write it again unchanged.")
 
 
+class CapFormat(_Format):
+    """A limit of the privacy loss; exactly one of rho, bounded_rho, epsilon."""
+
+    rho: Positive | None = None
+    bounded_rho: Positive | None = None
+    epsilon: Positive | None = None
+    queries: list[str] | str | None = None
+    delta: Positive | None = None
+    neighbours: Neighbours | None = None
+    conversion: Conversion | None = None
+
+
+class TieFormat(_Format):
+    """Queries that stay equal."""
+
+    queries: list[str]
+    equal: Literal["margin", "budget"] = "margin"
+
+
+class TargetsFormat(_Format):
+    """A file of targets for ``phexplore solve``; a selection names a query, a table, a level of every table, or everything."""
+
+    targets: dict[str, Positive | dict[str, Positive]] = Field(default_factory=dict)
+    caps: list[CapFormat] = Field(default_factory=list)
+    floors: dict[str, Positive | dict[str, Positive]] = Field(default_factory=dict)
+    ties: list[TieFormat] = Field(default_factory=list)
+    locks: list[str] = Field(default_factory=list)
+
+
+class RuleFormat(_Format):
+    """One decision rule; exactly one of at_most and at_least."""
+
+    measure: Measure
+    at_most: Exact | float | None = None
+    at_least: Exact | float | None = None
+    place: str = ""
+    figure: str = ""
+    least_people: int = 500
+    tolerance: Exact | float = "0.05"
+
+
 class WorkbookFormat(_Format):
     """All scenarios of a project."""
 
     active: str
     comparison: str
     scenarios: list[ScenarioFormat] = Field(min_length=1)
+    rules: list[RuleFormat] = Field(default_factory=list)
+    goals: dict[str, TargetsFormat] = Field(default_factory=dict, description="By kind of system.")
 
 
 class ChangeFormat(_Format):
@@ -223,6 +266,8 @@ class StepFormat(_Format):
     order: list[str] | None = None
     active: str | None = None
     comparison: str | None = None
+    rules: list[RuleFormat] | None = None
+    goals: dict[str, TargetsFormat] | None = None
 
 
 class FirstFormat(_Format):
@@ -264,47 +309,6 @@ class ProjectFormat(_Format):
     first: FirstFormat
     log: list[StepFormat]
     decisions: list[DecisionFormat] = Field(default_factory=list)
-
-
-class CapFormat(_Format):
-    """A limit of the privacy loss; exactly one of rho, bounded_rho, epsilon."""
-
-    rho: Positive | None = None
-    bounded_rho: Positive | None = None
-    epsilon: Positive | None = None
-    queries: list[str] | str | None = None
-    delta: Positive | None = None
-    neighbours: Neighbours | None = None
-    conversion: Conversion | None = None
-
-
-class TieFormat(_Format):
-    """Queries that stay equal."""
-
-    queries: list[str]
-    equal: Literal["margin", "budget"] = "margin"
-
-
-class TargetsFormat(_Format):
-    """A file of targets for ``phexplore solve``; a selection names a query, a table, a level of every table, or everything."""
-
-    targets: dict[str, Positive | dict[str, Positive]] = Field(default_factory=dict)
-    caps: list[CapFormat] = Field(default_factory=list)
-    floors: dict[str, Positive | dict[str, Positive]] = Field(default_factory=dict)
-    ties: list[TieFormat] = Field(default_factory=list)
-    locks: list[str] = Field(default_factory=list)
-
-
-class RuleFormat(_Format):
-    """One decision rule; exactly one of at_most and at_least."""
-
-    measure: Measure
-    at_most: Exact | float | None = None
-    at_least: Exact | float | None = None
-    place: str = ""
-    figure: str = ""
-    least_people: int = 500
-    tolerance: Exact | float = "0.05"
 
 
 class RulesFormat(_Format):

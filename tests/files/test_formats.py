@@ -16,7 +16,6 @@ from jsonschema import Draft202012Validator
 from signed_bundles import signed_bundle
 
 from phexplore.accuracy.solving import edit_margin
-from phexplore.accuracy.solving_goals import Cap, CapOn, Goals, Tie, TiedBy
 from phexplore.catalog.presets import preset, presets
 from phexplore.catalog.tables import queries
 from phexplore.files.formats import FORMATS, json_schema
@@ -25,6 +24,7 @@ from phexplore.files.phsafe_config import write_config
 from phexplore.files.project_file import LoggedStep, ProjectContent, write_project
 from phexplore.files.rules_json import write_rules
 from phexplore.files.scenario_json import encode_scenario
+from phexplore.model.goals import Cap, CapOn, Goals, Tie, TiedBy
 from phexplore.model.keys import parse_query
 from phexplore.model.rules import Bound, Measure, Rule
 from phexplore.model.topdown import TopDown
@@ -32,6 +32,25 @@ from phexplore.model.workbook import Workbook
 from phexplore.runs.spec import RunData, RunMode, RunSpec, StopRule, encode_spec
 from phexplore.runs.topdown_options import Mechanism, RounderTarget, TopDownOptions
 
+FIRST, SECOND = queries()[:2]
+GOALS = Goals(
+    {FIRST: Fraction(20)},
+    {SECOND: Fraction(1, 3)},
+    (Cap(CapOn.EPSILON, Fraction(11), delta=Fraction(1, 10**10)), Cap(CapOn.BOUNDED, Fraction(5, 2))),
+    (Tie((FIRST, SECOND), TiedBy.MARGIN),),
+    frozenset({SECOND}),
+)
+RULES = (
+    Rule(Measure.MARGIN, Bound.AT_MOST, Fraction(20), "PH3/state_A-G"),
+    Rule(
+        Measure.LARGEST_GROUP,
+        Bound.AT_LEAST,
+        Fraction(19, 20),
+        "County",
+        least_people=1000,
+        tolerance=Fraction(1, 10),
+    ),
+)
 DATA = RunData("/data", "0" * 64, 12, synthetic=True)
 
 
@@ -78,25 +97,18 @@ def test_that_a_project_with_every_kind_of_step_is_valid():
         Workbook((first,), first.name, "sdhc-2020-us"),
         Workbook((changed,), first.name, "sdhc-2020-us"),
         Workbook((changed, added), added.name, "sdhc-2020-us"),
-        Workbook((added, shown), added.name, ""),
+        Workbook((added, shown), added.name, "", RULES, {"phsafe": GOALS}),
+        Workbook((added, shown), added.name, "", RULES, {"phsafe": GOALS}),
     ]
     steps = tuple(LoggedStep(f"step {number}", "2026-07-01T12:00:00Z", book) for number, book in enumerate(books))
-    value = json.loads(write_project(ProjectContent(steps, 3)))
+    value = json.loads(write_project(ProjectContent(steps, 4)))
     assert problems("project", value) == []
     assert {key for step in value["log"] for key in step} >= {"edited", "added", "order", "active", "comparison"}
     assert problems("project", value | {"cursor": "last"})
 
 
 def test_that_targets_are_valid():
-    first, second = queries()[:2]
-    goals = Goals(
-        {first: Fraction(20)},
-        {second: Fraction(1, 3)},
-        (Cap(CapOn.EPSILON, Fraction(11), delta=Fraction(1, 10**10)), Cap(CapOn.BOUNDED, Fraction(5, 2))),
-        (Tie((first, second), TiedBy.MARGIN),),
-        frozenset({second}),
-    )
-    assert problems("targets", goals_json(goals)) == []
+    assert problems("targets", goals_json(GOALS)) == []
     assert (
         problems("targets", {"targets": {"PH3": {"usa": 68, "state_A-G": "20"}}, "caps": [{"bounded_rho": "2.5"}]})
         == []
@@ -105,18 +117,7 @@ def test_that_targets_are_valid():
 
 
 def test_that_rules_are_valid():
-    rules = (
-        Rule(Measure.MARGIN, Bound.AT_MOST, Fraction(20), "PH3/state_A-G"),
-        Rule(
-            Measure.LARGEST_GROUP,
-            Bound.AT_LEAST,
-            Fraction(19, 20),
-            "County",
-            least_people=1000,
-            tolerance=Fraction(1, 10),
-        ),
-    )
-    assert problems("rules", json.loads(write_rules(rules))) == []
+    assert problems("rules", json.loads(write_rules(RULES))) == []
     assert problems("rules", {"rules": [{"measure": "speed", "at_most": "1"}]})
 
 
