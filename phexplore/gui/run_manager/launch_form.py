@@ -100,7 +100,7 @@ class LaunchForm(QFrame):
             self.launched.emit(read)
 
     def _make_fields(self) -> None:
-        self.data = Chooser("Data")
+        self.data = Chooser("Data", letters=11)
         for key, words in DATA_WORDS.items():
             self.data.addItem(words, key)
         self.folder = QLineEdit()
@@ -108,7 +108,7 @@ class LaunchForm(QFrame):
         self.folder.setPlaceholderText("folder with persons, units, geo (.csv or .parquet)")
         self.browse = TextButton("Choose…", name="Choose the folder of the data")
         self.browse.clicked.connect(self._browse)
-        self.mode = Chooser("What is released")
+        self.mode = Chooser("What is released", letters=11)
         for mode, words in MODE_WORDS.items():
             self.mode.addItem(words[0].upper() + words[1:], mode)
         self.trials = _number("Trials", 1, MOST_TRIALS, 20)
@@ -123,7 +123,7 @@ class LaunchForm(QFrame):
         self.seed.setMaximumWidth(SHORT_FIELD)
         self.workers = _number("Workers", 1, MOST_WORKERS, 1)
         self.workers.setToolTip("Trials computed at the same time; changes no byte of the result.")
-        self.stops = QCheckBox("Stop &early: coverage known to ±")
+        self.stops = QCheckBox("Stop &early: coverage ±")
         self.stop_error = QLineEdit("0.5 %")
         self.stop_error.setAccessibleName("Limit of the error of the coverage")
         self.stop_error.setMaximumWidth(SHORT_FIELD)
@@ -140,6 +140,7 @@ class LaunchForm(QFrame):
 
     def _lay_out(self) -> None:
         form = QFormLayout()
+        form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
         form.setHorizontalSpacing(2 * GRID)
         form.setVerticalSpacing(GRID)
         form.addRow(field_label("&Data", self.data), self.data)

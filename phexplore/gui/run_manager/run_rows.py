@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from phexplore.gui.run_manager.topdown_stop import stop_words
 from phexplore.runs.events import (
     Event,
     Failed,
@@ -23,6 +24,7 @@ from phexplore.runs.events import (
 from phexplore.runs.spec import RunMode, RunSpec
 from phexplore.runs.states import RunState
 from phexplore.runs.store import RunEntry
+from phexplore.runs.topdown_options import Mechanism, RounderTarget, TopDownOptions
 
 MODE_WORDS = {
     RunMode.PRIVATE: "with noise",
@@ -224,8 +226,25 @@ def kind_words(spec: RunSpec | None) -> str:
     if spec.workers > 1:
         parts.append(f"{spec.workers} workers")
     if spec.stop is not None:
-        parts.append(f"stops at ± {float(spec.stop.coverage_error) * 100:g} %")
+        parts.append(stop_words(spec.stop))
+    parts += _topdown_words(spec.topdown)
     return ", ".join(parts)
+
+
+def _topdown_words(options: TopDownOptions | None) -> list[str]:
+    """Return what a TopDown run was asked beyond its scenario, where it differs from the usual."""
+    if options is None:
+        return []
+    wishes = (
+        (options.measurements, f"post-processes the answers of {Path(options.measurements).name} again"),
+        (options.expand is not None, f"expanded to the full schema by seed {options.expand}"),
+        (options.mechanism is Mechanism.BLOCK_BY_BLOCK, "block by block"),
+        (options.target is RounderTarget.WHOLE, "rounded as production"),
+        (options.microdata, "writes microdata"),
+        (options.keep_measurements, "keeps noisy answers"),
+        (options.scheduler, f"on {options.scheduler}"),
+    )
+    return [words for wished, words in wishes if wished]
 
 
 def refusal(row: RunRow, action: RunAction) -> str | None:

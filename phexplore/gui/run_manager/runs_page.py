@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QMessageBox, QScrollArea, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from phexplore.errors import PhexploreError
@@ -95,6 +95,7 @@ class RunsPage(QWidget):
         if self._topdown_form is None:
             self._topdown_form = TopDownLaunchForm(self._forms)
             self._add_form(self._topdown_form)
+            self._topdown_form.show_runs(self._desk.rows)
         return self._topdown_form
 
     @property
@@ -102,7 +103,7 @@ class RunsPage(QWidget):
         return self.topdown_form if self._is_topdown else self.form
 
     def _add_form(self, form: LaunchForm | TopDownLaunchForm) -> None:
-        place = _filled(form, self._forms)
+        place = _FormPlace(form, self._forms)
         self._places[form] = place
         self._forms.addWidget(place)
         form.launched.connect(self._launch)
@@ -116,6 +117,8 @@ class RunsPage(QWidget):
 
     def _show_rows(self, rows: tuple[RunRow, ...]) -> None:
         self.table.show_rows(rows)
+        if self._topdown_form is not None:
+            self._topdown_form.show_runs(rows)
         self._stack.setCurrentWidget(self._lists if rows else self.empty)
         self._show_chosen(self.table.chosen_directory)
 
@@ -130,6 +133,8 @@ class RunsPage(QWidget):
         more = f" ({len(errors)} such issues)" if len(errors) > 1 else ""
         reason = f"The scenario cannot be run: {errors[0].sentence} {errors[0].remedy}{more}" if errors else ""
         form = self._active_form
+        if isinstance(form, TopDownLaunchForm):
+            form.show_scenario(self._session.scenario)
         form.block(reason or self._not_simulated())
         self._forms.setCurrentWidget(self._places[form])
 
@@ -185,7 +190,6 @@ class RunsPage(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self._forms, 1)
         column.addWidget(self._busy)
-        self._left.setMinimumWidth(FORM_WIDTH)
         self._lists.setChildrenCollapsible(False)
         self._lists.addWidget(self.table)
         self._lists.addWidget(self.details)
@@ -205,17 +209,27 @@ class RunsPage(QWidget):
         whole.addWidget(both)
 
 
-def _filled(form: QWidget, parent: QWidget) -> QScrollArea:
-    """Return a place for a form that scrolls where the window is too low for it."""
-    place = QScrollArea(parent)
-    place.setWidgetResizable(True)
-    place.setFrameShape(QFrame.Shape.NoFrame)
-    place.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-    place.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-    content = QWidget(place)
-    column = QVBoxLayout(content)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.addWidget(form)
-    column.addStretch(1)
-    place.setWidget(content)
-    return place
+class _FormPlace(QScrollArea):
+    """A place for a form that scrolls where the window is too low for it, and is never narrower than it."""
+
+    def __init__(self, form: QWidget, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._content = QWidget(self)
+        column = QVBoxLayout(self._content)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(form)
+        column.addStretch(1)
+        self.setWidget(self._content)
+
+    def minimumSizeHint(self) -> QSize:
+        width = self._content.minimumSizeHint().width() + self.verticalScrollBar().sizeHint().width()
+        return QSize(max(FORM_WIDTH, width), super().minimumSizeHint().height())
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.LayoutRequest:
+            self.updateGeometry()  # larger text needs a wider place
+        return super().eventFilter(watched, event)

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from phexplore.gui.run_manager.launch import read_limit, read_seed
+from phexplore.gui.run_manager.launch import read_seed
+from phexplore.gui.run_manager.topdown_stop import stop_rule
 from phexplore.model.scenario import Scenario
-from phexplore.runs.spec import RunData, RunMode, RunSpec, StopRule
+from phexplore.runs.spec import DEMONSTRATION, RunData, RunMode, RunSpec, StopRule
+from phexplore.runs.topdown_again import again
 from phexplore.runs.topdown_options import Mechanism, RounderTarget, TopDownOptions
 
 T = TypeVar("T")
 
 MECHANISM_WORDS = {
-    Mechanism.TOP_DOWN: "TopDown: from the root to the blocks",
-    Mechanism.BLOCK_BY_BLOCK: "Block by block: the baseline",
+    Mechanism.TOP_DOWN: "From the root to the blocks",
+    Mechanism.BLOCK_BY_BLOCK: "Block by block (baseline)",
 }
 TARGET_WORDS = {
-    RounderTarget.FRACTION: "To the fraction, as the paper prints",
-    RounderTarget.WHOLE: "To the rounded fraction, as production",
+    RounderTarget.FRACTION: "To the fraction (paper)",
+    RounderTarget.WHOLE: "To whole numbers (production)",
 }
 
 
@@ -43,10 +46,14 @@ class TopDownFields:
         keeps: whether noisy answers are kept.
         scheduler: address of a Dask scheduler, "" for this machine.
         stops: whether the run may end early.
-        stop_error: typed limit of the coverage's Monte-Carlo error, used when it may.
+        stop_figure: id of the figure that may end it, "" for the coverage of the margins.
+        stop_level: level of that figure.
+        stop_query: query group of that figure.
+        stop_error: typed limit of its Monte-Carlo error, used when the run may end early.
+        again: directory of a run whose kept answers are post-processed again, "" to measure.
     """
 
-    path: str = ""
+    path: str = DEMONSTRATION
     expands: bool = False
     expand: str = "1"
     trials: int = 4
@@ -60,7 +67,11 @@ class TopDownFields:
     keeps: bool = False
     scheduler: str = ""
     stops: bool = False
+    stop_figure: str = ""
+    stop_level: str = ""
+    stop_query: str = ""
     stop_error: str = "0.5 %"
+    again: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +86,7 @@ class TopDownLaunch:
         workers: threads.
         stop: an earlier end.
         options: what TopDown is asked beyond the scenario.
+        again: the run whose kept answers are post-processed again, None to measure.
     """
 
     path: Path
@@ -84,9 +96,17 @@ class TopDownLaunch:
     workers: int
     stop: StopRule | None
     options: TopDownOptions
+    again: Path | None = None
 
     def spec(self, scenario: Scenario, data: RunData) -> RunSpec:
-        """Return the specification of the run."""
+        """Return the specification of the run.
+
+        Raises:
+            RunSpecError: the run named does not fit: nothing kept, other data, too few trials.
+        """
+        if self.again is not None:
+            found = again(scenario, self.again, data, trials=self.trials, options=self.options)
+            return replace(found, workers=self.workers)
         noisy = self.mode is RunMode.PRIVATE
         return RunSpec(
             scenario,
@@ -103,15 +123,20 @@ class TopDownLaunch:
 def read_topdown_fields(fields: TopDownFields) -> TopDownLaunch | Mapping[str, str]:
     """Return the request, or the reason per field why it is none. Fields that do not count are not read."""
     problems: dict[str, str] = {}
+    measures = not fields.again
+    draws = measures and fields.noisy
     path = Path(fields.path.strip()).expanduser()
     if not fields.path.strip():
         problems["path"] = "Choose a block file, or a folder with microdata of persons and units."
-    elif not path.exists():
+    elif fields.path.strip() != DEMONSTRATION and not path.exists():
         problems["path"] = f"There is nothing at {fields.path.strip()}. Check the path."
-    expand = _read(problems, "expand", read_seed, fields.expand) if fields.expands else None
-    seed = _read(problems, "seed", read_seed, fields.seed) if fields.noisy and fields.seeded else None
-    limit = _read(problems, "stop_error", read_limit, fields.stop_error) if fields.noisy and fields.stops else None
-    stop = None if limit is None else StopRule(limit, minimum_trials=2)
+    expand = _read(problems, "expand", read_seed, fields.expand) if measures and fields.expands else None
+    seed = _read(problems, "seed", read_seed, fields.seed) if draws and fields.seeded else None
+    stop = (
+        _read(problems, "stop_error", partial(_stop_rule, fields), fields.stop_error)
+        if draws and fields.stops
+        else None
+    )
     scheduler = fields.scheduler.strip()
     if scheduler and not _is_address(scheduler):
         problems["scheduler"] = f"{scheduler!r} is no address; write it like tcp://host:8786, or leave it empty."
@@ -119,14 +144,19 @@ def read_topdown_fields(fields: TopDownFields) -> TopDownLaunch | Mapping[str, s
         return problems
     options = TopDownOptions(
         expand=expand,
-        mechanism=fields.mechanism,
+        mechanism=fields.mechanism if measures else Mechanism.TOP_DOWN,
         target=fields.target,
         microdata=fields.microdata,
-        keep_measurements=fields.keeps,
+        keep_measurements=measures and fields.keeps,
         scheduler=scheduler,
     )
-    mode = RunMode.PRIVATE if fields.noisy else RunMode.NO_NOISE
-    return TopDownLaunch(path, fields.trials, seed, mode, fields.workers, stop, options)
+    mode = RunMode.PRIVATE if fields.noisy or not measures else RunMode.NO_NOISE
+    kept = None if measures else Path(fields.again)
+    return TopDownLaunch(path, fields.trials, seed, mode, fields.workers, stop, options, kept)
+
+
+def _stop_rule(fields: TopDownFields, limit: str) -> StopRule:
+    return stop_rule(fields.stop_figure, fields.stop_level, fields.stop_query, limit)
 
 
 def _read(problems: dict[str, str], name: str, parse: Callable[[str], T], text: str) -> T | None:
@@ -146,6 +176,11 @@ def _is_address(text: str) -> bool:
 
 def topdown_explanation(fields: TopDownFields) -> str:
     """Return in one or two sentences what such a run gives and what it is not fit for."""
+    if fields.again:
+        return (
+            "Post-processing alone, from noisy answers that were kept. Schema, levels, budgets and noise are those of that run; "
+            "passes, invariants and constraints are this scenario's. It spends nothing."
+        )
     if not fields.noisy:
         return "One trial from exact measurements: the published counts equal the true ones where post-processing is right."
     source = (

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from phexplore.gui.charts.controls import field_label
 from phexplore.gui.run_manager.launch import MOST_TRIALS, MOST_WORKERS
+from phexplore.gui.run_manager.run_rows import RunRow
 from phexplore.gui.run_manager.topdown_launch import (
     MECHANISM_WORDS,
     TARGET_WORDS,
@@ -27,12 +28,20 @@ from phexplore.gui.run_manager.topdown_launch import (
     read_topdown_fields,
     topdown_explanation,
 )
+from phexplore.gui.run_manager.topdown_launch_parts import (
+    SHORT_FIELD,
+    CommonSeed,
+    KeptRun,
+    Partner,
+    StopPart,
+    kept_runs,
+    partner_of,
+)
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.labels import Text
-
-SHORT_FIELD = 12 * GRID
-_TYPED = ("path", "expand", "seed", "scheduler", "stop_error")
+from phexplore.model.scenario import Scenario
+from phexplore.runs.spec import DEMONSTRATION
 
 
 class TopDownLaunchForm(QFrame):
@@ -49,6 +58,11 @@ class TopDownLaunchForm(QFrame):
         self.setProperty("look", "card")
         self.setAccessibleName("Start a TopDown run")
         self._blocked = ""
+        self._scenario: Scenario | None = None
+        self._rows: tuple[RunRow, ...] = ()
+        self._kept: tuple[KeptRun, ...] = ()
+        self._partner: Partner | None = None
+        self._asked: tuple[Scenario | None, tuple[Path, ...]] = (None, ())
         self._make_fields()
         self._lay_out()
         self._refresh()
@@ -70,8 +84,12 @@ class TopDownLaunchForm(QFrame):
             microdata=self.microdata.isChecked(),
             keeps=self.keeps.isChecked(),
             scheduler=self.scheduler.text(),
-            stops=self.stops.isChecked(),
-            stop_error=self.stop_error.text(),
+            stops=self.stop.stops.isChecked(),
+            stop_figure=self.stop.figure.currentData(),
+            stop_level=self.stop.level.currentData() or "",
+            stop_query=self.stop.query.currentData() or "",
+            stop_error=self.stop.limit.text(),
+            again=self.measurements.currentData() or "",
         )
 
     def show_fields(self, fields: TopDownFields) -> None:
@@ -89,8 +107,37 @@ class TopDownLaunchForm(QFrame):
         self.microdata.setChecked(fields.microdata)
         self.keeps.setChecked(fields.keeps)
         self.scheduler.setText(fields.scheduler)
-        self.stops.setChecked(fields.stops)
-        self.stop_error.setText(fields.stop_error)
+        self.stop.stops.setChecked(fields.stops)
+        self.stop.figure.select(fields.stop_figure)
+        self.stop.level.select(fields.stop_level or self.stop.level.currentData())
+        self.stop.query.select(fields.stop_query or self.stop.query.currentData())
+        self.stop.limit.setText(fields.stop_error)
+        self.measurements.select(fields.again)
+        self._refresh()
+
+    def show_scenario(self, scenario: Scenario) -> None:
+        """Offer the levels and query groups of the scenario a run would simulate."""
+        method = scenario.topdown
+        queries = dict.fromkeys(["total", *(key.query for key in method.query_shares)])
+        self.stop.offer(method.levels, [each for each in queries if each != "detailed"])
+        self._scenario = scenario
+        self._find_partner()
+
+    def show_runs(self, rows: tuple[RunRow, ...]) -> None:
+        """Offer the measurements that runs kept, and the seed of another scenario's run."""
+        self._rows = rows
+        found = kept_runs(rows)
+        if found != self._kept:
+            self._kept = found
+            held = self.measurements.currentData() or ""
+            blocked = self.measurements.blockSignals(True)
+            self.measurements.clear()
+            self.measurements.addItem("Draw new ones", "")
+            for each in found:
+                self.measurements.addItem(each.words, str(each.directory))
+            self.measurements.select(held if held in {str(each.directory) for each in found} else "")
+            self.measurements.blockSignals(blocked)
+        self._find_partner()
 
     def use_folder(self, folder: Path) -> None:
         """Take the data from a file or folder, e.g. one dropped on the window."""
@@ -108,10 +155,17 @@ class TopDownLaunchForm(QFrame):
             self.launched.emit(read)
 
     def _make_fields(self) -> None:
-        self.path = _line("Block data", "block file, or folder with microdata")
+        self.path = _line("Block data", "block file, or folder with microdata", DEMONSTRATION)
+        self.path.setToolTip("“demo” is 4,000 synthetic blocks in 16 cells, shipped with the program.")
+        self.measurements = Chooser("Where the noisy answers come from", letters=11)
+        self.measurements.setToolTip(
+            "Noisy answers that a run kept can be post-processed again with the passes, invariants and constraints of this "
+            "scenario."
+        )
+        self.measurements.addItem("Draw new ones", "")
         self.browse = TextButton("Choose…", name="Choose the block data")
         self.browse.clicked.connect(self._browse)
-        self.expands = QCheckBox("E&xpand 16 cells to the full schema, seed")
+        self.expands = QCheckBox("E&xpand 16 cells, seed")
         self.expands.setToolTip(
             "Public block files have 16 cells per block. The full 2,016 are invented by a seeded rule that keeps every "
             "published margin."
@@ -128,33 +182,45 @@ class TopDownLaunchForm(QFrame):
         self.seed = _line("Seed", "", "1", SHORT_FIELD)
         self.workers = _number("Workers", 1, MOST_WORKERS, min(2, MOST_WORKERS))
         self.workers.setToolTip("Threads of this machine; they change no byte of the result.")
-        self.mechanism = Chooser("Mechanism")
+        self.mechanism = Chooser("Mechanism", letters=11)
         for mechanism, words in MECHANISM_WORDS.items():
             self.mechanism.addItem(words, mechanism)
-        self.target = Chooser("What the rounder draws to")
+        self.target = Chooser("What the rounder draws to", letters=11)
         for target, words in TARGET_WORDS.items():
             self.target.addItem(words, target)
         self.microdata = QCheckBox("Write &microdata and tables")
         self.keeps = QCheckBox("&Keep the noisy answers")
         self.keeps.setToolTip("Post-processing can then be run again alone, with other passes or constraints.")
         self.scheduler = _line("Address of a Dask scheduler", "this machine; or tcp://host:8786")
-        self.stops = QCheckBox("Stop &early: coverage known to ±")
-        self.stop_error = _line("Limit of the error of the coverage", "", "0.5 %", SHORT_FIELD)
+        self.common = CommonSeed()
+        self.common.wanted.connect(self.seed.setText)
+        self.stop = StopPart()
+        self._typed = {
+            "path": self.path,
+            "expand": self.expand,
+            "seed": self.seed,
+            "scheduler": self.scheduler,
+            "stop_error": self.stop.limit,
+        }
         self.run = TextButton("Start run", look="primary", symbol="run")
         self.run.clicked.connect(self.launch)
-        self._reasons = {name: Text(look="refused", wrap=True) for name in _TYPED}
+        self._reasons = {name: Text(look="refused", wrap=True) for name in self._typed}
         self._sentence = Text(look="muted", wrap=True)
         for chooser in (self.mechanism, self.target):
             chooser.currentIndexChanged.connect(self._refresh)
-        for line in (self.path, self.expand, self.seed, self.scheduler, self.stop_error):
+        self.measurements.currentIndexChanged.connect(self._on_measurements)
+        self.stop.changed.connect(self._refresh)
+        for line in (self.path, self.expand, self.seed, self.scheduler):
             line.textChanged.connect(self._refresh)
-        for box in (self.expands, self.noisy, self.seeded, self.stops):
+        for box in (self.expands, self.noisy, self.seeded):
             box.toggled.connect(self._refresh)
 
     def _lay_out(self) -> None:
         form = QFormLayout()
+        form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
         form.setHorizontalSpacing(2 * GRID)
         form.setVerticalSpacing(GRID)
+        form.addRow("Noisy answers", self.measurements)
         form.addRow(field_label("&Data", self.path), _row(self.path, self.browse))
         form.addRow("", self._reasons["path"])
         form.addRow("", _row(self.expands, self.expand))
@@ -163,6 +229,7 @@ class TopDownLaunchForm(QFrame):
         form.addRow("", self.noisy)
         form.addRow("", _row(self.seeded, self.seed))
         form.addRow("", self._reasons["seed"])
+        form.addRow("", self.common)
         form.addRow("Mechanism", self.mechanism)
         form.addRow("Rounding", self.target)
         form.addRow(field_label("&Workers", self.workers), self.workers)
@@ -170,31 +237,35 @@ class TopDownLaunchForm(QFrame):
         form.addRow("", self._reasons["scheduler"])
         form.addRow("", self.microdata)
         form.addRow("", self.keeps)
-        form.addRow("", _row(self.stops, self.stop_error))
+        form.addRow("", self.stop)
         form.addRow("", self._reasons["stop_error"])
         column = QVBoxLayout(self)
         column.setContentsMargins(MARGIN, GRID + HALF, MARGIN, MARGIN)
         column.setSpacing(GRID)
-        column.addWidget(Text("Start a TopDown run", bold=True, relative=1.08))
-        column.addLayout(form)
+        head = QHBoxLayout()
+        head.addWidget(Text("TopDown run", bold=True, relative=1.08), 1)
+        head.addWidget(self.run)
+        column.addLayout(head)
         column.addWidget(self._sentence)
-        buttons = QHBoxLayout()
-        buttons.addStretch(1)
-        buttons.addWidget(self.run)
-        column.addLayout(buttons)
+        column.addLayout(form)
 
     def _refresh(self) -> None:
         """Show what the fields mean, which of them count, and why the run cannot be started."""
         fields = self.fields
-        for field in (self.trials, self.seeded, self.stops):
-            field.setEnabled(fields.noisy)
-        self.seed.setEnabled(fields.noisy and fields.seeded)
-        self.stop_error.setEnabled(fields.noisy and fields.stops)
-        self.expand.setEnabled(fields.expands)
+        measures = not fields.again
+        draws = measures and fields.noisy
+        for field in (self.path, self.browse, self.expands, self.noisy, self.mechanism, self.keeps):
+            field.setEnabled(measures)
+        self.trials.setEnabled(draws or not measures)
+        self.seeded.setEnabled(draws)
+        self.seed.setEnabled(draws and fields.seeded)
+        self.stop.allow(allowed=draws)
+        self.expand.setEnabled(measures and fields.expands)
+        self.common.show_partner(self._partner, fields.seed if draws and fields.seeded else None)
         read = read_topdown_fields(fields)
         problems = {} if isinstance(read, TopDownLaunch) else read
         for name, label in self._reasons.items():
-            reason, typed = problems.get(name, ""), getattr(self, name)
+            reason, typed = problems.get(name, ""), self._typed[name]
             shown = bool(reason) and (name != "path" or bool(fields.path.strip()))
             label.setText(reason if shown else "")
             label.setVisible(shown)
@@ -203,6 +274,26 @@ class TopDownLaunchForm(QFrame):
         self._sentence.set_look("attention" if self._blocked else "muted")
         self.run.setEnabled(not problems and not self._blocked)
         self.run.setToolTip(self._blocked or " ".join(problems.values()))
+
+    def _on_measurements(self, _index: int) -> None:
+        """Take data and number of trials from the run whose answers are post-processed again."""
+        directory = self.measurements.currentData() or ""
+        kept = next((each for each in self._kept if str(each.directory) == directory), None)
+        self.trials.setMaximum(MOST_TRIALS if kept is None else kept.trials)
+        if kept is not None:
+            self.path.setText(kept.data)
+            self.trials.setValue(kept.trials)
+        self._refresh()
+
+    def _find_partner(self) -> None:
+        asked = (self._scenario, tuple(row.directory for row in self._rows))
+        if asked == self._asked:
+            return  # rows come four times a second while a run works
+        self._asked = asked
+        found = None if self._scenario is None else partner_of(self._scenario, self._rows)
+        if found != self._partner:
+            self._partner = found
+            self._refresh()
 
     def _browse(self) -> None:
         dialog = QFileDialog(self, "Choose the block data", self.path.text())

@@ -14,7 +14,7 @@ from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.labels import Text
 
 _WIDTH = 46 * GRID
-_WIDEST = 60 * GRID
+_WIDEST = 54 * GRID
 """Of the sentence at large text sizes: the window must still fit a small screen."""
 
 
