@@ -62,6 +62,8 @@ INSPECTOR = Setting("window/inspector", True, _flag, "Whether the inspector is s
 ISSUES = Setting("window/issues", False, _flag, "Whether the list of issues is shown")
 PICTURE = Setting("budgets/picture", True, _flag, "Whether margins are drawn beside the budget table, if there is room")
 
+TOUR = Setting("window/tour_offered", False, _flag, "Whether the tour was offered at a first start")
+
 
 class Settings:
     """Typed access to what is kept on this computer for this user."""

@@ -42,10 +42,13 @@ def _run(path: Path | None, on_shown: Callable[[MainWindow], object] | None) -> 
     from phexplore.gui.main.settings import TEXT_SIZE, THEME, Settings
     from phexplore.gui.main.window import MainWindow
     from phexplore.gui.theme.appearance import ThemeChoice, appearance
+    from phexplore.gui.theme.icons import program_icon
 
     application = QApplication.instance() or QApplication(sys.argv[:1])
     application.setApplicationName("phexplore")
     application.setOrganizationName("phexplore")
+    QApplication.setDesktopFileName("phexplore")
+    QApplication.setWindowIcon(program_icon())
     settings = Settings()
     look = appearance()
     look.set_scale(settings.read(TEXT_SIZE))
@@ -77,6 +80,8 @@ def _run(path: Path | None, on_shown: Callable[[MainWindow], object] | None) -> 
         window.commands.refresh_recent()
     if opening.note:
         QTimer.singleShot(0, window, lambda: window.files.noted.emit(opening.note))
+    if not report:
+        QTimer.singleShot(0, window, window.offer_tour)
     if on_shown is not None:
         on_shown(window)
     try:

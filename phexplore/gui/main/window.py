@@ -35,7 +35,7 @@ from phexplore.gui.main.navigation import Area, Navigation, area_keys
 from phexplore.gui.main.pages import Make, Pages, budgets_page, history_page, levels_page, scenario_page
 from phexplore.gui.main.palette import Offer
 from phexplore.gui.main.project_files import ProjectFiles
-from phexplore.gui.main.settings import FOLDER, GEOMETRY, INSPECTOR, ISSUES, LAYOUT, PICTURE, Settings
+from phexplore.gui.main.settings import FOLDER, GEOMETRY, INSPECTOR, ISSUES, LAYOUT, PICTURE, TOUR, Settings
 from phexplore.gui.main.system_view import HIDDEN, SystemView, page_key, page_makers
 from phexplore.gui.main.topdown_areas import (
     TOPDOWN_TITLES,
@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from phexplore.gui.editors.topdown_budgets_editor import TopDownBudgetsEditor
     from phexplore.gui.editors.topdown_inspector import TopDownInspector
     from phexplore.gui.editors.topdown_share_view import ShareView
+    from phexplore.gui.main.guided_tour import GuidedTour
     from phexplore.gui.main.run_joint import RunJoint
 
 DEFAULT_SIZE = QSize(1280, 800)
@@ -104,10 +105,11 @@ class MainWindow(QMainWindow):
         self._shown_system: System | None = None
         self._picture: QWidget | None = None
         self._leaves_without_asking = False
+        self.tour: GuidedTour | None = None
         self.pages = Pages(page_makers(self.views, self._shared_pages()))
         self.commands = Commands(self, self)
         self.actions_table = ActionTable(self.commands.table(), self)
-        self.header = self._make_header()
+        self.header: HeaderBar = self._make_header()
         self.actions_table.fill(self.menuBar(), MENUS, self.commands.menus)
         self._lay_out()
         self._connect()
@@ -266,6 +268,31 @@ class MainWindow(QMainWindow):
             action="Copy the report",
             run=lambda: QGuiApplication.clipboard().setText(report),
         )
+
+    def take_tour(self) -> None:
+        """Show a person around."""
+        from phexplore.gui.main.guided_tour import GuidedTour
+        from phexplore.gui.main.tour_stops import tour_stops
+
+        if self.tour is None:
+            self.tour = GuidedTour(self, tour_stops(self))
+            self.tour.ended.connect(self._end_tour)
+        self.tour.begin()
+
+    def offer_tour(self) -> None:
+        """Offer the tour to a person who starts the program for the first time on this computer."""
+        if self.settings.read(TOUR) or self.notice.text:
+            return
+        self.settings.keep(TOUR, True)
+        self.notice.say(
+            "New here? Seven stops of a sentence or two show where everything is.",
+            action="Show me around",
+            run=self.take_tour,
+        )
+
+    def _end_tour(self) -> None:
+        self.tour = None
+        self.navigation.setFocus()
 
     def show_conventions(self) -> None:
         """Show or hide the three margin conventions side by side in the budget table."""

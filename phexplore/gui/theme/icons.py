@@ -9,6 +9,7 @@ from PySide6.QtGui import QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
 from phexplore.gui.theme.colours import Colours
+from phexplore.resources import resource
 
 _SHAPES = {
     "overview": '<rect x="3.5" y="3.5" width="7" height="9" rx="1.5"/><rect x="13.5" y="3.5" width="7" height="5" rx="1.5"/>'
@@ -80,6 +81,20 @@ def pixmap(name: str, colour: str, size: int) -> QPixmap:
     QSvgRenderer(QByteArray(svg(name, colour))).render(painter, QRectF(0, 0, size, size))
     painter.end()
     return picture
+
+
+@lru_cache(maxsize=1)
+def program_icon() -> QIcon:
+    """Return the picture of the program, for title bars and task bars."""
+    found, renderer = QIcon(), QSvgRenderer(str(resource("icons/phexplore.svg")))
+    for size in (*_SIZES, 128, 256):
+        picture = QPixmap(QSize(size, size))
+        picture.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(picture)
+        renderer.render(painter, QRectF(0, 0, size, size))
+        painter.end()
+        found.addPixmap(picture)
+    return found
 
 
 @lru_cache(maxsize=256)
