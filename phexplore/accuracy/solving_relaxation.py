@@ -15,7 +15,7 @@ from phexplore.accuracy.solving_conflict import (
     lock_conflict,
     short_text,
 )
-from phexplore.accuracy.solving_groups import Separated, sum_under
+from phexplore.accuracy.solving_groups import Group, Separated, sum_under
 from phexplore.accuracy.solving_systems import QuerySystem
 from phexplore.model.conventions import MarginConvention
 from phexplore.model.goals import Cap, Goals, Key, level_title, title_of
@@ -23,7 +23,7 @@ from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Budget, exact_text
 from phexplore.model.phsafe import PrivacyFramework
 
-_MarginsAt = Callable[[float], Mapping[Key, Fraction | None]]
+_WidthsAt = Callable[[float], Mapping[Key, float]]
 
 MOST_RELAXATIONS = 6
 """More ways out than anybody reads."""
@@ -84,10 +84,14 @@ class _Trial:
         )
         self.step = float(conventions.rounding_step)
         self.rough_sums = [float(total) for total in self.sums]
+        self.widths = {query: float(margin) for query, margin in goals.margins.items()}
+        self.rough_groups = {id(group): _rough(group) for group in separated.groups}
+        self.rough_limits = [float(allowed) for _, allowed in separated.caps]
         self.group_sums = [
             {id(group): self.ledger.group_sum(cap, group, needs) for group in separated.groups}
             for cap, _ in separated.caps
         ]
+        self.rough_group_sums = [{key: float(value) for key, value in sums.items()} for sums in self.group_sums]
 
     def need(self, query: Key, margin: Fraction) -> Fraction:
         """Return the unrounded budget of a margin."""
@@ -117,35 +121,60 @@ class _Trial:
 
     def keeps(self, margins: Mapping[Key, Fraction | None]) -> bool:
         """Return whether every cap is kept after a change: by floats where rounding cannot matter, else exactly."""
-        factor = {q: None if new is None else float(new / self.goals.margins[q]) for q, new in margins.items()}
-        for number, (cap, allowed) in enumerate(self.separated.caps):
-            total = self.rough_total(number, cap, factor)
+        factors = {q: None if new is None else float(new) / self.widths[q] for q, new in margins.items()}
+        return self.keeps_roughly(factors, lambda: margins)
+
+    def keeps_roughly(
+        self, factors: Mapping[Key, float | None], exactly: Callable[[], Mapping[Key, Fraction | None]]
+    ) -> bool:
+        """Return whether every cap is kept when targets widen by these factors.
+
+        Args:
+            factors: new margin over the old one; None leaves a target out.
+            exactly: the new margins, asked for where floats cannot tell.
+        """
+        groups = self.ledger.groups_of(factors)
+        for number, (cap, _) in enumerate(self.separated.caps):
+            total = self.rough_total(number, cap, factors, groups)
             # Each budget moves by a step at most; floats add relative errors far below 1e-9.
             slack = self.step * len(self.needs) + 1e-9 * total
-            if total > float(allowed) + slack:
+            if total > self.rough_limits[number] + slack:
                 return False
-            if total > float(allowed) - slack or not self.is_proportional:
-                return self.excess(margins) <= 0
+            if total > self.rough_limits[number] - slack or not self.is_proportional:
+                return self.excess(exactly()) <= 0
         return True
 
-    def rough_total(self, number: int, cap: Cap, factor: Mapping[Key, float | None]) -> float:
-        """Return about what a cap counts when targets widen by these factors."""
+    def rough_total(
+        self, number: int, cap: Cap, factors: Mapping[Key, float | None], groups: Sequence[Group]
+    ) -> float:
+        """Return about what a cap counts when the targets of these groups widen by these factors."""
         total = self.rough_sums[number]
-        for group in self.ledger.groups_of(factor):
-            scale = float(group.base)
+        for group in groups:
+            base, members = self.rough_groups[id(group)]
+            scale = base
             if not group.is_locked:
-                for member in group.members:
-                    if member.need is not None and (widened := factor.get(member.query, 1.0)) is not None:
-                        scale = max(scale, float(member.need / member.weight) / widened**2)
-            counted = (m for m in group.members if cap.queries is None or m.query in cap.queries)
-            total += sum(max(scale * float(m.weight), float(m.floor)) for m in counted)
-            total -= float(self.group_sums[number][id(group)])
+                for query, ratio, _, _ in members:
+                    if ratio and (widened := factors.get(query, 1.0)) is not None:
+                        scale = max(scale, ratio / (widened * widened))
+            for query, _, weight, floor in members:
+                if cap.queries is None or query in cap.queries:
+                    total += max(scale * weight, floor)
+            total -= self.rough_group_sums[number][id(group)]
         return total
 
     def freed(self, margins: Mapping[Key, Fraction | None]) -> Fraction:
         """Return how much smaller the sum of all budgets becomes."""
         after = self.separated.budgets(self.changed(margins)).values()
         return self.everything - sum((b for b in after if isinstance(b, Fraction)), Fraction(0))
+
+
+def _rough(group: Group) -> tuple[float, tuple[tuple[Key, float, float, float], ...]]:
+    """Return the base of a group and, per member, query, need per weight (0 without a target), weight and floor."""
+    members = tuple(
+        (m.query, float(m.need / m.weight) if m.need is not None else 0.0, float(m.weight), float(m.floor))
+        for m in group.members
+    )
+    return float(group.base), members
 
 
 def _ways_out(
@@ -256,48 +285,65 @@ def _joint_targets(trial: _Trial) -> dict[Key, Fraction]:
 def _in_proportion(trial: _Trial) -> list[Relaxation]:
     """Return all targets widened by one factor, each rounded up to whole people."""
     targets = _joint_targets(trial)
-
-    def at(factor: float) -> dict[Key, Fraction | None]:
-        return {query: _rounded_up(margin, float(margin) * factor) for query, margin in targets.items()}
-
-    return _smallest(trial, at, "all targets by one factor", RelaxationKind.IN_PROPORTION)
+    return _smallest(
+        trial,
+        targets,
+        lambda factor: {query: trial.widths[query] * factor for query in targets},
+        "all targets by one factor",
+        RelaxationKind.IN_PROPORTION,
+    )
 
 
 def _fewest_people(trial: _Trial) -> list[Relaxation]:
     """Return the widening with the fewest people in all: min Σ m subject to Σ A/m² ≤ B has m³ in proportion to A."""
     targets = _joint_targets(trial)
-    weight = {query: float(trial.needs[query]) * float(margin) ** 2 for query, margin in targets.items()}
-    unit = min((float(margin) / w ** (1 / 3) for query, margin in targets.items() if (w := weight[query])), default=1.0)
-
-    def at(factor: float) -> dict[Key, Fraction | None]:
-        return {
-            query: _rounded_up(margin, max(float(margin), factor * unit * weight[query] ** (1 / 3)))
-            for query, margin in targets.items()
-        }
-
-    return _smallest(trial, at, "the fewest people in all", RelaxationKind.FEWEST_PEOPLE)
-
-
-def _rounded_up(margin: Fraction, wanted: float) -> Fraction:
-    step = step_of(margin)
-    return max(margin, Fraction(math.ceil(wanted / float(step) - 1e-9)) * step)
+    roots = {query: (float(trial.needs[query]) * trial.widths[query] ** 2) ** (1 / 3) for query in targets}
+    unit = min((trial.widths[query] / root for query, root in roots.items() if root), default=1.0)
+    return _smallest(
+        trial,
+        targets,
+        lambda factor: {query: max(trial.widths[query], factor * unit * root) for query, root in roots.items()},
+        "the fewest people in all",
+        RelaxationKind.FEWEST_PEOPLE,
+    )
 
 
-def _smallest(trial: _Trial, margins_at: _MarginsAt, name: str, kind: RelaxationKind) -> list[Relaxation]:
-    """Return the relaxation of the smallest factor that keeps every cap, by bisection: margins grow with the factor."""
+def _smallest(
+    trial: _Trial, targets: Mapping[Key, Fraction], widths_at: _WidthsAt, name: str, kind: RelaxationKind
+) -> list[Relaxation]:
+    """Return the relaxation of the smallest factor that keeps every cap, by bisection: margins grow with the factor.
+
+    Margins are counted in steps (whole people), because fractions are slow and a search tries a hundred settings.
+    """
+    steps = {query: step_of(margin) for query, margin in targets.items()}
+    sizes = {query: float(step) for query, step in steps.items()}
+
+    def counts_at(factor: float) -> dict[Key, int]:
+        widths = widths_at(factor)
+        return {query: math.ceil(width / sizes[query] - 1e-9) for query, width in widths.items()}
+
+    def exactly(counts: Mapping[Key, int]) -> dict[Key, Fraction | None]:
+        return {query: max(targets[query], count * steps[query]) for query, count in counts.items()}
+
+    def keeps(counts: Mapping[Key, int]) -> bool:
+        widths = trial.widths
+        factors: dict[Key, float | None] = {q: max(1.0, n * sizes[q] / widths[q]) for q, n in counts.items()}
+        return trial.keeps_roughly(factors, lambda: exactly(counts))
+
     low, high = 1.0, 1.0 + _FIRST_WIDENING
-    while not trial.keeps(margins_at(high)):
+    while not keeps(counts_at(high)):
         low, high = high, 1 + 2 * (high - 1) if high < 2 else high * 2
         if high > _LARGEST_WIDENING:
             return []
-    while high - low > _FINEST_WIDENING * low and margins_at(low) != margins_at(high):
+    least, most = counts_at(low), counts_at(high)
+    while high - low > _FINEST_WIDENING * low and least != most:
         middle = (low + high) / 2
-        if trial.keeps(margins_at(middle)):
-            high = middle
+        tried = counts_at(middle)
+        if keeps(tried):
+            high, most = middle, tried
         else:
-            low = middle
-    old = trial.goals.margins
-    margins = {query: new for query, new in margins_at(high).items() if new != old[query]}
+            low, least = middle, tried
+    margins = {query: new for query, new in exactly(most).items() if new != targets[query]}
     return [_relaxation(trial, kind, name, margins)] if margins else []
 
 
