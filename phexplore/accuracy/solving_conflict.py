@@ -66,6 +66,7 @@ class Relaxation:
         frees: unbounded budget, exact.
         people: sum over the targets of the people added to their margins.
         widening: largest new margin over its old one; infinite for a query left out.
+        unlocks: the query whose lock is opened, None for the other ways.
     """
 
     kind: RelaxationKind
@@ -74,6 +75,7 @@ class Relaxation:
     frees: Fraction
     people: Fraction
     widening: float
+    unlocks: Key | None = None
 
 
 class InfeasibleError(PhexploreError):
@@ -163,7 +165,13 @@ def _lock_against_target(
             reached = "which is not published" if margin == math.inf else f"which gives {margin:.1f}"
             ways = [] if margin == math.inf else [_accept(member.query, target, Fraction(math.ceil(margin)))]
             unlock = Relaxation(
-                RelaxationKind.UNLOCK, f"unlock {title_of(first.query)}", {}, Fraction(0), Fraction(0), 1.0
+                RelaxationKind.UNLOCK,
+                f"unlock {title_of(first.query)}",
+                {},
+                Fraction(0),
+                Fraction(0),
+                1.0,
+                first.query,
             )
             return InfeasibleError(f"{text}, but {lock.text}, {reached}.", parts, (*ways, unlock))
     return None

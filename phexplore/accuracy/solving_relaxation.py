@@ -144,9 +144,7 @@ class _Trial:
                 return self.excess(exactly()) <= 0
         return True
 
-    def rough_total(
-        self, number: int, cap: Cap, factors: Mapping[Key, float | None], groups: Sequence[Group]
-    ) -> float:
+    def rough_total(self, number: int, cap: Cap, factors: Mapping[Key, float | None], groups: Sequence[Group]) -> float:
         """Return about what a cap counts when the targets of these groups widen by these factors."""
         total = self.rough_sums[number]
         for group in groups:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QAction, QColor, QGuiApplication, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.metrics import GRID
 
 _INKS = {
     "muted": "muted",
@@ -220,6 +221,17 @@ class Paragraph(QWidget):
         self._heights.clear()
         self.updateGeometry()
         self.update()
+
+
+def labelled(words: str, field: QWidget) -> QWidget:
+    """Return a short muted label and what it names, kept together where a row breaks."""
+    found = QWidget()
+    row = QHBoxLayout(found)
+    row.setContentsMargins(0, 0, 0, 0)
+    row.setSpacing(GRID)
+    row.addWidget(Text(words, look="muted"))
+    row.addWidget(field)
+    return found
 
 
 def line(*, vertical: bool = False) -> QFrame:

@@ -1,0 +1,110 @@
+"""The table of goals as values: what every query is asked, has, and would get. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from phexplore.accuracy.solving_separable import SolvedGoals, SolvedQuery
+from phexplore.accuracy.solving_systems import QuerySystem, system_of
+from phexplore.model.goal_edits import restricted
+from phexplore.model.goals import Goals, Key, title_of
+from phexplore.model.keys import LEVELS, QueryKey, Region
+from phexplore.model.numbers import Budget, Unlimited
+from phexplore.model.scenario import Scenario
+from phexplore.model.topdown import TopDown
+from phexplore.model.workbook import Workbook, system_name
+
+
+@dataclass(frozen=True, slots=True)
+class GoalRow:
+    """One query.
+
+    Attributes:
+        key: which one.
+        title: for people.
+        target: margin asked for, in people; None when none is.
+        is_own: the target is the scenario's own, not one of the project's goals.
+        floor: smallest budget, None without one.
+        tie: letter of the tie it is in, "" for none.
+        locked: its budget stays.
+        budget: it has now.
+        margin: in people, of that budget; None where nothing is published or nothing is added.
+        solved: what solving gives it; None before solving.
+        solved_margin: in people; None likewise.
+    """
+
+    key: Key
+    title: str
+    target: Fraction | None
+    is_own: bool
+    floor: Fraction | None
+    tie: str
+    locked: bool
+    budget: Budget
+    margin: float | None
+    solved: SolvedQuery | None = None
+    solved_margin: float | None = None
+
+
+def goals_of(workbook: Workbook) -> Goals:
+    """Return what the project asks of the active scenario, beside its own targets and locks."""
+    scenario = workbook.scenario
+    known = system_of(scenario).budgets
+    return restricted(workbook.goals.get(system_name(scenario), Goals()), known)
+
+
+def goal_rows(scenario: Scenario, goals: Goals, solved: SolvedGoals | None = None) -> tuple[GoalRow, ...]:
+    """Return a row per measured query, in the scenario's order."""
+    system = system_of(scenario)
+    locks = system.locks | goals.locks
+    letters = {key: letter_of(number) for number, tie in enumerate(goals.ties) for key in tie.queries}
+    own = system.targets if not isinstance(scenario.method, TopDown) else {}
+    found = {entry.query: entry for entry in solved.queries} if solved is not None else {}
+    return tuple(
+        GoalRow(
+            key,
+            title_of(key),
+            goals.margins.get(key, own.get(key)),
+            key not in goals.margins,
+            goals.floors.get(key),
+            letters.get(key, ""),
+            key in locks,
+            budget,
+            margin_of(system, key, budget),
+            found.get(key),
+            margin_of(system, key, found[key].budget) if key in found else None,
+        )
+        for key, budget in system.budgets.items()
+    )
+
+
+def margin_of(system: QuerySystem, key: Key, budget: Budget) -> float | None:
+    """Return the margin of a budget in people, None where there is no noise or no number."""
+    return None if isinstance(budget, Unlimited) or budget == 0 else system.margin(key, budget)
+
+
+def letter_of(number: int) -> str:
+    """Return the name of a tie: A, B and so on, after Z A2."""
+    return "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[number % 26] + (str(number // 26 + 1) if number >= 26 else "")
+
+
+def scopes(keys: Sequence[Key]) -> Mapping[str, tuple[Key, ...]]:
+    """Return what goals can be set for at once: everything, a table or level, a level or query of all, a region of all."""
+    found: dict[str, tuple[Key, ...]] = {"All queries": tuple(keys)}
+    if keys and isinstance(keys[0], QueryKey):
+        named = [key for key in keys if isinstance(key, QueryKey)]
+        for table in dict.fromkeys(key.table for key in named):
+            found[f"Table {table}"] = tuple(key for key in named if key.table == table)
+        for level in LEVELS:
+            found[f"{level.title}, all tables"] = tuple(key for key in named if key.level == level)
+        for region in Region:
+            found[f"{region.title}, all groups and tables"] = tuple(key for key in named if key.level.region is region)
+    else:
+        pairs = [key for key in keys if not isinstance(key, QueryKey)]
+        for name in dict.fromkeys(key.level for key in pairs):
+            found[f"Level {name}"] = tuple(key for key in pairs if key.level == name)
+        for name in dict.fromkeys(key.query for key in pairs):
+            found[f"{name}, all levels"] = tuple(key for key in pairs if key.query == name)
+    return {title: chosen for title, chosen in found.items() if chosen}

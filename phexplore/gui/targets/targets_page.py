@@ -1,0 +1,84 @@
+"""The area "Targets": from what a committee wants to parameters, and what every choice costs. A tab per question."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Mapping
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QTabWidget, QVBoxLayout, QWidget
+
+from phexplore.gui.binding.session import Session
+from phexplore.gui.targets.solve_view import SolveView
+
+
+class TargetsTab(enum.Enum):
+    """The questions. The value is the title."""
+
+    SOLVE = "Solve from targets"
+
+
+class TargetsPage(QWidget):
+    """Tabs, each made when it is first looked at.
+
+    Signals:
+        failed: a `PhexploreError`.
+        noted: a sentence about what was done.
+    """
+
+    failed = Signal(object)
+    noted = Signal(object)
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._views: dict[TargetsTab, QWidget] = {}
+        self._makers: Mapping[TargetsTab, Callable[[], QWidget]] = {
+            TargetsTab.SOLVE: lambda: SolveView(session),
+        }
+        self.tabs = QTabWidget(self)
+        self.tabs.setAccessibleName("Questions about targets")
+        self.tabs.setDocumentMode(True)
+        self.tabs.setUsesScrollButtons(True)
+        self._places: dict[TargetsTab, QWidget] = {}
+        for tab in self._makers:
+            place = QWidget(self.tabs)
+            QVBoxLayout(place).setContentsMargins(0, 0, 0, 0)
+            self._places[tab] = place
+            self.tabs.addTab(place, tab.value)
+        self.tabs.currentChanged.connect(self._make_current)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.tabs)
+        self._make_current()
+
+    @property
+    def tab(self) -> TargetsTab:
+        """The tab in front."""
+        return list(self._makers)[self.tabs.currentIndex()]
+
+    def show_tab(self, tab: TargetsTab) -> QWidget:
+        """Bring a tab to the front and return its view."""
+        self.tabs.setCurrentWidget(self._places[tab])
+        return self.view(tab)
+
+    def view(self, tab: TargetsTab) -> QWidget:
+        """Return the view of a tab, made on first use."""
+        if tab not in self._views:
+            found = self._views[tab] = self._makers[tab]()
+            for name, signal in (("failed", self.failed), ("noted", self.noted)):
+                if hasattr(found, name):
+                    getattr(found, name).connect(signal)
+            layout = self._places[tab].layout()
+            if layout is not None:
+                layout.addWidget(found)
+        return self._views[tab]
+
+    def stop(self) -> None:
+        """End what is being computed, because the window closes."""
+        for found in self._views.values():
+            if hasattr(found, "stop"):
+                found.stop()
+
+    def _make_current(self, _number: int = 0) -> None:
+        self.view(self.tab)
