@@ -41,7 +41,7 @@ from phexplore.model.conventions import Conversion, Neighbours
 from phexplore.model.goals import Cap, CapOn, GoalError, Goals, Key, Tie, TiedBy
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.keys import QueryKey
-from phexplore.model.numbers import parse_exact
+from phexplore.model.numbers import exact_text, parse_exact
 
 _KEYS = ("targets", "caps", "floors", "ties", "locks")
 _CAP_KEYS = (*(on.value for on in CapOn), "queries", "delta", "neighbours", "conversion")
@@ -318,10 +318,10 @@ class _GoalsReader:
 def goals_json(goals: Goals) -> Mapping[str, object]:
     """Return the goals as the JSON object that `read_goals` reads."""
     return {
-        "targets": {query.text: str(margin) for query, margin in goals.margins.items()},
-        "floors": {query.text: str(floor) for query, floor in goals.floors.items()},
+        "targets": {query.text: exact_text(margin) for query, margin in goals.margins.items()},
+        "floors": {query.text: exact_text(floor) for query, floor in goals.floors.items()},
         "caps": [
-            {cap.on.value: str(cap.limit), **_cap_options_json(cap)} for cap in goals.caps
+            {cap.on.value: exact_text(cap.limit), **_cap_options_json(cap)} for cap in goals.caps
         ],
         "ties": [{"queries": [query.text for query in tie.queries], "equal": tie.equal.value} for tie in goals.ties],
         "locks": sorted(query.text for query in goals.locks),
@@ -335,7 +335,7 @@ def _cap_options_json(cap: Cap) -> dict[str, object]:
     if cap.on is CapOn.EPSILON:
         options |= {
             "neighbours": cap.neighbours.value,
-            "delta": str(cap.delta),
+            "delta": exact_text(cap.delta),
             "conversion": cap.conversion.value,
         }
     return options

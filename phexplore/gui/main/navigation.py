@@ -20,6 +20,7 @@ class Area(enum.Enum):
     BUDGETS = "Budgets"
     LEVELS = "Levels and thresholds"
     SPINE = "Spine"
+    TARGETS = "Targets"
     SCENARIO = "Scenario"
     RUNS = "Runs"
     RESULTS = "Results"
@@ -31,6 +32,7 @@ _SYMBOLS = {
     Area.BUDGETS: "budgets",
     Area.LEVELS: "levels",
     Area.SPINE: "spine",
+    Area.TARGETS: "targets",
     Area.SCENARIO: "scenario",
     Area.RUNS: "runs",
     Area.RESULTS: "results",

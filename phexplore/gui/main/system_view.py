@@ -43,8 +43,8 @@ HIDDEN: Mapping[System, frozenset[Area]] = MappingProxyType(
     {
         System.PHSAFE: frozenset({Area.SPINE}),
         System.TOPDOWN: frozenset(),
-        System.GROUP_SIZES: frozenset({Area.LEVELS, Area.SPINE}),
-        System.SUBSPACE: frozenset({Area.LEVELS, Area.SPINE}),
+        System.GROUP_SIZES: frozenset({Area.LEVELS, Area.SPINE, Area.TARGETS}),
+        System.SUBSPACE: frozenset({Area.LEVELS, Area.SPINE, Area.TARGETS}),
     }
 )
 """Areas that say nothing about a system and are not listed while its scenario is active."""

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from phexplore.gui.editors.topdown_share_view import ShareView
     from phexplore.gui.main.guided_tour import GuidedTour
     from phexplore.gui.main.run_joint import RunJoint
+    from phexplore.gui.targets.targets_page import TargetsPage
 
 DEFAULT_SIZE = QSize(1280, 800)
 _ROOM_FOR_PICTURE = 1560
@@ -104,6 +105,7 @@ class MainWindow(QMainWindow):
         self._topdown_budgets: TopDownBudgetsEditor | None = None
         self._shown_system: System | None = None
         self._picture: QWidget | None = None
+        self._targets: TargetsPage | None = None
         self._leaves_without_asking = False
         self.tour: GuidedTour | None = None
         self.pages = Pages(page_makers(self.views, self._shared_pages()))
@@ -316,6 +318,8 @@ class MainWindow(QMainWindow):
         if self._runs is not None:
             self._runs.stop(discard=project.path is None)
         self.exports.stop()
+        if self._targets is not None:
+            self._targets.stop()
         project.close()
         event.accept()
 
@@ -414,6 +418,7 @@ class MainWindow(QMainWindow):
     def _shared_pages(self) -> dict[Area, Make]:
         """Return the pages that serve all systems."""
         return {
+            Area.TARGETS: self._make_targets,
             Area.RUNS: self._make_runs,
             Area.RESULTS: self._make_results,
             Area.HISTORY: lambda: history_page(self.session, self.pages),
@@ -452,6 +457,14 @@ class MainWindow(QMainWindow):
     def _make_topdown_budgets(self) -> QWidget:
         self._topdown_budgets = make_budgets(self.topdown)
         return self._topdown_budgets
+
+    def _make_targets(self) -> QWidget:
+        from phexplore.gui.targets.targets_page import TargetsPage
+
+        self._targets = page = TargetsPage(self.session, self.pages)
+        page.failed.connect(self._say_failure)
+        page.noted.connect(self._on_noted_work)
+        return page
 
     def _make_runs(self) -> QWidget:
         return self.runs.make_runs_page()
@@ -572,6 +585,9 @@ class MainWindow(QMainWindow):
 
     def _on_noted(self, text: str) -> None:
         self.notice.say(text, look="attention")
+
+    def _on_noted_work(self, text: str) -> None:
+        self.notice.say(text)
 
     def _on_exported(self, path: Path) -> None:
         self.notice.say(f"{path.name} was written to {path.parent}.")

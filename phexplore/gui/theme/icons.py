@@ -18,6 +18,7 @@ _SHAPES = {
     "levels": '<path d="M12 3.5l8.5 4.5-8.5 4.5L3.5 8z"/><path d="M3.5 12l8.5 4.5 8.5-4.5M3.5 16l8.5 4.5 8.5-4.5"/>',
     "spine": '<circle cx="12" cy="5" r="2"/><circle cx="5.5" cy="12.5" r="2"/><circle cx="18.5" cy="12.5" r="2"/>'
     '<circle cx="12" cy="19" r="2"/><path d="M10.5 6.4L7 11M13.5 6.4L17 11M7 14l3.6 3.7"/>',
+    "targets": '<circle cx="12" cy="12" r="8.5"/><circle cx="12" cy="12" r="4.5"/><circle cx="12" cy="12" r="0.8"/>',
     "scenario": '<path d="M4 7h9M17 7h3M4 12h3M11 12h9M4 17h10M18 17h2"/><circle cx="15" cy="7" r="2"/>'
     '<circle cx="9" cy="12" r="2"/><circle cx="16" cy="17" r="2"/>',
     "runs": '<circle cx="12" cy="12" r="8.5"/><path d="M10 8.5v7l5.5-3.5z"/>',

@@ -1,0 +1,211 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
+
+from phexplore.accuracy.solving_separable import solve
+from phexplore.catalog.presets import preset
+from phexplore.document.project import Project
+from phexplore.gui.binding.session import Session
+from phexplore.gui.targets.goal_table import GoalColumn
+from phexplore.gui.targets.solve_panel import STALE
+from phexplore.gui.targets.solve_view import SolveView
+from phexplore.model.edits import set_lock
+from phexplore.model.goals import Cap, CapOn, Goals, TiedBy
+from phexplore.model.keys import parse_query
+from phexplore.model.topdown import LevelQuery
+from phexplore.model.workbook import Workbook
+
+PH7 = parse_query("PH7/state_A-G")
+
+
+@pytest.fixture
+def view(qtbot, session):
+    found = SolveView(session)
+    qtbot.addWidget(found)
+    found.resize(1100, 700)
+    found.show()
+    yield found
+    found.stop()
+
+
+@pytest.fixture
+def topdown(qtbot):
+    scenario = replace(preset("pl94-2020-persons-us").scenario, name="Proposal")
+    session = Session(Project.new(Workbook((scenario,), "Proposal")))
+    found = SolveView(session)
+    qtbot.addWidget(found)
+    found.show()
+    yield found
+    found.stop()
+
+
+def _solve(qtbot, view, **how):
+    view.solve(**how)
+    qtbot.waitUntil(lambda: view.panel.answer is not None and view.panel.answer.request is view._asked)
+    return view.panel.answer
+
+
+def _cell(view, query, column):
+    row = [each.key for each in view.table.rows].index(query)
+    return view.table.index(row, column)
+
+
+def test_that_as_in_2020_gives_all_published_budgets_with_one_click(qtbot, view, session) -> None:
+    view.as_in_2020.click()
+    qtbot.waitUntil(lambda: view.panel.answer is not None)
+    assert "46 of 46 budgets equal" in view.panel.text
+    assert "differ in 27 of 46" in view.panel.text
+    assert view.panel._directions.rowCount() == 27
+    assert session.project.cursor == 0
+
+
+def test_that_the_solution_is_shown_beside_the_present_and_applied_as_one_step(qtbot, view, session, query) -> None:
+    assert view.table.setData(_cell(view, query, GoalColumn.TARGET), "30")
+    before = session.scenario
+    found = _solve(qtbot, view)
+    wanted = solve(before, Goals(margins={query: Fraction(30)})).scenario.phsafe.budgets[query]
+    assert found.solved.scenario.phsafe.budgets[query] == wanted
+    assert view.table.data(_cell(view, query, GoalColumn.SOLVED)) == f"{float(wanted):.6f}"
+    assert session.scenario is before
+    steps = session.project.cursor
+    view.apply()
+    assert session.project.cursor == steps + 1
+    assert session.scenario.phsafe.budgets[query] == wanted
+    assert session.scenario.phsafe.targets[query] == 30
+    assert view.goals == Goals()
+    session.undo()
+    assert session.scenario == before
+    assert view.goals.margins == {query: 30}
+
+
+def test_that_a_conflict_offers_ways_out_and_each_works(qtbot, view, session) -> None:
+    assert view._add_cap(Cap(CapOn.BOUNDED, Fraction("2.2"))) == ""
+    found = _solve(qtbot, view)
+    assert found.solved is None
+    assert view.panel.title == "These goals cannot be kept together"
+    assert len(view.panel.ways) == len(found.relaxations) > 2
+    assert not view.panel.apply.isVisible()
+    for number in range(len(found.relaxations)):
+        conflict = _solve(qtbot, view)
+        view.panel.ways[number].click()
+        qtbot.waitUntil(lambda was=conflict: view.panel.answer is not was)
+        assert view.panel.answer.solved is not None
+        assert view.panel.answer.solved.caps[0][2] <= view.panel.answer.solved.caps[0][1]
+        session.undo()
+
+
+def test_that_an_unlocking_way_out_opens_the_lock(qtbot, view, session, query) -> None:
+    session.edit("Lock", lambda scenario: set_lock(scenario, query, locked=True))
+    assert view._take_target(query, Fraction(10)) == ""
+    found = _solve(qtbot, view)
+    way = next(each for each in found.relaxations if each.unlocks is not None)
+    view.take_way(way)
+    qtbot.waitUntil(lambda: view.panel.answer.solved is not None)
+    assert query not in session.scenario.phsafe.locks
+
+
+def test_that_an_answer_to_an_older_question_cannot_be_applied(qtbot, view, session, query) -> None:
+    view._take_target(query, Fraction(30))
+    _solve(qtbot, view)
+    view._take_target(query, Fraction(31))
+    assert view.panel._note.text() == STALE
+    before = session.scenario
+    view.apply()
+    assert session.scenario is before
+    assert view.table.data(_cell(view, query, GoalColumn.SOLVED)) == ""
+
+
+@pytest.mark.parametrize(("column", "typed"), [(GoalColumn.TARGET, "many"), (GoalColumn.TARGET, "1,500"),
+                                                (GoalColumn.FLOOR, "-1"), (GoalColumn.TARGET, "0")])  # fmt: skip
+def test_that_what_is_no_goal_changes_nothing(view, session, query, column, typed) -> None:
+    before = session.project.workbook
+    assert not view.table.setData(_cell(view, query, column), typed)
+    assert session.project.workbook == before
+
+
+def test_that_a_whole_level_is_asked_and_forgotten_at_once(view, session) -> None:
+    view.scope.setCurrentIndex(view.scope.findData("Nation, A-G, all tables"))
+    keys = view.chosen()
+    assert len(keys) == 7
+    assert view._take_target_of_scope("400") == ""
+    assert dict(view.goals.margins) == dict.fromkeys(keys, Fraction(400))
+    assert view._take_target_of_scope("") == ""
+    assert view.goals.margins == {}
+    assert not set(keys) & set(session.scenario.phsafe.targets)
+
+
+def test_that_rows_are_tied_locked_and_freed(qtbot, view, session, query) -> None:
+    view.view.selectRow(0)
+    assert view.set_goals("Tie", lambda goals: goals) is None
+    view.scope.setCurrentIndex(view.scope.findData("Table PH3"))
+    view._tie(TiedBy.MARGIN)
+    assert [row.tie for row in view.table.rows if row.key.table == "PH3"] == ["A"] * 6
+    found = _solve(qtbot, view).solved
+    margins = {q.query: q.budget for q in found.queries if q.query.table == "PH3"}
+    assert len(set(margins.values())) == 1
+    view._untie()
+    assert view.goals.ties == ()
+    assert view.table.setData(_cell(view, query, GoalColumn.LOCK), 2, Qt.ItemDataRole.CheckStateRole)
+    assert query in session.scenario.phsafe.locks
+    view.table.setData(_cell(view, query, GoalColumn.LOCK), 0, Qt.ItemDataRole.CheckStateRole)
+    assert query not in session.scenario.phsafe.locks
+
+
+def test_that_goals_go_to_a_file_and_back(view, session, query, tmp_path) -> None:
+    view._take_floor(query, Fraction("0.9"))
+    view._add_cap(Cap(CapOn.EPSILON, Fraction(12)))
+    view.write_file(tmp_path / "goals.json")
+    assert json.loads((tmp_path / "goals.json").read_text())["floors"] == {query.text: "0.9"}
+    asked = view.goals
+    view.forget()
+    assert view.goals == Goals()
+    view.read_file(tmp_path / "goals.json")
+    assert (view.goals.floors, view.goals.caps) == (asked.floors, asked.caps)
+
+
+def test_that_a_file_that_cannot_be_read_is_said(qtbot, view, tmp_path) -> None:
+    (tmp_path / "bad.json").write_text('{"targets": {"PH3/nowhere": 1}}')
+    with qtbot.waitSignal(view.failed) as caught:
+        view.read_file(tmp_path / "bad.json")
+    assert "nowhere" in str(caught.args[0])
+    with qtbot.waitSignal(view.failed):
+        view.read_file(tmp_path / "absent.json")
+
+
+def test_that_typing_a_cap_adds_it_and_its_cross_removes_it(qtbot, view) -> None:
+    view.caps.limit.setFocus()
+    qtbot.keyClicks(view.caps.limit.line, "0")
+    qtbot.keyClick(view.caps.limit.line, Qt.Key.Key_Return)
+    assert "more than 0" in view.caps.limit.reason
+    view.caps.limit.line.selectAll()
+    qtbot.keyClicks(view.caps.limit.line, "2.4")
+    view.caps.add.click()
+    assert [cap.limit for cap in view.goals.caps] == [Fraction("2.4")]
+    view._remove_cap(0)
+    assert view.goals.caps == ()
+
+
+def test_that_topdown_solves_and_keeps_its_goals_in_the_project(qtbot, topdown) -> None:
+    key = LevelQuery("County", "total")
+    assert topdown._take_target(key, Fraction(3)) == ""
+    found = _solve(qtbot, topdown).solved
+    assert found is not None
+    topdown.apply()
+    method = topdown._session.scenario.topdown
+    assert float(method.budget(key)) >= (1.645 / 3) ** 2 * (1 - 1e-9)
+    assert topdown.goals.margins == {key: 3}
+    assert not topdown.as_in_2020.isVisible()
+
+
+def test_that_the_view_fits_at_twice_the_text_size(qtbot, view) -> None:
+    from phexplore.gui.theme.appearance import appearance
+
+    appearance().set_scale(200)
+    QApplication.sendPostedEvents()
+    assert view.minimumSizeHint().width() <= 1280
