@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 _PREFIX = b"phexplore bundle signature 1\x00"
 _ALGORITHM = "Ed25519"
 _LARGEST_KEY = 2**16
+PUBLIC_SUFFIX = ".pub"
+"""Added to the name of a private key for the file of its public key."""
 
 
 class SigningError(PhexploreError):
@@ -157,7 +160,8 @@ def load_private_key(path: Path, ask: Callable[[str], bytes | None] = lambda _: 
             password = ask(path.name)
             if password is None:
                 raise SigningError(
-                    f"The key {path} has a passphrase.", "Run the command in a terminal, which asks for it."
+                    f"The key {path} has a passphrase.",
+                    "Enter it: the window has a field for it, and the command asks for it in a terminal.",
                 ) from None
             key = load(content, password)
     except UnsupportedAlgorithm as error:
@@ -173,6 +177,48 @@ def load_private_key(path: Path, ask: Callable[[str], bytes | None] = lambda _: 
             f"{path} holds a {type(key).__name__}, not an Ed25519 key.", "ssh-keygen -t ed25519 makes one."
         )
     return key
+
+
+def create_key(path: Path, passphrase: bytes = b"") -> bytes:
+    """Make a new key pair: the private key as PEM (PKCS #8) that only its owner can read, the public key beside it as ``.pub``.
+
+    Args:
+        path: of the private key; nothing that exists is replaced.
+        passphrase: protects the private key, b"" for none.
+
+    Returns:
+        The 32 bytes of the public key.
+
+    Raises:
+        SigningError: one of the files exists, or cannot be written.
+    """
+    from cryptography.hazmat.primitives import serialization  # noqa: PLC0415 - only signatures pay for it
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # noqa: PLC0415 - as above
+
+    key = Ed25519PrivateKey.generate()
+    protection: serialization.KeySerializationEncryption = serialization.NoEncryption()
+    if passphrase:
+        protection = serialization.BestAvailableEncryption(passphrase)
+    private = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, protection)
+    public = key.public_key().public_bytes(serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH)
+    beside = path.with_name(path.name + PUBLIC_SUFFIX)
+    if beside.exists():
+        raise SigningError(f"{beside} exists already.", "Choose another name; a key is never replaced.")
+    for target, content, mode in ((path, private, 0o600), (beside, public + b"\n", 0o644)):
+        _write_new(target, content, mode)
+    return public_bytes(key)
+
+
+def _write_new(path: Path, content: bytes, mode: int) -> None:
+    """Write a file that must not exist; who may read it is settled before anything is in it."""
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+    except FileExistsError as error:
+        raise SigningError(f"{path} exists already.", "Choose another name; a key is never replaced.") from error
+    except OSError as error:
+        raise SigningError(f"{path} cannot be written: {error.strerror or error}.", "Choose another folder.") from error
 
 
 def load_public_key(path: Path) -> bytes:

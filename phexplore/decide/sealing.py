@@ -1,0 +1,257 @@
+"""Bundles made, signed, checked: whole errands that tell how far they are, for a process beside the window.
+
+Keys are read here, used and forgotten; an order names their files, and nothing but signatures comes back.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from phexplore.decide.bundle import Bundle, BundleError, BundleRequest, make_bundle, signed, write_bundle
+from phexplore.decide.citing import evidence
+from phexplore.decide.signing import (
+    PUBLIC_SUFFIX,
+    Signer,
+    create_key,
+    key_id_of,
+    load_private_key,
+    load_public_key,
+    public_bytes,
+)
+from phexplore.decide.verifying import Verification, opened, read_bundle, verify
+from phexplore.files.project_file import read_project
+
+Tell = Callable[[int, int, str], object]
+"""Takes the number of the step that begins, how many there are, and what it does."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyFile:
+    """A private key to sign with.
+
+    Attributes:
+        path: of the file.
+        signer: whose signature it makes.
+        passphrase: of the key, None when it has none; it is not shown.
+    """
+
+    path: Path
+    signer: Signer
+    passphrase: bytes | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SealOrder:
+    """A new bundle.
+
+    Attributes:
+        project: the bytes of the project file: scenarios, log and decisions.
+        scenario: name of the one decided about.
+        out: the file to write.
+        runs: directories of the runs that are cited.
+        keys: who signs now.
+        expected: public keys of people who sign later.
+        clearance: number of the review board.
+        keeps_notes: whether free text goes in.
+    """
+
+    project: bytes
+    scenario: str
+    out: Path
+    runs: tuple[Path, ...] = ()
+    keys: tuple[KeyFile, ...] = ()
+    expected: tuple[Path, ...] = ()
+    clearance: str = ""
+    keeps_notes: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class SignOrder:
+    """More signatures for a bundle that exists."""
+
+    bundle: Path
+    out: Path
+    keys: tuple[KeyFile, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyOrder:
+    """A bundle to check; with `trust`, only signatures of these public keys count."""
+
+    bundle: Path
+    trust: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class KeyOrder:
+    """A new key pair; the passphrase is not shown."""
+
+    path: Path
+    passphrase: bytes = field(default=b"", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyMade:
+    """A new key pair: its private file, its public file, and what names it."""
+
+    path: Path
+    public: Path
+    key_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Signed:
+    """A valid signature as people read it."""
+
+    name: str
+    role: str
+    at: str
+    key_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class BundleReport:
+    """What a bundle is, after every byte of it was compared.
+
+    Attributes:
+        path: of the file.
+        sha256: of the whole file.
+        alterations: part and sentence of everything that is wrong; empty = intact.
+        scenario: name, "" when it cannot be read.
+        status: draft, recommended, …
+        fingerprint: of the parameters.
+        made: when.
+        files: how many parts.
+        signatures: the valid ones.
+        awaited: key ids that are expected to sign and have not.
+        notes: what whoever made it should know.
+        has_trust: whether keys were given to trust.
+    """
+
+    path: Path
+    sha256: str
+    alterations: tuple[tuple[str, str], ...]
+    scenario: str = ""
+    status: str = ""
+    fingerprint: str = ""
+    made: str = ""
+    files: int = 0
+    signatures: tuple[Signed, ...] = ()
+    awaited: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    has_trust: bool = False
+
+    @property
+    def is_intact(self) -> bool:
+        """Whether nothing was altered."""
+        return not self.alterations
+
+
+Order = SealOrder | SignOrder | VerifyOrder | KeyOrder
+_SEAL_STEPS = 6
+
+
+def carry_out(order: Order, tell: Tell, now: datetime | None = None) -> BundleReport | KeyMade:
+    """Do an errand and return what came of it.
+
+    Args:
+        order: what to do.
+        tell: called when a step begins.
+        now: the time of bundle and signatures, with its zone; the present by default.
+
+    Raises:
+        PhexploreError: it cannot be done; no file was left behind that looks as if it had been.
+    """
+    at = now or datetime.now(UTC)
+    match order:
+        case SealOrder():
+            return _seal(order, tell, at)
+        case SignOrder():
+            return _countersign(order, tell, at)
+        case VerifyOrder():
+            tell(1, 1, "Rebuilding the bundle from its parts and comparing every byte")
+            content = read_bundle(order.bundle)
+            trusted = {load_public_key(key) for key in order.trust} if order.trust else None
+            return _report(order.bundle, content, verify(content, trusted), has_trust=bool(order.trust))
+        case KeyOrder():
+            tell(1, 1, "Making a key pair")
+            public = create_key(order.path, order.passphrase)
+            beside = order.path.with_name(order.path.name + PUBLIC_SUFFIX)
+            return KeyMade(order.path, beside, key_id_of(public))
+
+
+def _seal(order: SealOrder, tell: Tell, now: datetime) -> BundleReport:
+    tell(1, _SEAL_STEPS, "Reading the project and the keys")
+    content = read_project(order.project.decode("utf-8"), name="project")
+    scenario = content.workbook.find(order.scenario)
+    keys = [load_private_key(key.path, _answer(key)) for key in order.keys]
+    publics = [*map(public_bytes, keys), *(load_public_key(path) for path in order.expected)]
+    tell(2, _SEAL_STEPS, "Checking that the cited runs are complete, unaltered and of these parameters")
+    cited = evidence(order.runs, scenario)
+    tell(3, _SEAL_STEPS, "Making parameters, forecast and certificate")
+    bundle = make_bundle(
+        BundleRequest(
+            scenario,
+            now,
+            content,
+            content.decisions,
+            cited,
+            tuple(dict.fromkeys(publics)),
+            order.clearance,
+            order.keeps_notes,
+        )
+    )
+    tell(4, _SEAL_STEPS, "Signing")
+    for key, file in zip(keys, order.keys, strict=True):
+        bundle = signed(bundle, key, file.signer, now)
+    return _written(bundle, order.out, tell, 5, _SEAL_STEPS)
+
+
+def _countersign(order: SignOrder, tell: Tell, now: datetime) -> BundleReport:
+    if not order.keys:
+        raise BundleError("Nobody signs.", "Add a key.")
+    tell(1, 4, "Checking the bundle before it is signed")
+    bundle = opened(read_bundle(order.bundle))
+    tell(2, 4, "Signing")
+    for file in order.keys:
+        bundle = signed(bundle, load_private_key(file.path, _answer(file)), file.signer, now)
+    return _written(bundle, order.out, tell, 3, 4)
+
+
+def _written(bundle: Bundle, out: Path, tell: Tell, number: int, steps: int) -> BundleReport:
+    """Write, read back, compare, rebuild: a bundle counts only then."""
+    tell(number, steps, "Writing, reading back and comparing")
+    write_bundle(bundle, out)
+    tell(number + 1, steps, "Rebuilding the bundle from its parts")
+    content = read_bundle(out)
+    report = _report(out, content, verify(content))
+    if report.alterations:
+        part, sentence = report.alterations[0]
+        raise BundleError(f"{out} does not stand up to its own check. {part}: {sentence}", "Do not hand it over.")
+    return report
+
+
+def _report(path: Path, content: bytes, found: Verification, *, has_trust: bool = False) -> BundleReport:
+    manifest = found.manifest
+    return BundleReport(
+        path,
+        hashlib.sha256(content).hexdigest(),
+        tuple((alteration.part, alteration.sentence) for alteration in found.alterations),
+        str(manifest.get("scenario", "")),
+        str(manifest.get("status", "")),
+        str(manifest.get("fingerprint", "")),
+        str(manifest.get("made", "")),
+        len(manifest.get("files", ())),
+        tuple(Signed(s.signer.name, s.signer.role, s.at, s.key_id) for s in found.signatures),
+        found.awaited,
+        tuple(map(str, manifest.get("notes", ()))),
+        has_trust=has_trust,
+    )
+
+
+def _answer(key: KeyFile) -> Callable[[str], bytes | None]:
+    return lambda _name: key.passphrase

@@ -1,0 +1,105 @@
+"""What a bundle is, or exactly what was altered, in words."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+
+from phexplore.decide.sealing import BundleReport
+from phexplore.gui.decision.standing import clock
+from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.icons import icon
+from phexplore.gui.theme.metrics import GRID, HALF
+from phexplore.gui.widgets.labels import Paragraph, Text
+
+_MOST_LINES = 12
+
+
+def headline(report: BundleReport) -> tuple[str, str]:
+    """Return the finding and its look."""
+    if not report.is_intact:
+        count = len(report.alterations)
+        return f"Altered: {count} part" + ("" if count == 1 else "s") + " not as handed over", "refused"
+    if report.awaited:
+        count = len(report.awaited)
+        return f"Intact, {count} signature" + ("" if count == 1 else "s") + " still to come", "attention"
+    if not report.signatures:
+        return "Intact, unsigned", "attention"
+    count = len(report.signatures)
+    return f"Intact and signed by {count} " + ("person" if count == 1 else "people"), "good"
+
+
+def lines(report: BundleReport) -> list[tuple[str, str]]:
+    """Return symbol and sentence of everything there is to say, alterations first."""
+    found = [("error", f"{part}: {sentence}") for part, sentence in report.alterations]
+    if report.is_intact:
+        found.append(
+            (
+                "tick",
+                f"{report.scenario}, {report.status}, made {clock(report.made)} UTC, {report.files} files, every byte compared",
+            )
+        )
+        found.append(("info", f"Parameters {report.fingerprint}"))
+    for one in report.signatures:
+        role = f", {one.role}" if one.role else ""
+        found.append(("tick", f"Signed by {one.name}{role}, {clock(one.at)} UTC, key {one.key_id[:16]}…"))
+    found += [("warning", f"Not signed yet: key {key[:16]}…") for key in report.awaited]
+    if report.signatures and not report.has_trust:
+        found.append(
+            (
+                "info",
+                "Whom a key belongs to, only people know: name the keys you trust, or compare their names by telephone.",
+            )
+        )
+    found += [("info", note) for note in report.notes]
+    found.append(("info", f"SHA-256 of the file {report.sha256}"))
+    return found
+
+
+class BundleReportView(QWidget):
+    """A finding, a sentence, and a list that can be walked by keyboard."""
+
+    def __init__(self, name: str) -> None:
+        """Make the view.
+
+        Args:
+            name: of the list, for people who do not see it.
+        """
+        super().__init__()
+        self._lines: list[tuple[str, str]] = []
+        self.title = Text(relative=1.3, bold=True, wrap=True)
+        self.path = Paragraph(look="muted")
+        self.list = QListWidget()
+        self.list.setAccessibleName(name)
+        self.list.setWordWrap(True)
+        self.list.setTextElideMode(Qt.TextElideMode.ElideNone)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, GRID, 0, 0)
+        column.setSpacing(HALF)
+        for widget in (self.title, self.path, self.list):
+            column.addWidget(widget)
+        appearance().changed.connect(self._restyle)
+        self.hide()
+
+    def show_report(self, report: BundleReport) -> None:
+        """Show what was found."""
+        words, look = headline(report)
+        self.title.setText(words)
+        self.title.set_look(look)
+        self.path.setText(str(report.path))
+        self._lines = lines(report)
+        self.list.clear()
+        for _, sentence in self._lines:
+            item = QListWidgetItem(sentence)
+            item.setToolTip(sentence)
+            self.list.addItem(item)
+        self.show()
+        self._restyle()
+
+    def _restyle(self, _colours: object = None) -> None:
+        roles = {"error": "refused", "tick": "good", "warning": "attention"}
+        for row, (symbol, _) in enumerate(self._lines):
+            self.list.item(row).setIcon(icon(symbol, appearance().colours, role=roles.get(symbol, "muted")))
+        lines_shown = min(max(len(self._lines), 1), _MOST_LINES)
+        self.list.setFixedHeight(lines_shown * max(self.list.sizeHintForRow(0), 3 * GRID) + GRID)

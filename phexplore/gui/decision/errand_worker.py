@@ -1,0 +1,59 @@
+"""Bundles in a process of their own: ``python -m phexplore.gui.decision.errand_worker``.
+
+One order comes in on standard input; steps, then the result or a refusal, go out on standard output. Making a certificate as PDF
+takes seconds and holds the interpreter, and private keys do not enter the window's memory.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from phexplore.decide.sealing import carry_out
+from phexplore.errors import PhexploreError
+from phexplore.gui.run_manager.result_frames import Refused, frame, read_frame
+from phexplore.model.issues import InputProblemsError
+
+
+@dataclass(frozen=True, slots=True)
+class Began:
+    """A step began: its number, how many there are, what it does."""
+
+    number: int
+    steps: int
+    sentence: str
+
+
+def work(orders: BinaryIO, answers: BinaryIO) -> None:
+    """Carry out one order."""
+    order = read_frame(orders)
+    if order is None:
+        return
+
+    def say(value: object) -> None:
+        answers.write(frame(value))
+        answers.flush()
+
+    try:
+        say(carry_out(order, lambda number, steps, sentence: say(Began(number, steps, sentence))))
+    except InputProblemsError as error:
+        lines = " ".join(f"{issue.place}: {issue.sentence} {issue.remedy}" for issue in error.issues)
+        say(Refused(lines, ""))
+    except PhexploreError as error:
+        say(Refused(error.sentence, error.remedy))
+
+
+def main() -> int:
+    """Serve the process that started this one."""
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever prints must not end up among the answers
+    with suppress(BrokenPipeError):  # the window is gone
+        work(sys.stdin.buffer, answers)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

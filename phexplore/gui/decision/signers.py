@@ -1,0 +1,183 @@
+"""Who signs a bundle: key files with a name and a role each; keys are named here and read only beside the window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFileDialog, QFrame, QGridLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+
+from phexplore.decide.sealing import KeyFile
+from phexplore.decide.signing import Signer
+from phexplore.gui.theme.metrics import GRID, HALF
+from phexplore.gui.widgets.buttons import SymbolButton, TextButton
+from phexplore.gui.widgets.labels import ElidedText, Text
+
+
+class SignerRow(QFrame):
+    """One key and whose signature it makes.
+
+    Signals:
+        removed: the row itself.
+    """
+
+    removed = Signal(object)
+
+    def __init__(self, path: Path, name: str = "", role: str = "", passphrase: str = "") -> None:
+        super().__init__()
+        self.path = path
+        self.setProperty("look", "card")
+        self.name, self.role, self.passphrase = QLineEdit(name), QLineEdit(role), QLineEdit(passphrase)
+        self.passphrase.setEchoMode(QLineEdit.EchoMode.Password)
+        for field, words, example in (
+            (self.name, "Name of the signer", "name of the person"),
+            (self.role, "Role of the signer", "role, e.g. Chair"),
+            (self.passphrase, "Passphrase of the key", "passphrase, if the key has one"),
+        ):
+            field.setAccessibleName(f"{words}, key {path.name}")
+            field.setPlaceholderText(example)
+        remove = SymbolButton("close", f"Do not sign with {path.name}")
+        remove.clicked.connect(lambda: self.removed.emit(self))
+        key = ElidedText(f"Key {path.name}", bold=True)
+        key.setToolTip(str(path))
+        grid = QGridLayout(self)
+        grid.setContentsMargins(GRID + HALF, GRID, GRID, GRID)
+        grid.setSpacing(GRID)
+        grid.addWidget(key, 0, 0, 1, 3)
+        grid.addWidget(remove, 0, 3)
+        for place, field in enumerate((self.name, self.role, self.passphrase)):
+            grid.addWidget(field, 1, place)
+            grid.setColumnStretch(place, 1)
+
+    def key_file(self) -> KeyFile:
+        """Return the key with its signer; without a name, the file's."""
+        signer = Signer(self.name.text().strip() or self.path.stem, self.role.text().strip())
+        passphrase = self.passphrase.text().encode() or None
+        return KeyFile(self.path, signer, passphrase)
+
+
+class ExpectedRow(QFrame):
+    """A public key of somebody who signs later."""
+
+    removed = Signal(object)
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.path = path
+        self.setProperty("look", "card")
+        remove = SymbolButton("close", f"Do not expect {path.name}")
+        remove.clicked.connect(lambda: self.removed.emit(self))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(GRID + HALF, HALF, GRID, HALF)
+        words = ElidedText(f"Signs later: {path.name}")
+        words.setToolTip(str(path))
+        row.addWidget(words, 1)
+        row.addWidget(remove)
+
+
+class SignersEditor(QWidget):
+    """Key files to sign with, and public keys of people who sign later.
+
+    Signals:
+        changed: a key was added or taken away.
+        key_wanted: somebody wants a new key.
+    """
+
+    changed = Signal()
+    key_wanted = Signal()
+
+    def __init__(self, *, is_signed_later: bool) -> None:
+        """Make the editor.
+
+        Args:
+            is_signed_later: whether public keys of later signers can be named.
+        """
+        super().__init__()
+        self.rows: list[SignerRow] = []
+        self.expected: list[ExpectedRow] = []
+        self._empty = Text(
+            "Nobody signs yet. The private key stays in its file; a bundle holds public keys only.",
+            look="muted",
+            wrap=True,
+        )
+        self.add = TextButton("Add a key file…", name="Add a private key file to sign with")
+        self.add.clicked.connect(partial(self._choose, "Private key (PEM or OpenSSH)", self.add_key))
+        self.create = TextButton("Create a key…", name="Create a new Ed25519 key pair")
+        self.create.clicked.connect(self.key_wanted)
+        self.later = TextButton("Somebody signs later…", name="Add the public key of somebody who signs later")
+        self.later.clicked.connect(partial(self._choose, "Public key (.pub or .pem)", self.add_expected))
+        self.later.setVisible(is_signed_later)
+        self._list = QVBoxLayout()
+        self._list.setSpacing(HALF)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(GRID)
+        for button in (self.add, self.create, self.later):
+            buttons.addWidget(button)
+        buttons.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GRID)
+        column.addWidget(self._empty)
+        column.addLayout(self._list)
+        column.addLayout(buttons)
+
+    @property
+    def keys(self) -> tuple[KeyFile, ...]:
+        """Who signs now."""
+        return tuple(row.key_file() for row in self.rows)
+
+    @property
+    def later_keys(self) -> tuple[Path, ...]:
+        """Public keys of people who sign later."""
+        return tuple(row.path for row in self.expected)
+
+    def add_key(self, path: Path, passphrase: str = "") -> SignerRow:
+        """Add a private key file; the same file twice is one key."""
+        for row in self.rows:
+            if row.path == path:
+                return row
+        row = SignerRow(path, passphrase=passphrase)
+        row.removed.connect(self._remove)
+        self.rows.append(row)
+        self._take(row)
+        row.name.setFocus()
+        return row
+
+    def add_expected(self, path: Path) -> None:
+        """Add the public key of somebody who signs later."""
+        if path in self.later_keys:
+            return
+        row = ExpectedRow(path)
+        row.removed.connect(self._remove)
+        self.expected.append(row)
+        self._take(row)
+
+    def forget_passphrases(self) -> None:
+        """Empty the fields of passphrases: they were used."""
+        for row in self.rows:
+            row.passphrase.clear()
+
+    def _take(self, row: QWidget) -> None:
+        self._list.addWidget(row)
+        self._empty.hide()
+        self.changed.emit()
+
+    def _remove(self, row: SignerRow | ExpectedRow) -> None:
+        if isinstance(row, SignerRow):
+            self.rows.remove(row)
+        else:
+            self.expected.remove(row)
+        self._list.removeWidget(row)
+        row.hide()
+        row.deleteLater()
+        self._empty.setVisible(not self.rows and not self.expected)
+        self.changed.emit()
+
+    def _choose(self, title: str, take: Callable[[Path], object]) -> None:
+        dialog = QFileDialog(self, title)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        dialog.filesSelected.connect(lambda names: [take(Path(name)) for name in names])
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
