@@ -30,6 +30,15 @@ Tell = Callable[[int, int, str], object]
 
 
 @dataclass(frozen=True, slots=True)
+class Began:
+    """A step began: its number, how many there are, what it does."""
+
+    number: int
+    steps: int
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
 class KeyFile:
     """A private key to sign with.
 

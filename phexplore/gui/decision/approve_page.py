@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
@@ -16,7 +17,8 @@ from phexplore.gui.charts.controls import field_label
 from phexplore.gui.charts.numbers import Numbers
 from phexplore.gui.charts.twin import NumbersTable
 from phexplore.gui.decision.run_citations import RunCitations
-from phexplore.gui.decision.standing import DEEDS, TONES, clock, run_offers, standing
+from phexplore.gui.decision.standing import DEEDS, clock, run_offers, standing
+from phexplore.gui.decision.status import TONES
 from phexplore.gui.run_manager.chores import Chores
 from phexplore.gui.run_manager.run_desk import RunDesk
 from phexplore.gui.theme.metrics import GRID, HALF
@@ -53,6 +55,7 @@ class ApprovePage(Page):
         """
         super().__init__("Approve")
         self._session, self._desk, self._save = session, desk, save
+        self._moving: frozenset[str] = frozenset()
         self._chores = Chores(self)
         self._chores.failed.connect(self._refuse)
         self._make_fields()
@@ -87,6 +90,9 @@ class ApprovePage(Page):
         self._fill_next(found.following)
         self._next.setEnabled(bool(found.following))
         self.runs.show_offers(run_offers(self._desk.rows, self._session.scenario))
+        if self._moving and {path.name for path in self.runs.chosen} >= self._moving:
+            self._moving = frozenset()
+            self._decide()
         self._show_deed()
         rows = tuple(_row(one) for one in found.decisions)
         headers = ("Decision", "Scenario", "Who", "Role", "When (UTC)", "Note", "Runs", "Parameters")
@@ -104,7 +110,16 @@ class ApprovePage(Page):
         if self._session.project.is_clean:
             self._decide()
         else:
-            self._save(self._decide)
+            wanted = frozenset(path.name for path in self.runs.chosen)
+            self._save(partial(self._decide_where_runs_are, wanted, self._desk.root))
+
+    def _decide_where_runs_are(self, wanted: frozenset[str], before: Path) -> None:
+        """Decide after a save; the runs of a project saved for the first time move beside it, which may take a while."""
+        if wanted and self._desk.root != before:
+            self._moving = wanted
+            self._hint.setText("Waiting for the runs to be moved beside the project.")
+        else:
+            self._decide()
 
     def _decide(self) -> None:
         scenario = self._session.scenario

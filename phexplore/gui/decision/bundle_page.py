@@ -17,14 +17,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from phexplore.decide.sealing import BundleReport, KeyMade, KeyOrder, Order, SealOrder, SignOrder, VerifyOrder
+from phexplore.decide.sealing import Began, BundleReport, KeyMade, KeyOrder, Order, SealOrder, SignOrder, VerifyOrder
 from phexplore.errors import PhexploreError
 from phexplore.files.project_file import write_project
 from phexplore.gui.binding.session import Session
 from phexplore.gui.charts.controls import field_label
 from phexplore.gui.decision.bundle_report import BundleReportView
 from phexplore.gui.decision.errand_process import ErrandProcess
-from phexplore.gui.decision.errand_worker import Began
 from phexplore.gui.decision.key_dialog import KeyDialog
 from phexplore.gui.decision.run_citations import RunCitations
 from phexplore.gui.decision.signers import SignersEditor
@@ -140,6 +139,7 @@ class BundlePage(Page):
         self.process.busy_changed.connect(self._on_busy)
         self.process.done.connect(self._on_done)
         self._after_key: SignersEditor | None = None
+        self._checked: Path | None = None
         self._key_passphrase = ""
         self._make_fields()
         for section in (
@@ -237,7 +237,6 @@ class BundlePage(Page):
         self.write.clicked.connect(lambda: self._ask_to_save("Write the bundle", self._proposed(), self.write_to))
         self.writing = Errand(self.process, "Write the bundle")
         self.trust: list[Path] = []
-        self._checked: Path | None = None
         self.trusted = Text("Any key counts that the bundle names.", look="muted", wrap=True)
         self.choose = TextButton("Choose a bundle…", look="primary", name="Choose a bundle to check")
         self.choose.clicked.connect(lambda: self._ask_to_open("Check a bundle", _BUNDLES, self.check))
@@ -319,7 +318,7 @@ class BundlePage(Page):
         self._enable(is_busy=bool(busy))
 
     def _enable(self, *, is_busy: bool = False) -> None:
-        for button in (self.write, self.choose, self.trusting, self.signers.create, self.cosigners.create):
+        for button in (self.write, self.choose, self.trusting, self.signers.new_key, self.cosigners.new_key):
             button.setEnabled(not is_busy)
         self.again.setEnabled(not is_busy and self._checked is not None)
         self.cosign.setEnabled(not is_busy and bool(self.cosigners.rows))

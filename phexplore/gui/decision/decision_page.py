@@ -32,11 +32,13 @@ class DecisionPage(QTabWidget):
         super().__init__()
         self._makers = {tab: makers[tab] for tab in DecisionTab if tab in makers}
         self._made: dict[DecisionTab, QWidget] = {}
+        self._places: dict[DecisionTab, QVBoxLayout] = {}
         self.setAccessibleName("Steps of a decision")
         self.setDocumentMode(True)
         for tab in self._makers:
             place = QWidget(self)
-            QVBoxLayout(place).setContentsMargins(0, 0, 0, 0)
+            layout = self._places[tab] = QVBoxLayout(place)
+            layout.setContentsMargins(0, 0, 0, 0)
             self.addTab(place, tab.value)
         self.currentChanged.connect(self._make_current)
         self._make_current()
@@ -55,9 +57,7 @@ class DecisionPage(QTabWidget):
         """Return the content of a tab, made on first use."""
         if tab not in self._made:
             made = self._made[tab] = self._makers[tab]()
-            place = self.widget(list(self._makers).index(tab)).layout()
-            if place is not None:
-                place.addWidget(made)
+            self._places[tab].addWidget(made)
         return self._made[tab]
 
     @property

@@ -6,9 +6,8 @@ import sys
 
 from PySide6.QtCore import QObject, QProcess, Signal
 
-from phexplore.decide.sealing import Order
+from phexplore.decide.sealing import Began, Order
 from phexplore.errors import PhexploreError
-from phexplore.gui.decision.errand_worker import Began
 from phexplore.gui.run_manager.result_frames import FrameDecoder, Refused, frame
 
 _END_MS = 2000

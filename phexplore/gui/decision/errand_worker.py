@@ -9,22 +9,12 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import BinaryIO
 
-from phexplore.decide.sealing import carry_out
+from phexplore.decide.sealing import Began, carry_out
 from phexplore.errors import PhexploreError
 from phexplore.gui.run_manager.result_frames import Refused, frame, read_frame
 from phexplore.model.issues import InputProblemsError
-
-
-@dataclass(frozen=True, slots=True)
-class Began:
-    """A step began: its number, how many there are, what it does."""
-
-    number: int
-    steps: int
-    sentence: str
 
 
 def work(orders: BinaryIO, answers: BinaryIO) -> None:

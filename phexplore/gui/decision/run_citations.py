@@ -67,8 +67,9 @@ class RunCitations(QWidget):
         """
         if tuple(offers) == self._offers:
             return
-        known = {offer.directory for offer in self._offers or ()}
-        wanted = {*self.chosen, *(path for path in ticked if path not in known)}
+        # By name: the runs of an unsaved project move beside its file when it is saved.
+        known = {offer.directory.name for offer in self._offers or ()}
+        wanted = {path.name for path in (*self.chosen, *(path for path in ticked if path.name not in known))}
         self._offers = tuple(offers)
         blocked = self.list.blockSignals(True)
         self.list.clear()
@@ -80,7 +81,7 @@ class RunCitations(QWidget):
             item.setToolTip(f"{offer.directory}\n{offer.reason}".strip())
             flags = Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsUserCheckable
             item.setFlags(flags if not offer.reason else Qt.ItemFlag.ItemIsSelectable)
-            is_ticked = not offer.reason and offer.directory in wanted
+            is_ticked = not offer.reason and offer.directory.name in wanted
             item.setCheckState(Qt.CheckState.Checked if is_ticked else Qt.CheckState.Unchecked)
             self.list.addItem(item)
         self.list.blockSignals(blocked)

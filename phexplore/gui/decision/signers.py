@@ -104,8 +104,8 @@ class SignersEditor(QWidget):
         )
         self.add = TextButton("Add a key file…", name="Add a private key file to sign with")
         self.add.clicked.connect(partial(self._choose, "Private key (PEM or OpenSSH)", self.add_key))
-        self.create = TextButton("Create a key…", name="Create a new Ed25519 key pair")
-        self.create.clicked.connect(self.key_wanted)
+        self.new_key = TextButton("Create a key…", name="Create a new Ed25519 key pair")
+        self.new_key.clicked.connect(self.key_wanted)
         self.later = TextButton("Somebody signs later…", name="Add the public key of somebody who signs later")
         self.later.clicked.connect(partial(self._choose, "Public key (.pub or .pem)", self.add_expected))
         self.later.setVisible(is_signed_later)
@@ -113,7 +113,7 @@ class SignersEditor(QWidget):
         self._list.setSpacing(HALF)
         buttons = QHBoxLayout()
         buttons.setSpacing(GRID)
-        for button in (self.add, self.create, self.later):
+        for button in (self.add, self.new_key, self.later):
             buttons.addWidget(button)
         buttons.addStretch(1)
         column = QVBoxLayout(self)

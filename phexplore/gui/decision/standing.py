@@ -14,8 +14,6 @@ from phexplore.model.fingerprint import fingerprint
 from phexplore.model.scenario import Scenario
 from phexplore.runs.states import RunState
 
-TONES = {Status.DRAFT: "muted", Status.RECOMMENDED: "accent", Status.APPROVED: "good", Status.SUPERSEDED: "attention"}
-"""The look of the word for a status."""
 DEEDS = {
     Status.RECOMMENDED: "Recommend these parameters",
     Status.APPROVED: "Approve these parameters",
@@ -41,11 +39,6 @@ class Standing:
     following: tuple[Status, ...]
     fingerprint: str
     decisions: tuple[Decision, ...]
-
-
-def status_now(project: Project) -> Status:
-    """Return the status of the active scenario; cheap while nothing was decided."""
-    return status_of(project.decisions, fingerprint(project.scenario)) if project.decisions else Status.DRAFT
 
 
 def standing(project: Project) -> Standing:

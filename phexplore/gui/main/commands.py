@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.systems import System
+from phexplore.gui.decision.decision_page import DecisionTab
 from phexplore.gui.editors.issues_panel import IssuesPanel
 from phexplore.gui.main.actions import Action, ActionTable
 from phexplore.gui.main.exporting import CONFIG, FORMATS, ExportFormat, Exports
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
     from phexplore.gui.editors.budgets_editor import BudgetsEditor
     from phexplore.gui.editors.topdown_share_view import ShareView
 
-MENUS: Mapping[str, str] = {"file": "&File", "edit": "&Edit", "run": "&Run", "view": "&View", "help": "&Help"}
+MENUS: Mapping[str, str] = {
+    "file": "&File", "edit": "&Edit", "run": "&Run", "decide": "&Decide", "view": "&View", "help": "&Help",
+}  # fmt: skip
 _WITH_TABLE = frozenset({System.PHSAFE, System.TOPDOWN})
 """Systems whose budgets are a table that copying and pasting act on."""
 _SCALE_STEP = 25
@@ -50,6 +53,7 @@ class CommandedWindow(Protocol):
     def system(self) -> System: ...
     def close(self) -> bool: ...
     def export(self, form: ExportFormat, path: Path) -> None: ...
+    def show_decision(self, tab: DecisionTab) -> None: ...
     def show_palette(self) -> None: ...
     def show_sum(self) -> None: ...
     def take_tour(self) -> None: ...
@@ -77,7 +81,7 @@ class Commands:
 
     def table(self) -> list[Action]:
         """Return all actions, in the order of the menus."""
-        return [*self._file(), *self._edit(), *self._run(), *self._view(), *self._help()]
+        return [*self._file(), *self._edit(), *self._run(), *self._decide(), *self._view(), *self._help()]
 
     def export_menu(self, actions: ActionTable) -> QMenu:
         """Return a menu of the exports for the header."""
@@ -174,6 +178,13 @@ class Commands:
 
     def _run(self) -> list[Action]:
         return [Action("run.new", "&New run…", self._goer(Area.RUNS), "Ctrl+R", symbol="run")]
+
+    def _decide(self) -> list[Action]:
+        show = self._window.show_decision
+        return [
+            Action("decide.approve", "&Approve…", lambda: show(DecisionTab.APPROVE), "Ctrl+Shift+A", symbol="tick"),
+            Action("decide.bundle", "Write or check a &bundle…", lambda: show(DecisionTab.BUNDLE), "Ctrl+B"),
+        ]
 
     def _view(self) -> list[Action]:
         window = self._window

@@ -1,4 +1,4 @@
-"""The bar above everything: scenario, reference, undo, run, export."""
+"""The bar above everything: scenario, status, reference, undo, run, approve, export."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.shown import shown_presets
+from phexplore.gui.decision.status import TONES, status_now
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
 from phexplore.gui.widgets.labels import Text, line
@@ -20,7 +21,9 @@ _LETTERS = 10
 class HeaderBar(QFrame):
     """Choosers commit one step; buttons trigger the actions of the table."""
 
-    def __init__(self, session: Session, *, undo: QAction, redo: QAction, run: QAction, export: QMenu) -> None:
+    def __init__(
+        self, session: Session, *, undo: QAction, redo: QAction, run: QAction, approve: QAction, export: QMenu
+    ) -> None:
         super().__init__()
         self._session = session
         self.setProperty("look", "bar")
@@ -29,11 +32,15 @@ class HeaderBar(QFrame):
         self.scenario.currentIndexChanged.connect(self._activate)
         self.reference = Chooser("Compared with", tip="What figures are compared with", letters=_LETTERS)
         self.reference.currentIndexChanged.connect(self._compare)
+        self.status = Text(bold=True)
         self._state = Text(look="muted")
         self.undo = _button(undo, "undo", "Undo")
         self.redo = _button(redo, "redo", "Redo")
         self.run = TextButton("Run…", look="primary", symbol="run")
         self.run.clicked.connect(run.trigger)
+        self.approve = TextButton("Approve…", name="Recommend, approve or withdraw these parameters")
+        self.approve.setToolTip(f"Recommend, approve or withdraw these parameters ({approve.shortcut().toString()})")
+        self.approve.clicked.connect(approve.trigger)
         self.export = SymbolButton("export", "Export parameters, tables or a report", text="Export", bordered=True)
         self.export.setMenu(export)
         self.export.setPopupMode(SymbolButton.ToolButtonPopupMode.InstantPopup)
@@ -44,9 +51,9 @@ class HeaderBar(QFrame):
         row.addSpacing(GRID)
         row.addLayout(_captioned("Compared with", self.reference), 3)
         row.addSpacing(GRID)
-        row.addWidget(self._state, 0, Qt.AlignmentFlag.AlignBottom)
+        row.addLayout(_above(self.status, self._state))
         row.addStretch(2)
-        for widget in (self.undo, self.redo, line(vertical=True), self.run, self.export):
+        for widget in (self.undo, self.redo, line(vertical=True), self.run, self.approve, self.export):
             row.addWidget(widget, 0, Qt.AlignmentFlag.AlignVCenter)
         session.settled.connect(self._refresh)
         session.saved.connect(self._refresh)
@@ -70,7 +77,12 @@ class HeaderBar(QFrame):
         _fill(self.reference, entries)
         # A comparison with another system says nothing here; it comes back with a scenario of that system.
         self.reference.select(workbook.comparison if workbook.comparison in dict(entries).values() else "")
-        self._state.setText("" if self._session.project.is_clean else "not saved")
+        project = self._session.project
+        self._state.setText("" if project.is_clean else "not saved")
+        status = status_now(project)
+        self.status.setText(status.title)
+        self.status.setAccessibleName(f"Status of the parameters: {status.title}")
+        self.status.set_look(TONES[status])
 
     def _activate(self) -> None:
         name = self.scenario.currentData()
@@ -84,6 +96,15 @@ class HeaderBar(QFrame):
         if name is not None:
             label = f"Compare with {self.reference.currentText()}"
             self._session.report(self._session.edit_workbook(label, lambda workbook: compare_with(workbook, name)))
+
+
+def _above(upper: QWidget, lower: QWidget) -> QVBoxLayout:
+    column = QVBoxLayout()
+    column.setSpacing(2)
+    column.addStretch(1)
+    column.addWidget(upper)
+    column.addWidget(lower)
+    return column
 
 
 def _fill(chooser: Chooser, entries: list[tuple[str, str]]) -> None:

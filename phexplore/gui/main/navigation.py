@@ -24,6 +24,7 @@ class Area(enum.Enum):
     SCENARIO = "Scenario"
     RUNS = "Runs"
     RESULTS = "Results"
+    DECISION = "Decision"
     HISTORY = "History"
 
 
@@ -36,6 +37,7 @@ _SYMBOLS = {
     Area.SCENARIO: "scenario",
     Area.RUNS: "runs",
     Area.RESULTS: "results",
+    Area.DECISION: "decision",
     Area.HISTORY: "history",
 }
 AREAS = tuple(Area)

@@ -21,6 +21,7 @@ from phexplore.gui.binding.systems import System, system_of
 from phexplore.gui.binding.topdown_headline import topdown_epsilon_tile, topdown_loss_tile, topdown_margin_tile
 from phexplore.gui.binding.topdown_inspection import place_of
 from phexplore.gui.binding.topdown_session import Place, TopDownSession
+from phexplore.gui.decision.decision_page import DecisionTab
 from phexplore.gui.dialogs.messages import ask
 from phexplore.gui.editors.inspector import Inspector
 from phexplore.gui.editors.issues_panel import IssuesPanel
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from phexplore.gui.editors.topdown_budgets_editor import TopDownBudgetsEditor
     from phexplore.gui.editors.topdown_inspector import TopDownInspector
     from phexplore.gui.editors.topdown_share_view import ShareView
+    from phexplore.gui.main.decision_joint import DecisionJoint
     from phexplore.gui.main.guided_tour import GuidedTour
     from phexplore.gui.main.run_joint import RunJoint
     from phexplore.gui.targets.targets_page import TargetsPage
@@ -101,6 +103,7 @@ class MainWindow(QMainWindow):
         self.bottom = BottomBar()
         self._runs_home = runs_home
         self._runs: RunJoint | None = None
+        self._decision: DecisionJoint | None = None
         self._budgets: BudgetsEditor | None = None
         self._topdown_budgets: TopDownBudgetsEditor | None = None
         self._shown_system: System | None = None
@@ -180,6 +183,22 @@ class MainWindow(QMainWindow):
             self._runs.failed.connect(self._say_failure)
             self._runs.written.connect(self._on_exported)
         return self._runs
+
+    @property
+    def decision(self) -> DecisionJoint:
+        """The area of decisions, made on first use."""
+        if self._decision is None:
+            from phexplore.gui.main.decision_joint import DecisionJoint
+
+            self._decision = DecisionJoint(self.session, self.runs.desk, self.files, self.settings, self)
+            self._decision.written.connect(self._on_exported)
+            self._decision.said.connect(self.say)
+        return self._decision
+
+    def show_decision(self, tab: DecisionTab) -> None:
+        """Go to a step of a decision."""
+        self.navigation.choose(Area.DECISION)
+        self.decision.page.show_tab(tab)
 
     @property
     def has_budgets(self) -> bool:
@@ -317,6 +336,8 @@ class MainWindow(QMainWindow):
         self._warmup.stop()
         if self._runs is not None:
             self._runs.stop(discard=project.path is None)
+        if self._decision is not None:
+            self._decision.stop()
         self.exports.stop()
         if self._targets is not None:
             self._targets.stop()
@@ -421,6 +442,7 @@ class MainWindow(QMainWindow):
             Area.TARGETS: self._make_targets,
             Area.RUNS: self._make_runs,
             Area.RESULTS: self._make_results,
+            Area.DECISION: lambda: self.decision.page,
             Area.HISTORY: lambda: history_page(self.session, self.pages),
         }
 
@@ -435,6 +457,7 @@ class MainWindow(QMainWindow):
             undo=actions["edit.undo"],
             redo=actions["edit.redo"],
             run=actions["run.new"],
+            approve=actions["decide.approve"],
             export=self.commands.export_menu(actions),
         )
 

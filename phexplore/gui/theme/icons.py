@@ -23,6 +23,7 @@ _SHAPES = {
     '<circle cx="9" cy="12" r="2"/><circle cx="16" cy="17" r="2"/>',
     "runs": '<circle cx="12" cy="12" r="8.5"/><path d="M10 8.5v7l5.5-3.5z"/>',
     "results": '<path d="M4 4v16h16"/><path d="M8 16.5v-4M12 16.5v-9M16 16.5v-6"/>',
+    "decision": '<path d="M5.5 3.5h9l4 4v13h-13z"/><path d="M14.5 3.5v4h4"/><path d="M8.5 13.5l2.5 2.5 4.5-5"/>',
     "history": '<path d="M4 12a8 8 0 1 0 2.6-5.9"/><path d="M4 4v4h4"/><path d="M12 8v4.5l3 2"/>',
     "undo": '<path d="M8.5 5L4.5 9l4 4"/><path d="M4.5 9H14a5 5 0 0 1 0 10h-3"/>',
     "redo": '<path d="M15.5 5l4 4-4 4"/><path d="M19.5 9H10a5 5 0 0 0 0 10h3"/>',

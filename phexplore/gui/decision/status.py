@@ -1,0 +1,15 @@
+"""The status of the active scenario, for the bar above everything: it loads nothing else."""
+
+from __future__ import annotations
+
+from phexplore.document.project import Project
+from phexplore.model.approval import Status, status_of
+from phexplore.model.fingerprint import fingerprint
+
+TONES = {Status.DRAFT: "muted", Status.RECOMMENDED: "accent", Status.APPROVED: "good", Status.SUPERSEDED: "attention"}
+"""The look of the word for a status."""
+
+
+def status_now(project: Project) -> Status:
+    """Return the status of the active scenario; cheap while nothing was decided."""
+    return status_of(project.decisions, fingerprint(project.scenario)) if project.decisions else Status.DRAFT

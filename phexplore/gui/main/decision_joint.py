@@ -1,0 +1,79 @@
+"""The area of decisions, joined to the window: its tabs, their errands beside the window, and what they report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
+
+from phexplore.gui.binding.session import Session
+from phexplore.gui.decision.decision_page import DecisionPage, DecisionTab
+from phexplore.gui.main.project_files import ProjectFiles
+from phexplore.gui.main.settings import FOLDER, Settings
+from phexplore.gui.run_manager.run_desk import RunDesk
+
+if TYPE_CHECKING:
+    from phexplore.gui.decision.approve_page import ApprovePage
+    from phexplore.gui.decision.bundle_page import BundlePage
+
+
+class DecisionJoint(QObject):
+    """Makes the tabs of a decision and looks after them.
+
+    Signals:
+        written: the `Path` of a bundle.
+        said: a sentence worth a message.
+    """
+
+    written = Signal(object)
+    said = Signal(object)
+
+    def __init__(
+        self, session: Session, desk: RunDesk, files: ProjectFiles, settings: Settings, parent: QObject
+    ) -> None:
+        """Prepare the area.
+
+        Args:
+            session: the project.
+            desk: its runs.
+            files: saves it.
+            settings: remembers folders.
+            parent: owner.
+        """
+        super().__init__(parent)
+        self._session, self._desk, self._files, self._settings = session, desk, files, settings
+        self._approve: ApprovePage | None = None
+        self._bundle: BundlePage | None = None
+        self.page = DecisionPage(
+            {
+                DecisionTab.APPROVE: self._make_approve,
+                DecisionTab.BUNDLE: self._make_bundle,
+            }
+        )
+
+    def stop(self) -> None:
+        """Finish or end what was begun, because the window closes."""
+        for page in (self._approve, self._bundle):
+            if page is not None:
+                page.stop()
+
+    def _folder(self) -> Path:
+        path = self._session.project.path
+        return path.parent if path is not None else Path(self._settings.read(FOLDER))
+
+    def _make_approve(self) -> QWidget:
+        from phexplore.gui.decision.approve_page import ApprovePage
+
+        page = self._approve = ApprovePage(self._session, self._desk, self._files.save)
+        page.decided.connect(lambda one: self.said.emit(f"{one.scenario}: {one.status.value} by {one.who}."))
+        page.bundle_wanted.connect(lambda: self.page.show_tab(DecisionTab.BUNDLE))
+        return page
+
+    def _make_bundle(self) -> QWidget:
+        from phexplore.gui.decision.bundle_page import BundlePage
+
+        page = self._bundle = BundlePage(self._session, self._desk, self._folder)
+        page.written.connect(self.written)
+        return page

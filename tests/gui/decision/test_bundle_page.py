@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from phexplore.decide.sealing import BundleReport, KeyOrder, Signed, VerifyOrder
+from phexplore.errors import PhexploreError
+from phexplore.gui.decision.bundle_page import BundlePage
+from phexplore.gui.decision.bundle_report import headline, lines
+from phexplore.gui.decision.errand_process import ErrandProcess
+from phexplore.gui.decision.key_dialog import KeyDialog
+
+INTACT = BundleReport(Path("d.zip"), "ab" * 32, (), "Vote", "approved", "cd" * 32, "2026-07-01T12:00:00+00:00", 9)
+ADA = Signed("Ada", "Chair", "2026-07-01T12:00:00+00:00", "ef" * 32)
+
+
+@pytest.fixture
+def page(qtbot, session, desk, tmp_path):
+    found = BundlePage(session, desk, lambda: tmp_path)
+    qtbot.addWidget(found)
+    found.show()
+    yield found
+    found.stop()
+
+
+def test_that_the_headline_tells_altered_unsigned_awaited_and_signed_apart() -> None:
+    assert headline(INTACT) == ("Intact, unsigned", "attention")
+    assert headline(replace(INTACT, signatures=(ADA,))) == ("Intact and signed by 1 person", "good")
+    assert headline(replace(INTACT, awaited=("aa" * 32,)))[1] == "attention"
+    altered = replace(INTACT, alterations=(("scenario.json", "The file was altered."),))
+    assert headline(altered) == ("Altered: 1 part not as handed over", "refused")
+    assert lines(altered)[0] == ("error", "scenario.json: The file was altered.")
+
+
+def test_that_a_key_is_made_beside_the_window_and_signs_then(qtbot, page, tmp_path) -> None:
+    with qtbot.waitSignal(page.process.done, timeout=30_000):
+        page.create_key(KeyOrder(tmp_path / "ada.key", b"secret"), page.signers)
+    (row,) = page.signers.rows
+    row.name.setText("Ada")
+    (key,) = page.signers.keys
+    assert (key.path, key.signer.name, key.passphrase) == (tmp_path / "ada.key", "Ada", b"secret")
+    page.signers.forget_passphrases()
+    assert page.signers.keys[0].passphrase is None
+
+
+def test_that_a_file_that_is_no_bundle_is_named_as_altered(qtbot, page, tmp_path) -> None:
+    (tmp_path / "no.zip").write_bytes(b"nothing of the kind")
+    with qtbot.waitSignal(page.process.done, timeout=30_000):
+        page.check(tmp_path / "no.zip")
+    assert page.checking.report.isVisible()
+    assert page.checking.report.title.text().startswith("Altered")
+
+
+def test_that_a_missing_bundle_is_refused_with_its_name(qtbot, page, tmp_path) -> None:
+    with qtbot.waitSignal(page.process.failed, timeout=30_000):
+        page.check(tmp_path / "missing.zip")
+    assert "missing.zip" in page.checking.reason.text()
+
+
+def test_that_passphrases_that_differ_are_refused(qtbot, tmp_path) -> None:
+    dialog = KeyDialog(None, tmp_path)
+    qtbot.addWidget(dialog)
+    asked = []
+    dialog.ordered.connect(asked.append)
+    dialog.passphrase.setText("one")
+    dialog.order()
+    assert dialog.reason.text() == "The two passphrases differ."
+    dialog.again.setText("one")
+    dialog.order()
+    assert asked == [KeyOrder(tmp_path / "signing.key", b"one")]
+
+
+def test_that_a_worker_that_dies_is_reported(qtbot, tmp_path) -> None:
+    process = ErrandProcess(command=[sys.executable, "-c", "import sys; sys.exit(3)"])
+    with qtbot.waitSignal(process.failed, timeout=30_000) as caught:
+        process.start(VerifyOrder(tmp_path / "x.zip"))
+    assert "exit code 3" in str(caught.args[0])
+
+
+def test_that_a_worker_can_be_stopped(qtbot, tmp_path) -> None:
+    process = ErrandProcess(command=[sys.executable, "-c", "import sys; sys.stdin.read(); import time; time.sleep(60)"])
+    process.start(VerifyOrder(tmp_path / "x.zip"))
+    qtbot.waitUntil(lambda: process.is_busy)
+    with qtbot.waitSignal(process.failed, timeout=30_000) as caught:
+        process.cancel()
+    assert "Stopped" in str(caught.args[0])
+    assert isinstance(caught.args[0], PhexploreError)
+
+
+def test_that_the_same_key_is_not_added_twice(page, tmp_path) -> None:
+    page.signers.add_key(tmp_path / "ada.key")
+    page.signers.add_key(tmp_path / "ada.key")
+    page.signers.add_expected(tmp_path / "grace.pub")
+    assert (len(page.signers.rows), page.signers.later_keys) == (1, (tmp_path / "grace.pub",))
+    page.signers.rows[0].removed.emit(page.signers.rows[0])
+    assert page.signers.rows == []
