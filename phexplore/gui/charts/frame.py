@@ -37,6 +37,7 @@ from phexplore.gui.charts.twin import NumbersTable
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.metrics import GAP, HALF, MARGIN
+from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.labels import Paragraph
 
 SHEET_DPI = 96
@@ -305,7 +306,7 @@ class ChartFrame(QFrame):
         top, found = MARGIN, []
         for label in (self._title, self._summary):
             area = QRect(MARGIN, top, width, 10_000)
-            used = QFontMetrics(label.font()).boundingRect(area, Qt.TextFlag.TextWordWrap, label.text())
+            used = QFontMetrics(label.font()).boundingRect(area, Qt.TextFlag.TextWordWrap, localised(label.text()))
             found.append(QRect(MARGIN, top, width, used.height()))
             top += used.height() + HALF
         return found[0], found[1]
@@ -319,7 +320,7 @@ class ChartFrame(QFrame):
         ):
             painter.setFont(label.font())
             painter.setPen(QColor(colour))
-            painter.drawText(area, Qt.TextFlag.TextWordWrap, label.text())
+            painter.drawText(area, Qt.TextFlag.TextWordWrap, localised(label.text()))
         painter.save()
         painter.translate(MARGIN, rectangles[-1].bottom() + HALF)
         self.canvas.paint_on(painter)

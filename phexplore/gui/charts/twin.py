@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QAbstractItemView, QTableView, QWidget
 
 from phexplore.gui.charts.numbers import Numbers, is_number, plain, shown
 from phexplore.gui.theme.metrics import GRID
+from phexplore.gui.theme.number_style import localised
 
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
@@ -60,14 +61,14 @@ class NumbersModel(QAbstractTableModel):
         value = self._numbers.rows[index.row()][index.column()]
         match role:
             case Qt.ItemDataRole.DisplayRole:
-                return shown(value)
+                return localised(shown(value))
             case Qt.ItemDataRole.ToolTipRole:
                 return plain(value)
             case Qt.ItemDataRole.TextAlignmentRole:
                 side = Qt.AlignmentFlag.AlignRight if is_number(value) or value is None else Qt.AlignmentFlag.AlignLeft
                 return side | Qt.AlignmentFlag.AlignVCenter
             case Qt.ItemDataRole.AccessibleTextRole:
-                return f"{self._numbers.headers[index.column()]}: {shown(value)}"
+                return f"{self._numbers.headers[index.column()]}: {localised(shown(value))}"
         return None
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:

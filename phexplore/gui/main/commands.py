@@ -16,8 +16,10 @@ from phexplore.gui.main.actions import Action, ActionTable
 from phexplore.gui.main.exporting import CONFIG, FORMATS, ExportFormat, Exports
 from phexplore.gui.main.navigation import AREAS, Area, Navigation
 from phexplore.gui.main.project_files import ProjectFiles
-from phexplore.gui.main.settings import FOLDER, INSPECTOR, ISSUES, PICTURE, TEXT_SIZE, THEME, Settings
+from phexplore.gui.main.settings import FOLDER, INSPECTOR, ISSUES, NUMBERS, PICTURE, TEXT_SIZE, THEME, Settings
 from phexplore.gui.theme.appearance import LARGEST_SCALE, SMALLEST_SCALE, ThemeChoice, appearance
+from phexplore.gui.theme.number_style import NumberStyle, number_style
+from phexplore.gui.widgets.labels import rewrite_labels
 
 if TYPE_CHECKING:
     from phexplore.gui.editors.budget_view import BudgetView
@@ -29,6 +31,11 @@ MENUS: Mapping[str, str] = {
 }  # fmt: skip
 _WITH_TABLE = frozenset({System.PHSAFE, System.TOPDOWN})
 """Systems whose budgets are a table that copying and pasting act on."""
+_STYLES = {
+    NumberStyle.SYSTEM: "As the system",
+    NumberStyle.POINT: "Decimal point: 1,234.5",
+    NumberStyle.COMMA: "Decimal comma: 1 234,5",
+}
 _SCALE_STEP = 25
 _THEMES = {ThemeChoice.SYSTEM: "As the system", ThemeChoice.LIGHT: "Light", ThemeChoice.DARK: "Dark"}
 
@@ -211,6 +218,16 @@ class Commands:
             )
             for choice, title in _THEMES.items()
         ]
+        styles = [
+            Action(
+                f"view.numbers-{style.value}",
+                title,
+                self._styler(style),
+                checked=self._is_style(style),
+                group="N&umbers",
+            )
+            for style, title in _STYLES.items()
+        ]
         sizes = [
             Action(
                 "view.larger",
@@ -259,7 +276,7 @@ class Commands:
                 checked=lambda: window.has_budgets and window.budgets.side_by_side.isChecked(),
             ),
         ]
-        return [*areas, *themes, *sizes, *panels]
+        return [*areas, *themes, *styles, *sizes, *panels]
 
     def _help(self) -> list[Action]:
         return [
@@ -326,6 +343,17 @@ class Commands:
 
     def _goer(self, area: Area) -> Callable[[], object]:
         return lambda: self._window.navigation.choose(area)
+
+    def _is_style(self, style: NumberStyle) -> Callable[[], bool]:
+        return lambda: number_style() is style
+
+    def _styler(self, style: NumberStyle) -> Callable[[], object]:
+        def choose() -> None:
+            appearance().write_numbers(style)
+            rewrite_labels()
+            self._window.settings.keep(NUMBERS, style.value)
+
+        return choose
 
     def _themer(self, choice: ThemeChoice) -> Callable[[], object]:
         def choose() -> None:

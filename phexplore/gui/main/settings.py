@@ -53,6 +53,7 @@ def _bytes(kept: Any) -> QByteArray | None:
 
 
 THEME = Setting("look/theme", "system", _word, "Theme: system, light or dark")
+NUMBERS = Setting("look/numbers", "system", _word, "How numbers are written: system, point or comma")
 TEXT_SIZE = Setting("look/text_size", 100, _number, "Text size in percent")
 FOLDER = Setting("files/folder", "", _word, "Folder of the last file")
 RECENT: Setting[tuple[str, ...]] = Setting("files/recent", (), _names, "Files opened lately, newest first")

@@ -39,10 +39,11 @@ def _run(path: Path | None, on_shown: Callable[[MainWindow], object] | None) -> 
     from phexplore.gui.main.crash_reports import CrashReport, FailureLog
     from phexplore.gui.main.failures import FailureHook
     from phexplore.gui.main.project_files import first_project, report_folder
-    from phexplore.gui.main.settings import TEXT_SIZE, THEME, Settings
+    from phexplore.gui.main.settings import NUMBERS, TEXT_SIZE, THEME, Settings
     from phexplore.gui.main.window import MainWindow
     from phexplore.gui.theme.appearance import ThemeChoice, appearance
     from phexplore.gui.theme.icons import program_icon
+    from phexplore.gui.theme.number_style import NumberStyle
 
     application = QApplication.instance() or QApplication(sys.argv[:1])
     application.setApplicationName("phexplore")
@@ -52,6 +53,9 @@ def _run(path: Path | None, on_shown: Callable[[MainWindow], object] | None) -> 
     settings = Settings()
     look = appearance()
     look.set_scale(settings.read(TEXT_SIZE))
+    look.write_numbers(
+        NumberStyle(settings.read(NUMBERS)) if settings.read(NUMBERS) in _style_words() else NumberStyle.SYSTEM
+    )
     look.choose(ThemeChoice(settings.read(THEME)) if settings.read(THEME) in _theme_words() else ThemeChoice.SYSTEM)
     try:
         opening = first_project(path)
@@ -89,6 +93,12 @@ def _run(path: Path | None, on_shown: Callable[[MainWindow], object] | None) -> 
     finally:
         hook.remove()
         crashes.end()
+
+
+def _style_words() -> set[str]:
+    from phexplore.gui.theme.number_style import NumberStyle
+
+    return {style.value for style in NumberStyle}
 
 
 def _theme_words() -> set[str]:

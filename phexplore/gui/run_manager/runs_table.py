@@ -27,6 +27,7 @@ from phexplore.gui.run_manager.run_rows import (
 )
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF
+from phexplore.gui.theme.number_style import localised
 from phexplore.runs.states import RunState
 
 Index = QModelIndex | QPersistentModelIndex
@@ -101,7 +102,7 @@ class RunsModel(QAbstractTableModel):
         found: Any = None
         match role:
             case Qt.ItemDataRole.DisplayRole:
-                found = cell_text(row, column)
+                found = localised(cell_text(row, column))
             case Qt.ItemDataRole.AccessibleTextRole:
                 found = f"{HEADERS[column]}: {cell_text(row, column)}"
             case Qt.ItemDataRole.ToolTipRole:

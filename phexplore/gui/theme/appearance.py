@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication
 from shiboken6 import isValid
 
 from phexplore.gui.theme.colours import DARK, LIGHT, Colours
+from phexplore.gui.theme.number_style import NumberStyle, choose_style, has_decimal_comma
 from phexplore.gui.theme.stylesheet import stylesheet
 from phexplore.resources import resource
 
@@ -99,6 +100,13 @@ class Appearance(QObject):
         """Set the text size, kept within 100-200 %."""
         self._scale = min(LARGEST_SCALE, max(SMALLEST_SCALE, percent))
         self._apply()
+
+    def write_numbers(self, style: NumberStyle) -> None:
+        """Write numbers on the screen in another style."""
+        had_comma = has_decimal_comma()
+        choose_style(style)
+        if has_decimal_comma() != had_comma:
+            self.changed.emit(self._colours)
 
     def font(self, *, relative: float = 1.0, bold: bool = False) -> QFont:
         """Return the font of the program, with figures of equal width.

@@ -9,6 +9,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QStaticText
 from PySide6.QtWidgets import QApplication
 
 from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.number_style import has_decimal_comma, localised
 
 _KEPT = 4096
 
@@ -21,7 +22,7 @@ class Lettering:
         self.font = font
         self.height: float = metrics.height()
         self.ascent: float = metrics.ascent()
-        self.width = lru_cache(maxsize=_KEPT)(metrics.horizontalAdvance)
+        self.width = lru_cache(maxsize=_KEPT)(self._measure)
         """Width of a line of text, in pixels."""
         self._metrics = metrics
         self._shaped = lru_cache(maxsize=_KEPT)(self._shape)
@@ -41,22 +42,27 @@ class Lettering:
         painter.drawStaticText(QPointF(left, top), self._shaped(text))
 
     def _shape(self, text: str) -> QStaticText:
-        found = QStaticText(text)
+        found = QStaticText(localised(text))
         found.setTextFormat(Qt.TextFormat.PlainText)
         found.prepare(font=self.font)
         return found
 
+    def _measure(self, text: str) -> float:
+        return self._metrics.horizontalAdvance(localised(text))
+
     def _elide(self, text: str, width: float) -> str:
+        if self._measure(text) <= width:
+            return text
         return self._metrics.elidedText(text, Qt.TextElideMode.ElideRight, width)
 
 
 def lettering(*, bold: bool = False) -> Lettering:
     """Return the program's font at its present size."""
-    return _lettering(QApplication.font().pointSizeF(), bold)
+    return _lettering(QApplication.font().pointSizeF(), bold, has_decimal_comma())
 
 
 @lru_cache(maxsize=16)
-def _lettering(_points: float, bold: bool) -> Lettering:
+def _lettering(_points: float, bold: bool, _comma: bool) -> Lettering:
     return Lettering(appearance().font(bold=bold))
 
 

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID
+from phexplore.gui.theme.number_style import localised
 
 Interval = tuple[str, float | None, str, bool]
 """Name, half-width (None = not defined), its text, and whether it is the one that counts."""
@@ -44,7 +45,7 @@ class IntervalPicture(QWidget):
         widest = max((width for _, width, _, _ in self._intervals if width is not None), default=0.0) or 1.0
         metrics = QFontMetrics(appearance().font(bold=True))
         left = max((metrics.horizontalAdvance(name) for name, *_ in self._intervals), default=0) + 2 * GRID
-        right = max((metrics.horizontalAdvance(text) for _, _, text, _ in self._intervals), default=0) + GRID
+        right = max((metrics.horizontalAdvance(localised(text)) for _, _, text, _ in self._intervals), default=0) + GRID
         height = self._line_height()
         middle = left + (self.width() - left - right) / 2
         half = (self.width() - left - right) / 2 - GRID
@@ -53,7 +54,7 @@ class IntervalPicture(QWidget):
             painter.setFont(appearance().font(bold=counts))
             painter.setPen(QColor(colours.text if counts else colours.muted))
             painter.drawText(line, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), name)
-            painter.drawText(line, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), text)
+            painter.drawText(line, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), localised(text))
             if width is not None:
                 reach = half * width / widest
                 ink = QColor(colours.accent_ink if counts else colours.ghost)

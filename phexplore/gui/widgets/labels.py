@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QAction, QColor, QGuiApplication, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID
+from phexplore.gui.theme.number_style import localised
 
 _INKS = {
     "muted": "muted",
@@ -44,7 +45,8 @@ class Text(QLabel):
             wrap: break long text into lines.
             parent: owner.
         """
-        super().__init__(text, parent)
+        super().__init__(localised(text), parent)
+        self._plain = text
         self._relative, self._bold = relative, bold
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setWordWrap(wrap)
@@ -57,6 +59,23 @@ class Text(QLabel):
         if relative != 1.0 or bold:
             appearance().changed.connect(self._restyle)
             self._restyle()
+
+    def text(self) -> str:
+        """Return the text as it was set."""
+        return self._plain
+
+    def setText(self, text: str) -> None:
+        """Show another text, its numbers in the chosen style."""
+        self._plain = text
+        super().setText(localised(text))
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self.setText("")
+
+    def rewrite(self) -> None:
+        """Show the same text again, after another style of numbers was chosen."""
+        super().setText(localised(self._plain))
 
     def set_look(self, look: str) -> None:
         """Change the look."""
@@ -115,15 +134,16 @@ class Figure(QWidget):
 
     def sizeHint(self) -> QSize:
         metrics = self.fontMetrics()
-        return QSize(metrics.horizontalAdvance(self._text) + 2, metrics.height() + 2)
+        return QSize(metrics.horizontalAdvance(localised(self._text)) + 2, metrics.height() + 2)
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         room = self.contentsRect()
-        shown = self.fontMetrics().elidedText(self._text, Qt.TextElideMode.ElideRight, room.width())
-        tip = self._text if shown != self._text else ""
+        whole = localised(self._text)
+        shown = self.fontMetrics().elidedText(whole, Qt.TextElideMode.ElideRight, room.width())
+        tip = whole if shown != whole else ""
         if self.toolTip() != tip:
             self.setToolTip(tip)
         painter = QPainter(self)
@@ -211,10 +231,10 @@ class Paragraph(QWidget):
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setPen(QColor(getattr(appearance().colours, _INKS.get(self._look, "text"))))
-        painter.drawText(self.rect(), _WRAPPED, self._text)
+        painter.drawText(self.rect(), _WRAPPED, localised(self._text))
 
     def _measure(self, width: int) -> int:
-        return self.fontMetrics().boundingRect(QRect(0, 0, width, _HIGHEST), _WRAPPED, self._text).height()
+        return self.fontMetrics().boundingRect(QRect(0, 0, width, _HIGHEST), _WRAPPED, localised(self._text)).height()
 
     def _restyle(self) -> None:
         self.setFont(appearance().font(relative=self._relative, bold=self._bold))
@@ -232,6 +252,13 @@ def labelled(words: str, field: QWidget) -> QWidget:
     row.addWidget(Text(words, look="muted"))
     row.addWidget(field)
     return found
+
+
+def rewrite_labels() -> None:
+    """Show the text of every label again, after another style of numbers was chosen."""
+    for widget in QApplication.allWidgets():
+        if isinstance(widget, Text):
+            widget.rewrite()
 
 
 def line(*, vertical: bool = False) -> QFrame:

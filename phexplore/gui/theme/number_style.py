@@ -1,0 +1,79 @@
+"""How numbers are written on the screen. Files, fields and copies always carry a decimal point and no grouping.
+
+Texts are made with a decimal point and commas between thousands everywhere; this changes them where they meet the eye, so
+that a sentence and a cell cannot differ. The style with a decimal comma groups by a narrow space (SI Brochure 5.4.4),
+never by a point: what one person reads as 1.000 another reads as 1.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from functools import lru_cache
+
+from PySide6.QtCore import QLocale
+
+
+class NumberStyle(enum.Enum):
+    """How numbers are written. The value is the word in the settings."""
+
+    SYSTEM = "system"
+    POINT = "point"
+    """1,234.5"""
+    COMMA = "comma"
+    """1 234,5"""
+
+
+GROUP = "\u202f"
+"""A narrow space that breaks no line."""
+
+_NUMBER = re.compile(r"(?<![\w.,/§-])([1-9]\d{0,2}(?:,\d{3})+|\d+)(\.\d+)?(?=(e[+-]?\d+)?(?![\w/]|[.,]\d))")
+_NO_QUANTITY = re.compile(
+    r"(?:\b(?:eq|eqs|sec|sections?|theorems?|corollary|version|WCAG|table|figure|chapter|appendix)\.?|§)\s*$",
+    re.IGNORECASE,
+)
+"""Numbers after these words are names."""
+_LONGEST_WORD = 14
+
+_CHOSEN = [NumberStyle.SYSTEM]
+
+
+def choose_style(style: NumberStyle) -> None:
+    """Write numbers in a style from now on; whoever shows them is told by the appearance."""
+    _CHOSEN[:] = [style]
+
+
+def number_style() -> NumberStyle:
+    """Return what the user asked for."""
+    return _CHOSEN[0]
+
+
+def has_decimal_comma() -> bool:
+    """Return whether numbers are shown with a decimal comma now."""
+    if _CHOSEN[0] is NumberStyle.SYSTEM:
+        return _system_has_comma()
+    return _CHOSEN[0] is NumberStyle.COMMA
+
+
+@lru_cache(maxsize=1)
+def _system_has_comma() -> bool:
+    return QLocale.system().decimalPoint() == ","
+
+
+def localised(text: str) -> str:
+    """Return a text as it is shown: its numbers in the chosen style, everything else untouched.
+
+    To be called once, where a text is drawn: ``2,514`` written with a decimal comma would be read as grouped.
+    """
+    return _with_comma(text) if has_decimal_comma() else text
+
+
+@lru_cache(maxsize=4096)
+def _with_comma(text: str) -> str:
+    def rewritten(match: re.Match[str]) -> str:
+        whole, fraction = match[1], match[2] or ""
+        if _NO_QUANTITY.search(text[max(0, match.start() - _LONGEST_WORD) : match.start()]):
+            return match[0]
+        return whole.replace(",", GROUP) + fraction.replace(".", ",")
+
+    return _NUMBER.sub(rewritten, text)
