@@ -84,6 +84,13 @@ def margins_of(noise: Noise, count: int, confidence: Fraction, z: Fraction) -> M
     return _remembered(noise, count, confidence, z)
 
 
+def margin_by(noise: Noise, conventions: Conventions) -> float:
+    """Return the margin of one noise by the scenario's convention alone: the exact quantile is not looked for unasked."""
+    if conventions.margin is MarginConvention.NORMAL:
+        return _normal_margin([noise], conventions.confidence, conventions.z)
+    return margins_of(noise, 1, conventions.confidence, conventions.z).by(conventions.margin)
+
+
 @lru_cache(maxsize=8192)
 def _remembered(noise: Noise, count: int, confidence: Fraction, z: Fraction) -> Margins:
     return _margins([noise] * count, confidence, z)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
-from phexplore.accuracy.margins import Margins, margins_of, normal_factor, unrounded_budget
+from phexplore.accuracy.margins import margin_by, normal_factor, unrounded_budget
 from phexplore.accuracy.topdown_forecast import noise_of
 from phexplore.catalog.tables import sensitivity, tables
 from phexplore.errors import PhexploreError
@@ -116,7 +116,7 @@ class PhSafeSystem:
     def margin(self, key: Key, budget: Fraction) -> float:
         """Return the margin of a budget."""
         noise = noise_for(self.framework, sensitivity=self.reach(key), budget=budget)
-        return _by(self.conventions, margins_of(noise, 1, self.conventions.confidence, self.conventions.z))
+        return margin_by(noise, self.conventions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,11 +190,7 @@ class TopDownSystem:
 
     def _margin(self, budget: Fraction) -> float:
         noise, _ = noise_of(self.framework, budget)
-        return _by(self.conventions, margins_of(noise, 1, self.conventions.confidence, self.conventions.z))
-
-
-def _by(conventions: Conventions, margins: Margins) -> float:
-    return margins.by(conventions.margin)
+        return margin_by(noise, self.conventions)
 
 
 def _query(key: Key) -> QueryKey:

@@ -16,14 +16,13 @@ from fractions import Fraction
 from typing import TypeVar
 
 from phexplore.accounting.zcdp import epsilon
-from phexplore.accuracy.forecast import HEADLINE_DELTA, forecast
+from phexplore.accuracy.forecast import HEADLINE_DELTA
 from phexplore.accuracy.margins import normal_factor
 from phexplore.accuracy.solving_systems import reach_of
-from phexplore.accuracy.topdown_forecast import forecast_topdown
 from phexplore.errors import BudgetMismatchError, PhexploreError
-from phexplore.model.conventions import Conversion
+from phexplore.model.conventions import Conversion, Neighbours
 from phexplore.model.keys import QueryKey
-from phexplore.model.numbers import Rounding, Unlimited, round_exact
+from phexplore.model.numbers import Rounding, Unlimited, round_exact, total_budget
 from phexplore.model.phsafe import PhSafe, PrivacyFramework
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery, TopDown
@@ -312,10 +311,12 @@ def _present(scenario: Scenario) -> dict[Key, float]:
 def headline_of(scenario: Scenario) -> Fraction | None:
     """Return the total under the scenario's neighbours, None when something has no noise."""
     match scenario.method:
-        case PhSafe():
-            headline = forecast(scenario).headline
-            return None if isinstance(headline, Unlimited) else headline
+        case PhSafe() as method:
+            total = total_budget(list(method.budgets.values()))
+            if isinstance(total, Unlimited):
+                return None
+            return 2 * total if scenario.conventions.neighbours is Neighbours.BOUNDED else total
         case TopDown() as method:
-            return forecast_topdown(method, scenario.conventions).total
+            return method.total
         case _:
             return None

@@ -8,12 +8,17 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from phexplore.accuracy.margins import keeps_target, unrounded_budget
-from phexplore.accuracy.solving_systems import margin_at, reach_of
+from phexplore.accuracy.solving_systems import margin_at, reach_of, system_of
+from phexplore.accuracy.solving_topdown import with_budgets
+from phexplore.accuracy.topdown_forecast import query_of
 from phexplore.catalog.tables import tables
+from phexplore.model.edits import EditRefusedError, set_budget
+from phexplore.model.goals import Key
 from phexplore.model.keys import LEVELS, PopulationGroupLevel, QueryKey, Region, TableId
 from phexplore.model.numbers import Unlimited, round_exact
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
+from phexplore.model.topdown import LevelQuery, TopDown
 
 WIDEST_THRESHOLD = 10_000
 """A threshold nobody asks beyond: households are smaller."""
@@ -25,13 +30,13 @@ class Leverage:
 
     Attributes:
         parameter: ``budget PH3/state_A-G`` or ``threshold PH3``.
-        query: whose margin.
+        query: whose margin, a table at a level or a query of TopDown.
         margin: present, in people.
         per_percent: people by which it changes when the parameter grows by 1 % (a threshold: by one person).
     """
 
     parameter: str
-    query: QueryKey
+    query: Key
     margin: float
     per_percent: float
 
@@ -56,16 +61,16 @@ class LeftOut:
     """What it means not to publish something.
 
     Attributes:
-        name: a level, or a table at a level.
+        name: a level, or a query.
         queries: which would go.
-        frees: unbounded budget, exact.
+        frees: budget, exact; PHSafe: unbounded.
         share: of the total.
-        numbers: how many published numbers are lost, sums and copies not counted.
+        numbers: how many numbers are lost, sums and copies not counted; TopDown: answers in one geographic unit.
         averages: names of the averages that can no longer be published.
     """
 
     name: str
-    queries: tuple[QueryKey, ...]
+    queries: tuple[Key, ...]
     frees: Fraction
     share: float
     numbers: int
@@ -73,20 +78,18 @@ class LeftOut:
 
 
 def leverages(scenario: Scenario) -> tuple[Leverage, ...]:
-    """Return, for every published query with noise, what its budget and its threshold do to its margin, largest first."""
-    method = scenario.phsafe
+    """Return, for every measured query with noise, what its budget and its threshold do to its margin, largest first."""
+    system = system_of(scenario)
     found: list[Leverage] = []
-    for query in method.published:
-        budget = method.budgets[query]
-        if isinstance(budget, Unlimited):
+    for key, budget in system.budgets.items():
+        if isinstance(budget, Unlimited) or budget == 0:
             continue
-        margin = margin_at(scenario, query, budget)
-        more = margin_at(scenario, query, budget * Fraction(101, 100))
-        found.append(Leverage(f"budget {query.text}", query, margin, more - margin))
-        if query.table in method.thresholds:
-            reach = reach_of(method, query)
+        margin, more = system.margin(key, budget), system.margin(key, budget * Fraction(101, 100))
+        found.append(Leverage(f"budget {key.text}", key, margin, more - margin))
+        if isinstance(key, QueryKey) and key.table in scenario.phsafe.thresholds:
+            reach = reach_of(scenario.phsafe, key)
             # One more person per household: Δ = 2τ + 2 grows by 2, and the margin with it.
-            found.append(Leverage(f"threshold {query.table}", query, margin, margin * 2 / reach))
+            found.append(Leverage(f"threshold {key.table}", key, margin, margin * 2 / reach))
     return tuple(sorted(found, key=lambda entry: -abs(entry.per_percent)))
 
 
@@ -149,7 +152,13 @@ def _with_threshold(scenario: Scenario, table: TableId, people: int) -> Scenario
 
 
 def left_out_levels(scenario: Scenario) -> tuple[LeftOut, ...]:
-    """Return what leaving out each population-group level of all tables frees and loses, most freed first."""
+    """Return what leaving out each level of all tables (TopDown: each geographic level) frees and loses, most freed first."""
+    if isinstance(scenario.method, TopDown):
+        topdown = scenario.method
+        measured = [key for key in topdown.query_shares if topdown.budget(key) > 0]
+        return _ranked_topdown(
+            topdown, {level: tuple(k for k in measured if k.level == level) for level in topdown.levels}
+        )
     method = scenario.phsafe
     groups = {level.title: tuple(q for q in method.published if q.level == level) for level in LEVELS}
     return _ranked(method, groups)
@@ -157,8 +166,42 @@ def left_out_levels(scenario: Scenario) -> tuple[LeftOut, ...]:
 
 def left_out_queries(scenario: Scenario) -> tuple[LeftOut, ...]:
     """Return what leaving out each published query frees and loses, most freed first."""
+    if isinstance(scenario.method, TopDown):
+        topdown = scenario.method
+        return _ranked_topdown(topdown, {k.text: (k,) for k in topdown.query_shares if topdown.budget(k) > 0})
     method = scenario.phsafe
     return _ranked(method, {query.title: (query,) for query in method.published})
+
+
+def _ranked_topdown(method: TopDown, groups: Mapping[str, tuple[LevelQuery, ...]]) -> tuple[LeftOut, ...]:
+    found = []
+    for name, keys in groups.items():
+        frees = sum((method.budget(key) for key in keys), Fraction(0))
+        answers = sum(query_of(method.schema, key.query).answers for key in keys)
+        if keys:
+            found.append(LeftOut(name, keys, frees, float(frees / method.total), answers, ()))
+    return tuple(sorted(found, key=lambda entry: -entry.frees))
+
+
+def leave_out(scenario: Scenario, queries: tuple[Key, ...]) -> Scenario:
+    """Return the scenario without these queries; what they had is saved, not given to others.
+
+    Raises:
+        EditRefusedError: a query is locked, or nothing would be left.
+    """
+    if isinstance(scenario.method, TopDown):
+        method = scenario.method
+        gone = {key for key in queries if isinstance(key, LevelQuery)}
+        if held := sorted(k.text for k in gone if k in method.locked_queries or k.level in method.locked_levels):
+            raise EditRefusedError(f"{held[0]} is locked.", "Unlock it first.")
+        budgets = {key: Fraction(0) if key in gone else method.budget(key) for key in method.query_shares}
+        if not sum(budgets.values(), Fraction(0)):
+            raise EditRefusedError("Nothing would be measured any more.", "Leave out less.")
+        return replace(scenario, method=with_budgets(method, budgets, method.total))
+    for query in queries:
+        if isinstance(query, QueryKey):
+            scenario = set_budget(scenario, query, Fraction(0))
+    return scenario
 
 
 def _ranked(method: PhSafe, groups: Mapping[str, tuple[QueryKey, ...]]) -> tuple[LeftOut, ...]:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QVBoxLayout, QWi
 from phexplore.accuracy.solving import reset_query
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.budget_row import Column, Row, check_edit, edit_of, exact, forbidden, row_of
+from phexplore.gui.binding.safe_ranges import safe_range
 from phexplore.gui.binding.session import Refusal, Session
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import SymbolButton, TextButton
@@ -121,6 +122,7 @@ class RowPanel(QFrame):
         self.budget_slider.set_value(None if isinstance(bounded, Unlimited) else bounded)
         self.budget_field.set_value(exact(Column.BOUNDED, row))
         self._show_marks(row)
+        self._show_safe_ranges(row)
         self.lock.setChecked(row.is_locked)
         self.lock.set_symbol("locked" if row.is_locked else "unlocked")
 
@@ -132,6 +134,16 @@ class RowPanel(QFrame):
             return
         self.margin_slider.set_mark(Fraction(before.margins.by(row.conventions.margin)))
         self.budget_slider.set_mark(before.bounded_budget)
+
+    def _show_safe_ranges(self, row: Row) -> None:
+        """Draw where budget and margin can go with the row's target kept and no cap of the project exceeded."""
+        found = safe_range(self._session.project.workbook, row.query)
+        if found is None:
+            self.budget_slider.set_safe_range(None)
+            self.margin_slider.set_safe_range(None)
+            return
+        self.budget_slider.set_safe_range(found.budgets, found.words)
+        self.margin_slider.set_safe_range(found.margins, found.words)
 
     def _target_hint(self, row: Row) -> str:
         if row.target is None:

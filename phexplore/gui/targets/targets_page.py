@@ -10,12 +10,14 @@ from PySide6.QtWidgets import QTabWidget, QVBoxLayout, QWidget
 
 from phexplore.gui.binding.session import Session
 from phexplore.gui.targets.solve_view import SolveView
+from phexplore.gui.targets.trade_view import TradeView
 
 
 class TargetsTab(enum.Enum):
     """The questions. The value is the title."""
 
     SOLVE = "Solve from targets"
+    TRADE = "Trade-off"
 
 
 class TargetsPage(QWidget):
@@ -35,6 +37,7 @@ class TargetsPage(QWidget):
         self._views: dict[TargetsTab, QWidget] = {}
         self._makers: Mapping[TargetsTab, Callable[[], QWidget]] = {
             TargetsTab.SOLVE: lambda: SolveView(session),
+            TargetsTab.TRADE: lambda: TradeView(session),
         }
         self.tabs = QTabWidget(self)
         self.tabs.setAccessibleName("Questions about targets")

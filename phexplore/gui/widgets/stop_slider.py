@@ -50,6 +50,7 @@ class StopSlider(QSlider):
         super().__init__(Qt.Orientation.Horizontal, parent)
         self._stops = tuple(stops)
         self._mark: Fraction | None = None
+        self._safe: tuple[Fraction | None, Fraction | None] | None = None
         self.setAccessibleName(name)
         self.setRange(0, len(self._stops) - 1)
         self.setPageStep(12)
@@ -75,7 +76,21 @@ class StopSlider(QSlider):
             self._mark = value
             self.update()
 
+    def set_safe_range(self, safe: tuple[Fraction | None, Fraction | None] | None, words: str = "") -> None:
+        """Draw a band below the groove where values are safe; an open end is None, no band at all is None.
+
+        Args:
+            safe: from and to.
+            words: the same for people who do not see it.
+        """
+        if safe != self._safe:
+            self._safe = safe
+            self.setAccessibleDescription(words)
+            self.update()
+
     def paintEvent(self, event: QPaintEvent) -> None:
+        if self._safe is not None:
+            self._paint_safe_range(*self._safe)
         if self._mark is not None:
             self._paint_mark()
         super().paintEvent(event)
@@ -95,20 +110,36 @@ class StopSlider(QSlider):
     def _on_value(self, position: int) -> None:
         self.moved.emit(self._stops[position])
 
+    def _paint_safe_range(self, low: Fraction | None, high: Fraction | None) -> None:
+        start = self._pixel(self._stops[0] if low is None else low)
+        end = self._pixel(self._stops[-1] if high is None else high)
+        painter = QPainter(self)
+        painter.setPen(QPen(QColor(appearance().colours.good), 3))
+        y = self.height() - 3.0
+        painter.drawLine(QPointF(start, y), QPointF(max(end, start + 1), y))
+        for place, given in ((start, low), (end, high)):
+            if given is not None:
+                painter.drawLine(QPointF(place, y - 4), QPointF(place, y))
+        painter.end()
+
     def _paint_mark(self) -> None:
         if self._mark is None:
             return
+        x = self._pixel(self._mark)
+        painter = QPainter(self)
+        painter.setPen(QPen(QColor(appearance().colours.ghost), 2))
+        middle = self.rect().center().y()
+        painter.drawLine(QPointF(x, middle - 8), QPointF(x, middle + 8))
+        painter.end()
+
+    def _pixel(self, value: Fraction) -> float:
+        """Return where a value lies."""
         option = QStyleOptionSlider()
         self.initStyleOption(option)
         groove = self.style().subControlRect(
             QStyle.ComplexControl.CC_Slider, option, QStyle.SubControl.SC_SliderGroove, self
         )
         handle = self.style().pixelMetric(QStyle.PixelMetric.PM_SliderLength, option, self)
-        position = min(bisect_left(self._stops, self._mark), len(self._stops) - 1)
+        position = min(bisect_left(self._stops, value), len(self._stops) - 1)
         room = groove.width() - handle
-        x = groove.left() + handle / 2 + QStyle.sliderPositionFromValue(0, len(self._stops) - 1, position, room)
-        painter = QPainter(self)
-        painter.setPen(QPen(QColor(appearance().colours.ghost), 2))
-        middle = groove.center().y()
-        painter.drawLine(QPointF(x, middle - 8), QPointF(x, middle + 8))
-        painter.end()
+        return groove.left() + handle / 2 + QStyle.sliderPositionFromValue(0, len(self._stops) - 1, position, room)

@@ -1,0 +1,213 @@
+"""The trade-off of a scenario, computed beside the window: curve, prices, what can be left out, leverage, risk. No Qt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from phexplore.accuracy.solving_systems import system_of
+from phexplore.decide.frontier import Frontier, FrontierError, PricedQuery, Weighting, frontier, headline_of
+from phexplore.decide.risk import GuessRisk, guess_risk
+from phexplore.decide.sensitivity import (
+    LeftOut,
+    Leverage,
+    left_out_levels,
+    left_out_queries,
+    leverages,
+    reliable_from,
+)
+from phexplore.errors import PhexploreError
+from phexplore.gui.binding.wording import budget_text, people, percent
+from phexplore.gui.charts.numbers import Numbers
+from phexplore.gui.charts.topdown_bars import BarsContent, ValueBar
+from phexplore.gui.targets.goal_rows import margin_of
+from phexplore.model.goals import title_of
+from phexplore.model.keys import QueryKey
+from phexplore.model.scenario import Scenario
+
+_PERCENT = Fraction(1, 100)
+_MOST = 400
+
+
+@dataclass(frozen=True, slots=True)
+class TradeRequest:
+    """What is asked.
+
+    Attributes:
+        scenario: the parameters.
+        weighting: whose margins count how much.
+        whole_levels: leave out whole levels, else single queries.
+        prior: how often the likelier of two guesses is right without the release.
+        relative: largest margin of a reliable count, as a part of it.
+    """
+
+    scenario: Scenario
+    weighting: Weighting = Weighting.PRESENT
+    whole_levels: bool = True
+    prior: Fraction = Fraction(1, 2)
+    relative: Fraction = Fraction(1, 20)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TradeAnswer:
+    """What came back.
+
+    Attributes:
+        request: the question.
+        curve: None where there is no trade-off.
+        refused: why not, "" when there is one.
+        loss: what the curve counts.
+        prices: what one per cent of the total buys where, most people first.
+        left_out: what can be left out, most freed first.
+        left_bars: the same as a picture.
+        leverage: what each parameter does to its margin.
+        risk: of a worst-case guess; None without a bound.
+        reliable: from how many people counts are reliable: query, words.
+    """
+
+    request: TradeRequest
+    curve: Frontier | None
+    refused: str
+    loss: str
+    prices: BarsContent | None
+    left_out: tuple[LeftOut, ...]
+    left_bars: BarsContent
+    leverage: BarsContent
+    risk: GuessRisk | None
+    reliable: tuple[tuple[str, str], ...]
+
+
+def trade_off(request: TradeRequest) -> TradeAnswer:
+    """Return everything about the trade-off of a scenario; what cannot be drawn is said in the answer."""
+    scenario = request.scenario
+    system = system_of(scenario)
+    loss = f"{'bounded ' if system.doubles else ''}{system.framework.symbol}"
+    curve, refused = None, ""
+    try:
+        curve = frontier(scenario, weighting=request.weighting)
+    except PhexploreError as error:
+        refused = f"{error.sentence} {error.remedy}"
+    left = (left_out_levels if request.whole_levels else left_out_queries)(scenario)
+    return TradeAnswer(
+        request,
+        curve,
+        refused,
+        loss,
+        price_bars(curve, system.framework.symbol, doubles=system.doubles) if curve is not None else None,
+        left,
+        left_bars(left, request, loss, doubles=system.doubles),
+        leverage_bars(leverages(scenario)),
+        _risk(request),
+        reliable_lines(request),
+    )
+
+
+def _risk(request: TradeRequest) -> GuessRisk | None:
+    try:
+        headline = headline_of(request.scenario)
+    except FrontierError:
+        return None
+    if headline is None:
+        return None
+    return guess_risk(system_of(request.scenario).framework, headline, request.prior)
+
+
+def price_bars(found: Frontier, symbol: str, *, doubles: bool) -> BarsContent:
+    """Return by how many people each margin shrinks when its query alone gets one per cent of the total on top."""
+    more = found.present_total * _PERCENT
+    bought = sorted(((query.people_bought(float(more)), query) for query in found.queries), key=lambda pair: -pair[0])
+    shown = (2 if doubles else 1) * more
+    extra = f"{'bounded ' if doubles else ''}{symbol} {float(shown):.4g}"
+    bars = tuple(_price_bar(gain, query, extra) for gain, query in bought[:_MOST])
+    best = bought[0][1]
+    rows = tuple((query.name, query.margin, query.margin - gain, gain) for gain, query in bought)
+    return BarsContent(
+        bars,
+        "people the margin shrinks by",
+        f"1 % more ({extra}) for {best.name} alone buys {people(bought[0][0])} people there",
+        "Each bar gives all of the extra budget to that one query: the margin before, and after.",
+        Numbers(("Query", "Margin, people", "Margin after, people", "Bought, people"), rows),
+    )
+
+
+def _price_bar(gain: float, query: PricedQuery, extra: str) -> ValueBar:
+    words = f"{people(query.margin)} → {people(query.margin - gain)}"
+    tip = f"{extra} more for {query.name} alone: its margin goes from {words} people."
+    return ValueBar(query.key.text, "", query.name, gain, None, words, tip)
+
+
+def left_bars(left: tuple[LeftOut, ...], request: TradeRequest, loss: str, *, doubles: bool) -> BarsContent:
+    """Return what leaving out each part frees, with what it loses in words."""
+    factor = 2 if doubles else 1
+    unit = "numbers" if doubles else "answers per unit"
+    bars = []
+    for entry in left[:_MOST]:
+        lost = f"{entry.numbers:,} {unit}" + (f", {len(entry.averages)} averages" if entry.averages else "")
+        frees = budget_text(entry.frees * factor)
+        tip = f"Leaving out {entry.name} frees {loss} {frees} and loses {lost}."
+        if entry.averages:
+            tip += f"\nNo longer possible: {', '.join(entry.averages)}."
+        tip += "\nEnter or a double click leaves it out; undo brings it back."
+        text = f"{percent(Fraction(entry.share).limit_denominator(10**9))}, {entry.numbers:,} {unit}"
+        bars.append(ValueBar(entry.name, "", entry.name, entry.share * 100, None, text, tip))
+    kind = "level" if request.whole_levels else "query"
+    title = f"Nothing can be left out: no {kind} is published"
+    if left:
+        cheapest = max(left, key=lambda entry: float(entry.frees) / max(entry.numbers, 1))
+        most = left[0].name
+        also = "and most per number lost" if cheapest is left[0] else f"; {cheapest.name} frees most per number lost"
+        title = f"Leaving out {most} frees most{'' if also.startswith(';') else ', '}{also}"
+    return BarsContent(
+        tuple(bars),
+        f"share of the whole {loss} that is freed, percent",
+        title,
+        "Availability is the third side of the trade-off: what is not published costs nothing and helps nobody.",
+        Numbers(
+            ("Left out", f"Frees, {loss}", "Share of the total", f"Lost {unit}", "Lost averages"),
+            tuple((e.name, e.frees * factor, e.share, e.numbers, ", ".join(e.averages)) for e in left),
+        ),
+    )
+
+
+def leverage_bars(found: tuple[Leverage, ...]) -> BarsContent:
+    """Return what the parameters do to the margins, the strongest first."""
+    bars = []
+    for entry in found[:_MOST]:
+        is_budget = entry.parameter.startswith("budget")
+        step = "1 % more budget" if is_budget else "one person more in τ"
+        name = f"{title_of(entry.query)}: {'budget' if is_budget else 'τ'}"
+        change = f"{'−' if entry.per_percent < 0 else '+'}{people(abs(entry.per_percent))}"
+        tip = f"{step} changes the margin of {title_of(entry.query)} by {change} people (now {people(entry.margin)})."
+        bars.append(
+            ValueBar(f"{entry.parameter} {entry.query.text}", "", name, abs(entry.per_percent), None, change, tip)
+        )
+    title = "No parameter moves a margin: nothing is published with noise"
+    if found:
+        title = f"Most leverage: {bars[0].name} ({bars[0].text} people for {'1 %' if 'budget' in bars[0].name else 'one person'})"
+    return BarsContent(
+        tuple(bars),
+        "people the margin moves by",
+        title,
+        "Budgets are moved by 1 %, truncation thresholds by one person; everything else stays.",
+        Numbers(
+            ("Parameter", "Margin, people", "Change for 1 % (τ: one person), people"),
+            tuple((f"{title_of(e.query)}: {e.parameter.partition(' ')[0]}", e.margin, e.per_percent) for e in found),
+        ),
+    )
+
+
+def reliable_lines(request: TradeRequest) -> tuple[tuple[str, str], ...]:
+    """Return from how many people on the counts of each query are reliable, smallest first."""
+    system = system_of(request.scenario)
+    found: list[tuple[int, str]] = []
+    for key, budget in system.budgets.items():
+        margin = margin_of(system, key, budget)
+        if margin is not None:
+            found.append((reliable_from(margin, request.relative), title_of(key)))
+    found.sort()
+    return tuple((name, f"from {number:,} people") for number, name in found)
+
+
+def is_phsafe(answer: TradeAnswer) -> bool:
+    """Return whether the queries are tables at levels."""
+    return any(isinstance(key, QueryKey) for key in system_of(answer.request.scenario).budgets)
