@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +109,9 @@ def run_compared(directory: Path) -> Compared | None:
 def compare(columns: Sequence[Compared], rules: Sequence[Rule] = ()) -> Comparison:
     """Return what differs between scenarios and runs of one system.
 
+    Losses and margins of all columns are stated in the conventions of the first one: a margin at 95 % beside one at 90 %
+    would be a difference of words.
+
     Raises:
         ComparisonError: fewer than two, or of different systems.
     """
@@ -120,11 +123,12 @@ def compare(columns: Sequence[Compared], rules: Sequence[Rule] = ()) -> Comparis
         )
     named = _unique(columns)
     verdicts = tuple(tuple(judge((rule,), column.scenario, column.summary)[0] for column in named) for rule in rules)
+    stated = [replace(column.scenario, conventions=named[0].scenario.conventions) for column in named]
     return Comparison(
         named,
-        tuple(_total(column.scenario) for column in named),
+        tuple(map(_total, stated)),
         parameter_rows([column.scenario for column in named]),
-        _rows("margin", [analytic_margins(column.scenario) for column in named]),
+        _rows("margin", list(map(analytic_margins, stated))),
         _measured(named),
         verdicts,
     )

@@ -74,6 +74,11 @@ class History(Generic[Version]):
         """Whether the current version is the saved one."""
         return self._cursor == self._saved
 
+    @property
+    def saved(self) -> Version | None:
+        """The version on disk, None when it is not among the steps any more."""
+        return self._steps[self._saved].value if 0 <= self._saved < len(self._steps) else None
+
     def commit(self, label: str, value: Version, *, at: str = "", merge_key: object = None) -> bool:
         """Make `value` current and forget undone versions. Return whether anything changed.
 

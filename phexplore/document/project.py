@@ -134,6 +134,11 @@ class Project:
         """Whether the current version is the one on disk."""
         return self.path is not None and self._history.is_saved
 
+    @property
+    def saved_workbook(self) -> Workbook | None:
+        """The version on disk, None before the first save or when the log no longer holds it."""
+        return self._history.saved if self.path is not None else None
+
     def commit(self, label: str, workbook: Workbook, merge_key: object = None) -> bool:
         """Make `workbook` current as one named step; return whether anything changed."""
         before = len(self._history.steps), self._history.cursor

@@ -14,6 +14,8 @@ from phexplore.gui.theme.number_style import localised
 
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
+_LOOKED_AT = 20
+"""Rows that tell whether a column holds numbers: the first may have none."""
 MOST_LETTERS = 34
 """A column is not made wider for its longest words; they are in the tool tip and in a copy."""
 
@@ -73,7 +75,7 @@ class NumbersModel(QAbstractTableModel):
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if role == Qt.ItemDataRole.TextAlignmentRole and orientation == Qt.Orientation.Horizontal:
-            numbers = any(is_number(row[section]) for row in self._numbers.rows[:1])
+            numbers = any(is_number(row[section]) for row in self._numbers.rows[:_LOOKED_AT])
             side = Qt.AlignmentFlag.AlignRight if numbers else Qt.AlignmentFlag.AlignLeft
             return side | Qt.AlignmentFlag.AlignVCenter
         if role != Qt.ItemDataRole.DisplayRole:

@@ -189,7 +189,15 @@ class Commands:
     def _decide(self) -> list[Action]:
         show = self._window.show_decision
         return [
-            Action("decide.approve", "&Approve…", lambda: show(DecisionTab.APPROVE), "Ctrl+Shift+A", symbol="tick"),
+            Action("decide.compare", "&Compare scenarios and runs", lambda: show(DecisionTab.COMPARE), "Ctrl+K"),
+            Action(
+                "decide.approve",
+                "&Approve…",
+                lambda: show(DecisionTab.APPROVE),
+                "Ctrl+Shift+A",
+                symbol="tick",
+                starts_part=True,
+            ),
             Action("decide.bundle", "Write or check a &bundle…", lambda: show(DecisionTab.BUNDLE), "Ctrl+B"),
         ]
 

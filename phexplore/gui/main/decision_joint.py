@@ -17,6 +17,7 @@ from phexplore.gui.run_manager.run_desk import RunDesk
 if TYPE_CHECKING:
     from phexplore.gui.decision.approve_page import ApprovePage
     from phexplore.gui.decision.bundle_page import BundlePage
+    from phexplore.gui.decision.compare_page import ComparePage
 
 
 class DecisionJoint(QObject):
@@ -25,10 +26,12 @@ class DecisionJoint(QObject):
     Signals:
         written: the `Path` of a bundle.
         said: a sentence worth a message.
+        failed: a `PhexploreError` of a picture.
     """
 
     written = Signal(object)
     said = Signal(object)
+    failed = Signal(object)
 
     def __init__(
         self, session: Session, desk: RunDesk, files: ProjectFiles, settings: Settings, parent: QObject
@@ -46,8 +49,10 @@ class DecisionJoint(QObject):
         self._session, self._desk, self._files, self._settings = session, desk, files, settings
         self._approve: ApprovePage | None = None
         self._bundle: BundlePage | None = None
+        self._compare: ComparePage | None = None
         self.page = DecisionPage(
             {
+                DecisionTab.COMPARE: self._make_compare,
                 DecisionTab.APPROVE: self._make_approve,
                 DecisionTab.BUNDLE: self._make_bundle,
             }
@@ -55,13 +60,20 @@ class DecisionJoint(QObject):
 
     def stop(self) -> None:
         """Finish or end what was begun, because the window closes."""
-        for page in (self._approve, self._bundle):
+        for page in (self._approve, self._bundle, self._compare):
             if page is not None:
                 page.stop()
 
     def _folder(self) -> Path:
         path = self._session.project.path
         return path.parent if path is not None else Path(self._settings.read(FOLDER))
+
+    def _make_compare(self) -> QWidget:
+        from phexplore.gui.decision.compare_page import ComparePage
+
+        page = self._compare = ComparePage(self._session, self._desk)
+        page.failed.connect(self.failed)
+        return page
 
     def _make_approve(self) -> QWidget:
         from phexplore.gui.decision.approve_page import ApprovePage

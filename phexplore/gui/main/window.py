@@ -193,6 +193,7 @@ class MainWindow(QMainWindow):
             self._decision = DecisionJoint(self.session, self.runs.desk, self.files, self.settings, self)
             self._decision.written.connect(self._on_exported)
             self._decision.said.connect(self.say)
+            self._decision.failed.connect(self._say_failure)
         return self._decision
 
     def show_decision(self, tab: DecisionTab) -> None:

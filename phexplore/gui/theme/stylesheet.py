@@ -66,6 +66,9 @@ QAbstractScrollArea::corner {{ background: transparent; border: none; }}
 QTableCornerButton::section {{ background: {alternate}; border: none; }}
 QTreeView, QListView {{ background: {base}; border: none; outline: none; }}
 QListView::item {{ padding: 4px 8px; }}
+QListView::indicator {{ width: 14px; height: 14px; background: {base}; border: 1px solid {outline}; border-radius: 4px; }}
+QListView::indicator:checked {{ background: {accent}; border: 1px solid {accent_text}; image: url({tick}); }}
+QListView::indicator:disabled {{ background: {window}; border: 1px solid {border}; }}
 QListView::item:hover {{ background: {hover}; }}
 QListView::item:selected {{ background: {accent}; color: {accent_text}; }}
 QListWidget[look="navigation"] {{ background: {window}; padding: 8px; }}

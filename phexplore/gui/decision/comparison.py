@@ -1,0 +1,311 @@
+"""Scenarios and runs side by side as the window shows them: only what differs, and what it does. No Qt."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from phexplore.decide.comparing import Compared, Comparison, EffectRow, ParameterRow, compare, value_text
+from phexplore.errors import PhexploreError
+from phexplore.gui.binding.topdown_wording import level_title, query_title
+from phexplore.gui.binding.wording import margin_word, people, percent
+from phexplore.gui.charts.numbers import Numbers, Value
+from phexplore.gui.charts.overlay_rows import OverlayContent, OverlayRow
+from phexplore.model.diff import ChangedField
+from phexplore.model.keys import parse_query
+from phexplore.model.numbers import Unlimited, exact_text
+from phexplore.model.phsafe import PhSafe
+from phexplore.model.rules import Outcome, Rule, Verdict
+from phexplore.model.scenario import Scenario
+from phexplore.model.topdown import TopDown
+from phexplore.runs.store import load_summary
+
+_LONGEST = 60
+_VISIBLE_CHANGE = 1e-9
+"""Relative differences of margins below it are rounding of the last bit."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnChoice:
+    """Something that can be compared.
+
+    Attributes:
+        key: names it as long as the project is open.
+        title: for people.
+        scenario: its parameters.
+        run: directory of a finished run, None for a scenario.
+    """
+
+    key: str
+    title: str
+    scenario: Scenario
+    run: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonRequest:
+    """What to compare, and by which rules."""
+
+    choices: tuple[ColumnChoice, ...]
+    rules: tuple[Rule, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonView:
+    """A comparison, ready to be shown.
+
+    Attributes:
+        title: the finding.
+        sentence: what the figures mean.
+        columns: one row per scenario or run.
+        parameters: those that differ, with the effect beside them.
+        margins: all that differ.
+        measured: what runs counted.
+        rules: verdicts.
+        overlay: the picture.
+    """
+
+    title: str
+    sentence: str
+    columns: Numbers
+    parameters: Numbers
+    margins: Numbers
+    measured: Numbers
+    rules: Numbers
+    overlay: OverlayContent
+
+
+def comparison_view(request: ComparisonRequest) -> ComparisonView:
+    """Compare; summaries of runs are read from disk.
+
+    Raises:
+        PhexploreError: fewer than two, of different systems, or a run cannot be read.
+    """
+    columns = [
+        Compared(choice.title, choice.scenario, None if choice.run is None else load_summary(choice.run))
+        for choice in request.choices
+    ]
+    return view_of(compare(columns, request.rules))
+
+
+def view_of(found: Comparison) -> ComparisonView:
+    """Return a comparison as it is shown."""
+    names = tuple(column.name for column in found.columns)
+    letters = tuple(map(letter, range(len(names))))
+    effects = [row for row in found.effects if _differs(row)]
+    parameters = [row for row in found.parameters if row.field is not ChangedField.CONVENTIONS]
+    conventions = found.columns[0].scenario.conventions
+    words = [f"{len(parameters)} parameter" + (" differs" if len(parameters) == 1 else "s differ")]
+    if isinstance(found.columns[0].scenario.method, PhSafe | TopDown):
+        words.append(f"{len(effects)} margin" + (" differs" if len(effects) == 1 else "s differ"))
+    title = " and ".join(words) if parameters or effects else "Nothing differs: all hold the same parameters"
+    sentence = (
+        f"A is what the others are compared with; its conventions hold for all: {percent(conventions.confidence, places=0)} "
+        f"margins, {margin_word(conventions.margin)}, {conventions.neighbours.value} neighbours."
+    )
+    return ComparisonView(
+        title,
+        sentence,
+        _columns(found, effects),
+        _parameters(parameters, effects, letters),
+        Numbers(
+            ("Margin of", *(f"± {name}" for name in letters)),
+            tuple((place_words(r.place), *_people(r)) for r in effects),
+        ),
+        Numbers(
+            ("Measured in runs", *letters),
+            tuple((f"{row.name}, {place_words(row.place)}", *row.values) for row in found.measured),
+        ),
+        _rules(found, letters),
+        _overlay(found, effects, names, letters),
+    )
+
+
+def letter(number: int) -> str:
+    """Return the letter of a column: A to Z, then A2 and so on."""
+    rounds, place = divmod(number, 26)
+    return chr(ord("A") + place) + (str(rounds + 1) if rounds else "")
+
+
+def place_words(place: str) -> str:
+    """Return the place of a figure for people: ``PH3/state_A-G`` or ``Block/total``."""
+    try:
+        return parse_query(place).title
+    except PhexploreError:
+        level, _, query = place.partition("/")
+        return f"{level_title(level)}: {query_title(query)}" if query else place or "all"
+
+
+def parameter_words(row: ParameterRow) -> str:
+    """Return the name of a parameter for people."""
+    kind = row.field.value
+    rest = row.path.removeprefix(kind).strip()
+    shown = place_words(rest) if "/" in rest else rest
+    return f"{kind.capitalize()} {shown}".strip() if row.field is not ChangedField.THRESHOLD else f"τ of {rest}"
+
+
+def _differs(row: EffectRow) -> bool:
+    known = [value for value in row.values if value is not None]
+    if len(known) < len(row.values):
+        return bool(known)
+    return max(known) - min(known) > _VISIBLE_CHANGE * max(map(abs, known))
+
+
+def _columns(found: Comparison, effects: Sequence[EffectRow]) -> Numbers:
+    headers: tuple[str, ...] = ("", "Compared", "Privacy loss", "ε (δ 10⁻¹⁰)", "Loss against A", "Narrower", "Wider")
+    has_runs = any(column.summary is not None for column in found.columns)
+    headers += ("Trials",) if has_runs else ()
+    first = _exact(found.totals[0][0])
+    rows: list[tuple[Value, ...]] = []
+    for place, (column, (text, epsilon)) in enumerate(zip(found.columns, found.totals, strict=True)):
+        total = _exact(text)
+        change: Value = None
+        if place and total is not None and first is not None:
+            change = (
+                "as the first"
+                if total == first
+                else f"{'+' if total > first else '−'}{exact_short(abs(total - first))}"
+            )
+        narrower, wider = _narrower_wider(effects, place)
+        held = None if column.summary is None else _trials(column.summary)
+        trials: tuple[Value, ...] = (held,) if has_runs else ()
+        rows.append(
+            (letter(place), column.name, total if total is not None else text, epsilon, change,
+             narrower if place else None, wider if place else None, *trials)
+        )  # fmt: skip
+    return Numbers(headers, tuple(rows))
+
+
+def _trials(summary: Mapping[str, Any]) -> int | None:
+    found = summary.get("trials")
+    return found if isinstance(found, int) else None
+
+
+def exact_short(value: Fraction) -> str:
+    """Return a positive number exactly where that is short, else with six decimals."""
+    text = exact_text(value)
+    return text if "/" not in text and len(text) <= 12 else f"{float(value):.6f}…"
+
+
+def _exact(text: str) -> Fraction | None:
+    try:
+        return Fraction(text)
+    except ValueError:
+        return None
+
+
+def _narrower_wider(effects: Sequence[EffectRow], place: int) -> tuple[int, int]:
+    pairs = [(row.values[0], row.values[place]) for row in effects]
+    known = [(first, other) for first, other in pairs if first is not None and other is not None]
+    return (
+        sum(other < first * (1 - _VISIBLE_CHANGE) for first, other in known),
+        sum(other > first * (1 + _VISIBLE_CHANGE) for first, other in known),
+    )
+
+
+def _parameters(rows: Sequence[ParameterRow], effects: Sequence[EffectRow], names: Sequence[str]) -> Numbers:
+    headers = ("Parameter", *names, "Effect, margin of", *(f"± {name}" for name in names))
+    return Numbers(headers, tuple(_parameter(row, effects, len(names)) for row in rows))
+
+
+def _parameter(row: ParameterRow, effects: Sequence[EffectRow], count: int) -> tuple[Value, ...]:
+    effect = _effect_of(row, effects)
+    told: tuple[Value, ...] = (None,) * (count + 1)
+    if effect is not None:
+        told = (place_words(effect.place), *_people(effect))
+    return (parameter_words(row), *(_value(value) for value in row.values), *told)
+
+
+def _effect_of(row: ParameterRow, effects: Sequence[EffectRow]) -> EffectRow | None:
+    """Return the margin that a parameter moves; where it moves several, the one that moves most."""
+    kind, name = row.field, row.path.removeprefix(row.field.value).strip()
+    match kind:
+        case ChangedField.BUDGET | ChangedField.QUERY_SHARE:
+            moved = [effect for effect in effects if effect.place == name]
+        case ChangedField.THRESHOLD | ChangedField.LEVEL_SHARE:
+            moved = [effect for effect in effects if effect.place.startswith(f"{name}/")]
+        case ChangedField.TOTAL | ChangedField.FRAMEWORK | ChangedField.LEVELS:
+            moved = list(effects)
+        case _:
+            moved = []
+    return max(moved, key=_spread, default=None)
+
+
+def _spread(row: EffectRow) -> float:
+    known = [value for value in row.values if value is not None]
+    if not known or min(known) <= 0:
+        return math.inf if len(known) < len(row.values) else 0.0
+    return max(known) / min(known)
+
+
+def _value(value: Any) -> Value:
+    if isinstance(value, Unlimited):
+        return "∞"
+    if isinstance(value, Fraction):
+        return value
+    if isinstance(value, bool) or value is None or not isinstance(value, int):
+        text = "–" if value is None else value_text(value)
+        return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return value
+
+
+def _people(row: EffectRow) -> tuple[Value, ...]:
+    return tuple("not published" if value is None else value for value in row.values)
+
+
+def _rules(found: Comparison, names: Sequence[str]) -> Numbers:
+    rows = tuple((row[0].rule.title, *map(verdict_words, row)) for row in found.verdicts)
+    return Numbers(("Decision rule", *names), rows)
+
+
+def verdict_words(verdict: Verdict) -> str:
+    """Return a verdict with the distance to its limit."""
+    if verdict.outcome is Outcome.NOT_JUDGED or verdict.value is None:
+        return f"not judged: {verdict.reason}" if verdict.reason else "not judged"
+    distance = "" if verdict.distance is None else f", {verdict.distance:+.4g} to the limit"
+    where = f" at {place_words(verdict.where)}" if verdict.where else ""
+    return f"{verdict.outcome.value}: {verdict.value:.4g}{distance}{where}".replace("-", "−")
+
+
+def _overlay(
+    found: Comparison, effects: Sequence[EffectRow], names: Sequence[str], letters: Sequence[str]
+) -> OverlayContent:
+    series = tuple(f"{mark}  {name}" for mark, name in zip(letters, names, strict=True))
+    rows = tuple(_overlay_row(row, names) for row in effects)
+    numbers = Numbers(("Margin of", *(f"± {name}" for name in names)), tuple((r.name, *r.values) for r in rows))
+    if not rows:
+        return OverlayContent(
+            series, (), "", "", "All margins are the same; there is nothing to lay over each other.", numbers
+        )
+    wins = [0] * len(names)
+    for effect in effects:
+        known = [(value, n) for n, value in enumerate(effect.values) if value is not None]
+        least = min(value for value, _ in known)
+        best = [n for value, n in known if value <= least * (1 + _VISIBLE_CHANGE)]
+        if len(best) == 1:
+            wins[best[0]] += 1
+    winner = max(range(len(names)), key=wins.__getitem__)
+    title = f"{names[winner]} has the narrowest margin at {wins[winner]} of {len(rows)} places that differ"
+    if not wins[winner]:
+        title = "No one has the narrowest margin anywhere"
+    summary = "A row per margin that differs, all on one scale; the line spans from the narrowest to the widest."
+    conventions = found.columns[0].scenario.conventions
+    axis = f"Margin of error in people, {percent(conventions.confidence, places=0)} (logarithmic)"
+    return OverlayContent(series, rows, axis, title, summary, numbers)
+
+
+def _overlay_row(row: EffectRow, names: Sequence[str]) -> OverlayRow:
+    group, _, name = row.place.partition("/")
+    try:
+        name = parse_query(row.place).level.title
+    except PhexploreError:
+        group, name = level_title(group), query_title(name)
+    told = "\n".join(
+        f"{each}: " + ("not published" if value is None else f"± {people(value)}")
+        for each, value in zip(names, row.values, strict=True)
+    )
+    return OverlayRow(row.place, group, name, row.values, f"{place_words(row.place)}\n{told}")

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from phexplore.accuracy.forecast import forecast
+from phexplore.accuracy.solving import edit_margin, edit_threshold
+from phexplore.catalog.presets import preset
+from phexplore.document.project import Project
+from phexplore.errors import PhexploreError
+from phexplore.gui.decision.column_choices import column_choices
+from phexplore.gui.decision.comparison import ColumnChoice, ComparisonRequest, comparison_view, letter
+from phexplore.model.edits import set_budget
+from phexplore.model.keys import TableId
+from phexplore.model.numbers import UNLIMITED
+from phexplore.model.rules import REDISTRICTING, Bound, Measure, Rule
+from phexplore.model.topdown_edits import set_level_share
+from phexplore.model.workbook import Workbook, add_scenario
+
+
+def _view(*scenarios, rules=()):
+    choices = tuple(ColumnChoice(str(n), each.name, each) for n, each in enumerate(scenarios))
+    return comparison_view(ComparisonRequest(choices, rules))
+
+
+def test_that_only_differing_parameters_are_listed_with_their_effect_beside_them(us, query) -> None:
+    view = _view(us, replace(edit_margin(us, query, Fraction(25)), name="Wider"))
+    rows = {row[0]: row for row in view.parameters.rows}
+    assert set(rows) == {"Budget PH3 (State, A-G)", "Target PH3 (State, A-G)"}
+    assert rows["Budget PH3 (State, A-G)"][1] == us.phsafe.budgets[query]
+    assert rows["Budget PH3 (State, A-G)"][3] == "PH3 (State, A-G)"
+    assert rows["Budget PH3 (State, A-G)"][5] == pytest.approx(25, abs=0.01)
+    assert view.title == "2 parameters differ and 1 margin differs"
+
+
+def test_that_a_threshold_shows_the_margin_it_moves_most(us) -> None:
+    view = _view(us, edit_threshold(us, TableId("PH4"), 12))
+    (row,) = [row for row in view.parameters.rows if row[0] == "τ of PH4"]
+    before, after = forecast(us), forecast(edit_threshold(us, TableId("PH4"), 12))
+    moved = {
+        entry.query.title: after.query(entry.query).margins.normal / entry.margins.normal
+        for entry in before.queries
+        if entry.query.table == "PH4"
+    }
+    assert moved[row[3]] == pytest.approx(max(moved.values()))
+
+
+def test_that_equal_scenarios_say_that_nothing_differs(us) -> None:
+    view = _view(us, replace(us, name="Copy"))
+    assert view.title.startswith("Nothing differs")
+    assert view.overlay.rows == ()
+    assert view.parameters.rows == ()
+
+
+def test_that_margins_of_all_are_stated_in_the_conventions_of_the_first(us) -> None:
+    wider = replace(us, name="At 99 %", conventions=replace(us.conventions, confidence=Fraction(99, 100)))
+    assert _view(us, wider).margins.rows == ()
+    assert _view(wider, us).margins.rows == ()
+    assert "99 %" in _view(wider, us).sentence
+
+
+def test_that_what_one_does_not_publish_is_said_so(us, query) -> None:
+    view = _view(us, set_budget(us, query, Fraction(0)))
+    (row,) = view.margins.rows
+    assert row[2] == "not published"
+    assert view.overlay.rows[0].values[1] is None
+    unlimited = _view(us, set_budget(us, query, UNLIMITED))
+    assert any("∞" in row for row in unlimited.parameters.rows)
+
+
+def test_that_the_columns_say_loss_and_how_many_margins_are_narrower(us, query) -> None:
+    tighter = replace(edit_margin(us, query, Fraction(10)), name="Tighter")
+    view = _view(us, tighter)
+    first, second = view.columns.rows
+    assert (first[0], second[0]) == ("A", "B")
+    assert first[2] == Fraction(2514562, 1000000)
+    assert second[4].startswith("+")
+    assert second[5:7] == (1, 0)
+
+
+def test_that_systems_are_not_mixed(us) -> None:
+    with pytest.raises(PhexploreError, match="different systems"):
+        _view(us, preset("pl94-2020-persons-us").scenario)
+    with pytest.raises(PhexploreError, match="at least two"):
+        _view(us)
+
+
+def test_that_topdown_shares_lead_to_the_margins_of_their_level() -> None:
+    persons = preset("pl94-2020-persons-us").scenario
+    view = _view(persons, set_level_share(persons, "County", Fraction(1, 5)))
+    county = next(row for row in view.parameters.rows if row[0] == "Level share County")
+    assert county[3].startswith("County:")
+    assert view.overlay.rows[0].group == "US"
+
+
+def test_that_rules_are_judged_with_their_distance(us) -> None:
+    cheap = Rule(Measure.LOSS, Bound.AT_MOST, Fraction(2))
+    view = _view(us, replace(us, name="B"), rules=(cheap, REDISTRICTING))
+    assert view.rules.rows[0][1].startswith("fail: 2.515, −0.5146 to the limit")
+    assert view.rules.rows[1][1].startswith("not judged")
+
+
+def test_that_letters_go_on_after_z() -> None:
+    assert [letter(n) for n in (0, 25, 26, 51, 52)] == ["A", "Z", "A2", "Z2", "A3"]
+
+
+def test_that_the_project_offers_its_scenarios_what_was_saved_and_presets(us, query, tmp_path) -> None:
+    project = Project.new(Workbook((replace(us, name="Vote"),), "Vote"))
+    project.commit("Add", add_scenario(project.workbook, preset("pl94-2020-persons-us").scenario))
+    project.commit("Back", replace(project.workbook, active="Vote"))
+    assert "Kept by the project" not in column_choices(project, ())
+    project.save(tmp_path / "vote.phx")
+    project.edit("Edit", lambda scenario: set_budget(scenario, query, Fraction(1, 50)))
+    found = column_choices(project, ())
+    assert [choice.title for choice in found["This project"]] == ["Vote"]
+    (saved,) = found["Kept by the project"]
+    assert saved.scenario.phsafe.budgets[query] == us.phsafe.budgets[query]
+    assert {choice.key for choice in found["Published"]} >= {"preset:sdhc-2020-us", "preset:sdhc-2020-pr"}
+    project.close()
