@@ -1,0 +1,75 @@
+"""One real TopDown run from the window: form, worker, trials arriving, pictures, headline, and post-processing again."""
+
+from __future__ import annotations
+
+import pytest
+
+from phexplore.catalog.presets import preset
+from phexplore.gui.main.navigation import Area
+from phexplore.gui.main.project_files import project_of
+from phexplore.gui.main.window import MainWindow
+from phexplore.gui.run_manager.last_run import EDITED
+from phexplore.gui.run_manager.topdown_launch import TopDownFields
+from phexplore.gui.run_manager.topdown_results import TopDownTab
+from phexplore.model.topdown_edits import set_constraints
+from phexplore.runs.states import RunState
+from phexplore.runs.store import verify_run
+
+PATIENCE_MS = 60_000
+
+
+@pytest.fixture
+def window(qtbot, settings, tmp_path):
+    found = MainWindow(project_of(preset("pl94-2020-persons-us")), settings, tmp_path / "runs")
+    qtbot.addWidget(found, before_close_func=lambda w: setattr(w, "_leaves_without_asking", True))
+    found.resize(1280, 800)
+    found.show()
+    qtbot.waitExposed(found)
+    return found
+
+
+def run_to_the_end(qtbot, window, fields, runs):
+    """Start a run with these fields and wait until there are so many runs and all have ended."""
+    window.navigation.choose(Area.RUNS)
+    desk = window.runs.desk
+    window.pages.currentWidget().topdown_form.show_fields(fields)
+    window.runs.start_run()
+    qtbot.waitUntil(lambda: len(desk.rows) == runs, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: all(row.state.is_final for row in desk.rows) and not desk.is_busy, timeout=PATIENCE_MS)
+    return desk.rows[0]
+
+
+def test_that_a_topdown_run_started_in_the_window_ends_in_pictures(qtbot, window):
+    window.navigation.choose(Area.RESULTS)
+    results = window.runs.topdown_results
+    grown = []
+    results.headline_read.connect(lambda headline: grown.append(headline.trials))
+    window.navigation.choose(Area.RUNS)
+    desk = window.runs.desk
+    window.pages.currentWidget().topdown_form.show_fields(TopDownFields(trials=3, seed="5", keeps=True, workers=1))
+    window.runs.start_run()
+    qtbot.waitUntil(lambda: bool(desk.rows), timeout=PATIENCE_MS)
+    window.navigation.choose(Area.RESULTS)  # looks on while trials arrive
+    qtbot.waitUntil(lambda: desk.rows[0].state.is_final and not desk.is_busy, timeout=PATIENCE_MS)
+    first = desk.rows[0]
+    assert (first.state, first.trials, first.problem) == (RunState.COMPLETE, 3, "")
+    assert verify_run(first.directory) == ()
+    qtbot.waitUntil(lambda: bool(grown) and grown[-1] == 3, timeout=PATIENCE_MS)
+    assert grown == sorted(grown)
+
+    for tab in TopDownTab:
+        results.show_tab(tab)
+        if tab is not TopDownTab.MAP:  # needs a file of shapes
+            qtbot.waitUntil(lambda tab=tab: not results.charts[tab].is_empty, timeout=PATIENCE_MS)
+    assert "none needed the failsafe" in results.tiles["trials"].accessibleName()
+    last = window.headline.tiles[3]
+    qtbot.waitUntil(lambda: last.accessibleName().startswith("Last run: within 5 points"), timeout=PATIENCE_MS)
+
+    window.session.edit("Drop constraints", lambda s: set_constraints(s, "Block", ()))
+    qtbot.waitUntil(lambda: EDITED in last.accessibleName())
+    again = run_to_the_end(
+        qtbot, window, TopDownFields(path=first.spec.data.path, trials=3, again=str(first.directory)), runs=2
+    )
+    assert (again.state, again.trials, again.problem) == (RunState.COMPLETE, 3, "")
+    assert again.spec.topdown.measured_identity == first.spec.identity
+    qtbot.waitUntil(lambda: EDITED not in last.accessibleName() and "Last run: " in last.accessibleName())
