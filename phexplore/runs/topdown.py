@@ -26,6 +26,7 @@ from phexplore.runs.topdown_measurements import KeptMeasurements, MeasurementWri
 from phexplore.runs.topdown_options import Mechanism, RounderTarget, TopDownOptions
 from phexplore.runs.topdown_release import write_release
 from phexplore.runs.topdown_summary import TrialReader, topdown_summary
+from phexplore.runs.topdown_units import write_units
 from phexplore.runs.topdown_watched import WatchedFigure, parse_watched
 from phexplore.runs.writing import writing
 from phexplore.simulate.topdown.baseline import leaves_alone
@@ -139,6 +140,8 @@ class TopDownSimulation:
                 world, spine_remarks = world_on_spine(full, method, population, noise)
             files = LeafFiles(population.schema, population.geoids)
             self._write_truth(files, population)
+            if self.options.keep_measurements:
+                write_units(self._directory, world, files.geoids)
             watched = None
             if spec.stop is not None and spec.stop.figure:
                 watched = parse_watched(spec.stop.figure, full)

@@ -385,7 +385,10 @@ class TestKeptMeasurements:
             path.relative_to(kept / "measurements").as_posix() for path in (kept / "measurements").rglob("*.parquet")
         }
         levels = ("State", "County", "Tract", "Block_Group", "Block")
-        assert names == {f"trial-{index:05d}/{level}.parquet" for index in range(2) for level in levels}
+        assert names == {
+            "units.parquet",
+            *(f"trial-{index:05d}/{level}.parquet" for index in range(2) for level in levels),
+        }
         assert verify_run(kept) == ()
 
     def test_that_the_answers_are_the_exact_ones_with_noise_of_the_stated_variance(self, kept):
