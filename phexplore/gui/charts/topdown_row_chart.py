@@ -19,6 +19,7 @@ from phexplore.gui.theme.metrics import GAP
 
 _DOT, _SMALL_DOT = 4.5, 2.2
 _CAP = 4.0
+_CROSS = 3.0
 
 
 class TopDownRowChart(ChartFrame):
@@ -171,6 +172,11 @@ class TopDownRowChart(ChartFrame):
         painter.setBrush(soft)
         for dot in row.dots:
             painter.drawEllipse(QPointF(x(dot), y), _SMALL_DOT, _SMALL_DOT)
+        painter.setPen(QPen(QColor(colours.text), 1.2))
+        for cross in row.crosses:
+            left, right = x(cross) - _CROSS, x(cross) + _CROSS
+            painter.drawLine(QPointF(left, y - _CROSS), QPointF(right, y + _CROSS))
+            painter.drawLine(QPointF(left, y + _CROSS), QPointF(right, y - _CROSS))
         if row.tick is not None:
             painter.setPen(QPen(QColor(ghost_on(colours)), 2.5))
             painter.drawLine(QPointF(x(row.tick), y - 8), QPointF(x(row.tick), y + 8))

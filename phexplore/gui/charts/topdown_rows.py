@@ -36,6 +36,7 @@ class MarkRow:
         inner_high: other end of the thick line.
         tick: a vertical stroke: the truth, the noise as it is measured.
         dots: small ones, e.g. one per trial.
+        crosses: small ones, e.g. what was measured in each trial.
         text: at the right end of what is drawn.
         tip: while the pointer rests on it.
         is_warned: drawn in the colour of attention.
@@ -51,6 +52,7 @@ class MarkRow:
     inner_high: float | None = None
     tick: float | None = None
     dots: tuple[float, ...] = ()
+    crosses: tuple[float, ...] = ()
     text: str = ""
     tip: str = ""
     is_warned: bool = False
@@ -59,7 +61,7 @@ class MarkRow:
     def reach(self) -> tuple[float, ...]:
         """All values that are drawn."""
         ends = (self.value, self.low, self.high, self.inner_low, self.inner_high, self.tick)
-        return (*(end for end in ends if end is not None and math.isfinite(end)), *self.dots)
+        return (*(end for end in ends if end is not None and math.isfinite(end)), *self.dots, *self.crosses)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +131,6 @@ def row_range(content: RowsContent) -> tuple[float, float]:
         reach = max(abs(low), abs(high), 0.3)
         return -1.06 * reach, 1.06 * reach
     if content.scale is RowScale.COUNT:
-        return -0.03 * max(high, 0.3), 1.04 * max(high, 0.3)
+        return min(-0.03 * max(high, 0.3), 1.04 * low), 1.04 * max(high, 0.3)
     room = (high - low or nice_at_least(max(abs(high), 1.0))) * 0.06
     return min(low - room, 0.0) if low >= 0 else low - room, high + room

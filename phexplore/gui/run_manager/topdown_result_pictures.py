@@ -21,7 +21,6 @@ from phexplore.gui.run_manager.topdown_results import (
     LevelCriterion,
     MapContent,
     MapValue,
-    PlaceContent,
     TopDownChoice,
     TopDownHeadline,
     WorstContent,
@@ -33,7 +32,6 @@ from phexplore.metrics.topdown.worst import WorstBy
 from phexplore.runs.spec import RunMode
 
 _BINS = 61
-_MOST_ROWS = 200
 
 BY_WORDS = {
     WorstBy.TOTAL: "Error of the total",
@@ -333,65 +331,6 @@ def worst_rows(content: WorstContent, unit: str) -> RowsContent:
             ),
         ),
     )
-
-
-def place_rows(content: PlaceContent, unit: str) -> RowsContent:
-    """Return one row per answer of one unit: the truth as a stroke, the published counts as dots, the noise as a band."""
-    if not content.labels:
-        return RowsContent((), "", "", content.reason, Numbers(()))
-    order = np.argsort(-np.maximum(content.truth, content.published.max(axis=0)), kind="stable")
-    order = order[(content.truth[order] > 0) | (content.published[:, order].max(axis=0) > 0)][:_MOST_ROWS]
-    if not len(order):
-        order = np.arange(min(1, len(content.labels)))
-    mean = content.published.mean(axis=0)
-    rows, table = [], []
-    for answer in order.tolist():
-        truth, sigma = int(content.truth[answer]), content.sigma
-        margin = None if sigma is None else 1.645 * sigma
-        label = content.labels[answer]
-        rows.append(
-            MarkRow(
-                None,
-                "",
-                label,
-                value=float(mean[answer]),
-                low=None if margin is None else max(truth - margin, 0.0),
-                high=None if margin is None else truth + margin,
-                tick=float(truth),
-                dots=tuple(float(count) for count in content.published[:, answer].tolist()),
-                text=f"{truth:,} → {people(float(mean[answer]))}",
-                tip=f"{label}: true {truth:,}, published {people(float(mean[answer]))} on average\n"
-                + _measured_words(content, answer),
-            )
-        )
-        table.append((label, truth, float(mean[answer]), *content.published[:, answer].tolist()))
-    trials = len(content.published)
-    total, published = int(content.truth.sum()), float(content.published.sum(axis=1).mean())
-    name = f"{level_title(content.level)} {content.code}".strip()
-    return RowsContent(
-        tuple(rows),
-        unit,
-        f"{name}: {total:,} {unit} are published as {people(published)}",
-        f"{query_title(content.query)}, {trials_words(trials)}: strokes are true, dots published (large: their mean)"
-        + (
-            ", whiskers hold 90 % of the noisy answers."
-            if content.sigma is not None
-            else "; not measured by itself here."
-        ),
-        Numbers(
-            ("Answer", "True", "Published, mean", *(f"Trial {number + 1}" for number in range(trials))), tuple(table)
-        ),
-        RowScale.COUNT,
-    )
-
-
-def _measured_words(content: PlaceContent, answer: int) -> str:
-    if content.measured is not None:
-        found = ", ".join(f"{count:,}" for count in content.measured[:, answer].tolist()[:5])
-        return f"measured {found}"
-    if content.sigma is None:
-        return "Not measured by itself at this level."
-    return f"A noisy answer has σ {people(content.sigma)}; the answers themselves were not kept."
 
 
 def map_picture(content: MapContent, unit: str) -> MapPicture:

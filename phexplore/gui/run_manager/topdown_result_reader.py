@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +14,10 @@ from numpy.typing import NDArray
 from phexplore.accuracy.topdown_forecast import LevelQueryForecast, forecast_topdown
 from phexplore.data.blocks.population import BlockPopulation
 from phexplore.errors import PhexploreError
+from phexplore.gui.run_manager.topdown_place_reader import labels_of, measured_units, one_place, place_path
 from phexplore.gui.run_manager.topdown_results import (
     ALL_SIZES,
+    EVERY_QUERY,
     BiasContent,
     CriterionContent,
     ErrorsContent,
@@ -23,7 +26,6 @@ from phexplore.gui.run_manager.topdown_results import (
     MapContent,
     MapShape,
     MapValue,
-    PlaceContent,
     TopDownAnswer,
     TopDownChoice,
     TopDownContent,
@@ -53,6 +55,7 @@ from phexplore.runs.spec import RunSpec
 from phexplore.runs.store import TRUTH_FILE, RunUnreadableError, load_spec, present_trials, state_of, trial_file
 from phexplore.runs.topdown_files import LeafFiles, open_leaf_files, read_metadata
 from phexplore.runs.topdown_summary import MOST_NUMBERS, shares_together, sparse_distribution
+from phexplore.runs.topdown_units import MeasuredUnits
 from phexplore.simulate.topdown.histograms import Histograms, sums_up
 from phexplore.spine.tree import GeoTree, tree_of
 from phexplore.workload.queries import MarginalQuery, catalogue, parse_query, total_query
@@ -66,7 +69,6 @@ KEPT_RUNS = 2
 MOST_TRIALS = 40
 """Trials that are looked at in detail; a run of more shows its first ones here, its summary has all."""
 MOST_WORST = 60
-MOST_NEIGHBOURS = 400
 _TOO_MANY = (
     "{numbers:,} numbers per trial are too many to look at one by one here; choose a coarser query or a wider level. The "
     "distribution of all of them is on the tab “Distribution”."
@@ -123,6 +125,15 @@ class TopDownRun:
                     self.problems.append(error.sentence)
                 continue
             self._trials[index] = sums_up(leaves, self.tree, self.schema.cells)
+
+    @cached_property
+    def measured(self) -> MeasuredUnits | str:
+        """The units whose noisy answers were kept, or why there are none."""
+        return measured_units(self)
+
+    def leaves(self, trial: int) -> Histograms:
+        """Return the published histograms of the blocks."""
+        return self._trials[trial][-1]
 
     def place(self, level: str) -> int:
         """Return the number of a level."""
@@ -254,7 +265,10 @@ class TopDownResultReader:
         run.refresh()
         settled = replace(request, choice=_settled(run, request.choice, request.tab))
         choice = settled.choice
-        offer = TopDownOffer(run.levels, tuple(query.name for query in run.queries()), run.sizes(choice.level))
+        queries = tuple(query.name for query in run.queries())
+        if request.tab is TopDownTab.PATH:
+            queries = (EVERY_QUERY, *queries)
+        offer = TopDownOffer(run.levels, queries, run.sizes(choice.level))
         headline = _headline(run, TopDownHeadline(spec, state, len(run.trials)))
         content = self._content(run, settled) if run.trials else None
         return TopDownAnswer(settled, request, headline, offer, content, tuple(run.problems))
@@ -279,7 +293,8 @@ class TopDownResultReader:
             TopDownTab.BIAS: _bias,
             TopDownTab.CRITERION: _criterion,
             TopDownTab.WORST: _worst,
-            TopDownTab.PLACE: _one_place,
+            TopDownTab.PLACE: one_place,
+            TopDownTab.PATH: place_path,
             TopDownTab.MAP: self._map,
         }
         return contents[request.tab](run, choice)
@@ -314,7 +329,10 @@ def _settled(run: TopDownRun, choice: TopDownChoice, tab: TopDownTab | None) -> 
     lowest = run.levels[max(0, len(run.levels) - 2)]
     level = first_of(choice.level, run.levels, lowest)
     queries = [query.name for query in run.queries()]
+    if tab is TopDownTab.PATH:
+        queries = [EVERY_QUERY, *queries]
     otherwise = GROUP_QUERIES.get(run.schema.id, "total") if tab in {TopDownTab.WORST, TopDownTab.PLACE} else "total"
+    otherwise = EVERY_QUERY if tab is TopDownTab.PATH else otherwise
     query = first_of(choice.query, queries, otherwise)
     size = choice.size if choice.size in run.sizes(level) else ALL_SIZES
     return replace(choice, level=level, query=query, size=size)
@@ -391,48 +409,13 @@ def _worst(run: TopDownRun, choice: TopDownChoice) -> WorstContent:
         reason = _TOO_MANY.format(numbers=numbers)
         return WorstContent(choice.level, query.name, choice.by, (), count, reason)
     truth, estimates = run.exact(choice.level, query), run.estimates(choice.level, query)
-    codes, labels = run.codes(choice.level), _labels(query)
+    codes, labels = run.codes(choice.level), labels_of(query)
     units = worst_units(truth, estimates, by=choice.by, count=MOST_WORST)
     places = tuple(
         WorstPlace(str(codes[each.unit]), each, each.sentence(str(codes[each.unit]) or choice.level, labels))
         for each in units
     )
     return WorstContent(choice.level, query.name, choice.by, places, count)
-
-
-def _one_place(run: TopDownRun, choice: TopDownChoice) -> PlaceContent:
-    query = run.query(choice.query)
-    codes = run.codes(choice.level)
-    listed = tuple(str(code) for code in codes[:MOST_NEIGHBOURS].tolist())
-    wanted = choice.unit.strip() or (listed[0] if len(codes) == 1 else "")
-    empty = np.empty(0, np.int64)
-    if not wanted and len(codes) > 1:
-        wanted = str(codes[int(run.people(choice.level).argmax())])
-    found = np.flatnonzero(codes == wanted)
-    if not len(found):
-        reason = f"There is no unit {wanted!r} at this level. Codes look like {listed[0]}."
-        return PlaceContent(choice.level, wanted, query.name, (), empty, empty[None], None, None, reason, listed)
-    unit = int(found[0])
-    leaves = run.truth[run.place(choice.level)].part(unit, unit + 1)
-    truth = leaves.answers(query.cell_map(), query.answers)[0]
-    published = run.published(choice.level, unit, query)
-    return PlaceContent(
-        choice.level,
-        wanted,
-        query.name,
-        _labels(query),
-        truth,
-        published,
-        None,
-        run.sigma(choice.level, query),
-        neighbours=listed,
-    )
-
-
-def _labels(query: MarginalQuery) -> tuple[str, ...]:
-    if not query.factors:
-        return ("all",)
-    return tuple(", ".join(query.answer_labels(answer)) for answer in range(query.answers))
 
 
 def _map_values(run: TopDownRun, choice: TopDownChoice) -> tuple[NDArray[np.float64], list[str]]:

@@ -21,6 +21,10 @@ ALL_SIZES = ""
 """The choice of units of every size."""
 
 
+EVERY_QUERY = "every query"
+"""The choice of all query groups, where a picture can show them together."""
+
+
 class TopDownTab(enum.Enum):
     """A picture of results. The value is the word on its tab."""
 
@@ -30,6 +34,7 @@ class TopDownTab(enum.Enum):
     CRITERION = "Redistricting"
     WORST = "Worst units"
     PLACE = "One place"
+    PATH = "Measurements"
     MAP = "Map"
 
 
@@ -285,6 +290,58 @@ class PlaceContent:
     neighbours: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class MeasuredLine:
+    """One noisy answer on the way from the root to a place.
+
+    Attributes:
+        level: of the spine.
+        unit: its code on the spine.
+        blocks: how many lie in it.
+        query: what was asked.
+        answer: its words.
+        sigma: of the noise, people.
+        truth: the exact count.
+        measured: per trial.
+        published: per trial.
+    """
+
+    level: str
+    unit: str
+    blocks: int
+    query: str
+    answer: str
+    sigma: float
+    truth: int
+    measured: tuple[int, ...]
+    published: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PathContent:
+    """What was measured of every unit that holds a place.
+
+    Attributes:
+        level: of the place.
+        code: of the place.
+        query: whose answers, `EVERY_QUERY` for all.
+        lines: level by level, the widest first; of a query the largest answers first.
+        left_out: lines beyond the most that are listed.
+        trials: whose answers are listed.
+        reason: why there is nothing.
+        neighbours: codes of some units of the level, for the chooser.
+    """
+
+    level: str
+    code: str
+    query: str
+    lines: tuple[MeasuredLine, ...]
+    left_out: int
+    trials: int
+    reason: str = ""
+    neighbours: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class MapShape:
     """One polygon of a map.
@@ -323,7 +380,7 @@ class MapContent:
     matched: int = 0
 
 
-TopDownContent = ErrorsContent | BiasContent | CriterionContent | WorstContent | PlaceContent | MapContent
+TopDownContent = ErrorsContent | BiasContent | CriterionContent | WorstContent | PlaceContent | PathContent | MapContent
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from phexplore.gui.run_manager.result_service import ResultService
 from phexplore.gui.run_manager.results_page import run_words, show_tile
 from phexplore.gui.run_manager.run_desk import RunDesk
 from phexplore.gui.run_manager.run_rows import RunRow
+from phexplore.gui.run_manager.topdown_place_pictures import path_rows, place_rows
 from phexplore.gui.run_manager.topdown_result_pictures import (
     BY_WORDS,
     bias_rows,
@@ -30,7 +31,6 @@ from phexplore.gui.run_manager.topdown_result_pictures import (
     error_tile,
     histogram,
     map_picture,
-    place_rows,
     reliable_tile,
     topdown_trials_tile,
     worst_rows,
@@ -42,6 +42,7 @@ from phexplore.gui.run_manager.topdown_results import (
     ErrorsContent,
     MapContent,
     MapValue,
+    PathContent,
     PlaceContent,
     TopDownAnswer,
     TopDownChoice,
@@ -75,6 +76,7 @@ _SHOWN = {
     TopDownTab.CRITERION: ("level",),
     TopDownTab.WORST: ("level", "query", "by"),
     TopDownTab.PLACE: ("level", "query", "unit"),
+    TopDownTab.PATH: ("level", "query", "unit"),
     TopDownTab.MAP: ("level", "value", "shapes"),
 }
 """Which choosers each picture has."""
@@ -210,6 +212,7 @@ class TopDownResultsPage(QWidget):
                 TopDownTab.CRITERION: lambda place: TopDownRowChart("Redistricting criterion", _TEACHING, place),
                 TopDownTab.WORST: lambda place: TopDownRowChart("Units farthest off", _TEACHING, place),
                 TopDownTab.PLACE: lambda place: TopDownRowChart("One place", _TEACHING, place),
+                TopDownTab.PATH: lambda place: TopDownRowChart("Measurements of one place", _TEACHING, place),
                 TopDownTab.MAP: lambda place: TopDownMapChart("Map of errors", _TEACHING, place),
             },
             self._filled,
@@ -434,6 +437,10 @@ class TopDownResultsPage(QWidget):
                 if not self.unit.hasFocus():
                     self.unit.setText(content.code)
                 chart.show_content(place_rows(content, unit))
+            case PathContent():
+                if not self.unit.hasFocus():
+                    self.unit.setText(content.code)
+                chart.show_content(path_rows(content, unit))
             case MapContent():
                 chart.show_empty(content.reason)
 
