@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from phexplore.gui.run_manager.topdown_open_run import TopDownRun
 from phexplore.gui.run_manager.topdown_results import (
     EVERY_QUERY,
     MeasuredLine,
@@ -21,17 +20,10 @@ from phexplore.runs.topdown_units import MeasuredUnit, MeasuredUnits
 from phexplore.simulate.topdown.histograms import Histograms
 from phexplore.workload.queries import MarginalQuery, parse_query
 
-if TYPE_CHECKING:
-    from phexplore.gui.run_manager.topdown_result_reader import TopDownRun
-
 MOST_NEIGHBOURS = 400
 SHOWN_TRIALS = 5
 """Trials whose noisy answers are read: their files are large."""
 MOST_LINES = 4_000
-NOT_KEPT = (
-    "The noisy answers of this run were not kept. Tick “Keep the noisy answers” in the form of a new run, and every measurement on "
-    "the way from the root to a place is shown here beside the true and the published count."
-)
 
 Integers = NDArray[np.int64]
 
@@ -41,18 +33,6 @@ def labels_of(query: MarginalQuery) -> tuple[str, ...]:
     if not query.factors:
         return ("all",)
     return tuple(", ".join(query.answer_labels(answer)) for answer in range(query.answers))
-
-
-def measured_units(run: TopDownRun) -> MeasuredUnits | str:
-    """Return the units whose noisy answers a run kept or post-processes, or why there are none."""
-    options = run.spec.topdown
-    if options is None or not (options.keep_measurements or options.measurements):
-        return NOT_KEPT
-    directory = Path(options.measurements) if options.measurements else run.directory
-    try:
-        return MeasuredUnits(directory)
-    except RunUnreadableError as error:
-        return f"{error.sentence} {error.remedy}"
 
 
 def one_place(run: TopDownRun, choice: TopDownChoice) -> PlaceContent:

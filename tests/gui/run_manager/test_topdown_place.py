@@ -11,8 +11,8 @@ import pytest
 from phexplore.catalog.presets import preset
 from phexplore.data.blocks.generator import synthesize_blocks, write_block_file
 from phexplore.gui.charts.topdown_rows import row_range
+from phexplore.gui.run_manager.topdown_open_run import NOT_KEPT
 from phexplore.gui.run_manager.topdown_place_pictures import path_rows, place_rows
-from phexplore.gui.run_manager.topdown_place_reader import NOT_KEPT
 from phexplore.gui.run_manager.topdown_result_reader import TopDownResultReader
 from phexplore.gui.run_manager.topdown_results import EVERY_QUERY, TopDownChoice, TopDownRequest, TopDownTab
 from phexplore.runs.spec import RunSpec, describe_blocks
