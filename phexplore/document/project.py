@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from phexplore.document.history import History, Step
 from phexplore.errors import PhexploreError
-from phexplore.files.journal import Journal, journal_path, recover, refuse_if_in_use
+from phexplore.files.journal import SUFFIX, Journal, journal_path, left_over, recover
 from phexplore.files.project_file import LoggedStep, ProjectContent, read_project, single, write_project
-from phexplore.files.whole import read_text, write_whole
+from phexplore.files.project_salvage import salvage_project
+from phexplore.files.whole import WriteError, read_text, remove_parts, write_whole
 from phexplore.model.approval import Decision, DecisionError, decided
-from phexplore.model.issues import Issue
+from phexplore.model.issues import Issue, Severity
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook, replace_active
 
 PREVIOUS_SUFFIX = ".previous"
 """The content before the last save stays beside the file under this suffix."""
 
+KEPT_SUFFIX = ".kept"
+"""A journal whose edits belong to another state of the file is kept under its name and this suffix."""
+
 Listener = Callable[[Workbook, Workbook], None]
+Refuge = Callable[[Path], Path]
+"""Returns where edits of a project are kept while they cannot be kept beside its file."""
 
 
 class FileChangedError(PhexploreError):
@@ -33,66 +41,127 @@ def _now() -> str:
 class Project:
     """A workbook with unlimited undo that survives a crash.
 
+    Every edit is in the journal beside the file before it is acknowledged. Where that cannot be written (read-only folder,
+    full disk, a network drive that is gone) the journal moves to a refuge, with every edit that is not in the file.
+
     Attributes:
         path: the project file, None until the first save.
         issues: what was wrong with the file when it was opened.
         recovered: how many edits were brought back from the journal of a program that did not end properly.
         decisions: who recommended and approved what, oldest first; undo does not touch them, saving keeps them.
+        trouble: why edits are not kept beside the file and what to do, None while they are.
     """
 
-    def __init__(
-        self, content: ProjectContent, path: Path | None, scratch: Path | None, *, base: bytes, recovered: int
-    ) -> None:
-        """Use `Project.new`, `Project.open` or `Project.rescue`."""
+    def __init__(self, content: ProjectContent, path: Path | None, *, base: bytes, on_disk: ProjectContent) -> None:
+        """Use `Project.new`, `Project.open`, `Project.rescue` or `Project.salvage`."""
         self.path = path
         self.issues: tuple[Issue, ...] = content.issues
-        self.recovered = recovered
+        self.recovered = 0
         self.decisions: tuple[Decision, ...] = content.decisions
-        self._scratch = scratch
-        self._base = base
+        self.trouble: PhexploreError | None = None
+        self._scratch: Path | None = None
+        self._refuge: Refuge | None = None
+        self._base, self._base_content = base, on_disk
         self._history = History([Step(s.label, s.workbook, s.at) for s in content.steps], content.cursor)
         self._journal: Journal | None = None
-        if (home := path or scratch) is not None:
-            self._journal = _journal_of(home, base, content if recovered else None)
-        if recovered:
-            self._history.forget_saved()
+        self._held: Journal | None = None
+        self._is_kept = False
 
     @classmethod
-    def new(cls, workbook: Workbook, label: str = "New project", *, scratch: Path | None = None) -> Project:
+    def new(
+        cls,
+        workbook: Workbook,
+        label: str = "New project",
+        *,
+        scratch: Path | None = None,
+        refuge: Refuge | None = None,
+    ) -> Project:
         """Return an unsaved project.
 
         Args:
             workbook: its content.
             label: name of the first step.
             scratch: a file for the journal of a project that has no file yet, so that a crash loses nothing.
+            refuge: where edits are kept when they cannot be kept beside the file, once there is one.
         """
-        content = single(workbook, label, _now())
-        base = write_project(content)
-        if scratch is not None:
-            write_whole(scratch, base)
-        return cls(content, None, scratch, base=base, recovered=0)
+        return cls._unsaved(single(workbook, label, _now()), scratch, refuge)
 
     @classmethod
-    def open(cls, path: Path) -> Project:
+    def salvage(cls, path: Path, *, scratch: Path | None = None, refuge: Refuge | None = None) -> Project:
+        """Return an unsaved project with what can be read of a damaged file; `issues` name the rest.
+
+        Raises:
+            InputProblemsError: nothing of it can be read.
+        """
+        return cls._unsaved(salvage_project(path), scratch, refuge)
+
+    @classmethod
+    def open(cls, path: Path, *, refuge: Refuge | None = None) -> Project:
         """Open a project file and bring back edits that were never saved.
+
+        Args:
+            path: of the file.
+            refuge: where edits are kept when they cannot be kept beside the file, and looked for.
 
         Raises:
             InputProblemsError: the file cannot be understood.
             JournalInUseError: another window has it open.
             PhexploreError: the file cannot be read.
         """
-        content, base, recovered = _read(path)
-        return cls(content, path, None, base=base, recovered=recovered)
+        return cls._opened(path, path, refuge)
 
     @classmethod
-    def rescue(cls, scratch: Path) -> Project:
+    def rescue(cls, scratch: Path, *, refuge: Refuge | None = None) -> Project:
         """Open what a program that did not end properly left of an unsaved project.
 
         Raises:
             PhexploreError: it cannot be read, or another window is using it.
         """
-        content, base, recovered = _read(scratch)
-        return cls(content, None, scratch, base=base, recovered=recovered)
+        return cls._opened(scratch, None, refuge)
+
+    @classmethod
+    def _unsaved(cls, content: ProjectContent, scratch: Path | None, refuge: Refuge | None) -> Project:
+        base = write_project(content)
+        project = cls(content, None, base=base, on_disk=content)
+        project._refuge, project._scratch = refuge, scratch
+        if scratch is not None:
+            project._is_kept = True
+            try:
+                write_whole(scratch, base)
+                project._journal = Journal(journal_path(scratch))
+                project._journal.restart(base)
+            except WriteError as error:
+                project._flee(error)
+        return project
+
+    @classmethod
+    def _opened(cls, home: Path, path: Path | None, refuge: Refuge | None) -> Project:
+        journal, reason = _taken(journal_path(home))
+        fled: Journal | None = None
+        try:
+            text = read_text(home)
+            base = home.read_bytes()
+            on_disk = read_project(text, name=home.name)
+            content, recovered = recover(journal_path(home), base, on_disk)
+            if path is not None and refuge is not None and (shelter := refuge(path)).exists():
+                fled = Journal(journal_path(shelter))
+                elsewhere, count = recover(journal_path(shelter), base, on_disk)
+                content, recovered = (elsewhere, count) if count else (content, recovered)
+        except BaseException:
+            for held in (journal, fled):
+                if held is not None:
+                    held.close(remove=False)
+            raise
+        remarks = [] if journal is None else _set_aside(journal, home, base)
+        content = replace(content, issues=(*content.issues, *remarks, *_clock_remarks(content.steps)))
+        project = cls(content, path, base=base, on_disk=on_disk)
+        project._refuge, project._is_kept, project.recovered = refuge, True, recovered
+        if path is None:
+            project._scratch = home
+        if recovered:
+            project._history.forget_saved()
+        project._begin(journal, reason, fled)
+        return project
 
     @property
     def workbook(self) -> Workbook:
@@ -171,8 +240,8 @@ class Project:
 
     def go_to(self, cursor: int) -> None:
         """Make the version with this index current; an index outside the history does nothing."""
-        if self._history.go_to(cursor) and self._journal is not None:
-            self._journal.moved(self.cursor)
+        if self._history.go_to(cursor):
+            self._keep(lambda journal: journal.moved(self.cursor))
 
     def listen(self, listener: Listener) -> None:
         """Call `listener(before, after)` after every change."""
@@ -188,25 +257,33 @@ class Project:
 
         Raises:
             FileChangedError: another program changed the file meanwhile, unless `overwrite_foreign`.
+            JournalInUseError: the other file is open in another window.
             WriteError: it could not be written; the old file is untouched.
             ValueError: no path is known yet.
         """
         target = path or self.path
         if target is None:
             raise ValueError("the project has no file yet; give a path")
+        if not target.parent.is_dir():
+            raise WriteError(
+                f"{target} could not be written: the folder is not there.",
+                "Nothing was lost. Connect the drive again, or save under another name.",
+            )
         if target == self.path and not overwrite_foreign and self._changed_by_another(target):
             raise FileChangedError(
                 f"{target.name} was changed by another program since it was opened.",
                 "Save under another name, or overwrite the other program's version.",
             )
-        if target != self.path:
-            refuse_if_in_use(journal_path(target))
-        content = write_project(self.content())
-        write_whole(target, content, keep_previous=PREVIOUS_SUFFIX)
-        self._drop_journal()
-        self.path, self._scratch, self._base = target, None, content
-        self._history.mark_saved()
-        self._journal = _journal_of(target, content, None)
+        content = self.content()
+        encoded = write_project(content)
+        beside = self._journal_beside(target)
+        try:
+            write_whole(target, encoded, keep_previous=PREVIOUS_SUFFIX)
+        except WriteError:
+            if beside is not None and beside not in {self._journal, self._held}:
+                beside.close(remove=False)
+            raise
+        self._settle(target, encoded, content, beside)
 
     def decide(self, decision: Decision) -> None:
         """Record a decision and save it at once: it counts when it is on disk.
@@ -226,45 +303,217 @@ class Project:
             raise
 
     def flush(self) -> None:
-        """Force the journal to disk; the window calls it within a second of an edit."""
-        if self._journal is not None:
-            self._journal.flush()
+        """Force the journal to disk; the window calls it within a second of an edit. A refusal is in `trouble`."""
+        self._keep(lambda journal: journal.flush())
 
     def close(self) -> None:
         """End the session on purpose: the journal goes, unsaved edits with it."""
-        self._drop_journal()
+        self._drop(self._journal, self._held)
+        self._journal = self._held = None
+        self._drop_scratch()
+        self._is_kept = False
 
-    def _drop_journal(self) -> None:
-        if self._journal is not None:
-            self._journal.close(remove=True)
-            self._journal = None
-        if self._scratch is not None:
-            self._scratch.unlink(missing_ok=True)
+    def resume(self) -> None:
+        """Go on with a project that was closed because another one was to take its place, and did not."""
+        self._is_kept = self.path is not None
+        self._keep(lambda journal: journal.flush())
 
     def _record(self, step: LoggedStep, *, merged: bool) -> None:
-        if self._journal is None:
-            return
         before = self._history.steps[self.cursor - 1]
-        self._journal.step(LoggedStep(before.label, before.at, before.value), step, cursor=self.cursor, merged=merged)
+        logged = LoggedStep(before.label, before.at, before.value)
+        self._keep(lambda journal: journal.step(logged, step, cursor=self.cursor, merged=merged))
+
+    def _keep(self, write: Callable[[Journal], None]) -> None:
+        """Write to the journal; where that is refused, go on in the refuge with everything that is not in the file."""
+        if not self._is_kept:
+            return
+        try:
+            if self._journal is None:
+                self._come_back()
+            else:
+                write(self._journal)
+        except PhexploreError as error:
+            self._flee(error)
+
+    def _come_back(self) -> None:
+        """Begin the journal anew after edits were kept in no file, with all of them."""
+        home = self.path or self._scratch
+        if home is None:
+            return
+        journal = self._held or Journal(journal_path(home))
+        try:
+            self._restart(journal)
+        except WriteError:
+            if journal is not self._held:
+                journal.close(remove=False)
+            raise
+        self._journal, self._held, self.trouble = journal, None, None
+
+    def _flee(self, reason: PhexploreError) -> None:
+        """Keep the edits in the refuge, with all that are not in the file; `trouble` says what became of them."""
+        before, self._journal = self._journal, None
+        home = self.path or self._scratch
+        shelter = None
+        if self._refuge is not None and home is not None:
+            with suppress(OSError):
+                shelter = self._refuge(home)
+        if shelter is None or not self._shelters(shelter):
+            self._held = before or self._held  # what it holds is better than nothing
+            self.trouble = PhexploreError(
+                f"{reason.sentence} New edits are in this window only: a crash would lose them.",
+                "Free space, or save the project under another name now.",
+            )
+            return
+        if before is not None and self.path is not None and before.path == journal_path(self.path):
+            before.retire()
+            self._held = before
+        else:
+            self._drop(before)
+        if shelter != self._scratch:
+            self._drop_scratch()
+        self._scratch = shelter
+        self.trouble = PhexploreError(
+            f"{reason.sentence} Edits are kept in the program's own folder and come back after a crash.",
+            "Save the project under another name, or free its folder and save it.",
+        )
+
+    def _shelters(self, shelter: Path) -> bool:
+        """Start the journal in the refuge; return whether that was possible."""
+        journal: Journal | None = None
+        try:
+            write_whole(shelter, self._base)
+            journal = Journal(journal_path(shelter))
+            self._restart(journal)
+        except PhexploreError:
+            if journal is not None:
+                journal.close(remove=False)
+            return False
+        self._journal = journal
+        return True
+
+    def _begin(self, journal: Journal | None, reason: PhexploreError | None, fled: Journal | None) -> None:
+        """Start the journal of a file just opened; what was recovered goes back into it."""
+        if journal is not None:
+            try:
+                self._restart(journal)
+            except WriteError as error:
+                reason, self._held = error, journal
+            else:
+                self._journal = journal
+        if fled is not None:
+            fled.close(remove=self._journal is not None)
+            if self._journal is not None:
+                with suppress(OSError):
+                    fled.path.with_name(fled.path.name.removesuffix(SUFFIX)).unlink(missing_ok=True)
+        if self._journal is None and reason is not None:
+            self._flee(reason)
+
+    def _restart(self, journal: Journal) -> None:
+        """Begin a journal with every step that is not in the file."""
+        now, then = self.content(), self._base_content
+        if now.steps == then.steps and now.cursor == then.cursor:
+            journal.restart(self._base)
+            return
+        same = 0
+        while same < min(len(now.steps), len(then.steps)) and now.steps[same] == then.steps[same]:
+            same += 1
+        journal.restart(self._base, now.steps, first=same, cursor=now.cursor)
+
+    def _journal_beside(self, target: Path) -> Journal | None:
+        """Return the journal of a file that is about to be written, held by this process; None if it cannot be had."""
+        for held in (self._journal, self._held):
+            if held is not None and held.path == journal_path(target):
+                return held
+        return _taken(journal_path(target))[0]
+
+    def _settle(self, target: Path, encoded: bytes, content: ProjectContent, beside: Journal | None) -> None:
+        """Take note of a file that was written: from now on the journal begins with it."""
+        self._drop(*(held for held in (self._journal, self._held) if held is not beside))
+        self._drop_scratch()
+        self.path, self._base, self._base_content = target, encoded, content
+        self._history.mark_saved()
+        self._is_kept, self.trouble, self._journal, self._held = True, None, beside, None
+        try:
+            if beside is None:
+                self._come_back()
+            else:
+                beside.restart(encoded)
+        except PhexploreError as error:  # the file is there; only what follows could not be kept beside it
+            self._flee(error)
+
+    @staticmethod
+    def _drop(*journals: Journal | None) -> None:
+        for journal in journals:
+            if journal is not None:
+                journal.close(remove=True)
+
+    def _drop_scratch(self) -> None:
+        if self._scratch is not None:
+            with suppress(OSError):
+                self._scratch.unlink(missing_ok=True)
+            self._scratch = None
 
     def _changed_by_another(self, path: Path) -> bool:
-        return path.exists() and path.read_bytes() != self._base
+        try:
+            return path.exists() and path.read_bytes() != self._base
+        except OSError as error:
+            raise WriteError(
+                f"{path} cannot be compared with what was opened: {error.strerror or error}.",
+                "Nothing was lost. Save under another name.",
+            ) from error
 
 
-def _read(path: Path) -> tuple[ProjectContent, bytes, int]:
-    refuse_if_in_use(journal_path(path))
-    text = read_text(path)
-    base = path.read_bytes()
-    content, recovered = recover(journal_path(path), base, read_project(text, name=path.name))
-    return content, base, recovered
+def _taken(path: Path) -> tuple[Journal | None, PhexploreError | None]:
+    """Return the journal of a project, or why it cannot be had although nobody else has it."""
+    try:
+        return Journal(path), None
+    except WriteError as error:
+        return None, error
 
 
-def _journal_of(path: Path, base: bytes, recovered: ProjectContent | None) -> Journal:
-    """Start the journal of a file; recovered steps go back into it, so that a second crash loses nothing either."""
-    if recovered is None:
-        return Journal(journal_path(path), base)
-    on_disk, steps = read_project(base.decode("utf-8-sig"), name=path.name).steps, recovered.steps
-    same = 0
-    while same < min(len(steps), len(on_disk)) and steps[same] == on_disk[same]:
-        same += 1
-    return Journal(journal_path(path), base, steps, first=same, cursor=recovered.cursor)
+def _set_aside(journal: Journal, home: Path, base: bytes) -> list[Issue]:
+    """Keep a journal whose edits belong to another state of the file; remove what killed programs left half-written.
+
+    A journal of the state before the last save says nothing new: the program ended between writing the file and
+    beginning the journal anew.
+    """
+    remove_parts(home)
+    remove_parts(journal.path)
+    previous = home.with_name(home.name + PREVIOUS_SUFFIX)
+    with suppress(OSError):
+        bases = (base, previous.read_bytes()) if previous.is_file() else (base,)
+        if count := left_over(journal.path, *bases):
+            kept = journal.path.with_name(journal.path.name + KEPT_SUFFIX)
+            write_whole(kept, journal.path.read_bytes())
+            return [
+                Issue(
+                    (home.name,),
+                    f"{count} unsaved edits belong to another state of the file, which was replaced since; they were not made.",
+                    f"They are kept in {kept.name}.",
+                    Severity.WARNING,
+                )
+            ]
+    return []
+
+
+def _clock_remarks(steps: Sequence[LoggedStep]) -> list[Issue]:
+    """Say so when the clock is behind the log: the order of edits does not depend on it, the times people read do."""
+    latest, now = max((step.at for step in steps), key=_moment, default=""), _now()
+    if _moment(latest) <= _moment(now):
+        return []
+    return [
+        Issue(
+            ("log",),
+            f"The last edit was made at {latest}, but the clock of this computer says {now}.",
+            "Check the clock: times of new edits will be wrong. Their order is kept whatever it says.",
+            Severity.WARNING,
+        )
+    ]
+
+
+def _moment(at: str) -> datetime:
+    """Return a recorded time; one that cannot be read counts as long ago."""
+    with suppress(ValueError):
+        moment = datetime.fromisoformat(at)
+        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return datetime.min.replace(tzinfo=UTC)

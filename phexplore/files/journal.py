@@ -7,19 +7,24 @@ journal belongs to by its hash, so that a journal is never replayed onto another
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
+import sys
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
 from phexplore.errors import PhexploreError
 from phexplore.files.project_file import LoggedStep, ProjectContent, decode_step, encode_step, with_cursor
-from phexplore.files.whole import WriteError, write_whole
+from phexplore.files.whole import PART_SUFFIX, WriteError, flush_directory
 
 SUFFIX = ".journal"
+_BINARY = getattr(os, "O_BINARY", 0)
 
 
 def journal_path(project: Path) -> Path:
@@ -32,76 +37,160 @@ class JournalInUseError(PhexploreError):
 
 
 class Journal:
-    """An open journal. Not thread-safe: the document writes it from one thread."""
+    """An open journal, held by this process alone. Not thread-safe: the document writes it from one thread."""
 
-    def __init__(
-        self, path: Path, base: bytes, steps: Sequence[LoggedStep] = (), *, first: int = 0, cursor: int = 0
-    ) -> None:
-        """Start a journal for a project file with this content; it replaces an older one in one instant.
+    def __init__(self, path: Path) -> None:
+        """Take the journal of a project; what an earlier session left in it stays until `restart`.
+
+        Raises:
+            JournalInUseError: another process holds it.
+            WriteError: the folder is not there or cannot be written.
+        """
+        self.path = path
+        self._flushed = True
+        self._file = _take(path)
+
+    def restart(self, base: bytes, steps: Sequence[LoggedStep] = (), *, first: int = 0, cursor: int = 0) -> None:
+        """Begin anew for a project file with this content; it replaces the older journal in one instant.
 
         Args:
-            path: of the journal.
             base: bytes of the project file it belongs to.
-            steps: all versions, if some of them are not in the file yet (they were recovered).
+            steps: all versions, if some of them are not in the file yet.
             first: index of the first version that is not in the file.
             cursor: index of the current version, used with `steps`.
 
         Raises:
-            JournalInUseError: another process holds the journal.
-            WriteError: the folder cannot be written.
+            WriteError: the folder cannot be written; the older journal stays.
         """
-        self.path = path
-        self._flushed = True
         lines = [_line({"base": hashlib.sha256(base).hexdigest()})]
         for index in range(max(first, 1), len(steps)):
             step = encode_step(steps[index - 1].workbook, steps[index])
             lines.append(_line({"cursor": index, "merged": False, "step": step}))
         if steps:
             lines.append(_line({"cursor": cursor}))
-        refuse_if_in_use(path)
-        write_whole(path, b"".join(lines))
-        self._file = path.open("ab", buffering=0)
-        _lock(self._file.fileno())
+        before, self._file = self._file, _replacement(self.path, b"".join(lines), self._file)
+        before.close()
+        self._flushed = True
 
     def step(self, before: LoggedStep, step: LoggedStep, *, cursor: int, merged: bool) -> None:
         """Record a committed step; `merged` says that it replaces the step before it.
 
         Raises:
-            WriteError: no space; the line is not half-written.
+            WriteError: no space, or the journal is gone; the line is not half-written.
         """
         self._write({"cursor": cursor, "merged": merged, "step": encode_step(before.workbook, step)})
 
     def moved(self, cursor: int) -> None:
-        """Record that the cursor moved (undo, redo, jump)."""
+        """Record that the cursor moved (undo, redo, jump).
+
+        Raises:
+            WriteError: as for a step.
+        """
         self._write({"cursor": cursor})
 
     def flush(self) -> None:
-        """Force what was written to disk; called within a second of an edit."""
-        if not self._flushed:
+        """Force what was written to disk; called within a second of an edit.
+
+        Raises:
+            WriteError: the disk refuses, or the file is no longer where it was: its folder is gone or unmounted.
+        """
+        if self._flushed:
+            return
+        try:
             os.fsync(self._file.fileno())
-            self._flushed = True
+            if not _is_at(self.path, self._file):
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        except OSError as error:
+            raise _not_written(self.path, error) from error
+        self._flushed = True
+
+    def retire(self) -> None:
+        """Empty the journal because its entries are kept elsewhere; the project stays held by this process."""
+        with contextlib.suppress(OSError):
+            self._file.truncate(0)
 
     def close(self, *, remove: bool) -> None:
-        """Close; remove the file when the project was saved or given up on purpose."""
-        if remove:
-            self.path.unlink(missing_ok=True)
+        """Close; remove the file when the project was saved or given up on purpose, or when there is nothing in it."""
+        with contextlib.suppress(OSError):  # its folder may be gone or read-only by now
+            if (remove or not self._file.seek(0, os.SEEK_END)) and _is_at(self.path, self._file):
+                self.path.unlink(missing_ok=True)
         self._file.close()
 
     def _write(self, entry: Mapping[str, Any]) -> None:
-        line, length = _line(entry), self._file.seek(0, os.SEEK_END)
-        reason = "the disk is full"
+        line = _line(entry)
         try:
+            length = self._file.seek(0, os.SEEK_END)
             written = self._file.write(line)
         except OSError as error:
-            written, reason = 0, error.strerror or str(error)
+            raise _not_written(self.path, error) from error
         if written != len(line):
             with contextlib.suppress(OSError):
                 self._file.truncate(length)
-            raise WriteError(
-                f"The journal {self.path} cannot be written: {reason}.",
-                "Free space, then save the project: the window still holds every edit.",
-            )
+            raise _not_written(self.path, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
         self._flushed = False
+
+
+def _not_written(path: Path, error: OSError) -> WriteError:
+    return WriteError(
+        f"The journal {path} cannot be written: {error.strerror or error}.",
+        "Free space, then save the project: the window still holds every edit.",
+    )
+
+
+def _take(path: Path) -> FileIO:
+    """Open a journal, made if it is not there, with the lock that says this process has the project."""
+    while True:
+        try:
+            file = _open(path)
+        except OSError as error:
+            refuse_if_in_use(path)  # somebody who may write here can still have it open
+            raise _not_written(path, error) from error
+        try:
+            _lock(file.fileno())
+        except JournalInUseError:
+            file.close()
+            raise
+        if _is_at(path, file):
+            return file
+        file.close()  # whoever held it replaced or removed it between the two calls
+
+
+def _open(path: Path) -> FileIO:
+    return FileIO(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | _BINARY, 0o644), "ab+")
+
+
+def _replacement(path: Path, content: bytes, held: FileIO) -> FileIO:
+    """Put `content` in the place of a journal and return it open and locked, so that the project is never without a lock."""
+    aside: Path | None = None
+    file: FileIO | None = None
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=PART_SUFFIX, dir=path.parent)
+        aside, file = Path(name), FileIO(handle, "ab+")
+        if file.write(content) != len(content):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # noqa: TRY301 - one way out for every refusal
+        os.fsync(handle)
+        aside.chmod(0o644)
+        _lock(handle)
+        if sys.platform == "win32":
+            held.close()  # an open file cannot be replaced there
+        aside.replace(path)
+    except OSError as error:
+        if file is not None:
+            file.close()
+        if aside is not None:
+            with contextlib.suppress(OSError):
+                aside.unlink(missing_ok=True)
+        raise _not_written(path, error) from error
+    flush_directory(path.parent)
+    return file
+
+
+def _is_at(path: Path, file: FileIO) -> bool:
+    """Return whether the open file still is the one of this name."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(file.fileno()))
+    except OSError:
+        return False
 
 
 def _line(entry: Mapping[str, Any]) -> bytes:
@@ -115,10 +204,11 @@ def refuse_if_in_use(path: Path) -> None:
     Raises:
         JournalInUseError: it does; the project is open in another window.
     """
-    if not path.exists():
-        return
-    with path.open("rb") as file:
-        _lock(file.fileno())
+    try:
+        with path.open("rb") as file:
+            _lock(file.fileno())
+    except OSError:
+        return  # there is none, or it cannot be looked at: then a changed file is seen when the project is saved
 
 
 def _lock(handle: int) -> None:
@@ -163,6 +253,15 @@ def recover(path: Path, base: bytes, content: ProjectContent) -> tuple[ProjectCo
     return content, count
 
 
+def left_over(path: Path, *bases: bytes) -> int:
+    """Return how many entries a journal holds that belongs to none of these contents of its project file."""
+    entries = _whole_lines(path)
+    head = next(entries, None)
+    if head is None or head.get("base") in {hashlib.sha256(base).hexdigest() for base in bases}:
+        return 0
+    return sum(1 for _ in entries)
+
+
 def _replayed(content: ProjectContent, entry: Mapping[str, Any]) -> ProjectContent:
     cursor = entry["cursor"]
     if "step" not in entry:
@@ -185,4 +284,10 @@ def _whole_lines(path: Path) -> Iterator[Mapping[str, Any]]:
         text, _, check = line.rpartition(b"\t")
         if hashlib.sha256(text).hexdigest()[:8].encode() != check:
             return
-        yield json.loads(text)
+        try:
+            entry = json.loads(text)
+        except (ValueError, RecursionError):
+            return
+        if not isinstance(entry, dict):
+            return
+        yield entry

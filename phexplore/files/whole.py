@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
+import stat
 import tempfile
 from pathlib import Path
 
 from phexplore.errors import PhexploreError
 from phexplore.model.issues import InputProblemsError, Issue
+
+PART_SUFFIX = ".part"
+"""What the name of an unfinished file ends with; before it stand a dot, the name of the file and something random."""
+
+
+LARGEST_FILE = 64 * 2**20
+"""Bytes of the largest parameter or project file that is read: about 60,000 steps of the edit log."""
 
 
 class WriteError(PhexploreError):
@@ -29,7 +38,7 @@ def write_whole(path: Path, content: bytes, *, keep_previous: str = "") -> None:
     aside = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, aside = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+        handle, aside = tempfile.mkstemp(prefix=f".{path.name}.", suffix=PART_SUFFIX, dir=path.parent)
         with os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()
@@ -38,14 +47,22 @@ def write_whole(path: Path, content: bytes, *, keep_previous: str = "") -> None:
         if keep_previous and path.exists():
             _keep(path, path.with_name(path.name + keep_previous))
         Path(aside).replace(path)
-        _flush_directory(path.parent)
+        flush_directory(path.parent)
     except OSError as error:
         if aside is not None:
-            Path(aside).unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # the folder may be gone or read-only; the reason is on its way
+                Path(aside).unlink(missing_ok=True)
         raise WriteError(
             f"{path} could not be written: {error.strerror or error}.",
             "Nothing was lost: the previous file is untouched. Free space or choose another folder.",
         ) from error
+
+
+def remove_parts(path: Path) -> None:
+    """Remove what programs that were killed while they wrote this file left unfinished. Nobody may be writing it now."""
+    with contextlib.suppress(OSError):
+        for part in path.parent.glob(f".{glob.escape(path.name)}*{PART_SUFFIX}"):
+            part.unlink(missing_ok=True)
 
 
 def _keep(path: Path, previous: Path) -> None:
@@ -57,7 +74,8 @@ def _keep(path: Path, previous: Path) -> None:
         previous.write_bytes(path.read_bytes())
 
 
-def _flush_directory(directory: Path) -> None:
+def flush_directory(directory: Path) -> None:
+    """Force the names in a directory to disk, where the file system can."""
     with contextlib.suppress(OSError):  # some network file systems cannot; the rename itself is atomic there
         handle = os.open(directory, os.O_RDONLY)
         try:
@@ -66,7 +84,7 @@ def _flush_directory(directory: Path) -> None:
             os.close(handle)
 
 
-def read_text(path: Path, *, limit: int = 256 * 2**20, keep_mark: bool = False) -> str:
+def read_text(path: Path, *, limit: int = LARGEST_FILE, keep_mark: bool = False) -> str:
     """Return the text of a file.
 
     Args:
@@ -77,19 +95,33 @@ def read_text(path: Path, *, limit: int = 256 * 2**20, keep_mark: bool = False) 
     Raises:
         InputProblemsError: missing, unreadable, larger than `limit` bytes, or not UTF-8.
     """
+    content = read_bytes(path, limit=limit)
     try:
-        if path.is_dir():
-            raise _unreadable(path, "This is a directory, not a file.", "Name the file itself.")
-        if path.stat().st_size > limit:
-            raise _unreadable(path, f"The file is larger than {limit // 2**20} MB.", "This is not a parameter file.")
-        content = path.read_bytes()
         return content.decode("utf-8" if keep_mark else "utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         column = error.start - content.rfind(b"\n", 0, error.start)
         raise _unreadable(path, "This is not UTF-8 text.", "Save the file as UTF-8.", line, column) from error
-    except OSError as error:
-        raise _unreadable(path, f"The file cannot be read: {error.strerror or error}.", "Check the name.") from error
+
+
+def read_bytes(path: Path, *, limit: int = LARGEST_FILE) -> bytes:
+    """Return the content of a file.
+
+    Raises:
+        InputProblemsError: missing, unreadable, not a file, or larger than `limit` bytes.
+    """
+    try:
+        if path.is_dir():
+            raise _unreadable(path, "This is a directory, not a file.", "Name the file itself.")
+        if not stat.S_ISREG((found := path.stat()).st_mode):  # opening a pipe would wait for somebody who writes
+            raise _unreadable(path, "This is a device or a pipe, not a file.", "Name a file.")
+        content = path.read_bytes() if found.st_size <= limit else None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise _unreadable(path, f"The file cannot be read: {reason or error}.", "Check the name.") from error
+    if content is None:
+        raise _unreadable(path, f"The file is larger than {limit // 2**20} MB.", "This is not a parameter file.")
+    return content
 
 
 def _unreadable(path: Path, sentence: str, remedy: str, line: int = 0, column: int = 0) -> InputProblemsError:

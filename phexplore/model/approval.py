@@ -8,6 +8,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from phexplore.errors import PhexploreError
 
@@ -112,8 +113,13 @@ def decided(decisions: Sequence[Decision], decision: Decision) -> tuple[Decision
     An approval supersedes the approval of other parameters in the same record, in the name of the person who approves.
 
     Raises:
-        DecisionError: the decision does not follow from the status of its parameters.
+        DecisionError: the decision does not follow from the status of its parameters, or the clock is behind the record.
     """
+    if decisions and _moment(decision.at) < (latest := max(_moment(earlier.at) for earlier in decisions)):
+        raise DecisionError(
+            f"The clock of this computer says {decision.at}, but the last decision was made at {latest.isoformat()}.",
+            "Set the clock, then decide: the record says when everybody decided.",
+        )
     present = status_of(decisions, decision.fingerprint)
     if decision.status not in FOLLOWING[present]:
         allowed = ", ".join(status.value for status in FOLLOWING[present])
@@ -135,3 +141,12 @@ def decided(decisions: Sequence[Decision], decision: Decision) -> tuple[Decision
             ),
         )
     return (*before, decision)
+
+
+def _moment(at: str) -> datetime:
+    """Return a recorded time; one that cannot be read counts as long ago."""
+    try:
+        moment = datetime.fromisoformat(at)
+    except ValueError:
+        return datetime.min.replace(tzinfo=UTC)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

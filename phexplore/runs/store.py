@@ -19,14 +19,15 @@ import hashlib
 import json
 import re
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from phexplore.errors import PhexploreError
 from phexplore.model.issues import Issue
-from phexplore.runs.events import Event, Failed, Finished, Outcome, decode
+from phexplore.runs.events import Event, Failed, Finished, Outcome, Started, decode
 from phexplore.runs.journal import EventJournal
 from phexplore.runs.lock import LOCK_FILE, RunBusyError, is_locked
 from phexplore.runs.spec import SPEC_VERSION, RunSpec, decode_spec, encode_spec
@@ -43,6 +44,7 @@ LOG_FILE = "log.txt"
 MANIFEST_FILE = "manifest.json"
 
 _TRIAL = re.compile(r"trial-(\d{5,})\.parquet")
+_STAMP = "%Y%m%dT%H%M%SZ"
 _OWN_FILES = (MANIFEST_FILE, SUMMARY_FILE, EVENTS_FILE, TRUTH_FILE, LOG_FILE, LOCK_FILE, SPEC_FILE)
 
 
@@ -104,8 +106,8 @@ def state_of(directory: Path) -> RunState:
     if is_locked(directory):
         return RunState.RUNNING
     events = load_events(directory)
-    if not events:
-        return RunState.QUEUED
+    if not any(isinstance(event, Started | Finished | Failed) for event in events):
+        return RunState.QUEUED  # what stands there before the first start is a remark about the data
     match events[-1]:
         case Finished(Outcome.CANCELLED):
             return RunState.CANCELLED
@@ -308,6 +310,9 @@ class RunStore:
     def create(self, spec: RunSpec, now: datetime) -> Path:
         """Return a new directory with the specification, ready for a worker.
 
+        Lists show the newest name first, so a run is never named before one that is there: a clock that was set back would
+        hide it below the older ones.
+
         Args:
             spec: what to do.
             now: with a time zone.
@@ -315,11 +320,24 @@ class RunStore:
         Raises:
             WriteError: the file system refuses.
         """
-        name = f"{now.astimezone(UTC):%Y%m%dT%H%M%SZ}-{spec.identity[:8]}"
+        moment = now.astimezone(UTC)
+        if (newest := self._newest()) is not None and newest > moment.replace(microsecond=0):
+            moment = newest + timedelta(seconds=1)
+        name = f"{moment:{_STAMP}}-{spec.identity[:8]}"
         directory, number = self.root / name, 2
         while directory.exists():
             directory, number = self.root / f"{name}-{number}", number + 1
         return prepare_directory(directory, spec)
+
+    def _newest(self) -> datetime | None:
+        """Return the latest time in the name of a run, None when there is none."""
+        if not self.root.is_dir():
+            return None
+        moments = []
+        for path in self.root.iterdir():
+            with suppress(ValueError):
+                moments.append(datetime.strptime(path.name.partition("-")[0], _STAMP).replace(tzinfo=UTC))
+        return max(moments, default=None)
 
     def entries(self) -> tuple[RunEntry, ...]:
         """Return all runs, the newest first. A run that cannot be read is listed with its problem."""

@@ -84,3 +84,11 @@ def test_that_at_most_one_set_of_parameters_is_approved(steps):
 def test_that_a_decision_of_nobody_or_about_nothing_is_refused(change):
     with pytest.raises(DecisionError):
         replace(decision(Status.APPROVED), **change)
+
+
+def test_that_a_decision_before_the_last_one_is_refused_because_the_clock_was_set_back():
+    history = decided((), decision(Status.RECOMMENDED))
+    late = replace(decision(Status.APPROVED), at="2026-06-30T12:00:00+00:00")
+    with pytest.raises(DecisionError, match="2026-06-30T12:00:00"):
+        decided(history, late)
+    assert len(decided(history, replace(late, at="2026-07-01T14:00:01+02:00"))) == 2

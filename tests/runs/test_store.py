@@ -230,6 +230,17 @@ class TestManyRuns:
         assert [entry.directory for entry in store.entries()] == [later, again, first]
         assert {entry.state for entry in store.entries()} == {RunState.QUEUED}
 
+    def test_that_a_clock_that_was_set_back_does_not_hide_a_new_run_below_older_ones(
+        self, tmp_path: Path, make_spec: Make
+    ) -> None:
+        store = RunStore(tmp_path / "runs")
+        (tmp_path / "runs").mkdir()
+        (tmp_path / "runs" / "notes").mkdir()
+        old = store.create(make_spec(), NOW)
+        first = store.create(make_spec(seed=8), NOW.replace(year=2001))
+        second = store.create(make_spec(seed=9), NOW.replace(year=2002))
+        assert [entry.directory for entry in store.entries()] == [second, first, old]
+
     def test_that_a_broken_run_is_listed_with_its_problem(self, tmp_path: Path, make_spec: Make) -> None:
         store = RunStore(tmp_path)
         directory = store.create(make_spec(), NOW)

@@ -49,6 +49,7 @@ class Session(QObject):
         selected: the `QueryKey` under inspection, None for nothing.
         refused: `Refusal` of an edit that has no field of its own to say it.
         saved: the `Project` after it was written, or when its clean state changed otherwise.
+        troubled: the `PhexploreError` that says why edits are not kept beside the file; once per reason.
     """
 
     updated = Signal(object)
@@ -56,12 +57,14 @@ class Session(QObject):
     selected = Signal(object)
     refused = Signal(object)
     saved = Signal(object)
+    troubled = Signal(object)
 
     def __init__(self, project: Project, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._project = project
         self._shown = shown(project.workbook)
         self._selection: QueryKey | None = None
+        self._told_trouble = ""
         self._frames = Coalesced(self)
         self._frames.due.connect(self.settled)
         self._journal = QTimer(self)
@@ -140,12 +143,21 @@ class Session(QObject):
         """Show another version of the history."""
         before = self._shown
         self._project.go_to(step)
+        self.tell_trouble()
         if self._shown is before:  # two steps of equal content: the cursor still moved
             self._announce(before)
 
     def mark_saved(self) -> None:
         """Say that the project was written."""
         self.saved.emit(self._project)
+        self.tell_trouble()
+
+    def tell_trouble(self) -> None:
+        """Announce why edits are not kept beside the file, if that is so and was not said yet."""
+        trouble = self._project.trouble
+        if trouble is not None and trouble.sentence != self._told_trouble:
+            self.troubled.emit(trouble)
+        self._told_trouble = "" if trouble is None else trouble.sentence
 
     def _attempt(self, change: Callable[[], object]) -> Refusal | None:
         try:
@@ -154,6 +166,7 @@ class Session(QObject):
             return Refusal("", error.sentence, error.remedy)
         except ValueError as error:
             return Refusal("", str(error))
+        self.tell_trouble()
         return None
 
     def _listen(self, project: Project) -> None:
@@ -174,3 +187,4 @@ class Session(QObject):
 
     def _flush_journal(self) -> None:
         self._project.flush()
+        self.tell_trouble()

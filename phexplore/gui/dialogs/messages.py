@@ -14,6 +14,8 @@ from phexplore.gui.widgets.labels import Text
 from phexplore.model.issues import Issue
 
 Answer = Callable[[], object]
+Offer = tuple[str, Answer]
+"""Text of a button and what it does."""
 
 
 class Message(QDialog):
@@ -73,20 +75,26 @@ class Message(QDialog):
         return field
 
 
-def show_failure(parent: QWidget | None, title: str, sentence: str, *, details: str = "") -> Message:
-    """Say that something failed, and what to do."""
+def show_failure(
+    parent: QWidget | None, title: str, sentence: str, *, details: str = "", offers: Sequence[Offer] = ()
+) -> Message:
+    """Say that something failed, and what to do; every offer is a button that does it."""
     message = Message(parent, title, sentence, details=details)
+    for text, run in offers:
+        message.add_button(text, run)
     message.add_button("Close", is_main=True)
     message.open()
     return message
 
 
-def show_problems(parent: QWidget | None, title: str, issues: Sequence[Issue]) -> Message:
+def show_problems(
+    parent: QWidget | None, title: str, issues: Sequence[Issue], *, offers: Sequence[Offer] = ()
+) -> Message:
     """Show every problem of a file with its place and remedy."""
     count = len(issues)
     sentence = f"{count} problem" + ("" if count == 1 else "s") + " found. Nothing was loaded or changed."
     details = "\n".join(f"{issue.place}: {issue.sentence} {issue.remedy}" for issue in issues)
-    return show_failure(parent, title, sentence, details=details)
+    return show_failure(parent, title, sentence, details=details, offers=offers)
 
 
 def ask_to_save(parent: QWidget | None, name: str, *, save: Answer, discard: Answer) -> Message:
@@ -99,10 +107,14 @@ def ask_to_save(parent: QWidget | None, name: str, *, save: Answer, discard: Ans
     return message
 
 
-def ask(parent: QWidget | None, title: str, sentence: str, *, action: str, run: Answer) -> Message:
-    """Ask before something that cannot be undone."""
+def ask(
+    parent: QWidget | None, title: str, sentence: str, *, action: str, run: Answer, instead: Offer | None = None
+) -> Message:
+    """Ask before something that cannot be undone; `instead` is a safer way."""
     message = Message(parent, title, sentence)
     message.add_button("Cancel")
+    if instead is not None:
+        message.add_button(*instead)
     message.add_button(action, run, is_main=True)
     message.open()
     return message

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QStandardPaths, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from phexplore.catalog.presets import Preset, preset
-from phexplore.document.project import FileChangedError, Project
+from phexplore.document.project import PREVIOUS_SUFFIX, FileChangedError, Project
 from phexplore.errors import PhexploreError
+from phexplore.files.project_salvage import salvage_project
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.shown import require_shown
 from phexplore.gui.dialogs.messages import ask, ask_to_save, show_failure, show_problems
@@ -33,8 +37,16 @@ Then = Callable[[], object]
 def scratch_folder() -> Path:
     """Return the folder of the journals of projects that were never saved, made if it is not there."""
     folder = Path(QStandardPaths.writableLocation(QStandardPaths.StandardLocation.AppDataLocation)) / "unsaved"
-    folder.mkdir(parents=True, exist_ok=True)
+    with suppress(
+        OSError
+    ):  # then what is written there says so, and the user is told that edits are in the window only
+        folder.mkdir(parents=True, exist_ok=True)
     return folder
+
+
+def refuge(home: Path) -> Path:
+    """Return where edits of a project file are kept while they cannot be kept beside it."""
+    return scratch_folder() / f"kept-{hashlib.sha256(str(home.absolute()).encode()).hexdigest()[:16]}{PROJECT_SUFFIX}"
 
 
 def report_folder() -> Path:
@@ -55,7 +67,10 @@ def project_of(chosen: Preset) -> Project:
     """Return an unsaved project with a copy of a preset, compared with it."""
     scenario = replace(chosen.scenario, name=f"Proposal from {chosen.id}")
     return Project.new(
-        Workbook((scenario,), scenario.name, chosen.id), f"New from {chosen.title}", scratch=scratch_file()
+        Workbook((scenario,), scenario.name, chosen.id),
+        f"New from {chosen.title}",
+        scratch=scratch_file(),
+        refuge=refuge,
     )
 
 
@@ -91,7 +106,7 @@ def first_project(path: Path | None) -> Opening:
     """
     if path is not None:
         if path.suffix == PROJECT_SUFFIX:
-            project = Project.open(path)
+            project = Project.open(path, refuge=refuge)
             require_shown(project.workbook)
             return Opening(project, opened_sentence(project), runs_home())
         project = project_of(preset(DEMONSTRATION))
@@ -120,7 +135,7 @@ def _age(path: Path) -> float:
 
 def _rescued(scratch: Path) -> Project | None:
     try:
-        project = Project.rescue(scratch)
+        project = Project.rescue(scratch, refuge=refuge)
     except PhexploreError:
         return None  # in use by another window, or not readable: it stays for the user to look at
     if project.recovered:
@@ -153,7 +168,7 @@ class ProjectFiles(QObject):
 
     def new(self, chosen: Preset) -> None:
         """Start a project from a preset."""
-        self.when_saved(lambda: self._install(project_of(chosen)))
+        self.when_saved(lambda: self._start(project_of(chosen)))
 
     def choose_to_open(self) -> None:
         """Let the user choose a file."""
@@ -214,10 +229,13 @@ class ProjectFiles(QObject):
                 f"{error.sentence} {error.remedy}",
                 action="Overwrite",
                 run=lambda: self.save_to(path, then, overwrite=True),
+                instead=("Save as…", lambda: self.choose_to_save(then)),
             )
             return
         except PhexploreError as error:
-            self._say_failure(f"{path.name} was not saved", error)
+            self._say_failure(
+                f"{path.name} was not saved", error, offers=[("Save as…", lambda: self.choose_to_save(then))]
+            )
             return
         self._settings.remember_file(path)
         self._session.mark_saved()
@@ -245,12 +263,49 @@ class ProjectFiles(QObject):
         return True
 
     def _open(self, path: Path) -> None:
-        if path == self._session.project.path:
-            self._session.project.close()
+        present = self._session.project
+        if path == present.path:
+            present.close()
         try:
-            project = Project.open(path)
+            project = Project.open(path, refuge=refuge)
         except PhexploreError as error:
-            self._say_failure(f"{path.name} cannot be opened", error)
+            if path == present.path:
+                present.resume()
+            self._say_failure(f"{path.name} cannot be opened", error, offers=self._ways_out(path, error))
+            return
+        try:
+            self._install(project)
+        except PhexploreError as error:
+            project.close()
+            if path == present.path:
+                present.resume()
+            self._say_failure(f"{path.name} cannot be shown", error)
+            return
+        self._settings.remember_file(path)
+        if note := opened_sentence(project):
+            self.noted.emit(note)
+        self._session.tell_trouble()
+        self.changed.emit()
+
+    def _ways_out(self, path: Path, error: PhexploreError) -> list[tuple[str, Then]]:
+        """Return what can be done about a project file that is damaged: nothing that changes the file."""
+        if not isinstance(error, InputProblemsError) or not path.is_file():
+            return []
+        previous = path.with_name(path.name + PREVIOUS_SUFFIX)
+        offers: list[tuple[str, Then]] = []
+        for text, source in (("Open what can be read", path), ("Open the version before", previous)):
+            with suppress(PhexploreError):
+                content = salvage_project(source)
+                if source is path or not content.issues:
+                    offers.append((text, partial(self._salvage, source)))
+        return offers
+
+    def _salvage(self, path: Path) -> None:
+        """Show what can be read of a damaged file as a new project."""
+        try:
+            project = Project.salvage(path, scratch=scratch_file(), refuge=refuge)
+        except PhexploreError as error:
+            self._say_failure(f"{path.name} cannot be read", error)
             return
         try:
             self._install(project)
@@ -258,21 +313,24 @@ class ProjectFiles(QObject):
             project.close()
             self._say_failure(f"{path.name} cannot be shown", error)
             return
-        self._settings.remember_file(path)
-        if note := opened_sentence(project):
-            self.noted.emit(note)
+        self.noted.emit(f"{path.name} was opened as a new project. {opened_sentence(project)}".strip())
+        self._session.tell_trouble()
         self.changed.emit()
+
+    def _start(self, project: Project) -> None:
+        self._install(project)
+        self._session.tell_trouble()
 
     def _install(self, project: Project) -> None:
         before = self._session.project
         self._session.install(project)
         before.close()
 
-    def _say_failure(self, title: str, error: PhexploreError) -> None:
+    def _say_failure(self, title: str, error: PhexploreError, offers: Sequence[tuple[str, Then]] = ()) -> None:
         if isinstance(error, InputProblemsError) and len(error.issues) > 1:
-            self.dialog = show_problems(self._window, title, error.issues)
+            self.dialog = show_problems(self._window, title, error.issues, offers=offers)
         else:
-            self.dialog = show_failure(self._window, title, f"{error.sentence} {error.remedy}".strip())
+            self.dialog = show_failure(self._window, title, f"{error.sentence} {error.remedy}".strip(), offers=offers)
 
     def _choose(self, title: str, names: str, take: Callable[[Path], object]) -> None:
         dialog = QFileDialog(self._window, title, self._folder(), names)

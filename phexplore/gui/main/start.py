@@ -38,6 +38,7 @@ def _run(path: Path | None, on_shown: Callable[[MainWindow], object] | None) -> 
     from phexplore.gui.dialogs.messages import show_failure
     from phexplore.gui.main.crash_reports import CrashReport, FailureLog
     from phexplore.gui.main.failures import FailureHook
+    from phexplore.gui.main.importing import PROJECT_SUFFIX
     from phexplore.gui.main.project_files import first_project, report_folder
     from phexplore.gui.main.settings import NUMBERS, TEXT_SIZE, THEME, Settings
     from phexplore.gui.main.window import MainWindow
@@ -57,15 +58,14 @@ def _run(path: Path | None, on_shown: Callable[[MainWindow], object] | None) -> 
         NumberStyle(settings.read(NUMBERS)) if settings.read(NUMBERS) in _style_words() else NumberStyle.SYSTEM
     )
     look.choose(ThemeChoice(settings.read(THEME)) if settings.read(THEME) in _theme_words() else ThemeChoice.SYSTEM)
+    damaged: Path | None = None
     try:
         opening = first_project(path)
-    except InputProblemsError as error:
-        for issue in error.issues:
-            print(f"{issue.place}: {issue.sentence} {issue.remedy}", file=sys.stderr)  # noqa: T201 - no window yet
-        return BAD_INPUT
     except PhexploreError as error:
-        print(f"{error.sentence} {error.remedy}".strip(), file=sys.stderr)  # noqa: T201 - no window yet
-        return EXPECTED_FAILURE
+        if path is None or path.suffix != PROJECT_SUFFIX or not path.is_file():
+            return _say_why(error)
+        # Whoever opened it with a click has no terminal to read, and there may be something left to open.
+        damaged, opening = path, first_project(None)
     window = MainWindow(opening.project, settings, opening.runs_home)
     log, crashes = FailureLog(report_folder()), CrashReport(report_folder())
     hook = FailureHook(
@@ -84,8 +84,11 @@ def _run(path: Path | None, on_shown: Callable[[MainWindow], object] | None) -> 
         window.commands.refresh_recent()
     if opening.note:
         QTimer.singleShot(0, window, lambda: window.files.noted.emit(opening.note))
-    if not report:
+    QTimer.singleShot(0, window, window.session.tell_trouble)
+    if not report and damaged is None:
         QTimer.singleShot(0, window, window.offer_tour)
+    if damaged is not None:
+        QTimer.singleShot(0, window, lambda: window.files.open(damaged))
     if on_shown is not None:
         on_shown(window)
     try:
@@ -99,6 +102,16 @@ def _style_words() -> set[str]:
     from phexplore.gui.theme.number_style import NumberStyle
 
     return {style.value for style in NumberStyle}
+
+
+def _say_why(error: PhexploreError) -> int:
+    """Say on the terminal why there is no window; return the exit status."""
+    if isinstance(error, InputProblemsError):
+        for issue in error.issues:
+            print(f"{issue.place}: {issue.sentence} {issue.remedy}", file=sys.stderr)  # noqa: T201 - no window yet
+        return BAD_INPUT
+    print(f"{error.sentence} {error.remedy}".strip(), file=sys.stderr)  # noqa: T201 - no window yet
+    return EXPECTED_FAILURE
 
 
 def _theme_words() -> set[str]:

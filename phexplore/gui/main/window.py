@@ -554,6 +554,7 @@ class MainWindow(QMainWindow):
         session.settled.connect(self._refresh)
         session.saved.connect(self._refresh)
         session.refused.connect(self._on_refused)
+        session.troubled.connect(self._on_troubled)
         self.navigation.chosen.connect(self._go)
         self.issues.opened.connect(self.show_issue)
         self.issues.counted.connect(self.bottom.count_issues)
@@ -606,6 +607,10 @@ class MainWindow(QMainWindow):
 
     def _on_refused(self, refusal: Refusal) -> None:
         self.notice.say(refusal.full, look="refused")
+
+    def _on_troubled(self, trouble: PhexploreError) -> None:
+        words = f"{self.notice.text} {trouble.sentence} {trouble.remedy}".strip()
+        self.notice.say(words, look="refused", action="Save as…", run=self.files.choose_to_save)
 
     def _on_noted(self, text: str) -> None:
         self.notice.say(text, look="attention")
