@@ -13,6 +13,7 @@ from phexplore.gui.main.display import display_problem
 from phexplore.model.issues import InputProblemsError
 
 if TYPE_CHECKING:
+    from phexplore.gui.main.project_files import Opening
     from phexplore.gui.main.window import MainWindow
 
 DONE, EXPECTED_FAILURE, BAD_INPUT = 0, 1, 2
@@ -82,13 +83,7 @@ def _run(path: Path | None, on_shown: Callable[[MainWindow], object] | None) -> 
     if opening.project.path is not None:
         settings.remember_file(opening.project.path)
         window.commands.refresh_recent()
-    if opening.note:
-        QTimer.singleShot(0, window, lambda: window.files.noted.emit(opening.note))
-    QTimer.singleShot(0, window, window.session.tell_trouble)
-    if not report and damaged is None:
-        QTimer.singleShot(0, window, window.offer_tour)
-    if damaged is not None:
-        QTimer.singleShot(0, window, lambda: window.files.open(damaged))
+    _greet(window, opening, damaged, crashed=bool(report))
     if on_shown is not None:
         on_shown(window)
     try:
@@ -102,6 +97,19 @@ def _style_words() -> set[str]:
     from phexplore.gui.theme.number_style import NumberStyle
 
     return {style.value for style in NumberStyle}
+
+
+def _greet(window: MainWindow, opening: Opening, damaged: Path | None, *, crashed: bool) -> None:
+    """Say what there is to say about the project, once events are handled; look at a damaged file with the user."""
+    from PySide6.QtCore import QTimer
+
+    if opening.note:
+        QTimer.singleShot(0, window, lambda: window.files.noted.emit(opening.note))
+    QTimer.singleShot(0, window, window.session.tell_trouble)
+    if not crashed and damaged is None:
+        QTimer.singleShot(0, window, window.offer_tour)
+    if damaged is not None:
+        QTimer.singleShot(0, window, lambda: window.files.open(damaged))
 
 
 def _say_why(error: PhexploreError) -> int:
