@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject
 
 from phexplore.catalog.presets import preset
 from phexplore.document.project import Project
+from phexplore.gui.binding.kept import KeptVersions
 from phexplore.gui.binding.session import Refusal, Session
 from phexplore.gui.binding.shown import Shown, Update, shown
 from phexplore.model.keys import QueryKey
@@ -40,6 +41,11 @@ class PhSafeSession(Session):
     def project(self) -> Project:
         """The open project."""
         return self._whole.project
+
+    @property
+    def kept(self) -> KeptVersions:
+        """What the project itself keeps to compare with."""
+        return self._whole.kept
 
     @property
     def shown(self) -> Shown:

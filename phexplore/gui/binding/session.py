@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.coalesced import Coalesced
+from phexplore.gui.binding.kept import KEPT, KeptVersions
 from phexplore.gui.binding.shown import Shown, Update, require_shown, shown
 from phexplore.gui.binding.wording import sentence
 from phexplore.model.keys import QueryKey
@@ -62,7 +63,8 @@ class Session(QObject):
     def __init__(self, project: Project, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._project = project
-        self._shown = shown(project.workbook)
+        self._kept = KeptVersions(project)
+        self._shown = shown(project.workbook, kept=self._kept.find)
         self._selection: QueryKey | None = None
         self._told_trouble = ""
         self._frames = Coalesced(self)
@@ -77,6 +79,11 @@ class Session(QObject):
     def project(self) -> Project:
         """The open project."""
         return self._project
+
+    @property
+    def kept(self) -> KeptVersions:
+        """What the project itself keeps to compare with."""
+        return self._kept
 
     @property
     def shown(self) -> Shown:
@@ -101,8 +108,9 @@ class Session(QObject):
         """
         require_shown(project.workbook)
         self._project = project
+        self._kept = KeptVersions(project)
         self._listen(project)
-        self._shown = shown(project.workbook)
+        self._shown = shown(project.workbook, kept=self._kept.find)
         self._announce(None)
         self.select(None)
         self.saved.emit(project)
@@ -149,6 +157,9 @@ class Session(QObject):
 
     def mark_saved(self) -> None:
         """Say that the project was written."""
+        if self._project.workbook.comparison in KEPT:
+            before, self._shown = self._shown, shown(self._project.workbook, self._shown, kept=self._kept.find)
+            self._announce(before)
         self.saved.emit(self._project)
         self.tell_trouble()
 
@@ -177,7 +188,7 @@ class Session(QObject):
         project.listen(on_change)
 
     def _show(self, workbook: Workbook) -> None:
-        before, self._shown = self._shown, shown(workbook, self._shown)
+        before, self._shown = self._shown, shown(workbook, self._shown, kept=self._kept.find)
         self._announce(before)
         self._journal.start()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -122,24 +123,30 @@ def shown_presets() -> tuple[Preset, ...]:
     return tuple(preset for preset in presets().values() if isinstance(preset.scenario.method, PhSafe | TopDown))
 
 
-def shown(workbook: Workbook, before: Shown | None = None) -> Shown:
+def shown(
+    workbook: Workbook, before: Shown | None = None, *, kept: Callable[[str], tuple[str, Scenario] | None] | None = None
+) -> Shown:
     """Return what is to be shown of a workbook.
 
     Args:
         workbook: the version to show.
         before: what was shown last; its reference is taken over when it is still the one.
+        kept: gives title and parameters of what the project keeps to compare with: as last saved, as approved.
     """
     scenario = workbook.scenario
-    reference = _reference(workbook, before.reference if before is not None else None)
+    found_kept = kept(workbook.comparison) if kept is not None else None
+    reference = _reference(workbook, before.reference if before is not None else None, found_kept)
     found = Shown(workbook, scenario, reference)
     # Figures that cannot be computed refuse the edit here, not while something is painted.
     _ = found.topdown if isinstance(scenario.method, TopDown) else found.figures
     return found
 
 
-def _reference(workbook: Workbook, before: Reference | None) -> Reference | None:
+def _reference(workbook: Workbook, before: Reference | None, kept: tuple[str, Scenario] | None) -> Reference | None:
     name = workbook.comparison
-    if name in workbook.names:
+    if kept is not None:
+        title, scenario = kept
+    elif name in workbook.names:
         title, scenario = name, workbook.find(name)
     else:
         preset = presets().get(name)

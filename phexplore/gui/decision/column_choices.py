@@ -7,10 +7,9 @@ from dataclasses import replace
 
 from phexplore.catalog.presets import presets
 from phexplore.document.project import Project
+from phexplore.gui.binding.kept import KeptVersions
 from phexplore.gui.decision.comparison import ColumnChoice
-from phexplore.gui.decision.standing import approved_scenario, day
 from phexplore.gui.run_manager.run_rows import RunRow
-from phexplore.model.approval import approved
 from phexplore.runs.states import RunState
 
 
@@ -20,14 +19,13 @@ def column_choices(project: Project, runs: Sequence[RunRow]) -> dict[str, list[C
     system = type(active.method)
     own = [active, *(each for each in workbook.scenarios if each is not active and isinstance(each.method, system))]
     found = {"This project": [ColumnChoice(f"scenario:{each.name}", each.name, each) for each in own]}
+    versions = KeptVersions(project)
     kept = []
-    if (saved := project.saved_workbook) is not None and active.name in saved.names:
-        kept.append(ColumnChoice("saved", "As last saved", replace(saved.find(active.name), name="As last saved")))
-    force, source = approved(project.decisions), approved_scenario(project)
-    if force is not None and source is not None:
-        title = f"As approved on {day(force.at)}"
-        kept.append(ColumnChoice("approved", title, replace(source, name=title)))
-    if kept := [choice for choice in kept if isinstance(choice.scenario.method, system)]:
+    for title, key in versions.offers():
+        found_version = versions.find(key)
+        if found_version is not None and isinstance(found_version[1].method, system):
+            kept.append(ColumnChoice(key, title, replace(found_version[1], name=title)))
+    if kept:
         found["Kept by the project"] = kept
     finished = [
         ColumnChoice(

@@ -113,7 +113,7 @@ class ComparePage(QWidget):
         """Return the active scenario and its reference: what somebody who just came here is likely to want."""
         workbook = self._session.project.workbook
         reference = workbook.comparison
-        wanted = {f"scenario:{workbook.active}", f"scenario:{reference}", f"preset:{reference}", reference.lstrip("#")}
+        wanted = {f"scenario:{workbook.active}", f"scenario:{reference}", f"preset:{reference}", reference}
         if len(found := wanted & self._choices.keys()) > 1:
             return found
         others = [key for key in self._choices if key not in found]

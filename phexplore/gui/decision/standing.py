@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from phexplore.document.project import Project
+from phexplore.gui.binding.kept import approved_scenario, day
 from phexplore.gui.run_manager.run_rows import RunRow
 from phexplore.model.approval import FOLLOWING, Decision, Status, approved, status_of
 from phexplore.model.diff import diff, parameters_only
@@ -63,31 +64,6 @@ def _draft_sentence(project: Project) -> str:
     count = len(parameters_only(diff(source, project.scenario)))
     words = f"{count} parameter" + (" differs" if count == 1 else "s differ")
     return f"A new draft: {words} from what {force.who} approved on {day(force.at)}."
-
-
-def approved_scenario(project: Project) -> Scenario | None:
-    """Return the parameters of the approval in force as the project's log holds them, None when there are none."""
-    force = approved(project.decisions)
-    if force is None:
-        return None
-    seen: set[int] = set()
-    for step in reversed(project.steps):
-        for scenario in step.value.scenarios:
-            if id(scenario) in seen:  # steps share what they did not change
-                continue
-            seen.add(id(scenario))
-            if scenario.name == force.scenario and fingerprint(scenario) == force.fingerprint:
-                return scenario
-    for step in reversed(project.steps):
-        for scenario in step.value.scenarios:
-            if fingerprint(scenario) == force.fingerprint:
-                return scenario
-    return None
-
-
-def day(at: str) -> str:
-    """Return the day of a time in ISO 8601."""
-    return at.partition("T")[0]
 
 
 def clock(at: str) -> str:

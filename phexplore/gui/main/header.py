@@ -73,7 +73,12 @@ class HeaderBar(QFrame):
         shipped = [
             (preset.title, preset.id) for preset in shown_presets() if isinstance(preset.scenario.method, system)
         ]
-        entries = [("nothing", ""), *others, *shipped]
+        kept = [
+            (title, key)
+            for title, key in self._session.kept.offers()
+            if (version := self._session.kept.find(key)) is not None and isinstance(version[1].method, system)
+        ]
+        entries = [("nothing", ""), *kept, *others, *shipped]
         _fill(self.reference, entries)
         # A comparison with another system says nothing here; it comes back with a scenario of that system.
         self.reference.select(workbook.comparison if workbook.comparison in dict(entries).values() else "")
