@@ -1,0 +1,184 @@
+"""Every system, every area, every dialog: named, reachable by keyboard, whole at twice the text size (WCAG 2.2 A and AA)."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtGui import QAccessible
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QAbstractScrollArea,
+    QAbstractSlider,
+    QApplication,
+    QComboBox,
+    QDialog,
+    QHeaderView,
+    QLineEdit,
+    QMenu,
+    QPlainTextEdit,
+    QScrollBar,
+    QTabBar,
+    QWidget,
+)
+from shiboken6 import isValid
+
+from phexplore.catalog.presets import presets
+from phexplore.gui.binding.shown import shown_presets
+from phexplore.gui.binding.systems import System, system_of
+from phexplore.gui.charts.frame import ChartFrame
+from phexplore.gui.dialogs.about import show_about
+from phexplore.gui.dialogs.glossary import GlossaryDialog
+from phexplore.gui.dialogs.preset_dialog import PresetDialog
+from phexplore.gui.dialogs.sum_dialog import SumDialog
+from phexplore.gui.main.navigation import Area
+from phexplore.gui.main.project_files import project_of
+from phexplore.gui.main.system_view import offered_areas
+from phexplore.gui.main.window import MainWindow
+from phexplore.gui.theme.appearance import appearance
+
+CONTROLS = (QAbstractButton, QAbstractItemView, QAbstractSlider, QComboBox, QLineEdit, QPlainTextEdit, QTabBar)
+CHOSEN = {system_of(preset.scenario): preset for preset in reversed(shown_presets())}
+PLACES = [(system, area) for system in CHOSEN for area in offered_areas(system)]
+place = pytest.mark.parametrize(
+    ("system", "area"), PLACES, ids=[f"{s.name.lower()}-{a.name.lower()}" for s, a in PLACES]
+)
+
+
+@pytest.fixture
+def opened(qtbot, settings, tmp_path):
+    """Open the window on a preset of a system, at an area."""
+
+    def go(system, area):
+        found = MainWindow(project_of(CHOSEN[system]), settings, tmp_path / "runs")
+        qtbot.addWidget(found, before_close_func=lambda w: setattr(w, "_leaves_without_asking", True))
+        found.resize(1280, 800)
+        found.show()
+        qtbot.waitExposed(found)
+        found.navigation.choose(area)
+        settle()
+        return found
+
+    return go
+
+
+def settle():
+    for _ in range(5):
+        QApplication.sendPostedEvents()
+        QApplication.processEvents()
+
+
+def controls(root):
+    """Every visible control a person can act on, without the parts Qt makes controls of."""
+    return [
+        widget
+        for kind in CONTROLS
+        for widget in root.findChildren(kind)
+        if widget.isVisible()
+        and not isinstance(widget, QScrollBar | QHeaderView)
+        and not widget.objectName().startswith("qt_")
+        and not isinstance(widget.window(), QMenu)
+    ]
+
+
+def spoken(widget):
+    return QAccessible.queryAccessibleInterface(widget).text(QAccessible.Text.Name).strip()
+
+
+def unnamed(root):
+    return [(type(w).__name__, w.objectName(), type(w.parent()).__name__) for w in controls(root) if not spoken(w)]
+
+
+def test_that_the_walk_covers_every_preset_system():
+    assert {system_of(preset.scenario) for preset in presets().values()} == set(CHOSEN) == set(System)
+
+
+@place
+def test_that_every_control_is_named_and_reached_by_the_tab_key(opened, system, area) -> None:
+    window = opened(system, area)
+    assert unnamed(window) == []
+    chain, widget = [], window.navigation
+    while widget not in chain:
+        chain.append(widget)
+        widget = widget.nextInFocusChain()
+    assert widget is window.navigation  # a chain that does not come back is a trap
+    focusable = {w for w in controls(window) if w.isEnabled() and w.focusPolicy() & Qt.FocusPolicy.TabFocus}
+    assert focusable <= set(chain)
+    unreachable = [
+        (type(w).__name__, spoken(w))
+        for w in controls(window)
+        if w.isEnabled() and w.focusPolicy() == Qt.FocusPolicy.NoFocus and not is_served_otherwise(w)
+    ]
+    assert unreachable == []
+
+
+def is_served_otherwise(widget) -> bool:
+    """Tab bars and tool buttons of a group are reached through a neighbour; spin boxes own their line."""
+    parent = widget.parent()
+    return (
+        isinstance(widget, QLineEdit)
+        and isinstance(parent, QWidget)
+        and parent.focusProxy() is None
+        and parent.focusPolicy() != Qt.FocusPolicy.NoFocus
+    )
+
+
+@place
+def test_that_every_picture_has_a_sentence_and_a_table_by_keyboard(opened, system, area) -> None:
+    window = opened(system, area)
+    for frame in window.findChildren(ChartFrame):
+        if not frame.isVisible():
+            continue
+        assert frame.accessibleDescription().strip(), frame.name
+        if frame.is_empty:
+            continue
+        assert frame.summary.rstrip().endswith((".", ")", "?", "!")), (frame.name, frame.summary)
+        assert frame.numbers.rows, frame.name
+        buttons = [b for b in frame.findChildren(QAbstractButton) if b.text() == "Table" and b.isVisible()]
+        assert buttons, frame.name
+        assert all(b.focusPolicy() & Qt.FocusPolicy.TabFocus for b in buttons), frame.name
+
+
+@place
+def test_that_nothing_is_lost_at_twice_the_text_size(opened, system, area) -> None:
+    appearance().set_scale(200)
+    window = opened(system, area)
+    assert window.minimumSizeHint().width() <= 1280, "the window does not fit a small screen"
+    assert window.width() <= 1280
+    lost = []
+    for widget in controls(window):
+        box = QRect(widget.mapTo(window, QPoint(0, 0)), widget.size())
+        if not scrolls(widget, window) and not window.rect().contains(box):
+            lost.append((type(widget).__name__, spoken(widget), box.getRect()))
+    assert lost == []
+
+
+def scrolls(widget, window) -> bool:
+    """Whether what is outside can be brought in by scrolling."""
+    parent = widget.parentWidget()
+    while parent is not None and parent is not window:
+        if isinstance(parent, QAbstractScrollArea):
+            return True
+        parent = parent.parentWidget()
+    return False
+
+
+def test_that_every_dialog_is_named_and_closes_with_escape(qtbot, opened) -> None:
+    window = opened(System.PHSAFE, Area.OVERVIEW)
+    openers = {
+        "presets": lambda: PresetDialog(window, lambda _preset: None).open(),
+        "glossary": lambda: GlossaryDialog(window).open(),
+        "about": lambda: show_about(window),
+        "sum": lambda: SumDialog(window, window.phsafe).show(),
+        "palette": window.show_palette,
+    }
+    for name, open_it in openers.items():
+        before = set(window.findChildren(QDialog))
+        open_it()
+        settle()
+        (dialog,) = [d for d in window.findChildren(QDialog) if d not in before and d.isVisible()]
+        assert unnamed(dialog) == [], name
+        assert dialog.windowTitle().strip() or spoken(dialog), name
+        qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+        settle()
+        assert not isValid(dialog) or not dialog.isVisible(), name
