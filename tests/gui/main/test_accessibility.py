@@ -11,12 +11,14 @@ from PySide6.QtWidgets import (
     QAbstractScrollArea,
     QAbstractSlider,
     QApplication,
+    QCheckBox,
     QComboBox,
     QDialog,
     QHeaderView,
     QLineEdit,
     QMenu,
     QPlainTextEdit,
+    QRadioButton,
     QScrollBar,
     QTabBar,
     QWidget,
@@ -38,6 +40,8 @@ from phexplore.gui.main.window import MainWindow
 from phexplore.gui.theme.appearance import appearance
 
 CONTROLS = (QAbstractButton, QAbstractItemView, QAbstractSlider, QComboBox, QLineEdit, QPlainTextEdit, QTabBar)
+LEAST_TARGET = 24
+"""Pixels (WCAG 2.2, success criterion 2.5.8)."""
 CHOSEN = {system_of(preset.scenario): preset for preset in reversed(shown_presets())}
 PLACES = [(system, area) for system in CHOSEN for area in offered_areas(system)]
 place = pytest.mark.parametrize(
@@ -137,6 +141,20 @@ def test_that_every_picture_has_a_sentence_and_a_table_by_keyboard(opened, syste
         buttons = [b for b in frame.findChildren(QAbstractButton) if b.text() == "Table" and b.isVisible()]
         assert buttons, frame.name
         assert all(b.focusPolicy() & Qt.FocusPolicy.TabFocus for b in buttons), frame.name
+
+
+@place
+def test_that_every_button_is_large_enough(opened, system, area) -> None:
+    window = opened(system, area)
+    small = [
+        (type(w).__name__, spoken(w), w.width(), w.height())
+        for w in controls(window)
+        if isinstance(w, QAbstractButton)
+        and min(w.width(), w.height()) < LEAST_TARGET
+        and not isinstance(w, QCheckBox | QRadioButton)
+        and w.property("look") != "link"  # a link in a sentence is exempt
+    ]
+    assert small == []
 
 
 @place
