@@ -13,6 +13,7 @@ from phexplore.errors import PhexploreError
 from phexplore.gui.binding.latest import Latest
 from phexplore.gui.binding.session import Session
 from phexplore.gui.main.navigation import Area
+from phexplore.gui.main.run_verdicts import RunVerdicts
 from phexplore.gui.run_manager.last_run import LastRun
 from phexplore.gui.run_manager.run_desk import RunDesk, runs_folder
 from phexplore.gui.run_manager.run_rows import RunRow
@@ -56,6 +57,7 @@ class RunJoint(QObject):
         self._results: ResultsPage | None = None
         self._topdown_results: TopDownResultsPage | None = None
         self._result_pages: Stack | None = None
+        self._verdicts: RunVerdicts | None = None
         self._was_topdown = False
         self._last = LastRun(session, self.desk, self)
         self._last.changed.connect(self.headline_changed)
@@ -97,8 +99,9 @@ class RunJoint(QObject):
         """Return the page of results, with that of the active scenario's system in front."""
         self._result_pages = Stack()
         self._session.settled.connect(self._follow_system)
+        self._verdicts = RunVerdicts(self._session, self.desk, self._result_pages)
         self._show_results_of(is_topdown=isinstance(self._session.scenario.method, TopDown))
-        return self._result_pages
+        return self._verdicts
 
     @property
     def topdown_results(self) -> TopDownResultsPage | None:
@@ -144,7 +147,10 @@ class RunJoint(QObject):
     def _show_results_of(self, *, is_topdown: bool) -> None:
         self._was_topdown = is_topdown
         if self._result_pages is not None:
-            self._result_pages.setCurrentWidget(self._results_of(is_topdown=is_topdown))
+            page = self._results_of(is_topdown=is_topdown)
+            self._result_pages.setCurrentWidget(page)
+            if self._verdicts is not None:
+                self._verdicts.follow(page.run)
 
     def ask_for_run(self) -> None:
         """Go to where a run is started."""

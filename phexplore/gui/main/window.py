@@ -21,6 +21,7 @@ from phexplore.gui.binding.systems import System, system_of
 from phexplore.gui.binding.topdown_headline import topdown_epsilon_tile, topdown_loss_tile, topdown_margin_tile
 from phexplore.gui.binding.topdown_inspection import place_of
 from phexplore.gui.binding.topdown_session import Place, TopDownSession
+from phexplore.gui.binding.verdicts import with_rules
 from phexplore.gui.decision.decision_page import DecisionTab
 from phexplore.gui.dialogs.messages import ask
 from phexplore.gui.editors.inspector import Inspector
@@ -393,7 +394,7 @@ class MainWindow(QMainWindow):
             self._picture.setVisible(self.settings.read(PICTURE) and is_wide)
 
     def _tiles(self) -> tuple[TileContent, ...]:
-        return self.view.tiles()
+        return with_rules(self.view.tiles(), self.session.shown.workbook, self.session.scenario)
 
     def _phsafe_view(self) -> SystemView:
         def tiles() -> tuple[TileContent, ...]:
@@ -485,7 +486,7 @@ class MainWindow(QMainWindow):
     def _make_targets(self) -> QWidget:
         from phexplore.gui.targets.targets_page import TargetsPage
 
-        self._targets = page = TargetsPage(self.session, self.pages)
+        self._targets = page = TargetsPage(self.session, self.pages, runs=self.runs.desk)
         page.failed.connect(self._say_failure)
         page.noted.connect(self._on_noted_work)
         return page

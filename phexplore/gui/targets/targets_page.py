@@ -9,6 +9,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QTabWidget, QVBoxLayout, QWidget
 
 from phexplore.gui.binding.session import Session
+from phexplore.gui.targets.project_runs import ProjectRuns
+from phexplore.gui.targets.rules_view import RulesView
 from phexplore.gui.targets.solve_view import SolveView
 from phexplore.gui.targets.trade_view import TradeView
 
@@ -18,6 +20,7 @@ class TargetsTab(enum.Enum):
 
     SOLVE = "Solve from targets"
     TRADE = "Trade-off"
+    RULES = "Decision rules"
 
 
 class TargetsPage(QWidget):
@@ -31,13 +34,21 @@ class TargetsPage(QWidget):
     failed = Signal(object)
     noted = Signal(object)
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+    def __init__(self, session: Session, parent: QWidget | None = None, *, runs: ProjectRuns | None = None) -> None:
+        """Show the questions about a project.
+
+        Args:
+            session: the project.
+            parent: owner.
+            runs: of the project; None shows no runs.
+        """
         super().__init__(parent)
         self._session = session
         self._views: dict[TargetsTab, QWidget] = {}
         self._makers: Mapping[TargetsTab, Callable[[], QWidget]] = {
             TargetsTab.SOLVE: lambda: SolveView(session),
             TargetsTab.TRADE: lambda: TradeView(session),
+            TargetsTab.RULES: lambda: RulesView(session, runs),
         }
         self.tabs = QTabWidget(self)
         self.tabs.setAccessibleName("Questions about targets")

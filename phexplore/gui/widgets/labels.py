@@ -213,6 +213,12 @@ class Paragraph(QWidget):
             self.updateGeometry()
         self.update()
 
+    def set_look(self, look: str) -> None:
+        """Change the colour."""
+        if look != self._look:
+            self._look = look
+            self.update()
+
     def hasHeightForWidth(self) -> bool:
         return True
 

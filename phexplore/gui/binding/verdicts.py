@@ -1,0 +1,98 @@
+"""Decision rules and what they say, in words. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from phexplore.decide.judging import judge
+from phexplore.gui.binding.headline import TileContent, Tone
+from phexplore.gui.binding.wording import people, percent
+from phexplore.model.rules import Measure, Outcome, Rule, Verdict
+from phexplore.model.scenario import Scenario
+from phexplore.model.workbook import Workbook
+
+SYMBOLS = {Outcome.PASS: "✓", Outcome.FAIL: "✗", Outcome.NOT_JUDGED: "–"}
+"""Pass and fail are told apart without colour."""
+_SHARES = frozenset({Measure.LARGEST_GROUP, Measure.COVERAGE})
+
+
+def rule_title(rule: Rule) -> str:
+    """Return a rule as a heading."""
+    return rule.title[0].upper() + rule.title[1:]
+
+
+def amount(rule: Rule, value: float) -> str:
+    """Return a value of a rule's measure with its unit."""
+    match rule.measure:
+        case Measure.LARGEST_GROUP | Measure.COVERAGE:
+            return percent(Fraction(value).limit_denominator(10**9), places=2)
+        case Measure.MARGIN:
+            return f"{people(value)} people"
+        case Measure.CHECKS:
+            return f"{value:.0f}"
+        case Measure.LOSS:
+            return f"ρ {value:.6g}"
+        case Measure.EPSILON:
+            return f"ε {value:.4g}"
+        case _:
+            return f"{value:,.4g}"
+
+
+def distance_text(rule: Rule, distance: float) -> str:
+    """Return how far a value is from the limit, in the measure's unit."""
+    if rule.measure in _SHARES:
+        return f"{abs(distance) * 100:.2f} points"
+    return amount(rule, abs(distance)).removeprefix("ρ ").removeprefix("ε ")
+
+
+def verdict_text(verdict: Verdict) -> str:
+    """Return a verdict in a few words, e.g. ``✓ 93.1 %, 2.10 points to spare``."""
+    rule, symbol = verdict.rule, SYMBOLS[verdict.outcome]
+    if verdict.value is None or verdict.distance is None:
+        return f"{symbol} not judged"
+    side = "to spare" if verdict.outcome is Outcome.PASS else "missing"
+    return f"{symbol} {amount(rule, verdict.value)}, {distance_text(rule, verdict.distance)} {side}"
+
+
+def verdict_detail(verdict: Verdict) -> str:
+    """Return everything about a verdict: the rule, the deciding place, the interval over trials, or why there is none."""
+    lines = [rule_title(verdict.rule)]
+    if verdict.outcome is Outcome.NOT_JUDGED:
+        return f"{lines[0]}: not judged, {verdict.reason}"
+    lines.append(verdict_text(verdict))
+    if verdict.where:
+        lines.append(f"Decided by {verdict.where}")
+    if verdict.low is not None and verdict.high is not None:
+        lines.append(
+            f"Between {amount(verdict.rule, verdict.low)} and {amount(verdict.rule, verdict.high)} over trials"
+        )
+    return "\n".join(lines)
+
+
+def verdict_summary(verdicts: Sequence[Verdict]) -> str:
+    """Return how a scenario or a run does on all rules, the worst miss named; "" without rules."""
+    if not verdicts:
+        return ""
+    passed = sum(each.outcome is Outcome.PASS for each in verdicts)
+    failed = [each for each in verdicts if each.outcome is Outcome.FAIL]
+    waiting = len(verdicts) - passed - len(failed)
+    text = f"{passed} of {len(verdicts)} rules pass"
+    if failed:
+        first = failed[0]
+        text += f"; ✗ {first.rule.title}: {distance_text(first.rule, first.distance or 0.0)} missing"
+    if waiting:
+        text += f"; {waiting} not judged"
+    return text
+
+
+def with_rules(tiles: tuple[TileContent, ...], workbook: Workbook, scenario: Scenario) -> tuple[TileContent, ...]:
+    """Return the tiles of the headline with the verdicts of the project's rules in the second; as they are without rules."""
+    if not workbook.rules:
+        return tiles
+    verdicts = judge(workbook.rules, scenario)
+    tile = tiles[1]
+    failed = any(each.outcome is Outcome.FAIL for each in verdicts)
+    change = f"{verdict_summary(verdicts)} · {tile.change}" if tile.change else verdict_summary(verdicts)
+    tone = Tone.ATTENTION if failed else tile.tone
+    return (tiles[0], TileContent(tile.caption, tile.value, tile.beside, change, tone), *tiles[2:])

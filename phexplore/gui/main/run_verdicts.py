@@ -1,0 +1,81 @@
+"""How the run shown does on the project's decision rules: one line above its results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtWidgets import QComboBox, QVBoxLayout, QWidget
+
+from phexplore.decide.judging import judge
+from phexplore.errors import PhexploreError
+from phexplore.gui.binding.session import Session
+from phexplore.gui.binding.verdicts import verdict_detail, verdict_summary
+from phexplore.gui.run_manager.run_desk import RunDesk
+from phexplore.gui.theme.metrics import GRID, MARGIN
+from phexplore.gui.widgets.labels import Paragraph
+from phexplore.gui.widgets.when_seen import WhenSeen
+from phexplore.model.rules import Outcome
+from phexplore.runs.store import load_summary
+
+
+class RunVerdicts(QWidget):
+    """Results with a line of verdicts above them; the line is hidden while the project has no rules."""
+
+    def __init__(self, session: Session, desk: RunDesk, content: QWidget) -> None:
+        """Put a line above results.
+
+        Args:
+            session: whose rules are judged.
+            desk: of the runs.
+            content: the results.
+        """
+        super().__init__()
+        self._session, self._desk = session, desk
+        self._chooser: QComboBox | None = None
+        self._read: tuple[Path, int, object] | None = None
+        self.line = Paragraph("", bold=True)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        self._place = QWidget()
+        around = QVBoxLayout(self._place)
+        around.setContentsMargins(MARGIN, GRID, MARGIN, 0)
+        around.addWidget(self.line)
+        column.addWidget(self._place)
+        column.addWidget(content, 1)
+        self._seen = WhenSeen(self, self._refresh)
+        session.settled.connect(self._seen.request)
+        desk.changed.connect(self._seen.request)
+        self._seen.request()
+
+    def follow(self, chooser: QComboBox) -> None:
+        """Judge the run that is chosen here."""
+        if chooser is not self._chooser:
+            self._chooser = chooser
+            chooser.currentIndexChanged.connect(self._seen.request)
+        self._seen.request()
+
+    def _refresh(self) -> None:
+        rules = self._session.project.workbook.rules
+        directory = self._chooser.currentData() if self._chooser is not None else None
+        row = self._desk.row(directory) if isinstance(directory, Path) else None
+        if not rules or row is None or row.spec is None:
+            self._place.hide()
+            return
+        wanted = (row.directory, row.trials, rules)
+        if wanted == self._read:
+            return
+        self._read = wanted
+        try:
+            summary = load_summary(row.directory)
+        except PhexploreError:
+            summary = None
+        self._place.setVisible(summary is not None)
+        if summary is None:
+            self._read = None  # it is written when the run ends
+            return
+        verdicts = judge(rules, row.spec.scenario, summary)
+        self.line.setText(verdict_summary(verdicts))
+        self.line.setToolTip("\n\n".join(verdict_detail(each) for each in verdicts))
+        failed = any(each.outcome is Outcome.FAIL for each in verdicts)
+        self.line.set_look("refused" if failed else "good")

@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QObject, Signal
+
+from phexplore.gui.binding.headline import TileContent
+from phexplore.gui.binding.verdicts import verdict_detail, verdict_summary, verdict_text, with_rules
+from phexplore.gui.targets.rules_view import RulesView
+from phexplore.model.edits import set_budget
+from phexplore.model.rules import REDISTRICTING, Bound, Measure, Outcome, Rule, judged, not_judged
+from phexplore.model.workbook import Workbook, add_scenario, set_rules
+
+MARGIN = Rule(Measure.MARGIN, Bound.AT_MOST, Fraction(68), "state_A-G")
+LOSS = Rule(Measure.LOSS, Bound.AT_MOST, Fraction(2))
+
+
+@dataclass
+class OneRun:
+    directory: Path
+    spec: object
+    trials: int = 3
+
+
+@dataclass
+class Spec:
+    scenario: object
+
+
+class Runs(QObject):
+    changed = Signal()
+    rows: list = field(default_factory=list)
+
+    def __init__(self, rows) -> None:
+        super().__init__()
+        self.rows = rows
+
+
+@pytest.fixture
+def run(session, tmp_path):
+    """A finished run whose coverage is known."""
+    home = tmp_path / "first"
+    home.mkdir()
+    (home / "summary.json").write_text(
+        json.dumps({"coverage": {"value": 0.93, "low": 0.92, "high": 0.94}, "metrics": []})
+    )
+    return OneRun(home, Spec(session.scenario))
+
+
+@pytest.fixture
+def view(qtbot, session, run):
+    found = RulesView(session, Runs([run]))
+    qtbot.addWidget(found)
+    found.resize(1100, 600)
+    found.show()
+    qtbot.waitUntil(lambda: found.answer is not None)
+    yield found
+    found.stop()
+
+
+def _wait(qtbot, view):
+    qtbot.waitUntil(lambda: view.answer.request.rules == view.rules)
+
+
+def test_that_an_empty_list_teaches_and_its_button_fills_it(qtbot, view) -> None:
+    assert view.pages.currentIndex() == 0
+    view.add_published()
+    _wait(qtbot, view)
+    assert view.rules == (REDISTRICTING,)
+    assert view.pages.currentIndex() == 1
+
+
+def test_that_every_scenario_and_run_has_a_verdict_with_its_distance(qtbot, view, session, query) -> None:
+    session.edit_workbook("Copy", lambda book: add_scenario(book, replace(book.scenario, name="Generous")))
+    session.edit("More", lambda scenario: set_budget(scenario, query, Fraction(2)))
+    coverage = Rule(Measure.COVERAGE, Bound.AT_LEAST, Fraction(9, 10))
+    session.edit_workbook("Rules", lambda book: set_rules(book, (MARGIN, LOSS, coverage)))
+    _wait(qtbot, view)
+    qtbot.waitUntil(lambda: view.table.columnCount() == 3)
+    texts = {
+        view.table.horizontalHeaderItem(place).text(): [view.table.item(row, place).text() for row in range(3)]
+        for place in range(3)
+    }
+    assert texts["Generous"][1].startswith("✗ ρ 5.18861")
+    assert "missing" in texts["Generous"][1]
+    assert texts["Proposal"][2] == "– not judged"
+    assert texts["Run first"][2] == "✓ 93.00 %, 3.00 points to spare"
+
+
+def test_that_a_rule_is_added_changed_and_removed_and_undone(qtbot, view, session) -> None:
+    view.form.show_rule(MARGIN)
+    view.add()
+    _wait(qtbot, view)
+    view.table.setCurrentCell(0, 0)
+    assert view.form.limit.text() == "68"
+    view.form.limit.setText("70")
+    view.change()
+    assert [rule.limit for rule in view.rules] == [70]
+    _wait(qtbot, view)
+    view.table.setCurrentCell(0, 0)
+    view.remove()
+    assert view.rules == ()
+    session.undo()
+    assert [rule.limit for rule in view.rules] == [70]
+
+
+@pytest.mark.parametrize("rule", [REDISTRICTING, MARGIN, LOSS, Rule(Measure.ERROR, Bound.AT_MOST, Fraction(5), "PH3", "mae"),
+                                  Rule(Measure.EPSILON, Bound.AT_MOST, Fraction(11, 3)),
+                                  Rule(Measure.COVERAGE, Bound.AT_LEAST, Fraction(889, 1000), "PH3")])  # fmt: skip
+def test_that_the_form_gives_back_the_rule_it_shows(view, rule) -> None:
+    view.form.show_rule(rule)
+    assert view.form.rule() == rule
+    assert view.form.problem() == ""
+
+
+@pytest.mark.parametrize(("name", "typed"), [("limit", "many"), ("limit", "-1"), ("limit", "101"), ("least", "2.5"),
+                                              ("tolerance", "0")])  # fmt: skip
+def test_that_a_rule_that_says_nothing_is_refused_beside_the_form(view, name, typed) -> None:
+    view.form.show_rule(REDISTRICTING)
+    getattr(view.form, name).setText(typed)
+    view.add()
+    assert view._reason.text()
+    assert view.rules == ()
+
+
+def test_that_rules_go_to_a_file_and_back(qtbot, view, session, tmp_path) -> None:
+    session.edit_workbook("Rules", lambda book: set_rules(book, (MARGIN, REDISTRICTING)))
+    view.write_file(tmp_path / "rules.json")
+    session.edit_workbook("Rules", lambda book: set_rules(book, (LOSS,)))
+    view.read_file(tmp_path / "rules.json")
+    assert view.rules == (LOSS, MARGIN, REDISTRICTING)
+    with qtbot.waitSignal(view.failed):
+        view.read_file(tmp_path / "absent.json")
+
+
+def test_that_words_of_verdicts_name_value_distance_and_place() -> None:
+    missed = judged(REDISTRICTING, 0.931, "Place", low=0.92, high=0.94)
+    assert verdict_text(missed) == "✗ 93.10 %, 1.90 points missing"
+    assert "Decided by Place" in verdict_detail(missed)
+    assert "Between 92.00 % and 94.00 %" in verdict_detail(missed)
+    waits = not_judged(REDISTRICTING, "only a run can tell")
+    assert verdict_detail(waits).endswith("not judged, only a run can tell")
+    met = judged(MARGIN, 68.0)
+    assert met.outcome is Outcome.PASS
+    assert verdict_summary((met, missed, waits)).startswith("1 of 3 rules pass; ✗ ≥ 95 %")
+    assert verdict_summary(()) == ""
+
+
+def test_that_the_headline_names_rules_only_where_there_are_some(us) -> None:
+    tiles = tuple(TileContent(f"{number}", "") for number in range(3))
+    book = Workbook((us,), us.name)
+    assert with_rules(tiles, book, us) is tiles
+    found = with_rules(tiles, set_rules(book, (LOSS,)), us)
+    assert found[1].change.startswith("0 of 1 rules pass")
+    assert (found[0], found[2]) == (tiles[0], tiles[2])
