@@ -8,6 +8,7 @@ from typing import Any
 
 from phexplore.accounting.zcdp import epsilon
 from phexplore.accuracy.forecast import HEADLINE_DELTA, forecast
+from phexplore.accuracy.margins import keeps_target
 from phexplore.accuracy.topdown_forecast import forecast_topdown
 from phexplore.decide.frontier import headline_of
 from phexplore.model.conventions import Conversion
@@ -64,9 +65,15 @@ def _margin(rule: Rule, scenario: Scenario, summary: Summary) -> Verdict:
         ]  # fmt: skip
         if observed:
             return _worst(rule, observed, "")
-    values = [(place, value, None, None) for place, value in analytic_margins(scenario).items()
+    values = [(place, _to_a_person(value, rule), None, None) for place, value in analytic_margins(scenario).items()
               if value is not None and _matches(rule, place)]  # fmt: skip
     return _worst(rule, values, f"nothing is published at {rule.place or 'any place'}")
+
+
+def _to_a_person(value: float, rule: Rule) -> float:
+    """Return a margin, at its limit where it keeps that to the nearest person, as targets do everywhere in the program."""
+    keeps = rule.bound is Bound.AT_MOST and keeps_target(value, rule.limit)
+    return min(value, float(rule.limit)) if keeps else value
 
 
 def _end(value: Mapping[str, Any], name: str) -> float | None:

@@ -88,3 +88,11 @@ def test_that_a_scenario_is_judged_by_its_forecast(us):
     assert (everywhere.outcome, everywhere.value) == (Outcome.FAIL, pytest.approx(500.04, abs=0.01))
     assert verdict(Rule(Measure.LOSS, Bound.AT_MOST, Fraction(3)), us, None).value == pytest.approx(2.514562)
     assert verdict(Rule(Measure.EPSILON, Bound.AT_MOST, Fraction(18)), PERSONS, None).value == pytest.approx(17.1435507)
+
+
+def test_that_a_margin_keeps_its_limit_to_the_nearest_person(us) -> None:
+    published = Rule(Measure.MARGIN, Bound.AT_MOST, Fraction(68), "PH4/state_A-G")
+    closer = Rule(Measure.MARGIN, Bound.AT_MOST, Fraction(67), "PH4/state_A-G")
+    assert judge((published,), us)[0].outcome is Outcome.PASS
+    assert judge((published,), us)[0].distance == 0
+    assert judge((closer,), us)[0].outcome is Outcome.FAIL

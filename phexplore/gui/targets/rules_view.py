@@ -193,6 +193,8 @@ class RulesView(QWidget):
         self.table.setColumnCount(len(found.columns))
         self.table.setRowCount(len(rules))
         self.table.setHorizontalHeaderLabels([column for column, _ in found.columns])
+        for place, (column, _) in enumerate(found.columns):
+            self.table.horizontalHeaderItem(place).setToolTip(column)
         self.table.setVerticalHeaderLabels([rule_title(rule) for rule in rules])
         for place, (column, judged) in enumerate(found.columns):
             for row, verdict in enumerate(judged):
@@ -223,13 +225,18 @@ class RulesView(QWidget):
         table.setTabKeyNavigation(False)
         table.setWordWrap(True)
         table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        table.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        table.setTextElideMode(Qt.TextElideMode.ElideRight)
+        table.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        for header in (table.horizontalHeader(), table.verticalHeader()):
+            header.setHighlightSections(False)
         table.verticalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         table.currentCellChanged.connect(self._on_row)
         return table
 
     def _fit(self, _colours: object = None) -> None:
         metrics = self.table.fontMetrics()
-        self.table.verticalHeader().setDefaultSectionSize(metrics.height() + ROW_PADDING)
+        self.table.verticalHeader().setDefaultSectionSize(metrics.height() + ROW_PADDING + HALF)
         widest = metrics.horizontalAdvance("✓ 1,234 people, 1,234 people missing") + 2 * GRID
         for place in range(self.table.columnCount()):
             self.table.setColumnWidth(place, widest)
@@ -297,6 +304,7 @@ class RulesView(QWidget):
         splitter.addWidget(right)
         splitter.setStretchFactor(0, 3)
         splitter.setStretchFactor(1, 1)
+        splitter.setSizes([100 * GRID, 44 * GRID])
         around = QHBoxLayout(self)
         around.setContentsMargins(0, 0, 0, 0)
         around.addWidget(splitter)
