@@ -194,7 +194,8 @@ class RulesView(QWidget):
         self.table.setRowCount(len(rules))
         self.table.setHorizontalHeaderLabels([column for column, _ in found.columns])
         for place, (column, _) in enumerate(found.columns):
-            self.table.horizontalHeaderItem(place).setToolTip(column)
+            if (head := self.table.horizontalHeaderItem(place)) is not None:
+                head.setToolTip(column)
         self.table.setVerticalHeaderLabels([rule_title(rule) for rule in rules])
         for place, (column, judged) in enumerate(found.columns):
             for row, verdict in enumerate(judged):
