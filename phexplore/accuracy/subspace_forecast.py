@@ -343,13 +343,19 @@ def _protected(method: Subspace, releases: Sequence[ReleaseForecast]) -> tuple[s
     return tuple(sentences)
 
 
+def _worded(invariant: Invariant) -> str:
+    if isinstance(invariant, Totals):
+        return f"every {invariant}" if invariant.by else f"the {invariant}"
+    return f"the sum {invariant}"
+
+
 def _not_protected(releases: Sequence[ReleaseForecast], disclosure: Disclosure) -> tuple[str, ...]:
     sentences = []
     for each in releases:
-        exact = "; ".join(str(invariant) for invariant in each.plan.release.invariants)
+        exact = "; ".join(map(_worded, each.plan.release.invariants))
         if exact:
             sentences.append(
-                f"{each.plan.name}: every {exact} is published exactly (independent sums: {each.plan.space.rank:,}), and so is "
+                f"{each.plan.name}: {exact} is published exactly (independent sums: {each.plan.space.rank:,}), and so is "
                 "everything that can be computed from them. No ε or δ describes that: a replacement that changes them shows."
             )
     if disclosure.determined:

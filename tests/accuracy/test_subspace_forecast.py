@@ -161,7 +161,7 @@ def test_that_sums_that_vanish_publish_nothing():
 def test_that_protected_and_unprotected_are_said_in_words(illinois):
     found = forecast_subspace(illinois, Conventions())
     assert "101 of 102 dimensions, is protected within ε = 0.192" in found.protected[0]
-    assert "every grand total is published exactly" in found.not_protected[0]
+    assert "the grand total is published exactly" in found.not_protected[0]
     half = release(Totals(("age",)), share=Fraction(1, 2))
     two = forecast_subspace(Subspace(GRID, {"a": half, "b": half}, Fraction(1)), Conventions())
     assert "Proposition 2.9" in two.protected[-1]

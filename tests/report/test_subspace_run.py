@@ -42,7 +42,7 @@ def test_that_the_page_says_what_is_protected_and_what_is_exact(run, tmp_path):
     (path,) = write_subspace_report(run, "html", tmp_path / "report.html", NOW)
     text = path.read_text(encoding="utf-8")
     assert "101 of 102 dimensions, is protected within ε = 0.192" in text
-    assert "every grand total is published exactly" in text
+    assert "the grand total is published exactly" in text
     assert "Exact totals broken" in text
     assert text.count("<img") == 2
     assert "without any protection" in text

@@ -104,7 +104,7 @@ class Session(QObject):
         """Show another project; the previous one is closed by whoever opened it.
 
         Raises:
-            NotShownError: the window cannot show it; nothing was changed.
+            PhexploreError: the window cannot show it; nothing was changed.
         """
         require_shown(project.workbook)
         self._project = project

@@ -5,17 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from phexplore.accuracy.check import check
 from phexplore.accuracy.forecast import Forecast, forecast
+from phexplore.accuracy.group_sizes_forecast import GroupSizesForecast, forecast_group_sizes
 from phexplore.accuracy.topdown_forecast import TopDownForecast, forecast_topdown
-from phexplore.catalog.presets import Preset, presets
+from phexplore.catalog.presets import presets
 from phexplore.errors import PhexploreError
+from phexplore.model.group_sizes import GroupSizes
 from phexplore.model.issues import Issue
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
+from phexplore.model.subspace import Subspace
 from phexplore.model.topdown import TopDown
 from phexplore.model.workbook import Workbook
+
+if TYPE_CHECKING:
+    from phexplore.accuracy.subspace_forecast import SubspaceForecast
 
 
 @dataclass(frozen=True)
@@ -82,6 +89,42 @@ class Shown:
         return forecast_topdown(self.scenario.topdown, self.scenario.conventions)
 
     @cached_property
+    def group_sizes(self) -> GroupSizesForecast | None:
+        """The forecast of group sizes; None while an error of the parameters stands in its way, which the issues name.
+
+        Raises:
+            TypeError: the active scenario is of another system.
+        """
+        try:
+            return forecast_group_sizes(self.scenario.group_sizes, self.scenario.conventions)
+        except PhexploreError:
+            return None
+
+    @cached_property
+    def reference_group_sizes(self) -> GroupSizesForecast | None:
+        """The forecast of the reference of group sizes, None without one that has figures."""
+        if self.reference is None:
+            return None
+        try:
+            return forecast_group_sizes(self.reference.scenario.group_sizes, self.reference.scenario.conventions)
+        except PhexploreError:
+            return None
+
+    @cached_property
+    def subspace(self) -> SubspaceForecast | None:
+        """The forecast of subspace releases; None while an error of the parameters stands in its way.
+
+        Raises:
+            TypeError: the active scenario is of another system.
+        """
+        from phexplore.accuracy.subspace_forecast import forecast_subspace  # loads numpy; the window starts without
+
+        try:
+            return forecast_subspace(self.scenario.subspace, self.scenario.conventions)
+        except PhexploreError:
+            return None
+
+    @cached_property
     def issues(self) -> tuple[Issue, ...]:
         """What is wrong with the scenario, errors first; found when first asked for, which a drag does once per frame."""
         return tuple(check(self.scenario))
@@ -95,32 +138,16 @@ class Update:
     after: Shown
 
 
-class NotShownError(PhexploreError):
-    """A project with parameters of a system that the window does not edit."""
-
-
 def require_shown(workbook: Workbook) -> Workbook:
     """Return the workbook if the window can show all of it.
 
     Raises:
-        NotShownError: a scenario holds another system than PHSafe or TopDown.
-        PhexploreError: its figures cannot be computed, e.g. a query group is unknown.
+        PhexploreError: the figures of a TopDown scenario cannot be computed, e.g. a query group is unknown.
     """
     for scenario in workbook.scenarios:
-        if not isinstance(scenario.method, PhSafe | TopDown):
-            raise NotShownError(
-                f"The scenario {scenario.name!r} holds {type(scenario.method).__name__} parameters; the window edits the "
-                "S-DHC (PHSafe) and TopDown.",
-                "Use it on the command line, e.g. phexplore forecast.",
-            )
         if isinstance(scenario.method, TopDown):
             forecast_topdown(scenario.method, scenario.conventions)
     return workbook
-
-
-def shown_presets() -> tuple[Preset, ...]:
-    """Return the presets the window can start from and compare with, in order."""
-    return tuple(preset for preset in presets().values() if isinstance(preset.scenario.method, PhSafe | TopDown))
 
 
 def shown(
@@ -138,7 +165,13 @@ def shown(
     reference = _reference(workbook, before.reference if before is not None else None, found_kept)
     found = Shown(workbook, scenario, reference)
     # Figures that cannot be computed refuse the edit here, not while something is painted.
-    _ = found.topdown if isinstance(scenario.method, TopDown) else found.figures
+    match scenario.method:
+        case TopDown():
+            _ = found.topdown
+        case PhSafe():
+            _ = found.figures
+        case GroupSizes() | Subspace():
+            pass  # their errors are issues, and their figures absent until these are cured
     return found
 
 

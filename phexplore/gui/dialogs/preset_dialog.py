@@ -1,4 +1,4 @@
-"""A new project from a preset: title, source and headline of each."""
+"""A new project from a preset: every product with its presets, title, source and misprints of each."""
 
 from __future__ import annotations
 
@@ -7,27 +7,43 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
-from phexplore.catalog.presets import Preset
-from phexplore.gui.binding.shown import shown_presets
+from phexplore.catalog.presets import Preset, presets
+from phexplore.gui.binding.systems import System, system_of
+from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.labels import Text
 
+ABOUT = {
+    System.PHSAFE: "Household tables with truncation and noise on every number: what the Census Bureau ran for the S-DHC.",
+    System.TOPDOWN: "Noisy histograms at every level of the geography, made consistent from the top: the production system of 2020.",
+    System.GROUP_SIZES: "How many groups of each size there are in every region: the alternative of Fioretto, Van Hentenryck "
+    "and Zhu, consistent by optimisation.",
+    System.SUBSPACE: "Chosen totals exactly as counted, everything else with noise that never breaks them: the alternative of "
+    "Gao, Gong and Yu.",
+}
+"""What a system is for, in a sentence."""
+
 
 class PresetDialog(QDialog):
-    """Lists the presets; says where each comes from before it is chosen."""
+    """Lists the presets by product; says where each comes from before it is chosen."""
 
     def __init__(self, parent: QWidget | None, choose: Callable[[Preset], object]) -> None:
         super().__init__(parent)
         self._choose = choose
         self.setWindowTitle("New from preset")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setMinimumSize(64 * GRID, 40 * GRID)
+        self.setMinimumSize(72 * GRID, 56 * GRID)
         self.list = QListWidget()
         self.list.setAccessibleName("Presets")
-        for preset in shown_presets():
-            item = QListWidgetItem(preset.title)
+        system = None
+        for preset in presets().values():
+            if system_of(preset.scenario) is not system:
+                system = system_of(preset.scenario)
+                self.list.addItem(_heading(system))
+            item = QListWidgetItem(f"    {preset.title}")
             item.setData(Qt.ItemDataRole.UserRole, preset)
+            item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{system.value if system else ''}: {preset.title}")
             item.setToolTip(preset.id)
             self.list.addItem(item)
         self.list.currentItemChanged.connect(self._describe)
@@ -49,16 +65,30 @@ class PresetDialog(QDialog):
         column.addWidget(self.list, 1)
         column.addWidget(self._about)
         column.addLayout(buttons)
-        self.list.setCurrentRow(0)
+        self.list.setCurrentRow(1)
 
     def _describe(self) -> None:
+        preset = self._chosen()
+        if preset is not None:
+            printed = f" {preset.errata[0]}" if preset.errata else ""
+            about = ABOUT[system_of(preset.scenario)]
+            self._about.setText(f"{about}\n{preset.product}. Source: {preset.source}.{printed}")
+
+    def _chosen(self) -> Preset | None:
         item = self.list.currentItem()
-        if item is not None:
-            preset: Preset = item.data(Qt.ItemDataRole.UserRole)
-            self._about.setText(f"{preset.product}. Source: {preset.source}.")
+        found = item.data(Qt.ItemDataRole.UserRole) if item is not None else None
+        return found if isinstance(found, Preset) else None
 
     def _take(self) -> None:
-        item = self.list.currentItem()
-        if item is not None:
+        preset = self._chosen()
+        if preset is not None:
             self.close()
-            self._choose(item.data(Qt.ItemDataRole.UserRole))
+            self._choose(preset)
+
+
+def _heading(system: System) -> QListWidgetItem:
+    """Return the line above the presets of a system, which cannot be chosen."""
+    item = QListWidgetItem(system.value)
+    item.setFlags(Qt.ItemFlag.NoItemFlags)
+    item.setFont(appearance().font(bold=True))
+    return item

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QListView, QMenu, 
 from phexplore.catalog.presets import presets
 from phexplore.gui.binding.scenario_list import NAME_ROLE, ScenarioList
 from phexplore.gui.binding.session import Session
-from phexplore.gui.binding.shown import shown_presets
+from phexplore.gui.binding.systems import system_of
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import SymbolButton
 from phexplore.gui.widgets.when_seen import WhenSeen
@@ -32,7 +32,12 @@ class ScenarioManager(QWidget):
         self.list.activated.connect(self._activate)
         self._active = ""
         self._menu = QMenu(self)
-        for preset in shown_presets():
+        self._menu.setToolTipsVisible(True)
+        system = None
+        for preset in presets().values():
+            if system_of(preset.scenario) is not system:
+                system = system_of(preset.scenario)
+                self._menu.addSection(system.value)
             entry = self._menu.addAction(preset.title)
             entry.setToolTip(preset.source)
             entry.triggered.connect(lambda _checked, key=preset.id: self.add_preset(key))

@@ -6,8 +6,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
+from phexplore.catalog.presets import presets
 from phexplore.gui.binding.session import Session
-from phexplore.gui.binding.shown import shown_presets
 from phexplore.gui.decision.status import TONES, status_now
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
@@ -71,7 +71,7 @@ class HeaderBar(QFrame):
             if scenario.name != workbook.active and isinstance(scenario.method, system)
         ]
         shipped = [
-            (preset.title, preset.id) for preset in shown_presets() if isinstance(preset.scenario.method, system)
+            (preset.title, preset.id) for preset in presets().values() if isinstance(preset.scenario.method, system)
         ]
         kept = [
             (title, key)

@@ -33,6 +33,7 @@ from phexplore.gui.main.exporting import ExportFormat, Exports
 from phexplore.gui.main.header import HeaderBar
 from phexplore.gui.main.headline_bar import HeadlineBar
 from phexplore.gui.main.importing import is_readable
+from phexplore.gui.main.mechanism_areas import MechanismJoint
 from phexplore.gui.main.navigation import Area, Navigation, area_keys
 from phexplore.gui.main.pages import Make, Pages, budgets_page, history_page, levels_page, scenario_page
 from phexplore.gui.main.palette import Offer
@@ -92,9 +93,13 @@ class MainWindow(QMainWindow):
         self.exports = Exports(self)
         self.notice = NoticeBar()
         self.navigation = Navigation()
+        self.group_sizes = MechanismJoint(self.session, System.GROUP_SIZES, self)
+        self.subspace = MechanismJoint(self.session, System.SUBSPACE, self)
         self.views: Mapping[System, SystemView] = {
             System.PHSAFE: self._phsafe_view(),
             System.TOPDOWN: self._topdown_view(),
+            System.GROUP_SIZES: self.group_sizes.view(),
+            System.SUBSPACE: self.subspace.view(),
         }
         self.headline = HeadlineBar(self.session, self._tiles)
         self.inspector = Inspector(self.phsafe)
@@ -343,6 +348,8 @@ class MainWindow(QMainWindow):
         self.exports.stop()
         if self._targets is not None:
             self._targets.stop()
+        for joint in (self.group_sizes, self.subspace):
+            joint.stop()
         project.close()
         event.accept()
 
@@ -565,6 +572,9 @@ class MainWindow(QMainWindow):
         self.files.changed.connect(self.commands.refresh_recent)
         self.exports.written.connect(self._on_exported)
         self.exports.failed.connect(self._say_failure)
+        for joint in (self.group_sizes, self.subspace):
+            joint.wanted.connect(self.navigation.choose)
+            joint.failed.connect(self._say_failure)
 
     def _refresh(self, _signal: object = None) -> None:
         project = self.session.project

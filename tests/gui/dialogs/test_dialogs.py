@@ -8,8 +8,8 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 from phexplore.accuracy.forecast import SelectionMargin
+from phexplore.catalog.presets import presets
 from phexplore.catalog.tables import tables
-from phexplore.gui.binding.shown import shown_presets
 from phexplore.gui.dialogs.about import show_about
 from phexplore.gui.dialogs.glossary import TERMS, GlossaryDialog
 from phexplore.gui.dialogs.messages import ask, ask_to_save, show_failure, show_problems
@@ -69,9 +69,10 @@ def test_that_escape_does_nothing(qtbot, parent) -> None:
 def test_that_presets_say_where_they_come_from_before_they_are_chosen(qtbot, parent) -> None:
     chosen = []
     dialog = PresetDialog(parent, chosen.append)
-    assert [dialog.list.item(n).toolTip() for n in range(2)] == ["sdhc-2020-us", "sdhc-2020-pr"]
-    assert {dialog.list.item(n).toolTip() for n in range(dialog.list.count())} == {each.id for each in shown_presets()}
-    dialog.list.setCurrentRow(1)
+    assert [dialog.list.item(n).toolTip() for n in range(3)] == ["", "sdhc-2020-us", "sdhc-2020-pr"]
+    listed = {dialog.list.item(n).toolTip() for n in range(dialog.list.count())}
+    assert listed - {""} == set(presets())
+    dialog.list.setCurrentRow(2)
     assert "config.json" in dialog._about.text()
     _press(qtbot, dialog, "Create")
     assert [preset.id for preset in chosen] == ["sdhc-2020-pr"]

@@ -1,0 +1,172 @@
+"""The whole window with group sizes and with releases under exact sums: pages, edits, issues, mixed projects."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from phexplore.catalog.presets import preset
+from phexplore.document.project import Project
+from phexplore.gui.binding.systems import System
+from phexplore.gui.main.mechanism_pages import GroupSizesOverview, SubspaceOverview
+from phexplore.gui.main.navigation import Area
+from phexplore.gui.main.project_files import project_of
+from phexplore.gui.main.window import MainWindow
+from phexplore.model.group_sizes import SizeMechanism
+from phexplore.model.group_sizes_edits import set_size_levels, set_size_mechanism, set_size_total
+from phexplore.model.subspace import Mechanism, Totals
+from phexplore.model.subspace_edits import set_delta, set_epsilon, set_invariants, set_release_mechanism
+from phexplore.model.workbook import add_scenario
+
+SIZES, COUNTIES = "group-sizes-census-2010", "counties-invariant-2010"
+
+
+@pytest.fixture
+def opened(qtbot, settings, tmp_path):
+    def make(preset_id):
+        found = MainWindow(project_of(preset(preset_id)), settings, tmp_path / "runs")
+        qtbot.addWidget(found, before_close_func=lambda w: setattr(w, "_leaves_without_asking", True))
+        found.resize(1280, 800)
+        found.show()
+        qtbot.waitExposed(found)
+        found.navigation.choose(Area.OVERVIEW)
+        return found
+
+    return make
+
+
+def add(window, preset_id):
+    found = preset(preset_id).scenario
+    window.session.edit_workbook("Add", lambda book: add_scenario(book, found))
+
+
+@pytest.mark.parametrize(("preset_id", "overview"), [(SIZES, GroupSizesOverview), (COUNTIES, SubspaceOverview)])
+def test_that_every_area_opens(opened, preset_id, overview) -> None:
+    window = opened(preset_id)
+    assert isinstance(window.pages.currentWidget(), overview)
+    assert Area.LEVELS not in window.navigation.offered
+    for area in window.navigation.offered:
+        window.navigation.choose(area)
+        assert window.navigation.area is area
+
+
+def test_that_a_project_mixes_all_four_systems(opened, tmp_path) -> None:
+    window = opened(SIZES)
+    for other in (COUNTIES, "pl94-2020-persons-us", "sdhc-2020-us"):
+        add(window, other)
+        for area in (Area.BUDGETS, Area.OVERVIEW, Area.SCENARIO):
+            window.navigation.choose(area)
+    assert window.system is System.PHSAFE
+    for expected in (System.TOPDOWN, System.SUBSPACE, System.GROUP_SIZES):
+        window.session.undo()
+        assert window.system is expected
+    window.session.redo()
+    window.files.save_to(tmp_path / "mixed.phx")
+    window.session.project.close()
+    again = Project.open(tmp_path / "mixed.phx")
+    assert again.workbook == window.session.project.workbook
+    again.close()
+
+
+def test_that_an_edit_is_one_step_with_a_sentence_and_reaches_tiles_and_changes(qtbot, opened) -> None:
+    window = opened(SIZES)
+    window.navigation.choose(Area.BUDGETS)
+    page = window.group_sizes.sizes_page
+    page.budget.total.line.setText("1/2")
+    page.budget.total.line.setModified(True)
+    page.budget.total.line.offered.emit("1/2")
+    assert window.session.project.labels[-1] == "Set the total to 1/2"
+    qtbot.waitUntil(lambda: window.headline.tiles[0].accessibleName().startswith("Privacy loss ε: 0.500000"))
+    window.navigation.choose(Area.OVERVIEW)
+    overview = window.pages.currentWidget()
+    assert overview.changes.list.item(0).text() == "Total: 1 → 0.5"
+    assert overview.margins.numbers.rows
+
+
+def test_that_a_refused_entry_stays_with_its_reason(opened) -> None:
+    window = opened(COUNTIES)
+    window.navigation.choose(Area.BUDGETS)
+    page = window.subspace.releases_page
+    page.budget.epsilon.line.offered.emit("-1")
+    assert "more than 0" in page.budget.epsilon.reason
+    page.releases.invariants.setPlainText("total by countie")
+    page.releases.invariants.commit()
+    assert "Did you mean" in page.releases.invariants.reason.text()
+    assert page.releases.invariants.toPlainText() == "total by countie"
+    assert len(window.session.project.labels) == 1
+
+
+def test_that_redundant_sums_are_said_beside_them(qtbot, opened) -> None:
+    window = opened(COUNTIES)
+    window.navigation.choose(Area.BUDGETS)
+    editor = window.subspace.releases_page.releases
+    editor.invariants.setPlainText("total\nwhole state = " + " + ".join(f"#{n}" for n in range(102)))
+    editor.invariants.commit()
+    assert "adds nothing" in editor.redundant.text()
+    assert not editor.redundant.isHidden()
+
+
+def test_that_what_determines_cells_is_an_issue_that_leads_to_the_parameters(opened) -> None:
+    window = opened(COUNTIES)
+    window.session.edit("Fix", lambda s: set_invariants(s, "counties", (Totals(("county",)),)))
+    issues = window.session.shown.issues
+    assert issues
+    window.show_issue(issues[0])
+    assert window.navigation.area is Area.BUDGETS
+
+
+def test_that_errors_leave_the_window_whole(qtbot, opened) -> None:
+    window = opened(COUNTIES)
+    for area in (Area.OVERVIEW, Area.BUDGETS):
+        window.navigation.choose(area)
+    refusal = window.session.edit(
+        "Gaussian", lambda s: set_release_mechanism(s, "counties", Mechanism.EXTENDED_GAUSSIAN)
+    )
+    assert refusal is None
+    assert window.session.shown.subspace is None
+    assert "needs a δ" in window.session.shown.issues[0].sentence
+    window.headline.refresh()
+    window.navigation.choose(Area.OVERVIEW)
+    qtbot.waitUntil(lambda: window.pages.currentWidget().alternatives.is_empty)
+    window.session.edit("δ", lambda s: set_delta(s, Fraction(1, 10**10)))
+    assert window.session.shown.subspace is not None
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10**6), Fraction(10**4)])
+def test_that_tiny_and_huge_budgets_are_shown(qtbot, opened, epsilon) -> None:
+    window = opened(SIZES)
+    window.session.edit("Total", lambda s: set_size_total(s, epsilon))
+    window.pages.currentWidget().refresh()
+    add(window, COUNTIES)
+    window.session.edit("ε", lambda s: set_epsilon(s, epsilon))
+    window.pages.currentWidget().refresh()
+    window.headline.refresh()
+    assert window.session.shown.subspace is not None
+
+
+def test_that_the_levels_of_the_form_follow_the_scenario(opened) -> None:
+    window = opened(SIZES)
+    window.navigation.choose(Area.BUDGETS)
+    page = window.group_sizes.sizes_page
+    window.session.edit("Taxi", lambda s: set_size_levels(s, ("City", "Zone"), (1, 263)))
+    assert list(page.levels.shares) == ["City", "Zone"]
+    page.data.levels.line.offered.emit("City 1, Borough 6, Zone 263")
+    assert list(page.levels.shares) == ["City", "Borough", "Zone"]
+    page.data.levels.line.offered.emit("City")
+    assert "names no levels" in page.data.levels.reason
+
+
+def test_that_the_chain_says_what_the_papers_noise_would_cost(opened) -> None:
+    window = opened(SIZES)
+    window.navigation.choose(Area.BUDGETS)
+    window.session.edit("Chain", lambda s: set_size_mechanism(s, SizeMechanism.CHAIN))
+    assert "1053" in window.group_sizes.sizes_page.mechanism._erratum.text().replace(",", "")
+
+
+def test_that_the_palette_leads_to_levels_and_releases(opened) -> None:
+    window = opened(SIZES)
+    assert "Go to County" in [offer.words for offer in window.view.offers()]
+    window.group_sizes.show_place("County")
+    assert window.navigation.area is Area.BUDGETS
+    assert window.group_sizes.session.selection == "County"

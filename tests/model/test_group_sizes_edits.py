@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from phexplore.catalog.presets import preset
+from phexplore.model.edits import EditRefusedError
+from phexplore.model.group_sizes import HeavyTail, SizeMechanism
+from phexplore.model.group_sizes_edits import (
+    set_largest_quantity,
+    set_largest_size,
+    set_size_framework,
+    set_size_levels,
+    set_size_lock,
+    set_size_mechanism,
+    set_size_share,
+    set_size_total,
+    set_tail,
+    share_equally,
+)
+from phexplore.model.phsafe import PrivacyFramework
+
+
+@pytest.fixture
+def scenario():
+    return preset("group-sizes-census-2010").scenario
+
+
+def test_that_shares_of_levels_always_add_to_one(scenario) -> None:
+    moved = set_size_share(scenario, "County", Fraction(1, 2)).group_sizes.level_shares
+    assert moved["County"] == Fraction(1, 2)
+    assert sum(moved.values()) == 1
+
+
+def test_that_a_locked_share_stays(scenario) -> None:
+    locked = set_size_lock(scenario, "Nation", locked=True)
+    moved = set_size_share(locked, "County", Fraction(1, 2)).group_sizes.level_shares
+    assert moved["Nation"] == Fraction(1, 3)
+    with pytest.raises(EditRefusedError, match="locked"):
+        set_size_share(locked, "Nation", Fraction(1, 2))
+    assert not share_equally(locked).group_sizes.locked_levels
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda s: set_size_total(s, Fraction(0)),
+        lambda s: set_largest_size(s, 0),
+        lambda s: set_largest_quantity(s, 0),
+        lambda s: set_size_levels(s, (), ()),
+        lambda s: set_size_levels(s, ("A", "A"), (1, 2)),
+        lambda s: set_size_levels(s, ("A",), (0,)),
+        lambda s: set_size_levels(s, tuple(map(str, range(13))), (1,) * 13),
+        lambda s: set_size_share(s, "County", Fraction(2)),
+    ],
+)
+def test_that_impossible_values_are_refused(scenario, change) -> None:
+    with pytest.raises(EditRefusedError):
+        change(scenario)
+
+
+def test_that_choices_are_taken(scenario) -> None:
+    edited = set_size_mechanism(set_size_framework(scenario, PrivacyFramework.ZCDP), SizeMechanism.TREE)
+    edited = set_tail(set_largest_size(edited, 50), HeavyTail(outliers=3))
+    method = edited.group_sizes
+    assert (method.framework, method.mechanism, method.largest) == (PrivacyFramework.ZCDP, SizeMechanism.TREE, 50)
+    assert method.tail == HeavyTail(outliers=3)
+    assert set_tail(edited, None).group_sizes.tail is None
+
+
+def test_that_new_levels_share_equally_and_renamed_regions_keep_the_shares(scenario) -> None:
+    moved = set_size_share(scenario, "County", Fraction(1, 2))
+    same = set_size_levels(moved, ("Nation", "State", "County"), (1, 50, 3000)).group_sizes
+    assert same.level_shares == moved.group_sizes.level_shares
+    assert same.regions == (1, 50, 3000)
+    other = set_size_levels(moved, ("City", "Zone"), (1, 263)).group_sizes
+    assert set(other.level_shares.values()) == {Fraction(1, 2)}
