@@ -20,6 +20,8 @@ from phexplore.workload.subspace.exact import Rationals
 from phexplore.workload.subspace.spaces import Floats
 
 _LONGEST = 1 << 22
+_SHORTENED = 1 << 19
+"""Places of a law of Laplace noise; one that is longer is worked out on a coarser lattice."""
 _DOUBT = 1e-9
 _LATTICE_DOUBT = 1e-5
 _GAUSSIAN_REACH = 9.0
@@ -98,33 +100,53 @@ def _shaped(plan: NoisePlan, form: Shaped) -> Floats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Law:
-    """A distribution on the whole numbers −reach … reach, symmetric.
+    """A distribution on the multiples of `step` up to ± reach · step, symmetric.
 
     Attributes:
         probabilities: ``float64[2·reach + 1]``.
+        step: whole numbers that are put together; 1 = the exact law.
     """
 
     probabilities: Floats
+    step: int = 1
 
     @property
     def variance(self) -> float:
         reach = len(self.probabilities) // 2
-        return float((np.arange(-reach, reach + 1) ** 2 * self.probabilities).sum())
+        return float((np.arange(-reach, reach + 1) ** 2 * self.probabilities).sum()) * self.step**2
 
     def coverage(self, m: float) -> float:
-        reach = len(self.probabilities) // 2
-        inside = int(min(m, reach))
-        return float(self.probabilities[reach - inside : reach + inside + 1].sum())
+        """Return the probability of at most m in size; where numbers are put together it is spread evenly over them."""
+        reach, half = len(self.probabilities) // 2, 0.5 - 0.5 / self.step
+        place = min(m / self.step, reach) - half  # from the middle of the outermost number to that of its group
+        inside = math.floor(place)
+        if inside < 0:
+            return float(self.probabilities[reach]) * (1 + 2 * place)
+        whole = float(self.probabilities[reach - inside : reach + inside + 1].sum())
+        part = (place - inside) if self.step > 1 and inside < reach else 0.0
+        return whole + part * 2 * float(self.probabilities[min(reach + inside + 1, 2 * reach)])
 
 
 @lru_cache(maxsize=16)
 def _conditioned(noise: TwoSidedGeometric, size: int) -> _Law:
     """Return the law of one of `size` independent noises given that they add to 0: p(x)·P(the others add to −x), normalised."""
+    step = _step(_reach([(1, noise, size - 1)]))
+    if step > 1:
+        noise = TwoSidedGeometric(noise.scale / step)
     sums = _lattice_law([(1, noise, size - 1)])
     reach = len(sums) // 2
-    own = np.exp([noise.log_pmf(x) for x in range(-reach, reach + 1)])
+    own = np.exp(-np.abs(np.arange(-reach, reach + 1)) / float(noise.scale))
     joint = own * np.maximum(sums, 0)
-    return _Law(joint / joint.sum())
+    return _Law(joint / joint.sum(), step)
+
+
+def _step(reach: int) -> int:
+    """Return how many whole numbers are put together so that a law up to this reach is short enough to be worked out.
+
+    The noise is then so wide that its law on the multiples of the step is that of the same noise, narrower by the step: both are
+    the Laplace distribution to within a relative 1/(12·scale²).
+    """
+    return max(1, -(-2 * reach // _SHORTENED))
 
 
 def answer_classes(plan: NoisePlan, conventions: Conventions) -> tuple[AnswerClass, ...]:
@@ -171,12 +193,25 @@ def _spherical_margins(plan: NoisePlan, noise: Noise, answer: int, unit: Fractio
     parts = [(int(abs(weight) * scale), noise, count) for weight, count in weights]
     reach = _reach(parts)
     unit_steps = scale * plan.steps
+    if isinstance(noise, TwoSidedGeometric):
+        law = _geometric_law(parts, noise)
+        doubt = _DOUBT if law.step == 1 else _LATTICE_DOUBT
+        return _margins(variance, lambda m: law.coverage(m * unit_steps), conventions, doubt=doubt)
     if 2 * reach > _LONGEST:
         # On so fine a lattice the law is normal noise on a grid of 1/(scale·K) people.
         sigma = math.sqrt(variance)
         return _margins(variance, lambda m: math.erf(m / sigma / math.sqrt(2)), conventions, doubt=_LATTICE_DOUBT)
     law = _Law(_lattice_law(parts))
     return _margins(variance, lambda m: law.coverage(m * unit_steps), conventions)
+
+
+def _geometric_law(parts: Sequence[tuple[int, Noise, int]], noise: TwoSidedGeometric) -> _Law:
+    """Return the law of a weighted sum of Laplace noises, on a coarser lattice where it reaches too far."""
+    step = _step(_reach(parts))
+    if step == 1:
+        return _Law(_lattice_law(parts))
+    coarse = [(1, TwoSidedGeometric(weight * noise.scale / step), count) for weight, _, count in parts if weight]
+    return _Law(_lattice_law(coarse), step)
 
 
 def _margins(

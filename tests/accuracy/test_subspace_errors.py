@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from phexplore.accounting.subspace_noise import noise_plan
+from phexplore.accuracy import subspace_errors
 from phexplore.accuracy.subspace_errors import answer_classes, characteristic, expected_squared_error, variances
 from phexplore.model.conventions import Conventions, MarginConvention
 from phexplore.model.subspace import Axis, Grouping, Histogram, Mechanism, Release, Subspace, Totals
@@ -102,3 +103,26 @@ def test_that_characteristic_functions_are_those_of_the_probabilities(noise):
 def test_that_unknown_noise_has_no_characteristic_function():
     with pytest.raises(TypeError, match="NoNoise"):
         characteristic(NoNoise(), np.zeros(1))
+
+
+@pytest.mark.parametrize("mechanism", [Mechanism.PROJECTED_LAPLACE, Mechanism.K_NORM])
+@pytest.mark.parametrize("confidence", [Fraction(9, 10), Fraction(95, 100)])
+def test_that_a_coarser_lattice_gives_the_margins_of_the_whole_one(monkeypatch, mechanism, confidence):
+    release = Release(Histogram(), (Totals(),), mechanism)
+    plan = noise_plan(Subspace((Axis("cell", 12),), {"a": release}, Fraction(1, 500)), "a")
+    conventions = Conventions(confidence=confidence, margin=MarginConvention.EXACT)
+    whole = answer_classes(plan, conventions)[0]
+    subspace_errors._conditioned.cache_clear()
+    monkeypatch.setattr(subspace_errors, "_SHORTENED", 1 << 15)
+    (coarse,) = answer_classes(plan, conventions)
+    subspace_errors._conditioned.cache_clear()
+    assert coarse.variance == pytest.approx(whole.variance, rel=1e-5)
+    assert coarse.margins.exact == pytest.approx(whole.margins.exact, abs=2, rel=1e-4)
+
+
+def test_that_laplace_noise_so_wide_that_its_lattice_is_fine_keeps_its_long_tail():
+    release = Release(Histogram(), (Totals(),), Mechanism.PROJECTED_LAPLACE)
+    plan = noise_plan(Subspace((Axis("cell", 102),), {"a": release}, Fraction(1, 10**6)), "a")
+    (found,) = answer_classes(plan, Conventions(confidence=Fraction(95, 100)))
+    # A Laplace quantile is ln(20)/√2 = 2.118 standard deviations, a normal one 1.960.
+    assert found.margins.exact / found.variance**0.5 == pytest.approx(2.117, abs=0.004)
