@@ -12,6 +12,8 @@ Value = str | int | float | Fraction | None
 """One number or word of a table twin. None: there is none here."""
 
 ABSENT = "–"
+UNTOUCHED = "·"
+"""Stands where a number was left as it was."""
 SIGNIFICANT = 5
 """Digits shown of a real number; a copy carries all of them."""
 

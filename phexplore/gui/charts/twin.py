@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import enum
+from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
-from PySide6.QtGui import QAction, QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtGui import QAction, QColor, QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QTableView, QWidget
 
-from phexplore.gui.charts.numbers import Numbers, is_number, plain, shown
+from phexplore.gui.charts.numbers import UNTOUCHED, Numbers, is_number, plain, shown
+from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.theme.number_style import localised
 
@@ -20,12 +23,43 @@ MOST_LETTERS = 34
 """A column is not made wider for its longest words; they are in the tool tip and in a copy."""
 
 
+class Look(enum.Enum):
+    """How a cell looks when it is not like the others."""
+
+    MUTED = "muted"
+    BOLD = "bold"
+    GOOD = "good"
+    ATTENTION = "attention"
+
+
+Looks = Callable[[int, int], Look | None]
+"""Gives the look of a cell by row and column; None is like the others."""
+
+
+def _look(look: Look | None, role: int) -> Any:
+    colours = appearance().colours
+    match look, role:
+        case Look.BOLD | Look.ATTENTION, Qt.ItemDataRole.FontRole:
+            return appearance().font(bold=True)
+        case Look.MUTED, Qt.ItemDataRole.ForegroundRole:
+            return QColor(colours.muted)
+        case Look.GOOD, Qt.ItemDataRole.ForegroundRole:
+            return QColor(colours.good)
+        case Look.ATTENTION, Qt.ItemDataRole.ForegroundRole:
+            return QColor(colours.attention)
+        case Look.ATTENTION, Qt.ItemDataRole.BackgroundRole:
+            return QColor(colours.attention_soft)
+        case _:
+            return None
+
+
 class NumbersModel(QAbstractTableModel):
     """Read-only rows and columns of a `Numbers` value."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._numbers = Numbers(())
+        self._looks: Looks | None = None
 
     @property
     def numbers(self) -> Numbers:
@@ -48,6 +82,12 @@ class NumbersModel(QAbstractTableModel):
             last = len(numbers.headers) - 1
             self.dataChanged.emit(self.index(changed[0], 0), self.index(changed[-1], last))
 
+    def set_looks(self, looks: Looks | None) -> None:
+        """Let some cells look otherwise than the rest."""
+        self._looks = looks
+        if self._numbers.rows:
+            self.dataChanged.emit(self.index(0, 0), self.index(len(self._numbers.rows) - 1, self.columnCount() - 1))
+
     def _same_shape(self, numbers: Numbers) -> bool:
         return numbers.headers == self._numbers.headers and len(numbers.rows) == len(self._numbers.rows)
 
@@ -67,11 +107,12 @@ class NumbersModel(QAbstractTableModel):
             case Qt.ItemDataRole.ToolTipRole:
                 return plain(value)
             case Qt.ItemDataRole.TextAlignmentRole:
-                side = Qt.AlignmentFlag.AlignRight if is_number(value) or value is None else Qt.AlignmentFlag.AlignLeft
+                is_right = is_number(value) or value is None or value == UNTOUCHED
+                side = Qt.AlignmentFlag.AlignRight if is_right else Qt.AlignmentFlag.AlignLeft
                 return side | Qt.AlignmentFlag.AlignVCenter
             case Qt.ItemDataRole.AccessibleTextRole:
                 return f"{self._numbers.headers[index.column()]}: {localised(shown(value))}"
-        return None
+        return None if self._looks is None else _look(self._looks(index.row(), index.column()), role)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if role == Qt.ItemDataRole.TextAlignmentRole and orientation == Qt.Orientation.Horizontal:
@@ -119,6 +160,10 @@ class NumbersTable(QTableView):
     def set_numbers(self, numbers: Numbers) -> None:
         """Show other numbers."""
         self._model.set_numbers(numbers)
+
+    def set_looks(self, looks: Looks | None) -> None:
+        """Let some cells look otherwise than the rest."""
+        self._model.set_looks(looks)
 
     def choose_row(self, row: int | None) -> None:
         """Move to a row without announcing it; a row that is not there yet is left for later."""

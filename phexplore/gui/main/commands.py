@@ -190,6 +190,7 @@ class Commands:
         show = self._window.show_decision
         return [
             Action("decide.compare", "&Compare scenarios and runs", lambda: show(DecisionTab.COMPARE), "Ctrl+K"),
+            Action("decide.committee", "C&ommittee: members' proposals", lambda: show(DecisionTab.COMMITTEE), "Ctrl+J"),
             Action(
                 "decide.approve",
                 "&Approve…",

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
+from phexplore.files.project_file import read_project
+from phexplore.files.whole import read_text
 from phexplore.gui.binding.session import Session
 from phexplore.gui.decision.decision_page import DecisionPage, DecisionTab
+from phexplore.gui.main.importing import PROJECT_SUFFIX, read_parameters
 from phexplore.gui.main.project_files import ProjectFiles
 from phexplore.gui.main.settings import FOLDER, Settings
 from phexplore.gui.run_manager.run_desk import RunDesk
+from phexplore.model.scenario import Scenario
 
 if TYPE_CHECKING:
     from phexplore.gui.decision.approve_page import ApprovePage
     from phexplore.gui.decision.bundle_page import BundlePage
+    from phexplore.gui.decision.committee_page import CommitteePage
     from phexplore.gui.decision.compare_page import ComparePage
 
 
@@ -50,9 +56,11 @@ class DecisionJoint(QObject):
         self._approve: ApprovePage | None = None
         self._bundle: BundlePage | None = None
         self._compare: ComparePage | None = None
+        self._committee: CommitteePage | None = None
         self.page = DecisionPage(
             {
                 DecisionTab.COMPARE: self._make_compare,
+                DecisionTab.COMMITTEE: self._make_committee,
                 DecisionTab.APPROVE: self._make_approve,
                 DecisionTab.BUNDLE: self._make_bundle,
             }
@@ -60,7 +68,7 @@ class DecisionJoint(QObject):
 
     def stop(self) -> None:
         """Finish or end what was begun, because the window closes."""
-        for page in (self._approve, self._bundle, self._compare):
+        for page in (self._approve, self._bundle, self._compare, self._committee):
             if page is not None:
                 page.stop()
 
@@ -74,6 +82,22 @@ class DecisionJoint(QObject):
         page = self._compare = ComparePage(self._session, self._desk)
         page.failed.connect(self.failed)
         return page
+
+    def _make_committee(self) -> QWidget:
+        from phexplore.gui.decision.committee_page import CommitteePage
+
+        page = self._committee = CommitteePage(self._session, read_proposal, self._folder)
+        page.compared.connect(self.compare)
+        page.said.connect(self.said)
+        page.failed.connect(self.failed)
+        return page
+
+    def compare(self, keys: Sequence[str]) -> None:
+        """Lay these over each other."""
+        self.page.show_tab(DecisionTab.COMPARE)
+        if self._compare is not None:
+            self._compare.refresh()
+            self._compare.tick(*keys)
 
     def _make_approve(self) -> QWidget:
         from phexplore.gui.decision.approve_page import ApprovePage
@@ -89,3 +113,15 @@ class DecisionJoint(QObject):
         page = self._bundle = BundlePage(self._session, self._desk, self._folder)
         page.written.connect(self.written)
         return page
+
+
+def read_proposal(path: Path, like: Scenario) -> Scenario:
+    """Return a member's proposal: the active scenario of a project, or the parameters of a file.
+
+    Raises:
+        InputProblemsError: everything that is wrong with it.
+        PhexploreError: it cannot be read.
+    """
+    if path.suffix.lower() == PROJECT_SUFFIX:
+        return read_project(read_text(path), name=path.name).workbook.scenario
+    return read_parameters(path, like)[0]

@@ -1,0 +1,133 @@
+"""What the members of a committee propose, as the window shows it: a table, a picture, sentences. No Qt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from phexplore.decide.committee import CommitteeMatrix, MatrixRow
+from phexplore.gui.charts.numbers import UNTOUCHED, Numbers, Value, shown
+from phexplore.gui.charts.topdown_rows import MarkRow, RowScale, RowsContent
+from phexplore.gui.charts.twin import Look
+from phexplore.gui.decision.comparison import place_words
+
+_AGREEMENT, _FIRST_MEMBER = 1, 3
+"""Columns of the table."""
+_FAR = 10.0
+"""Ratios beyond it need a logarithmic axis."""
+_CLOSE = 0.8
+"""Agreement below it is marked."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixView:
+    """A committee matrix, ready to be shown.
+
+    Attributes:
+        title: the finding.
+        sentence: how to read the table.
+        numbers: the table.
+        looks: of its cells, by row and column.
+        picture: members' values as multiples of where all started.
+    """
+
+    title: str
+    sentence: str
+    numbers: Numbers
+    looks: dict[tuple[int, int], Look]
+    picture: RowsContent
+
+
+def matrix_view(matrix: CommitteeMatrix) -> MatrixView:
+    """Return a matrix as it is shown."""
+    members = matrix.members
+    headers = ("Parameter", "Agreement", "Start", *members, "Min", "Median", "Max", "Left alone")
+    rows = tuple(_row(row) for row in matrix.rows)
+    looks: dict[tuple[int, int], Look] = {}
+    for place, row in enumerate(matrix.rows):
+        for number, moved in enumerate(row.moved):
+            looks[place, _FIRST_MEMBER + number] = Look.BOLD if moved else Look.MUTED
+        if row.agreement < _CLOSE:
+            looks[place, _AGREEMENT] = Look.ATTENTION
+        elif not row.is_open:
+            looks[place, _AGREEMENT] = Look.GOOD
+    sentence = (
+        f"Started from {matrix.baseline.name}. {UNTOUCHED} left as it was; bold is moved. Agreement is the smallest value as part of "
+        "the largest."
+    )
+    return MatrixView(_title(matrix), sentence, Numbers(headers, rows), looks, _picture(matrix))
+
+
+def row_words(row: MatrixRow) -> str:
+    """Return the name of a row for people."""
+    kind = {"threshold": "τ of", "budget": "Budget", "target": "Target"}.get(row.kind, row.kind.capitalize())
+    place = place_words(row.path) if "/" in row.path else row.path
+    return f"{kind} {place}".strip()
+
+
+def _row(row: MatrixRow) -> tuple[Value, ...]:
+    values: tuple[Value, ...] = tuple(
+        value if moved else UNTOUCHED for value, moved in zip(row.values, row.moved, strict=True)
+    )
+    alone = f"{row.untouched} of {len(row.values)}"
+    agreement = f"{row.agreement:.0%}".replace("%", " %")
+    return (row_words(row), agreement, row.baseline, *values, row.low, row.middle, row.high, alone)
+
+
+def _title(matrix: CommitteeMatrix) -> str:
+    count = len(matrix.members)
+    who = f"{count} member" + (" " if count == 1 else "s ")
+    if not matrix.rows:
+        return f"{who}propose{'s' if count == 1 else ''} what all started from"
+    opened = [row for row in matrix.rows if row.is_open]
+    moved = f"{who}moved {len(matrix.rows)} number" + ("" if len(matrix.rows) == 1 else "s")
+    if not opened:
+        return f"{moved}, and agree on all of them"
+    widest = min(opened, key=lambda row: row.agreement)
+    return f"{moved}; they differ on {len(opened)}, most on {row_words(widest)}: {shown(widest.low)} to {shown(widest.high)}"
+
+
+def _picture(matrix: CommitteeMatrix) -> RowsContent:
+    marks = tuple(mark for row in matrix.rows if (mark := _mark(row, matrix.members)) is not None)
+    numbers = Numbers(
+        ("Parameter", *(f"{member}, times the start" for member in matrix.members)),
+        tuple((mark.name, *mark.dots) if len(mark.dots) == len(matrix.members) else (mark.name, *(None,) * len(matrix.members))
+              for mark in marks),
+    )  # fmt: skip
+    far = max((max(mark.reach) for mark in marks), default=1.0) > _FAR
+    return RowsContent(
+        marks,
+        "Proposed value, as a multiple of where all started" + (" (logarithmic)" if far else ""),
+        "Where members stand" if marks else "",
+        "A small dot per member, a large one for the middle; the dashed line is where all started."
+        if marks
+        else "No member moved a number that has a starting value.",
+        numbers,
+        RowScale.COUNT if far else RowScale.LINEAR,
+        guide=1.0,
+    )
+
+
+def _mark(row: MatrixRow, members: tuple[str, ...]) -> MarkRow | None:
+    """Return a row of the picture; None where nothing was at the start."""
+    start = row.baseline
+    if not start or row.low is None or row.middle is None or row.high is None:
+        return None
+    known = [(member, value) for member, value in zip(members, row.values, strict=True) if value is not None]
+    told = "\n".join(f"{member}: {shown(value)}" for member, value in known)
+
+    def times(value: Fraction) -> float:
+        return float(value / start)
+
+    return MarkRow(
+        f"{row.kind} {row.path}",
+        "",
+        row_words(row),
+        times(row.middle),
+        times(row.low),
+        times(row.high),
+        dots=tuple(times(value) for _, value in known),
+        text=f"{shown(row.low)} – {shown(row.high)}" if row.is_open else f"{shown(row.middle)}, all agree",
+        tip=f"{row_words(row)}, start {shown(start)}\n{told}",
+        is_warned=row.agreement < _CLOSE,
+    )

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from statistics import median
+
+import pytest
+
+from phexplore.accuracy.solving import edit_margin, edit_threshold
+from phexplore.catalog.presets import preset
+from phexplore.decide.committee import committee_matrix
+from phexplore.document.project import Project
+from phexplore.files.phsafe_config import write_config
+from phexplore.gui.charts.twin import Look
+from phexplore.gui.decision.committee_page import CommitteePage, read_files, with_proposals
+from phexplore.gui.decision.matrix import matrix_view
+from phexplore.gui.main.decision_joint import read_proposal
+from phexplore.model.keys import TableId
+from phexplore.model.topdown_edits import set_level_share
+from phexplore.model.workbook import Workbook
+
+NAMES = ("Ada", "Grace", "Alan")
+
+
+@pytest.fixture
+def proposals(us, query):
+    """Three members: they differ on one target, agree on a threshold."""
+    return [
+        replace(edit_threshold(edit_margin(us, query, Fraction(people)), TableId("PH4"), 12), name=name)
+        for name, people in zip(NAMES, (22, 25, 40), strict=True)
+    ]
+
+
+@pytest.fixture
+def files(proposals, tmp_path):
+    """The same as files: a project, a project and a production config.json."""
+    paths = []
+    for proposal in proposals[:2]:
+        project = Project.new(Workbook((proposal,), proposal.name))
+        project.save(tmp_path / f"{proposal.name}.phx")
+        project.close()
+        paths.append(tmp_path / f"{proposal.name}.phx")
+    (tmp_path / "Alan.json").write_text(write_config(proposals[2]))
+    return [*paths, tmp_path / "Alan.json"]
+
+
+@pytest.fixture
+def page(qtbot, session, tmp_path):
+    found = CommitteePage(session, read_proposal, lambda: tmp_path)
+    qtbot.addWidget(found)
+    found.show()
+    yield found
+    found.stop()
+
+
+def _cells(view, name):
+    (row,) = [row for row in view.numbers.rows if row[0] == name]
+    return dict(zip(view.numbers.headers, row, strict=True))
+
+
+def test_that_the_matrix_shows_smallest_middle_largest_and_who_left_it_alone(us, query, proposals) -> None:
+    untouched = replace(us, name="Edsger")
+    view = matrix_view(committee_matrix([*proposals, untouched], us))
+    found = _cells(view, f"Target {query.title}")
+    assert (found["Start"], found["Min"], found["Max"]) == (20, 20, 40)
+    assert (found["Ada"], found["Edsger"], found["Left alone"]) == (22, "·", "1 of 4")
+    assert found["Agreement"] == "50 %"
+    place = [row[0] for row in view.numbers.rows].index(f"Target {query.title}")
+    looks = [view.looks.get((place, column)) for column in range(len(view.numbers.headers))]
+    assert looks[1] is Look.ATTENTION
+    assert looks[3:7] == [Look.BOLD, Look.BOLD, Look.BOLD, Look.MUTED]
+
+
+def test_that_agreement_on_a_moved_number_is_said(us, proposals) -> None:
+    view = matrix_view(committee_matrix(proposals, us))
+    assert _cells(view, "τ of PH4")["Agreement"] == "100 %"
+    assert view.title.startswith("3 members moved 3 numbers; they differ on 2, most on Budget PH3 (State, A-G)")
+
+
+def test_that_the_picture_measures_in_multiples_of_the_start(us, query, proposals) -> None:
+    view = matrix_view(committee_matrix(proposals, us))
+    (mark,) = [row for row in view.picture.rows if row.name == f"Target {query.title}"]
+    assert mark.dots == pytest.approx([1.1, 1.25, 2.0])
+    assert (mark.low, mark.value, mark.high) == pytest.approx((1.1, 1.25, 2.0))
+
+
+def test_that_members_who_moved_nothing_are_said_to(us) -> None:
+    view = matrix_view(committee_matrix([replace(us, name="Ada")], us))
+    assert view.title == "1 member proposes what all started from"
+    assert view.numbers.rows == ()
+
+
+def test_that_files_of_all_kinds_become_proposals_named_after_them(us, files, proposals) -> None:
+    found = read_files(files, us, read_proposal)
+    assert [each.name for each in found.proposals] == list(NAMES)
+    assert [each.phsafe.budgets for each in found.proposals] == [each.phsafe.budgets for each in proposals]
+    assert found.problems == ()
+
+
+def test_that_every_problem_of_every_file_is_kept_with_its_file_and_line(us, files, tmp_path) -> None:
+    bad = tmp_path / "bad.json"
+    bad.write_text('{\n "privacy_budgets": nonsense\n}\n')
+    worse = tmp_path / "missing.phx"
+    found = read_files([bad, files[0], worse], us, read_proposal)
+    assert len(found.proposals) == 1
+    assert {issue.path[0] for issue in found.problems} == {"bad.json", "missing.phx"}
+    assert any("2" in issue.place for issue in found.problems if issue.path[0] == "bad.json")
+
+
+def test_that_importing_is_one_step_and_leaves_the_active_scenario(us, proposals) -> None:
+    book = with_proposals(Workbook((replace(us, name="Chair"),), "Chair"), [*proposals, proposals[0]])
+    assert book.active == "Chair"
+    assert book.names == ("Chair", "Ada", "Grace", "Alan", "Ada 2")
+
+
+def test_that_a_draft_has_the_middle_of_every_member(qtbot, page, session, files, query) -> None:
+    page.import_files(files)
+    qtbot.waitUntil(lambda: len(page.members) == 3)
+    assert session.project.labels[-1] == "Import 3 proposals"
+    assert session.scenario.name == "Proposal"
+    page.make_draft()
+    assert session.scenario.name == "Consensus draft"
+    assert session.scenario.phsafe.budgets[query] == median(each.phsafe.budgets[query] for each in page.members)
+    assert session.scenario.phsafe.thresholds["PH4"] == 12
+    session.undo()
+    assert session.scenario.name == "Proposal"
+
+
+def test_that_a_member_of_another_system_is_not_offered(page, session) -> None:
+    from phexplore.model.workbook import activate, add_scenario
+
+    persons = preset("pl94-2020-persons-us").scenario
+    session.edit_workbook("Add", lambda book: activate(add_scenario(book, persons), "Proposal"))
+    page.refresh()
+    assert [page.list.item(row).text() for row in range(page.list.count())] == ["Proposal"]
+
+
+def test_that_shares_of_topdown_members_are_laid_beside_each_other() -> None:
+    persons = preset("pl94-2020-persons-us").scenario
+    members = [
+        replace(set_level_share(persons, "County", Fraction(part, 100)), name=str(part)) for part in (15, 20, 30)
+    ]
+    view = matrix_view(committee_matrix(members, persons))
+    found = _cells(view, "Level share County")
+    assert (found["Min"], found["Median"], found["Max"]) == (Fraction(3, 20), Fraction(1, 5), Fraction(3, 10))
+
+
+def test_that_an_empty_committee_teaches(qtbot, page) -> None:
+    page.tick([])
+    assert "Import the members' files" in page.sentence.text()
+    assert not page.draft.isEnabled()
