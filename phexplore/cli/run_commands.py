@@ -27,6 +27,9 @@ SCENARIO = typer.Argument(help="A preset id, a project file (.phx, #NAME for one
 
 _MOST_NAMED = 12
 
+_TRIALS_ON_CLUSTER = 4
+"""Few units stand at the top of a tree: while one trial estimates them, the others keep the cluster busy."""
+
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the program."""
@@ -70,7 +73,13 @@ def run(
     seed: int | None = typer.Option(
         None, "--seed", min=0, max=LARGEST_SEED, help="Without it, noise comes from the operating system."
     ),
-    workers: int = typer.Option(1, "--workers", min=1, help="Trials computed at the same time; changes no byte."),
+    workers: int | None = typer.Option(
+        None,
+        "--workers",
+        min=1,
+        help="Trials computed at the same time; changes no byte. 1, with a cluster 4.",
+        show_default=False,
+    ),
     no_noise: bool = typer.Option(False, "--no-noise", help="Exact truncated counts."),
     non_private: bool = typer.Option(
         False, "--non-private", help="S-DHC: exact counts, totals too, nothing truncated."
@@ -95,7 +104,11 @@ def run(
         "--measurements",
         help="TopDown: post-process what this run kept, by the scenario's passes and constraints.",
     ),
-    scheduler: str = typer.Option("", "--scheduler", help="TopDown: address of a Dask cluster that estimates."),
+    scheduler: str = typer.Option(
+        "",
+        "--scheduler",
+        help="TopDown: address of a Dask cluster that estimates, e.g. tcp://host:8786; changes no byte.",
+    ),
     stop_at: str = typer.Option(
         "",
         "--stop-at",
@@ -122,7 +135,7 @@ def run(
         out,
         trials=trials,
         seed=seed,
-        workers=workers,
+        workers=workers or (_TRIALS_ON_CLUSTER if scheduler else 1),
         mode=word,
         stop=parse_stop(stop_at),
         topdown=wishes.options(found),

@@ -16,6 +16,7 @@ from phexplore.accuracy.topdown_forecast import noise_of
 from phexplore.data.blocks.population import BlockPopulation
 from phexplore.noise.distributions import Noise
 from phexplore.optimize.rounder import RounderOptions, Target
+from phexplore.runs.cluster import Cluster
 from phexplore.runs.simulation import TrialFigures, Watch
 from phexplore.runs.spec import RunMode, RunSpec, RunSpecError
 from phexplore.runs.store import TRUTH_FILE, trial_file
@@ -47,17 +48,12 @@ def make_simulation(spec: RunSpec, directory: Path) -> TopDownSimulation:
     """Return the simulation of a specification.
 
     Raises:
-        RunSpecError: the mode is one TopDown does not have, or a cluster is asked for.
+        RunSpecError: the mode is one TopDown does not have.
     """
     if spec.mode is RunMode.NON_PRIVATE:
         raise RunSpecError(
             "TopDown has no non-private mode: its exact counts are the data themselves.",
             "Leave out --non-private; --no-noise estimates from exact measurements.",
-        )
-    if spec.topdown is not None and spec.topdown.scheduler:
-        raise RunSpecError(
-            "This version estimates on this machine only; it cannot hand families to a Dask cluster.",
-            "Leave out --scheduler; --workers uses the cores of this machine.",
         )
     return TopDownSimulation(spec, directory)
 
@@ -95,6 +91,7 @@ class TopDownSimulation:
         self._watch: Watch | None = None
         self._lock = threading.Lock()
         self._seconds: dict[str, float] = {}
+        self._cluster: Cluster | None = None
 
     @property
     def prepared(self) -> Prepared:
@@ -117,6 +114,10 @@ class TopDownSimulation:
         spec, method = self._spec, self._spec.scenario.topdown
         self._watch = watch
         path = Path(spec.data.path)
+        if self.options.scheduler:
+            with watch.phase("connect"):
+                self._cluster = Cluster(self.options.scheduler, watch)
+            watch.checkpoint()
         with watch.phase("read"):
             given = read_input(path, method, self.options)
         watch.checkpoint()
@@ -216,6 +217,7 @@ class TopDownSimulation:
                 self._sources(index),
                 Estimation(rounder=RounderOptions(target=target), keep=keep),
                 mapper=mapper,
+                measure_here=self._cluster is not None and bool(self.options.measurements),
                 on_progress=self._progress(index),
                 on_answers=MeasurementWriter(self._directory, index, shared.world, framework) if keep else None,
             )
@@ -231,7 +233,9 @@ class TopDownSimulation:
         return [DrawnMeasurements(Draw(key, exact, margins)) for margins in self.prepared.margins]
 
     def _mapper(self) -> AbstractContextManager[Mapper]:
-        """Return what works on several families at once: threads left over when fewer trials than workers are drawn."""
+        """Return what works on several families at once: the cluster, or threads that are left over by trials."""
+        if self._cluster is not None:
+            return nullcontext(self._cluster)
         threads = self._spec.workers // min(self._spec.workers, self._spec.trials)
         return Threads(threads) if threads > 1 else nullcontext(in_order)
 
@@ -257,6 +261,8 @@ class TopDownSimulation:
     def finish(self, trials: tuple[int, ...], watch: Watch) -> Mapping[str, Any]:
         """Write microdata and tables where they are wanted, and sum up; see `Simulation.finish`."""
         shared, design = self.prepared, self.prepared.world.design
+        if self._cluster is not None:
+            self._cluster.close()
         for name, seconds in self._seconds.items():
             watch.phase_done(name, seconds)
         confirm_spent(self._spec.scenario.topdown.total, [spent_on_noise(design), design.unspent])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from types import TracebackType
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from phexplore.data.blocks.population import BlockPopulation
 from phexplore.simulate.topdown.bounds import unit_bounds
 from phexplore.simulate.topdown.design import Design, DesignError
-from phexplore.simulate.topdown.families import PHASES, Estimation, FamilyRange, RangeResult, estimate
+from phexplore.simulate.topdown.families import PHASES, Estimation, FamilyRange, RangeResult, estimate, measured_for
 from phexplore.simulate.topdown.histograms import Histograms, histograms_of, joined, sums_up
 from phexplore.simulate.topdown.measuring import MeasurementSource
 from phexplore.spine.tree import GeoTree
@@ -33,11 +33,11 @@ Result = TypeVar("Result")
 class Mapper(Protocol):
     """Applies a function to values, at the same time where it can, and yields the results in their order."""
 
-    def __call__(self, function: Callable[[Task], Result], values: Sequence[Task]) -> Iterator[Result]:
+    def __call__(self, function: Callable[[Task], Result], values: Iterable[Task]) -> Iterator[Result]:
         """Yield ``function(value)`` for every value."""
 
 
-def in_order(function: Callable[[Task], Result], values: Sequence[Task]) -> Iterator[Result]:
+def in_order(function: Callable[[Task], Result], values: Iterable[Task]) -> Iterator[Result]:
     """Apply the function one by one."""
     return (function(value) for value in values)
 
@@ -48,7 +48,7 @@ class Threads:
     def __init__(self, workers: int) -> None:
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="families")
 
-    def __call__(self, function: Callable[[Task], Result], values: Sequence[Task]) -> Iterator[Result]:
+    def __call__(self, function: Callable[[Task], Result], values: Iterable[Task]) -> Iterator[Result]:
         """Apply the function on all threads; what was not begun when the caller stops listening is not done."""
         futures = [self._pool.submit(function, value) for value in values]
         try:
@@ -181,6 +181,7 @@ def descend(
     options: Estimation | None = None,
     *,
     mapper: Mapper = in_order,
+    measure_here: bool = False,
     on_progress: Callable[[str, int, int], None] | None = None,
     on_answers: Callable[[int, NDArray[Any]], None] | None = None,
 ) -> Descent:
@@ -191,6 +192,7 @@ def descend(
         sources: of the measurements, one per level.
         options: of the estimation.
         mapper: applies a function to ranges of families.
+        measure_here: whether ranges take their measurements along, where what the mapper uses cannot reach the sources.
         on_progress: called with a level, its finished units and all of them; may raise to stop.
         on_answers: called with the number of a level and the noisy answers of its next units, where options keep them.
 
@@ -202,7 +204,9 @@ def descend(
     levels: list[Histograms] = []
     for number, level in enumerate(world.design.levels):
         parents = levels[-1] if levels else None
-        tasks = family_ranges(world, number, parents)
+        tasks: Iterable[FamilyRange] = family_ranges(world, number, parents)
+        if measure_here:
+            tasks = (replace(task, measured=measured_for(task, sources[number])) for task in tasks)
         solve = partial(estimate, source=sources[number], options=chosen)
         parts, done = [], 0
         for result in mapper(solve, tasks):

@@ -16,7 +16,7 @@ from phexplore.optimize.least_squares import LeastSquaresOptions, LevelData, Sta
 from phexplore.optimize.rounder import RounderOptions, round_level
 from phexplore.simulate.topdown.design import LevelDesign
 from phexplore.simulate.topdown.histograms import Histograms
-from phexplore.simulate.topdown.measuring import MeasurementSource
+from phexplore.simulate.topdown.measuring import Measured, MeasurementSource
 from phexplore.simulate.topdown.repair import repair
 
 Ints = NDArray[np.int64]
@@ -54,6 +54,7 @@ class FamilyRange:
         lower: ``int64[children, bounds]``.
         upper: the same.
         possible: ``bool[cells]``, where a root may have people.
+        measured: noisy answers of the children; None while they are to be measured.
     """
 
     level: LevelDesign
@@ -65,6 +66,7 @@ class FamilyRange:
     lower: Ints
     upper: Ints
     possible: NDArray[np.bool_]
+    measured: Measured | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,7 +103,7 @@ def estimate(task: FamilyRange, source: MeasurementSource, options: Estimation) 
     from phexplore.simulate.topdown import kernels  # noqa: PLC0415 - numba takes half a second to load
 
     clock = [time.perf_counter()]
-    measured = source.measure(task.level, task.truth, task.first_child, task.classes)
+    measured = task.measured or measured_for(task, source)
     clock.append(time.perf_counter())
     data = level_data(task, measured.answers)
     found = least_squares(task.level.plan, data, options=options.least_squares)
@@ -130,6 +132,11 @@ def estimate(task: FamilyRange, source: MeasurementSource, options: Estimation) 
         seconds=tuple(float(second) for second in np.diff(clock)),
         answers=measured.answers if options.keep else None,
     )
+
+
+def measured_for(task: FamilyRange, source: MeasurementSource) -> Measured:
+    """Return the noisy answers of the children of a range."""
+    return source.measure(task.level, task.truth, task.first_child, task.classes)
 
 
 def level_data(task: FamilyRange, answers: NDArray[np.int32] | Ints) -> LevelData:

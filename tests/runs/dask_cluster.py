@@ -1,0 +1,64 @@
+"""A Dask cluster of this machine as a process of its own: ``python dask_cluster.py WORKERS``.
+
+It prints its address, then, for every line on its standard input, the process ids of its workers. It ends with its input.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Self
+
+
+class ClusterProcess:
+    """The cluster as a test sees it."""
+
+    def __init__(self, workers: int) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, str(Path(__file__)), str(workers)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self.address = self._process.stdout.readline().strip()
+
+    @property
+    def process_id(self) -> int:
+        """Of the scheduler and the nannies."""
+        return self._process.pid
+
+    def workers(self) -> list[int]:
+        """Return the process ids of the workers there are."""
+        self._process.stdin.write("\n")
+        self._process.stdin.flush()
+        return [int(word) for word in self._process.stdout.readline().split()]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        with self._process:
+            self._process.stdin.close()
+            try:
+                self._process.wait(20)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+
+
+def main() -> None:
+    from distributed import LocalCluster
+
+    with LocalCluster(
+        n_workers=int(sys.argv[1]), threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=0
+    ) as cluster:
+        sys.stdout.write(f"{cluster.scheduler_address}\n")
+        sys.stdout.flush()
+        for _ in sys.stdin:
+            workers = [str(nanny.pid) for nanny in cluster.workers.values() if nanny.pid]
+            sys.stdout.write(f"{' '.join(workers)}\n")
+            sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,300 @@
+"""Work on a real Dask cluster of two worker processes, some of which are killed."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import signal
+import sys
+import time
+from functools import partial
+
+import numpy as np
+import pytest
+from runs.dask_cluster import ClusterProcess
+from topdown_worlds import PERSONS, blocks, draws, full, world_of
+
+from phexplore.catalog.presets import preset
+from phexplore.data.blocks.generator import write_block_file
+from phexplore.errors import CancelledError, PhexploreError
+from phexplore.model.scenario import Scenario
+from phexplore.runs import cluster as subject
+from phexplore.runs.cluster import Cluster, ClusterError, code_stamp
+from phexplore.runs.events import Finished, Note, Outcome, TrialDone
+from phexplore.runs.launch import run_worker
+from phexplore.runs.spec import RunSpec, describe_blocks
+from phexplore.runs.store import load_summary, prepare_directory, trial_file
+from phexplore.runs.topdown_again import again
+from phexplore.runs.topdown_options import TopDownOptions
+from phexplore.simulate.topdown import driver
+from phexplore.simulate.topdown.driver import descend
+
+pytest.importorskip("distributed", reason="the test extra has Dask")
+
+
+class Watch:
+    """Hears notes, and stops the run where a test says so."""
+
+    def __init__(self):
+        self.notes = []
+        self.stopped = False
+
+    def checkpoint(self):
+        if self.stopped:
+            raise CancelledError("stopped")
+
+    def note(self, text):
+        self.notes.append(text)
+
+
+@pytest.fixture(scope="module")
+def machines():
+    with ClusterProcess(2) as process:
+        yield process
+
+
+@pytest.fixture
+def watch():
+    return Watch()
+
+
+@pytest.fixture
+def cluster(machines, watch):
+    with Cluster(machines.address, watch) as connected:
+        yield connected
+
+
+def kill_one(machines) -> None:
+    os.kill(machines.workers()[0], signal.SIGKILL)
+
+
+def test_that_results_come_in_order_and_the_user_is_told_where_the_data_go(cluster, watch):
+    assert list(cluster(abs, range(-40, 0))) == list(range(40, 0, -1))
+    assert list(cluster(abs, [])) == []
+    assert "2 threads of 2 workers" in watch.notes[0]
+    assert "Exact counts travel there" in watch.notes[0]
+    assert len(watch.notes) == 1
+
+
+def test_that_arrays_can_be_written_to_on_both_sides(cluster):
+    values = [np.arange(100_000)[::-1].copy(), np.arange(3)]
+    assert list(cluster(np.ndarray.sort, values)) == [None, None]
+    for found in cluster(partial(np.add, 1), values):
+        assert found.flags.writeable
+
+
+def test_that_no_more_is_sent_than_threads_can_soon_take(cluster):
+    taken = []
+
+    def values():
+        for number in range(30):
+            taken.append(number)
+            yield -number
+
+    results = cluster(abs, values())
+    assert next(results) == 0
+    assert len(taken) == 2 * subject._PIECES_PER_THREAD
+    results.close()
+
+
+def test_that_large_pieces_travel_one_by_one(cluster, monkeypatch):
+    monkeypatch.setattr(subject, "_MOST_BYTES", 1000)
+    taken = []
+    results = cluster(len, (taken.append(1) or b"x" * 2000 for _ in range(5)))
+    assert next(results) == 2000
+    assert len(taken) == 1
+    assert list(results) == [2000] * 4
+
+
+def test_that_an_expected_failure_keeps_its_remedy(cluster):
+    with pytest.raises(PhexploreError, match="No preset is called") as caught:
+        list(cluster(preset, ["sdhc-2020-uz"]))
+    assert caught.value.remedy == "Did you mean 'sdhc-2020-us'?"
+
+
+def test_that_an_error_in_the_program_is_raised_here(cluster):
+    with pytest.raises(ValueError, match="invalid literal"):
+        list(cluster(int, ["1", "two"]))
+
+
+def test_that_a_stop_does_not_wait_for_a_piece_in_work(cluster, watch):
+    watch.stopped = True
+    began = time.monotonic()
+    with pytest.raises(CancelledError):
+        list(cluster(time.sleep, [4.0]))
+    assert time.monotonic() - began < 4.0
+
+
+def test_that_another_version_is_refused_by_workers_and_at_the_start(machines, cluster, watch, monkeypatch):
+    monkeypatch.setattr(subject, "code_stamp", lambda: "0123456789abcdef")
+    with pytest.raises(PhexploreError, match=f"another version .* its source is {code_stamp()}, this one's is 0123"):
+        list(cluster(abs, [-1]))
+    with pytest.raises(ClusterError, match="another version"):
+        Cluster(machines.address, watch)
+
+
+def test_that_other_processors_are_said(machines, watch, monkeypatch):
+    monkeypatch.setattr(subject, "machine", lambda: ("x86_64", "another"))
+    with Cluster(machines.address, watch):
+        assert "Processors or libraries differ" in watch.notes[1]
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "127.0.0.1:9", "tcp://no-such-host.invalid:8786", "nonsense"])
+def test_that_an_address_where_nobody_answers_is_a_sentence(address, watch, monkeypatch):
+    monkeypatch.setattr(subject, "CONNECT_SECONDS", 0.3)
+    try:
+        Cluster(address, watch)
+    except ClusterError as error:
+        sentence, remedy = error.sentence, error.remedy
+    gc.collect()  # the client that failed: collected while the next one starts its thread, it would block that for 10 s
+    assert sentence.startswith(f"No Dask scheduler answers at {address} (")
+    assert "leave out the address" in remedy
+
+
+def test_that_a_missing_dask_is_a_sentence_with_the_way_to_get_it(watch, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ClusterError, match="Dask is not installed") as caught:
+        Cluster("tcp://127.0.0.1:9", watch)
+    assert "pip install 'dask[distributed]'" in caught.value.remedy
+
+
+def test_that_dask_is_not_loaded_before_an_address_is_given():
+    import subprocess
+
+    code = "import sys, phexplore.runs.cluster; sys.exit(bool({'dask', 'distributed'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_that_a_worker_killed_in_the_middle_of_a_level_loses_nothing(machines, cluster, monkeypatch):
+    monkeypatch.setattr(driver, "_LEAST_BYTES", 1 << 13)
+    world = world_of(full(400))
+    pieces = []
+
+    def after_a_piece(level, done, total):
+        pieces.append((level, done, total))
+        if level == "Block" and done < total and ("killed",) not in pieces:
+            pieces.append(("killed",))
+            kill_one(machines)
+
+    there = descend(world, draws(world), mapper=cluster, on_progress=after_a_piece)
+    here = descend(world, draws(world))
+    measured_here = descend(world, draws(world), mapper=cluster, measure_here=True)
+    place = pieces.index(("killed",))
+    assert len([piece for piece in pieces[place:] if piece[0] == "Block"]) > 2
+    for other in (there, measured_here):
+        assert bytes_of(other) == bytes_of(here)
+        assert but_for_seconds(other.record) == but_for_seconds(here.record)
+
+
+def bytes_of(descent):
+    return [array.tobytes() for level in descent.levels for array in (level.starts, level.cells, level.counts)]
+
+
+def but_for_seconds(record):
+    return {name: getattr(record, name) for name in record.__slots__ if name != "seconds"}
+
+
+@pytest.fixture(scope="module")
+def block_file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("blocks") / "blocks.csv.gz"
+    write_block_file(blocks(), path)
+    return path
+
+
+def run(directory, spec, on_event=None):
+    """Run a specification in a worker process, as people do; return its summary but for the seconds."""
+    notes = []
+
+    def hear(event):
+        if isinstance(event, Note):
+            notes.append(event.text)
+        if on_event is not None:
+            on_event(event)
+
+    final = run_worker(prepare_directory(directory, spec), hear)
+    assert final == Finished(Outcome.COMPLETE), final
+    summary = load_summary(directory)
+    return {name: value for name, value in summary.items() if name != "seconds"}, notes
+
+
+def test_that_a_run_whose_worker_is_killed_has_the_bytes_of_a_local_run(machines, block_file, tmp_path):
+    def spec(**options):
+        return RunSpec(
+            Scenario("persons", PERSONS),
+            describe_blocks(block_file),
+            2,
+            1,
+            topdown=TopDownOptions(expand=5, keep_measurements=True, **options),
+        )
+
+    def kill_after_the_first(event):
+        if isinstance(event, TrialDone) and event.index == 0:
+            kill_one(machines)
+
+    here, _ = run(tmp_path / "here", spec())
+    there, notes = run(tmp_path / "there", spec(scheduler=machines.address), kill_after_the_first)
+    assert there == here
+    assert any(machines.address in note for note in notes)
+    for index in range(2):
+        assert (tmp_path / "there" / trial_file(index)).read_bytes() == (
+            tmp_path / "here" / trial_file(index)
+        ).read_bytes()
+    for path in (tmp_path / "here" / "measurements").rglob("*.parquet"):
+        assert (tmp_path / "there" / path.relative_to(tmp_path / "here")).read_bytes() == path.read_bytes()
+
+
+@pytest.mark.slow
+def test_that_kept_answers_travel_to_the_cluster(machines, block_file, tmp_path):
+    scenario, data = Scenario("persons", PERSONS), describe_blocks(block_file)
+    kept = TopDownOptions(expand=5, keep_measurements=True)
+    run(tmp_path / "kept", RunSpec(scenario, data, 1, 1, topdown=kept))
+    for name, address in (("here", ""), ("there", machines.address)):
+        options = TopDownOptions(scheduler=address)
+        run(tmp_path / name, again(scenario, tmp_path / "kept", data, trials=1, options=options))
+    one, other = ((tmp_path / name / trial_file(0)).read_bytes() for name in ("here", "there"))
+    assert one == other
+
+
+@pytest.mark.slow
+def test_that_workers_that_die_of_a_piece_end_the_run_with_a_sentence(watch):
+    with (
+        ClusterProcess(2) as process,
+        Cluster(process.address, watch) as cluster,
+        pytest.raises(ClusterError, match="died of the same piece of work"),
+    ):
+        list(cluster(os._exit, [1]))
+
+
+@pytest.mark.slow
+def test_that_a_cluster_that_goes_away_ends_the_run_with_a_sentence(watch):
+    with ClusterProcess(1) as process, Cluster(process.address, watch) as cluster:
+        results = cluster(time.sleep, [0.1] * 2 + [20.0] * 2)
+        next(results)
+        for worker in process.workers():
+            os.kill(worker, signal.SIGKILL)
+        os.kill(process.process_id, signal.SIGKILL)
+        with pytest.raises(ClusterError, match="is gone"):
+            list(results)
+
+
+@pytest.mark.slow
+def test_that_a_scheduler_without_workers_is_a_sentence_with_the_way_to_start_one(watch, monkeypatch):
+    with ClusterProcess(0) as process:
+        monkeypatch.setattr(subject, "CONNECT_SECONDS", 1.0)
+        with pytest.raises(ClusterError, match="has no worker") as caught:
+            Cluster(process.address, watch)
+        assert f"dask worker {process.address}" in caught.value.remedy
+
+
+@pytest.mark.slow
+def test_that_the_user_hears_when_no_worker_is_left_and_when_there_is_one_again(watch, monkeypatch):
+    monkeypatch.setattr(subject, "_LOOK_SECONDS", 0.05)
+    with ClusterProcess(1) as process, Cluster(process.address, watch) as cluster:
+        results = cluster(time.sleep, [0.1] * 30)
+        next(results)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process.workers()[0], signal.SIGKILL)
+        assert len(list(results)) == 29
+    assert "No worker is left" in watch.notes[1]
+    assert "has workers again" in watch.notes[2]
