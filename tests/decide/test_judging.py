@@ -91,8 +91,8 @@ def test_that_a_scenario_is_judged_by_its_forecast(us):
 
 
 def test_that_a_margin_keeps_its_limit_to_the_nearest_person(us) -> None:
-    published = Rule(Measure.MARGIN, Bound.AT_MOST, Fraction(68), "PH4/state_A-G")
-    closer = Rule(Measure.MARGIN, Bound.AT_MOST, Fraction(67), "PH4/state_A-G")
+    published = Rule(Measure.MARGIN, Bound.AT_MOST, Fraction(500), "PH1_num/usa_*")
+    closer = Rule(Measure.MARGIN, Bound.AT_MOST, Fraction(499), "PH1_num/usa_*")
     assert judge((published,), us)[0].outcome is Outcome.PASS
     assert judge((published,), us)[0].distance == 0
     assert judge((closer,), us)[0].outcome is Outcome.FAIL
