@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import MappingProxyType
 
-from phexplore.accuracy.margins import margins_of, unrounded_budget
+from phexplore.accuracy.margins import margin_by, margins_of, unrounded_budget
 from phexplore.errors import PhexploreError
 from phexplore.model.conventions import Conventions
 from phexplore.model.issues import InputProblemsError, Issue
@@ -195,7 +195,11 @@ def _point(
         needed = unrounded_budget(margin or Fraction(1), reach, framework, conventions)
         spent = max(round_exact(needed, conventions.rounding_step, conventions.rounding), conventions.rounding_step)
     noise = noise_for(framework, sensitivity=reach, budget=spent)
-    margins = margins_of(noise, cells, conventions.confidence, conventions.z)
+    margin_of_number = (
+        margin_by(noise, conventions)
+        if cells == 1
+        else margins_of(noise, cells, conventions.confidence, conventions.z).by(conventions.margin)
+    )
     deviation = math.sqrt(cells * noise.reported_variance())
     bias = -float(share * sizes.cut(threshold))
     return ThresholdPoint(
@@ -203,7 +207,7 @@ def _point(
         spent,
         bias + 0.0,
         deviation,
-        margins.by(conventions.margin),
+        margin_of_number,
         math.hypot(bias, deviation),
         sizes.cut(threshold) / sizes.people,
         sizes.households_cut(threshold) / sizes.households if sizes.households else 0.0,

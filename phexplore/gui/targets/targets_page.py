@@ -12,7 +12,10 @@ from phexplore.gui.binding.session import Session
 from phexplore.gui.targets.project_runs import ProjectRuns
 from phexplore.gui.targets.rules_view import RulesView
 from phexplore.gui.targets.solve_view import SolveView
+from phexplore.gui.targets.studio_view import StudioView
 from phexplore.gui.targets.trade_view import TradeView
+from phexplore.model.phsafe import PhSafe
+from phexplore.model.topdown import TopDown
 
 
 class TargetsTab(enum.Enum):
@@ -21,6 +24,11 @@ class TargetsTab(enum.Enum):
     SOLVE = "Solve from targets"
     TRADE = "Trade-off"
     RULES = "Decision rules"
+    STUDIO = "Truncation studio"
+
+
+_SYSTEMS: Mapping[TargetsTab, type[PhSafe | TopDown]] = {TargetsTab.STUDIO: PhSafe}
+"""Tabs that are about one system only."""
 
 
 class TargetsPage(QWidget):
@@ -49,6 +57,7 @@ class TargetsPage(QWidget):
             TargetsTab.SOLVE: lambda: SolveView(session),
             TargetsTab.TRADE: lambda: TradeView(session),
             TargetsTab.RULES: lambda: RulesView(session, runs),
+            TargetsTab.STUDIO: lambda: StudioView(session, runs),
         }
         self.tabs = QTabWidget(self)
         self.tabs.setAccessibleName("Questions about targets")
@@ -64,6 +73,8 @@ class TargetsPage(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.tabs)
+        session.updated.connect(self._follow_system)
+        self._follow_system()
         self._make_current()
 
     @property
@@ -93,6 +104,12 @@ class TargetsPage(QWidget):
         for found in self._views.values():
             if hasattr(found, "stop"):
                 found.stop()
+
+    def _follow_system(self, _update: object = None) -> None:
+        """Hide the tabs that say nothing about the active scenario's system."""
+        method = self._session.scenario.method
+        for number, tab in enumerate(self._makers):
+            self.tabs.setTabVisible(number, isinstance(method, _SYSTEMS.get(tab, PhSafe | TopDown)))
 
     def _make_current(self, _number: int = 0) -> None:
         self.view(self.tab)

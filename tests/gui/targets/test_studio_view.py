@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QObject, QPointF, Qt, Signal
+
+from phexplore.accuracy.solving import Keep
+from phexplore.accuracy.truncation_sources import sizes_of_2010
+from phexplore.gui.targets.studio_view import SizeSource, StudioRequest, StudioView, run_study
+from phexplore.model.edits import set_budget
+from phexplore.model.keys import parse_query
+
+PH7 = parse_query("PH7/state_A-G")
+
+
+@dataclass
+class OneRun:
+    directory: Path
+    spec: object = object()
+    trials: int = 1
+
+
+class Runs(QObject):
+    changed = Signal()
+
+    def __init__(self, rows) -> None:
+        super().__init__()
+        self.rows = rows
+
+
+@pytest.fixture
+def run(tmp_path):
+    """A run that counted its households."""
+    home = tmp_path / "first"
+    home.mkdir()
+    sizes = [{"size": 1, "households": 100}, {"size": 12, "households": 10}]
+    (home / "summary.json").write_text(json.dumps({"truncation": [{"table": "PH7", "sizes": sizes}]}))
+    return home
+
+
+@pytest.fixture
+def view(qtbot, session, run):
+    session.select(PH7)
+    found = StudioView(session, Runs([OneRun(run)]))
+    qtbot.addWidget(found)
+    found.resize(1100, 600)
+    found.show()
+    qtbot.waitUntil(lambda: found.answer is not None, timeout=20_000)
+    yield found
+    found.stop()
+
+
+def _wait(qtbot, view):
+    qtbot.waitUntil(lambda: view.answer.request is view._asked, timeout=20_000)
+
+
+def test_that_sizes_of_2010_hold_the_published_classes() -> None:
+    open_class, tailed = sizes_of_2010("44", with_tail=False), sizes_of_2010("44", with_tail=True)
+    assert open_class.is_open
+    assert open_class.largest == 7
+    assert not tailed.is_open
+    assert tailed.largest > 12
+    assert [open_class.counts[size] for size in range(1, 7)] == [tailed.counts[size] for size in range(1, 7)]
+    assert sum(tailed.counts[size] for size in range(7, 21)) == pytest.approx(open_class.counts[7], abs=10)
+
+
+def test_that_the_bias_of_a_run_is_what_truncation_cuts(qtbot, view, run) -> None:
+    view.choose_source(SizeSource(run=run))
+    _wait(qtbot, view)
+    by_tau = {point.threshold: point for point in view.chart.points}
+    assert by_tau[10].bias == -20
+    assert by_tau[12].bias == 0
+    assert by_tau[10].households_cut == pytest.approx(10 / 110)
+    assert by_tau[10].rmse == pytest.approx((by_tau[10].bias ** 2 + by_tau[10].deviation ** 2) ** 0.5)
+
+
+def test_that_a_threshold_is_taken_as_one_edit_by_keyboard(qtbot, view, session) -> None:
+    view.chart.canvas.setFocus()
+    qtbot.keyClick(view.chart.canvas, Qt.Key.Key_Home)
+    for _ in range(4):
+        qtbot.keyClick(view.chart.canvas, Qt.Key.Key_Right)
+    assert view.chart.chosen.threshold == 5
+    assert "τ = 5" in view._words.text()
+    steps = session.project.cursor
+    qtbot.keyClick(view.chart.canvas, Qt.Key.Key_Return)
+    assert session.scenario.phsafe.thresholds["PH7"] == 5
+    assert session.project.cursor == steps + 1
+    session.undo()
+    assert session.scenario.phsafe.thresholds["PH7"] == 10
+
+
+def test_that_keeping_margins_moves_budgets(qtbot, view, session) -> None:
+    view.keep.setCurrentIndex(view.keep.findData(Keep.MARGINS))
+    _wait(qtbot, view)
+    margins = [point.margin for point in view.chart.points]
+    assert max(margins) <= 68
+    assert "Cheapest threshold" in view._words.text() or view.answer.found.cheapest is None
+    before = session.scenario.phsafe.budgets[PH7]
+    view.take(12)
+    assert session.scenario.phsafe.budgets[PH7] > before
+
+
+def test_that_a_place_with_few_households_has_another_best(qtbot, view) -> None:
+    best = view.answer.found.best
+    assert view._take_part("0").startswith("Enter more than 0")
+    assert view._take_part("1/100000") == ""
+    _wait(qtbot, view)
+    assert view.answer.found.best < best
+    view.chart.pointer_moved(QPointF(view.chart.canvas.pixels.x(3), 50))
+
+
+def test_that_a_file_is_read_and_a_bad_one_named(qtbot, view, tmp_path) -> None:
+    good, bad = tmp_path / "good.csv", tmp_path / "bad.csv"
+    good.write_text("size,households\n1,10\n3,5\n7+,1\n")
+    bad.write_text("size,households\nx,10\n")
+    view.read_file(good)
+    _wait(qtbot, view)
+    assert view.answer.found.sizes.households == 16
+    assert "open" in view.chart.summary
+    view.read_file(bad)
+    _wait(qtbot, view)
+    assert view.answer.found is None
+    assert "bad.csv" in view.answer.refused or "whole numbers" in view.answer.refused
+
+
+def test_that_a_query_without_noise_is_refused_in_words(us) -> None:
+    left_out = set_budget(us, PH7, Fraction(0))
+    found = run_study(StudioRequest(left_out, PH7, SizeSource()))
+    assert "not at all" in found.refused
+    young = parse_query("PH3/state_A-G")
+    assert run_study(StudioRequest(replace(us), young, SizeSource("44"))).found is not None
