@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction, QKeySequence
@@ -11,6 +13,9 @@ from PySide6.QtWidgets import QMenu, QMenuBar
 
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.icons import icon
+
+MOST_DONE = 2000
+"""So many actions and edits are kept in the log of a window."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +34,7 @@ class Action:
         is_local: its keys are handled by the widget with the focus; the menu only shows them.
         starts_part: a line is drawn above it.
         shown: whether it is listed at all.
+        hint: the command line that does the same, "" for none.
     """
 
     id: str
@@ -42,6 +48,27 @@ class Action:
     is_local: bool = False
     starts_part: bool = False
     shown: Callable[[], bool] = lambda: True
+    hint: Callable[[], str] = str
+
+    @property
+    def words(self) -> str:
+        """Its text as it is read and spoken."""
+        return self.text.replace("&", "").removesuffix("…")
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """Something that was done.
+
+    Attributes:
+        at: when, UTC.
+        words: what.
+        hint: the command line that does the same, "" for none.
+    """
+
+    at: datetime
+    words: str
+    hint: str = ""
 
 
 class ActionTable(QObject):
@@ -50,6 +77,7 @@ class ActionTable(QObject):
     def __init__(self, actions: Iterable[Action], parent: QObject) -> None:
         super().__init__(parent)
         self.entries: dict[str, Action] = {action.id: action for action in actions}
+        self.done: deque[Done] = deque(maxlen=MOST_DONE)
         self._made: dict[str, QAction] = {}
         for action in self.entries.values():
             self._made[action.id] = self._make(action)
@@ -59,6 +87,10 @@ class ActionTable(QObject):
     def __getitem__(self, action_id: str) -> QAction:
         """Return Qt's action of an id."""
         return self._made[action_id]
+
+    def log(self, words: str, hint: str = "") -> None:
+        """Note that something was done."""
+        self.done.append(Done(datetime.now(UTC), words, hint))
 
     def refresh(self) -> None:
         """Enable, disable and tick everything as it stands now."""
@@ -118,6 +150,7 @@ class ActionTable(QObject):
 
     def _run(self, action: Action) -> None:
         if action.enabled():
+            self.log(action.words, action.hint())
             action.run()
         self.refresh()
 

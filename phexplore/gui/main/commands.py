@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -13,6 +14,7 @@ from phexplore.gui.binding.systems import System
 from phexplore.gui.decision.decision_page import DecisionTab
 from phexplore.gui.editors.issues_panel import IssuesPanel
 from phexplore.gui.main.actions import Action, ActionTable
+from phexplore.gui.main.command_hints import Subject, hint_of
 from phexplore.gui.main.exporting import CONFIG, FORMATS, ExportFormat, Exports
 from phexplore.gui.main.navigation import AREAS, Area, Navigation
 from phexplore.gui.main.project_files import ProjectFiles
@@ -63,6 +65,7 @@ class CommandedWindow(Protocol):
     def show_decision(self, tab: DecisionTab) -> None: ...
     def show_palette(self) -> None: ...
     def show_sum(self) -> None: ...
+    def show_log(self) -> None: ...
     def take_tour(self) -> None: ...
     def show_conventions(self) -> None: ...
     def show_inspector(self, *, shown: bool) -> None: ...
@@ -88,7 +91,8 @@ class Commands:
 
     def table(self) -> list[Action]:
         """Return all actions, in the order of the menus."""
-        return [*self._file(), *self._edit(), *self._run(), *self._decide(), *self._view(), *self._help()]
+        actions = [*self._file(), *self._edit(), *self._run(), *self._decide(), *self._view(), *self._help()]
+        return [replace(action, hint=self._hinter(action.id)) for action in actions]
 
     def export_menu(self, actions: ActionTable) -> QMenu:
         """Return a menu of the exports for the header."""
@@ -297,6 +301,7 @@ class Commands:
                 symbol="search",
             ),
             Action("help.glossary", "&Glossary", self._show_glossary, "F1"),
+            Action("help.log", "&Log of actions", self._window.show_log),
             Action("help.tour", "&Tour of the window", self._window.take_tour),
             Action("help.about", "&About phexplore", self._show_about),
         ]
@@ -352,6 +357,14 @@ class Commands:
 
     def _goer(self, area: Area) -> Callable[[], object]:
         return lambda: self._window.navigation.choose(area)
+
+    def _hinter(self, action_id: str) -> Callable[[], str]:
+        def hint() -> str:
+            session = self._window.session
+            book = session.shown.workbook
+            return hint_of(action_id, Subject(session.project.path, book.active, book.comparison, tuple(book.names)))
+
+        return hint
 
     def _is_style(self, style: NumberStyle) -> Callable[[], bool]:
         return lambda: number_style() is style

@@ -25,11 +25,13 @@ class Offer:
         words: what is read and searched.
         keys: its shortcut, "" for none.
         run: does it.
+        hint: the command line that does the same, "" for none.
     """
 
     words: str
     keys: str
     run: Callable[[], object]
+    hint: str = ""
 
 
 def offers_of(actions: Sequence[Action], titles: dict[str, str], trigger: Callable[[str], object]) -> list[Offer]:
@@ -46,7 +48,7 @@ def offers_of(actions: Sequence[Action], titles: dict[str, str], trigger: Callab
             continue
         parts = (titles[action.id.partition(".")[0]], action.group, action.text)
         words = ": ".join(part.replace("&", "").removesuffix("…") for part in parts if part)
-        found.append(Offer(words, action.shortcut, partial(trigger, action.id)))
+        found.append(Offer(words, action.shortcut, partial(trigger, action.id), action.hint()))
     return found
 
 
@@ -82,9 +84,12 @@ class Palette(QDialog):
         self.list = QListWidget()
         self.list.setAccessibleName("Commands and parameters that match")
         self.list.itemClicked.connect(self._take)
+        self.list.currentRowChanged.connect(self._show_hint)
+        self._hint = Text(look="muted", wrap=True)
+        self._hint.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._none = Text("Nothing matches. Try fewer or other words.", look="muted")
         column = QVBoxLayout(self)
-        for widget in (self.search, self.list, self._none):
+        for widget in (self.search, self.list, self._hint, self._none):
             column.addWidget(widget)
         self._fill()
         self.search.setFocus()
@@ -110,6 +115,10 @@ class Palette(QDialog):
             self.list.addItem(item)
         self.list.setCurrentRow(0)
         self._none.setVisible(not self._shown)
+
+    def _show_hint(self, row: int) -> None:
+        hint = self._shown[row].hint if 0 <= row < len(self._shown) else ""
+        self._hint.setText(f"On the command line: {hint}" if hint else "")
 
     def _take(self, _item: object = None) -> None:
         row = self.list.currentRow()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QMimeData, QSize, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QMainWindow, QSplitter, QVBoxLayout, QWidget
 
 from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
@@ -29,6 +29,7 @@ from phexplore.gui.editors.issues_panel import IssuesPanel
 from phexplore.gui.main.actions import ActionTable
 from phexplore.gui.main.bottom_bar import BottomBar
 from phexplore.gui.main.commands import MENUS, Commands
+from phexplore.gui.main.copying import TableCopies
 from phexplore.gui.main.exporting import ExportFormat, Exports
 from phexplore.gui.main.header import HeaderBar
 from phexplore.gui.main.headline_bar import HeadlineBar
@@ -116,6 +117,7 @@ class MainWindow(QMainWindow):
         self._picture: QWidget | None = None
         self._targets: TargetsPage | None = None
         self._leaves_without_asking = False
+        self._logged_step = (project.cursor, project.labels[project.cursor])
         self.tour: GuidedTour | None = None
         self.pages = Pages(page_makers(self.views, self._shared_pages()))
         self.commands = Commands(self, self)
@@ -125,6 +127,8 @@ class MainWindow(QMainWindow):
         self._lay_out()
         self._connect()
         self._follow_system()
+        if isinstance(application := QApplication.instance(), QApplication):
+            self._copies = TableCopies(application, self)
         self.setAcceptDrops(True)
         self.setWindowTitle("phexplore")
         self.resize(DEFAULT_SIZE)
@@ -296,6 +300,12 @@ class MainWindow(QMainWindow):
             action="Copy the report",
             run=lambda: QGuiApplication.clipboard().setText(report),
         )
+
+    def show_log(self) -> None:
+        """Open the list of what was done since the window was opened."""
+        from phexplore.gui.dialogs.action_log import ActionLogDialog
+
+        ActionLogDialog(self, list(self.actions_table.done)).open()
 
     def take_tour(self) -> None:
         """Show a person around."""
@@ -560,6 +570,7 @@ class MainWindow(QMainWindow):
         session = self.session
         session.updated.connect(self._follow_system)
         session.settled.connect(self._refresh)
+        session.settled.connect(self._log_edit)
         session.saved.connect(self._refresh)
         session.refused.connect(self._on_refused)
         session.troubled.connect(self._on_troubled)
@@ -581,6 +592,15 @@ class MainWindow(QMainWindow):
         mark = "" if project.is_clean else "*"
         self.setWindowTitle(f"{self.files.title}{mark} – {self.session.scenario.name} – phexplore")
         self.actions_table.refresh()
+
+    def _log_edit(self, _shown: object) -> None:
+        """Note the step that the project now stands on, once per step."""
+        project = self.session.project
+        step = (project.cursor, project.labels[project.cursor])
+        if step == self._logged_step:
+            return
+        self.actions_table.log(step[1] if step[0] > self._logged_step[0] else f"Back to: {step[1]}")
+        self._logged_step = step
 
     def _show_first_page(self) -> None:
         if self.navigation.currentRow() < 0:

@@ -1,0 +1,97 @@
+"""What the window says an action is called on the command line can be typed there."""
+
+from __future__ import annotations
+
+import shlex
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+import typer
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+
+from phexplore.cli.app import app
+from phexplore.gui.dialogs.action_log import ActionLogDialog, script_of
+from phexplore.gui.main.command_hints import _HINTS, Subject, hint_of
+from phexplore.gui.main.exporting import FORMATS
+from phexplore.gui.main.palette import Palette
+from phexplore.model.edits import set_budget
+
+ALONE = Subject(Path("/data/my proposal.phx"), "Draft", "sdhc-2020-us", ("Draft",))
+TWO = Subject(None, "B", "A", ("A", "B"))
+IDS = [*_HINTS, *(f"file.export-{form.id}" for form in FORMATS)]
+
+
+@pytest.mark.parametrize("action_id", IDS)
+@pytest.mark.parametrize("subject", [ALONE, TWO], ids=["saved", "unsaved"])
+def test_that_every_hint_is_a_command_with_known_options(action_id, subject) -> None:
+    first, name, *words = shlex.split(hint_of(action_id, subject))
+    assert first == "phexplore"
+    command = typer.main.get_command(app)
+    if name == "--help":
+        return
+    command = command.commands[name]
+    known = {option for parameter in command.params for option in parameter.opts}
+    assert {word for word in words if word.startswith("--")} <= known
+
+
+def test_that_every_hint_belongs_to_an_action(window) -> None:
+    assert set(IDS) <= set(window.actions_table.entries)
+
+
+def test_that_scenarios_are_named_as_the_command_line_takes_them() -> None:
+    assert hint_of("decide.compare", ALONE) == "phexplore compare '/data/my proposal.phx' sdhc-2020-us"
+    assert hint_of("decide.compare", TWO) == "phexplore compare 'PROJECT.phx#B' 'PROJECT.phx#A'"
+    assert hint_of("edit.undo", ALONE) == ""
+
+
+def test_that_the_palette_says_the_command(qtbot, window) -> None:
+    window.show_palette()
+    palette = window.findChild(Palette)
+    qtbot.keyClicks(palette.search, "new run")
+    assert palette._hint.text().startswith("On the command line: phexplore run PROJECT.phx --data demo")
+    qtbot.keyClick(palette.search, Qt.Key.Key_Escape)
+
+
+def test_that_actions_edits_and_undo_are_logged_once_each(qtbot, window, query) -> None:
+    table = window.actions_table
+    table["view.issues"].trigger()
+    window.session.edit("Set ρ of PH3", lambda s: set_budget(s, query, Fraction(1, 2)))
+    qtbot.waitUntil(lambda: len(table.done) == 2)
+    table["edit.undo"].trigger()
+    qtbot.waitUntil(lambda: len(table.done) == 4)
+    words = [done.words for done in table.done]
+    assert words == ["Issues", "Set ρ of PH3", "Undo", f"Back to: {window.session.project.labels[0]}"]
+    assert table.done[0].hint == "phexplore check PROJECT.phx"
+    window.show_log()
+    dialog = window.findChild(ActionLogDialog)
+    assert [row[1] for row in dialog.table.numbers.rows] == words
+    assert script_of(list(table.done)[:2]) == "phexplore check PROJECT.phx\n# Set ρ of PH3\n"
+    dialog.close()
+
+
+def test_that_a_list_and_a_table_are_copied_with_headers(qtbot, window) -> None:
+    from PySide6.QtWidgets import QListWidget, QTableWidget, QTableWidgetItem
+
+    table = QTableWidget(2, 2, window)
+    table.setHorizontalHeaderLabels(["Name", "Figure"])
+    for row, (name, figure) in enumerate((("a", "1.5"), ("b\tc", "2"))):
+        table.setItem(row, 0, QTableWidgetItem(name))
+        table.setItem(row, 1, QTableWidgetItem(figure))
+    names = QListWidget(window)
+    names.addItems(["first", "second"])
+    for view, keys, expected in (
+        (table, (0, 0), "Name\tFigure\na\t1.5\nb c\t2\n"),
+        (names, (1, 0), "second\n"),
+    ):
+        view.show()
+        view.setFocus()
+        qtbot.waitUntil(view.hasFocus)
+        if view is names:
+            view.setCurrentRow(keys[0])
+        else:
+            view.clearSelection()
+        qtbot.keyClick(view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+        assert QGuiApplication.clipboard().text() == expected
+        assert [action.text() for action in view.actions()] == ["Copy with headers"]
