@@ -127,21 +127,25 @@ class MainWindow(QMainWindow):
         self._lay_out()
         self._connect()
         self._follow_system()
-        if isinstance(application := QApplication.instance(), QApplication):
-            self._copies = TableCopies(application, self)
-        self.setAcceptDrops(True)
-        self.setWindowTitle("phexplore")
-        self.resize(DEFAULT_SIZE)
-        if not (geometry := settings.read(GEOMETRY)).isEmpty():
-            self.restoreGeometry(QByteArray(geometry))
-        if not (layout := settings.read(LAYOUT)).isEmpty():
-            self._splitter.restoreState(QByteArray(layout))
-        self.navigation.setFocus()
+        self._restore()
         self._refresh()
         self._warmup = Warmup(self)
         self._warmup.done.connect(self._prepare)
         # The first page loads the charts; the window is on screen before that.
         QTimer.singleShot(0, self, self._show_first_page)
+
+    def _restore(self) -> None:
+        """Take the place and size of last time, and what every window of the program has."""
+        if isinstance(application := QApplication.instance(), QApplication):
+            self._copies = TableCopies(application, self)
+        self.setAcceptDrops(True)
+        self.setWindowTitle("phexplore")
+        self.resize(DEFAULT_SIZE)
+        if not (geometry := self.settings.read(GEOMETRY)).isEmpty():
+            self.restoreGeometry(QByteArray(geometry))
+        if not (layout := self.settings.read(LAYOUT)).isEmpty():
+            self._splitter.restoreState(QByteArray(layout))
+        self.navigation.setFocus()
 
     @property
     def budgets(self) -> BudgetsEditor:
