@@ -307,7 +307,7 @@ class MainWindow(QMainWindow):
 
     def show_log(self) -> None:
         """Open the list of what was done since the window was opened."""
-        from phexplore.gui.dialogs.action_log import ActionLogDialog
+        from phexplore.gui.main.action_log import ActionLogDialog
 
         ActionLogDialog(self, list(self.actions_table.done)).open()
 

@@ -26,7 +26,6 @@ from PySide6.QtWidgets import (
 from shiboken6 import isValid
 
 from phexplore.catalog.presets import presets
-from phexplore.gui.binding.shown import shown_presets
 from phexplore.gui.binding.systems import System, system_of
 from phexplore.gui.charts.frame import ChartFrame
 from phexplore.gui.dialogs.about import show_about
@@ -42,7 +41,7 @@ from phexplore.gui.theme.appearance import appearance
 CONTROLS = (QAbstractButton, QAbstractItemView, QAbstractSlider, QComboBox, QLineEdit, QPlainTextEdit, QTabBar)
 LEAST_TARGET = 24
 """Pixels (WCAG 2.2, success criterion 2.5.8)."""
-CHOSEN = {system_of(preset.scenario): preset for preset in reversed(shown_presets())}
+CHOSEN = {system_of(preset.scenario): preset for preset in reversed(presets().values())}
 PLACES = [(system, area) for system in CHOSEN for area in offered_areas(system)]
 place = pytest.mark.parametrize(
     ("system", "area"), PLACES, ids=[f"{s.name.lower()}-{a.name.lower()}" for s, a in PLACES]

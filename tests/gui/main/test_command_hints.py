@@ -12,7 +12,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 
 from phexplore.cli.app import app
-from phexplore.gui.dialogs.action_log import ActionLogDialog, script_of
+from phexplore.gui.main.action_log import ActionLogDialog, script_of
 from phexplore.gui.main.command_hints import _HINTS, Subject, hint_of
 from phexplore.gui.main.exporting import FORMATS
 from phexplore.gui.main.palette import Palette
