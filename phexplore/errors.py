@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import traceback
+
+MOST_FRAMES = 40
+"""Calls that are shown of each error: a recursion without end has thousands."""
+
 
 class PhexploreError(Exception):
     """An expected failure. The text is the sentence; `remedy` says what to do next."""
@@ -29,3 +34,38 @@ class BudgetMismatchError(PhexploreError):
 
 class CancelledError(PhexploreError):
     """The user asked for a stop; what was finished is kept."""
+
+
+def trace_without_data(error: BaseException) -> str:
+    """Return where in the program an error happened: kinds, modules, lines and source code, outermost call first.
+
+    The texts of errors are left out, because they may hold a value of the user's data, and so are folders of the computer.
+    """
+    lines: list[str] = []
+    seen: set[int] = set()
+    link: BaseException | None = error
+    while link is not None and id(link) not in seen:
+        seen.add(id(link))
+        frames = traceback.extract_tb(link.__traceback__)
+        shown = [*frames[: MOST_FRAMES // 2], *frames[-MOST_FRAMES // 2 :]] if len(frames) > MOST_FRAMES else frames
+        part = [f"{type(link).__module__}.{type(link).__qualname__}".removeprefix("builtins.")]
+        part += [f"  {_module_path(frame.filename)}:{frame.lineno} in {frame.name}: {frame.line}" for frame in shown]
+        if len(frames) > len(shown):
+            part.append(f"  ({len(frames) - len(shown)} calls in the middle are left out)")
+        lines += part
+        cause = link.__cause__ or (None if link.__suppress_context__ else link.__context__)
+        if cause is not None:
+            lines.append("caused by")
+        link = cause
+    return "\n".join(lines)
+
+
+def _module_path(file: str) -> str:
+    """Return the path of a source file from its package on; folders above it tell about the user, not about the error."""
+    parts = file.replace("\\", "/").split("/")
+    for root in ("site-packages", "lib"):
+        if root in parts:
+            parts = parts[parts.index(root) + 1 :]
+    if "phexplore" in parts[:-1]:
+        parts = parts[len(parts) - 1 - parts[::-1].index("phexplore") :]
+    return "/".join(parts[-4:])

@@ -168,9 +168,11 @@ def simulate(
     """
     from phexplore.accuracy.check import check, has_errors
     from phexplore.runs.events import Failed, Finished, Outcome
+    from phexplore.runs.guard import doubt_about, person_here, record_override
     from phexplore.runs.launch import run_worker
     from phexplore.runs.spec import RunMode, RunSpec, data_of
-    from phexplore.runs.store import load_summary, prepare_directory
+    from phexplore.runs.states import RunState
+    from phexplore.runs.store import load_summary, prepare_directory, state_of
     from phexplore.runs.topdown_again import again
 
     errors = [issue for issue in check(scenario) if has_errors([issue])]
@@ -184,6 +186,10 @@ def simulate(
     if measurements is not None and topdown is not None:
         spec = replace(again(scenario, measurements, spec.data, trials=trials, options=topdown), workers=workers)
     directory = prepare_directory(out, spec, replace=True)
+    if (doubt := doubt_about(scenario, spec.data)) is not None:
+        say(doubt.sentence)
+        if state_of(directory) is not RunState.COMPLETE:
+            record_override(directory, doubt, person_here())
     with ProgressLine() as line:
         final = run_worker(directory, line.show)
     match final:

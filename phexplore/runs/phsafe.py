@@ -19,6 +19,7 @@ from phexplore.model.phsafe import PhSafe
 from phexplore.noise.entropy import Entropy, OsEntropy, SeededEntropy
 from phexplore.runs.counting import count_population
 from phexplore.runs.expectation import expectation_of
+from phexplore.runs.guard import UNMARKED
 from phexplore.runs.number_files import NumberFiles, TrialWriter
 from phexplore.runs.numbers import keys_of, noise_columns, release_of, truth_of, values_of
 from phexplore.runs.phsafe_summary import Evidence, ReleasedCounts, exact_summary, private_summary
@@ -31,11 +32,6 @@ from phexplore.simulate.phsafe_output import write_output
 from phexplore.simulate.phsafe_release import PhsafeReleaser
 from phexplore.simulate.tabulation import Tabulation
 
-_UNMARKED = (
-    "These data carry no mark of this program's generator or converters. If they are confidential, parameters chosen by "
-    "looking at this run reveal something about them: tune on synthetic or public data. That the run went on all the same "
-    "is written into its log."
-)
 _SEEDED = "Drawn from a seed: anyone who has it can take the noise away. For simulation only, never for release."
 _FROM_SYSTEM = "Drawn from the operating system. Every trial that is released spends the budget once more."
 _NOT_PRIVATE = "Exact counts, not protected."
@@ -100,7 +96,7 @@ class PrivateSimulation:
             )
         watch.note(label)
         if not spec.data.synthetic:
-            watch.note(_UNMARKED)
+            watch.note(UNMARKED)
 
     @property
     def _parameters(self) -> PhSafe:
@@ -176,7 +172,7 @@ class ExactSimulation:
         self._writer = files.trial_writer(blank, np.zeros(len(keys)), _NOT_PRIVATE)
         watch.note(_NOT_PRIVATE)
         if not spec.data.synthetic:
-            watch.note(_UNMARKED)
+            watch.note(UNMARKED)
 
     def write_trial(self, index: int, path: Path) -> TrialFigures:
         """Write the counts; see `Simulation.write_trial`."""

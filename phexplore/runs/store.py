@@ -27,7 +27,7 @@ from typing import Any
 
 from phexplore.errors import PhexploreError
 from phexplore.model.issues import Issue
-from phexplore.runs.events import Event, Failed, Finished, Outcome, Started, decode
+from phexplore.runs.events import Event, Failed, Finished, Note, Outcome, decode
 from phexplore.runs.journal import EventJournal
 from phexplore.runs.lock import LOCK_FILE, RunBusyError, is_locked
 from phexplore.runs.spec import SPEC_VERSION, RunSpec, decode_spec, encode_spec
@@ -105,9 +105,9 @@ def state_of(directory: Path) -> RunState:
         return RunState.COMPLETE
     if is_locked(directory):
         return RunState.RUNNING
-    events = load_events(directory)
-    if not any(isinstance(event, Started | Finished | Failed) for event in events):
-        return RunState.QUEUED  # what stands there before the first start is a remark about the data
+    events = [event for event in load_events(directory) if not isinstance(event, Note)]
+    if not events:
+        return RunState.QUEUED
     match events[-1]:
         case Finished(Outcome.CANCELLED):
             return RunState.CANCELLED

@@ -16,7 +16,6 @@ import os
 import sys
 import threading
 import time
-import traceback
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -24,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from phexplore import __version__
-from phexplore.errors import CancelledError, PhexploreError
+from phexplore.errors import CancelledError, PhexploreError, trace_without_data
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import InputProblemsError
 from phexplore.runs.events import Failed, FinalEvent, Finished, Note, Outcome, PhaseDone, Started, TrialDone
@@ -223,7 +222,7 @@ def _seconds(directory: Path) -> dict[str, float]:
 
 
 def _failure(error: Exception) -> Failed:
-    details = "".join(traceback.format_exception(error))
+    details = f"phexplore {__version__}\n{trace_without_data(error)}"
     match error:
         case InputProblemsError():
             listed = "\n".join(f"{issue.place}: {issue.sentence} {issue.remedy}" for issue in error.issues)
@@ -243,7 +242,7 @@ def _failure(error: Exception) -> Failed:
                 details,
             )
     return Failed(
-        f"The run stopped because of an error in the program ({type(error).__name__}: {error}).",
+        f"The run stopped because of an error in the program ({type(error).__name__}).",
         "Finished trials are kept. Please report the error with its details.",
         details,
     )

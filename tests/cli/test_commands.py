@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 import subprocess
 import sys
 
@@ -12,11 +13,13 @@ from population_files import with_value, write_csv
 
 from phexplore.catalog.presets import preset
 from phexplore.cli.app import BAD_INPUT, CANCELLED, DONE, EXPECTED_FAILURE, run
+from phexplore.data.source import demonstration_directory
 from phexplore.document.project import Project
 from phexplore.files.phsafe_config import write_config
 from phexplore.model.topdown import TopDown
 from phexplore.model.workbook import Workbook
 from phexplore.report.known import SCENARIO_EXPORTERS
+from phexplore.runs.store import verify_run
 
 CONTRACT_IDS = [
     "sdhc-2020-us", "sdhc-2020-pr", "pl94-2020-persons-us", "pl94-2020-units-us", "pl94-2020-persons-pr",
@@ -271,6 +274,19 @@ def test_that_a_run_leaves_what_the_contract_names(capsys, tmp_path):
     report = tmp_path / "report"
     assert call(capsys, "report", out, "--format", "csv", "--out", report)[0] == DONE
     assert (report / "metrics.csv").exists()
+
+
+def test_that_a_run_on_records_without_a_mark_warns_and_records_who_went_on(capsys, tmp_path):
+    shutil.copytree(demonstration_directory(), tmp_path / "data")
+    (tmp_path / "data" / "provenance.json").unlink()
+    out = tmp_path / "run"
+    asked = ("run", "sdhc-2020-us", "--data", tmp_path / "data", "--no-noise", "--out", out)
+    status, _, said = call(capsys, *asked)
+    assert (status, "reveals something about them" in said) == (DONE, True)
+    assert "all the same" in (out / "events.jsonl").read_text(encoding="utf-8").splitlines()[0]
+    assert verify_run(out) == ()
+    assert call(capsys, *asked)[0] == DONE
+    assert verify_run(out) == ()
 
 
 def test_that_a_run_on_missing_data_says_so(capsys, tmp_path):

@@ -163,9 +163,9 @@ def test_that_a_crash_carries_the_last_words_of_the_log(run_directory: Make, sta
 @pytest.mark.parametrize(
     ("behaviour", "sentence", "remedy", "details"),
     [
-        ("broken", "KeyError: 'no such cell'", "report the error", "write_trial"),
-        ("refusing", "The data holds no households.", "Choose other data.", "Traceback"),
-        ("full-disk", "could not be written: File too large", "Free some space", "Traceback"),
+        ("broken", "error in the program (KeyError)", "report the error", "write_trial"),
+        ("refusing", "The data holds no households.", "Choose other data.", "write_trial"),
+        ("full-disk", "could not be written: File too large", "Free some space", "write_trial"),
         ("hungry", "not enough memory", "fewer workers", "MemoryError"),
     ],
 )

@@ -108,13 +108,30 @@ def ask_to_save(parent: QWidget | None, name: str, *, save: Answer, discard: Ans
 
 
 def ask(
-    parent: QWidget | None, title: str, sentence: str, *, action: str, run: Answer, instead: Offer | None = None
+    parent: QWidget | None,
+    title: str,
+    sentence: str,
+    *,
+    action: str,
+    run: Answer,
+    instead: Offer | None = None,
+    careful: bool = False,
 ) -> Message:
-    """Ask before something that cannot be undone; `instead` is a safer way."""
+    """Ask before something that cannot be undone.
+
+    Args:
+        parent: window it belongs to.
+        title: the question.
+        sentence: what there is to know.
+        action: text of the button that does it.
+        run: does it.
+        instead: a safer way, as another button.
+        careful: whether Return means Cancel.
+    """
     message = Message(parent, title, sentence)
-    message.add_button("Cancel")
+    message.add_button("Cancel", is_main=careful)
     if instead is not None:
         message.add_button(*instead)
-    message.add_button(action, run, is_main=True)
+    message.add_button(action, run, is_main=not careful)
     message.open()
     return message

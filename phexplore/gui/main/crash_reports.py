@@ -43,6 +43,12 @@ class FailureLog:
             with self.path.open("ab") as file:
                 file.write(entry)
 
+    def end_badly(self, details: str) -> None:
+        """Write down what ended the program before there was a window, for this log and for the next start."""
+        self.write(details)
+        with suppress(OSError):
+            (self.path.parent / f"crash-{os.getpid()}.txt").write_text(details, encoding="utf-8")
+
     def _rotate(self) -> None:
         names = [self.path, *(self.path.with_suffix(f".{number}.log") for number in range(1, KEPT_LOGS + 1))]
         for newer, older in reversed(list(pairwise(names))):
@@ -78,7 +84,7 @@ class CrashReport:
             self._path.unlink()
 
     def _take_reports(self) -> str:
-        """Return what earlier processes wrote, and forget it. Empty files belong to programs that run or were ended."""
+        """Return what earlier processes wrote, and forget it. Empty files belong to programs that run or were killed."""
         found = []
         with suppress(OSError):
             for path in sorted(self._folder.glob("crash-*.txt")):
@@ -86,5 +92,20 @@ class CrashReport:
                     text = path.read_text(encoding="utf-8", errors="replace").strip()
                     if text:
                         found.append(text[:_LONGEST_REPORT])
+                    if text or not _lives(path):
                         path.unlink()
         return "\n\n".join(found)
+
+
+def _lives(path: Path) -> bool:
+    """Return whether the process a report belongs to may still run."""
+    number = path.stem.rpartition("-")[2]
+    if os.name != "posix" or not number.isdecimal():
+        return True
+    try:
+        os.kill(int(number), 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True

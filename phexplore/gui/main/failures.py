@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import platform
 import sys
 import threading
 import traceback
 from collections.abc import Callable
 from types import TracebackType
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Signal, qVersion
+from PySide6.QtWidgets import QDialog
 
-from phexplore.errors import PhexploreError
+from phexplore import __version__
+from phexplore.errors import PhexploreError, trace_without_data
 
-Say = Callable[[str, str], object]
-"""Shows a sentence with details that can be copied."""
+Say = Callable[[str, str], QDialog | None]
+"""Shows a sentence with details that can be copied, and returns the dialog as long as it is open."""
 
 
 class FailureHook(QObject):
@@ -40,17 +43,20 @@ class FailureHook(QObject):
         super().__init__(parent)
         self._say, self._save_first, self._record = say, save_first, record
         self._is_speaking = False
+        self._dialog: QDialog | None = None
         self._raised.connect(self._show)
 
     def install(self) -> None:
         """Receive failures from now on."""
         sys.excepthook = self._on_main
         threading.excepthook = self._on_thread
+        sys.unraisablehook = self._on_unraisable
 
     def remove(self) -> None:
         """Give the hooks back."""
         sys.excepthook = sys.__excepthook__
         threading.excepthook = threading.__excepthook__
+        sys.unraisablehook = sys.__unraisablehook__
 
     def _on_main(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if issubclass(kind, KeyboardInterrupt):
@@ -62,30 +68,48 @@ class FailureHook(QObject):
         if failure.exc_value is not None:
             self._receive(failure.exc_value, failure.exc_traceback)
 
+    def _on_unraisable(self, failure: sys.UnraisableHookArgs) -> None:
+        """Write down what went wrong while an object was taken apart; there is nothing a person could do about it."""
+        if failure.exc_value is not None and self._record is not None:
+            self._record(failure_details(failure.exc_value))
+        sys.__unraisablehook__(failure)
+
     def _receive(self, error: BaseException, trace: TracebackType | None) -> None:
-        details = "".join(traceback.format_exception(type(error), error, trace))
-        print(details, file=sys.stderr)  # noqa: T201 - a terminal is where a developer looks first
+        # A terminal is where a developer looks first; it is on this machine, so the text may stay.
+        print("".join(traceback.format_exception(type(error), error, trace)), file=sys.stderr)  # noqa: T201 - see above
+        details = failure_details(error)
         if self._record is not None:
             self._record(details)
         self._raised.emit((error, details))
 
     def _show(self, failure: tuple[BaseException, str]) -> None:
         if self._is_speaking:
-            return  # a failure while one is being shown would only pile up dialogs
+            return  # a picture that cannot be painted fails sixty times a second; one dialog says it, the log has them all
         self._is_speaking = True
-        try:
-            self._save_first()
-            self._say(*failure_words(*failure))
-        finally:
+        self._save_first()
+        self._dialog = self._say(*failure_words(*failure))
+        if self._dialog is None:
             self._is_speaking = False
+        else:
+            self._dialog.finished.connect(self._on_closed)
+
+    def _on_closed(self, _result: int) -> None:
+        self._dialog, self._is_speaking = None, False
+
+
+def failure_details(error: BaseException) -> str:
+    """Return what a maintainer needs to know: the program, the machine's kind, and where it happened. No data in it."""
+    about = f"phexplore {__version__}, Python {platform.python_version()}, Qt {qVersion()}, {platform.system()}"
+    return f"{about} {platform.machine()}\n{trace_without_data(error)}"
 
 
 def failure_words(error: BaseException, details: str) -> tuple[str, str]:
     """Return sentence and details of a failure: an expected one in its own words, a bug with how to go on."""
     if isinstance(error, PhexploreError):
         return f"{error.sentence} {error.remedy}".strip(), details
+    # Without the text of the error: it is copied with the details, and may hold a value of the data.
     sentence = (
-        f"Something unexpected happened: {type(error).__name__}: {error}. Your edits are in the journal and nothing was "
-        "lost. You can go on; please send the details below to the maintainers."
+        f"Something unexpected happened ({type(error).__name__}). Your edits are in the journal and nothing was lost. You can go "
+        "on; please send the details below to the maintainers. They hold no data."
     )
     return sentence, details

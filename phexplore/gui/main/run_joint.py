@@ -12,14 +12,16 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.latest import Latest
 from phexplore.gui.binding.session import Session
+from phexplore.gui.dialogs.messages import Message, ask
 from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.run_verdicts import RunVerdicts
 from phexplore.gui.run_manager.last_run import LastRun
-from phexplore.gui.run_manager.run_desk import RunDesk, runs_folder
+from phexplore.gui.run_manager.run_desk import DoubtedRun, RunDesk, runs_folder
 from phexplore.gui.run_manager.run_rows import RunRow
 from phexplore.gui.run_manager.run_strip import RunStrip
 from phexplore.gui.widgets.stack import Stack
 from phexplore.model.topdown import TopDown
+from phexplore.runs.guard import person_here
 
 if TYPE_CHECKING:
     from phexplore.gui.run_manager.results_page import ResultsPage
@@ -52,6 +54,7 @@ class RunJoint(QObject):
         """
         super().__init__(parent)
         self._session, self._home = session, home
+        self.question: Message | None = None
         self.desk = RunDesk(runs_folder(session.project.path, home), self)
         self._runs: RunsPage | None = None
         self._results: ResultsPage | None = None
@@ -66,6 +69,7 @@ class RunJoint(QObject):
         self._mover.failed.connect(self.failed)
         self.desk.ended.connect(self._on_ended)
         self.desk.failed.connect(self.failed)
+        self.desk.doubted.connect(self._ask_about_data)
         session.saved.connect(self._follow_project)
 
     @property
@@ -182,6 +186,21 @@ class RunJoint(QObject):
         is_topdown = row is not None and row.spec is not None and isinstance(row.spec.scenario.method, TopDown)
         self._show_results_of(is_topdown=is_topdown)
         self._results_of(is_topdown=is_topdown).show_run(directory)
+
+    def _ask_about_data(self, doubted: DoubtedRun) -> None:
+        """Let somebody answer for a run on data that may be confidential."""
+        if doubted.doubt is None:
+            return
+        window = self.parent()
+        self.question = ask(
+            window if isinstance(window, QWidget) else None,
+            "Are these data confidential?",
+            f"{doubted.doubt.sentence} If you start the run all the same, your account ({person_here()}), the time and the SHA-256 "
+            "of the data are written into its record.",
+            action="Start all the same",
+            run=lambda: self.desk.confirm(doubted),
+            careful=True,
+        )
 
     def _on_ended(self, row: RunRow) -> None:
         if row.problem:

@@ -29,7 +29,16 @@ def main(path: str | None = None, on_shown: Callable[[MainWindow], object] | Non
     if problem := display_problem(os.environ):
         print(problem, file=sys.stderr)  # noqa: T201 - there is no window to say it in
         return EXPECTED_FAILURE
-    return _run(Path(path) if path else None, on_shown)
+    try:
+        return _run(Path(path) if path else None, on_shown)
+    except Exception as error:
+        # Whoever started it with a click sees nothing of a terminal: the next start tells.
+        from phexplore.gui.main.crash_reports import FailureLog
+        from phexplore.gui.main.failures import failure_details
+        from phexplore.gui.main.project_files import report_folder
+
+        FailureLog(report_folder()).end_badly(failure_details(error))
+        raise
 
 
 def _run(path: Path | None, on_shown: Callable[[MainWindow], object] | None) -> int:

@@ -19,6 +19,7 @@ from phexplore.gui.run_manager.run_rows import RunAction, RunRow, after_event, r
 from phexplore.gui.run_manager.topdown_launch import TopDownLaunch
 from phexplore.model.scenario import Scenario
 from phexplore.runs.events import Event, Failed, Finished
+from phexplore.runs.guard import Doubt, doubt_about, person_here, record_override
 from phexplore.runs.queue import RunQueue, activate, enqueue, leave
 from phexplore.runs.spec import RunSpec, data_of
 from phexplore.runs.states import RunState
@@ -52,6 +53,21 @@ class _Found:
     rows: tuple[RunRow, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class DoubtedRun:
+    """A run that is not made yet.
+
+    Attributes:
+        spec: what it does.
+        store: where it is to be made.
+        doubt: what speaks against its data, None for nothing.
+    """
+
+    spec: RunSpec
+    store: RunStore
+    doubt: Doubt | None
+
+
 class RunDesk(QObject):
     """Keeps the runs of one folder, starts workers one after the other, and tells what they report.
 
@@ -61,6 +77,7 @@ class RunDesk(QObject):
         ended: the `RunRow` of a run that ended.
         failed: a `PhexploreError`: the data is unreadable, the disk is full, a run cannot be deleted …
         busy_changed: whether data is being described or files are being worked on (bool).
+        doubted: a `DoubtedRun`: its data may be confidential; it is made by `confirm` only.
     """
 
     changed = Signal(object)
@@ -68,6 +85,7 @@ class RunDesk(QObject):
     ended = Signal(object)
     failed = Signal(object)
     busy_changed = Signal(object)
+    doubted = Signal(object)
 
     def __init__(
         self,
@@ -138,21 +156,29 @@ class RunDesk(QObject):
         self._do(lambda: _Found(store.root, tuple(map(_described, store.entries()))), self._take_found)
 
     def launch(self, scenario: Scenario, request: LaunchRequest | TopDownLaunch) -> None:
-        """Describe the data, make the run and put it in the queue."""
-        store = self._store
+        """Describe the data, make the run and put it in the queue; data that may be confidential wait for `confirm`."""
 
-        def make() -> RunEntry:
-            spec = request.spec(scenario, data_of(scenario, request.path))
-            return describe_run(store.create(spec, self._now()))
+        def examine() -> DoubtedRun:
+            return _examined(request.spec(scenario, data_of(scenario, request.path)), self._store)
 
-        self._do(make, self._take_new)
+        self._do(examine, self._take_examined)
 
     def repeat(self, directory: Path) -> None:
         """Make a new run with the specification of another one: the same bytes when it has a seed."""
         row = self._demand(directory, RunAction.RERUN)
         spec, store = row.spec, self._store
         if spec is not None:
-            self._do(lambda: describe_run(store.create(_fresh(spec), self._now())), self._take_new)
+            self._do(lambda: _examined(_fresh(spec), store), self._take_examined)
+
+    def confirm(self, doubted: DoubtedRun) -> None:
+        """Make a run in spite of the warning; who did so, when and on which content is written into its record."""
+        self._do(lambda: _made(doubted, self._now()), self._take_new)
+
+    def _take_examined(self, examined: DoubtedRun) -> None:
+        if examined.doubt is not None:
+            self.doubted.emit(examined)
+        else:
+            self._do(lambda: _made(examined, self._now()), self._take_new)
 
     def pause(self, directory: Path) -> None:
         """Let a run rest after the current piece of work."""
@@ -216,9 +242,9 @@ class RunDesk(QObject):
         self._rows = listed | own
         self._tell()
 
-    def _take_new(self, entry: RunEntry) -> None:
-        self._rows[entry.directory] = row_of(entry)
-        self._enqueue(entry.directory)
+    def _take_new(self, row: RunRow) -> None:
+        self._rows[row.directory] = row
+        self._enqueue(row.directory)
 
     def _forget(self, directory: Path, _nothing: object) -> None:
         self._rows.pop(directory, None)
@@ -303,6 +329,18 @@ class RunDesk(QObject):
         self._tell()
         for directory in moved:
             self.progressed.emit(directory)
+
+
+def _examined(spec: RunSpec, store: RunStore) -> DoubtedRun:
+    return DoubtedRun(spec, store, doubt_about(spec.scenario, spec.data))
+
+
+def _made(run: DoubtedRun, now: datetime) -> RunRow:
+    """Make the directory of a run, with the name of whoever overruled the guard."""
+    directory = run.store.create(run.spec, now)
+    if run.doubt is not None:
+        record_override(directory, run.doubt, person_here(), now)
+    return _described(describe_run(directory))
 
 
 def _described(entry: RunEntry) -> RunRow:

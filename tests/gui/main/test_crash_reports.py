@@ -7,11 +7,13 @@ import sys
 import pytest
 from PySide6.QtGui import QGuiApplication
 
+from phexplore.gui.main import start
 from phexplore.gui.main.crash_reports import KEPT_LOGS, CrashReport, FailureLog
 
 BROUGHT_DOWN = """
 import faulthandler, sys
 from pathlib import Path
+from phexplore.gui.main import start
 from phexplore.gui.main.crash_reports import CrashReport
 print(repr(CrashReport(Path(sys.argv[1])).begin()), flush=True)
 faulthandler._sigsegv()
@@ -53,6 +55,26 @@ def test_that_another_running_program_is_not_taken_for_a_crash(tmp_path) -> None
     assert report.begin() == ""
     report.end()
     assert (tmp_path / "crash-1.txt").exists()
+
+
+def test_that_empty_reports_of_killed_programs_do_not_pile_up(tmp_path) -> None:
+    gone = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
+    (tmp_path / f"crash-{int(gone.stdout)}.txt").write_text("")
+    report = CrashReport(tmp_path)
+    assert report.begin() == ""
+    report.end()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_that_a_program_that_failed_before_there_was_a_window_is_told_at_the_next_start(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("phexplore.gui.main.project_files.report_folder", lambda: tmp_path)
+    monkeypatch.setattr(start, "_run", lambda *_arguments: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        start.main(None)
+    assert "ZeroDivisionError" in (tmp_path / "phexplore.log").read_text(encoding="utf-8")
+    report = CrashReport(tmp_path)
+    assert "ZeroDivisionError" in report.begin()
+    report.end()
 
 
 def test_that_the_log_stays_small_and_keeps_the_newest(tmp_path) -> None:

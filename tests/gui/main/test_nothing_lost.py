@@ -14,10 +14,12 @@ from pathlib import Path
 
 import pytest
 
+from phexplore.data.source import demonstration_directory
 from phexplore.document.project import Project
 from phexplore.files.whole import WriteError
 from phexplore.gui.main import project_files
 from phexplore.gui.main.project_files import opened_sentence
+from phexplore.gui.run_manager.launch import LaunchFields, read_fields
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.model.edits import set_budget
 from phexplore.model.keys import parse_query
@@ -26,6 +28,7 @@ from phexplore.model.workbook import Workbook
 _OTHER_WINDOW = """
 import sys
 from pathlib import Path
+from phexplore.data.source import demonstration_directory
 from phexplore.document.project import Project
 project = Project.open(Path(sys.argv[1]))
 print("open", flush=True)
@@ -156,6 +159,23 @@ def test_that_a_clock_that_was_set_back_is_mentioned(path, monkeypatch) -> None:
     project = Project.open(path)
     assert "clock of this computer says 2001" in opened_sentence(project)
     project.close()
+
+
+def test_that_a_run_on_unmarked_records_asks_who_answers_for_it(qtbot, window, tmp_path) -> None:
+    population = tmp_path / "population"
+    shutil.copytree(demonstration_directory(), population)
+    (population / "provenance.json").unlink()
+    desk = window.runs.desk
+    desk.launch(window.session.scenario, read_fields(LaunchFields(data="folder", folder=str(population))))
+    qtbot.waitUntil(lambda: window.runs.question is not None)
+    question = window.runs.question
+    assert "reveals something about them" in question.sentence.text()
+    assert "SHA-256" in question.sentence.text()
+    assert desk.rows == ()
+    if (folder := os.environ.get("PHEXPLORE_PICTURES")) is not None:
+        question.grab().save(f"{folder}/question.png")
+    _buttons(question)["Cancel"].click()
+    assert desk.rows == ()
 
 
 def kill_windows(path, us, tmp_path, kills, seed):

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
+from phexplore.data.source import demonstration_directory
 from phexplore.gui.run_manager.launch import LaunchFields, read_fields
 from phexplore.gui.run_manager.run_desk import RunNotPossibleError, runs_folder
 from phexplore.runs.events import Failed, Outcome
@@ -174,3 +176,21 @@ def test_that_a_closing_window_ends_its_workers(pretence, launch):
 def test_that_runs_are_kept_beside_the_project_file():
     assert runs_folder(Path("/p/plan.phx"), Path("/home/runs")) == Path("/p/plan.phx.runs")
     assert runs_folder(None, Path("/home/runs")) == Path("/home/runs")
+
+
+def test_that_records_without_a_mark_wait_for_somebody_who_answers_for_them(pretence, us, qtbot, tmp_path):
+    population = tmp_path / "population"
+    shutil.copytree(demonstration_directory(), population)
+    (population / "provenance.json").unlink()
+    doubted = []
+    pretence.desk.doubted.connect(doubted.append)
+    pretence.desk.launch(us, read_fields(LaunchFields(data="folder", folder=str(population))))
+    qtbot.waitUntil(lambda: bool(doubted))
+    settle(pretence, qtbot)
+    assert pretence.desk.rows == ()
+    assert not (tmp_path / "runs").exists()
+    pretence.desk.confirm(doubted[0])
+    qtbot.waitUntil(lambda: bool(pretence.processes))
+    row = pretence.desk.rows[0]
+    assert doubted[0].doubt.sha256 in row.notes[0]
+    assert row.state is RunState.STARTING
