@@ -155,7 +155,9 @@ class TopDownRowChart(ChartFrame):
         def x(value: float) -> float:
             return pixels.x(position(value, content.scale))
 
-        ink = QColor(colours.attention if row.is_warned else categories_on(colours)[0])
+        ink = QColor(
+            colours.attention if row.is_warned else categories_on(colours)[row.series % len(categories_on(colours))]
+        )
         if row.low is not None and row.high is not None:
             painter.setPen(QPen(ink, 1.5))
             painter.drawLine(QPointF(x(row.low), y), QPointF(x(row.high), y))

@@ -40,6 +40,7 @@ class MarkRow:
         text: at the right end of what is drawn.
         tip: while the pointer rests on it.
         is_warned: drawn in the colour of attention.
+        series: which of the categories' colours it has; the name says the same in words.
     """
 
     key: str | None
@@ -56,6 +57,7 @@ class MarkRow:
     text: str = ""
     tip: str = ""
     is_warned: bool = False
+    series: int = 0
 
     @property
     def reach(self) -> tuple[float, ...]:

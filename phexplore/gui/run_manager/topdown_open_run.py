@@ -1,10 +1,13 @@
-"""A TopDown run opened for reading: what was counted, and the trials that are there, at every level of the tabulation."""
+"""A TopDown run opened for reading: what was counted, and its trials at every level, folded into what pictures need."""
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
+from collections.abc import Callable, Hashable
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,20 +15,24 @@ from numpy.typing import NDArray
 from phexplore.accuracy.topdown_forecast import LevelQueryForecast, forecast_topdown
 from phexplore.data.blocks.population import BlockPopulation
 from phexplore.errors import PhexploreError
-from phexplore.gui.run_manager.topdown_results import (
-    ALL_SIZES,
+from phexplore.gui.run_manager.topdown_folds import (
+    BiasFold,
+    ErrorsFold,
+    Fold,
+    Levels,
+    PlaceFold,
+    SharesFold,
+    TotalsFold,
+    WorstFold,
 )
-from phexplore.metrics.topdown.distribution import ErrorDistribution, distribution_of, merge
-from phexplore.metrics.topdown.redistricting import (
-    GroupShares,
-    group_shares,
-)
+from phexplore.gui.run_manager.topdown_results import ALL_SIZES
 from phexplore.metrics.topdown.size_classes import TENS
+from phexplore.metrics.topdown.worst import WorstBy
 from phexplore.model.topdown import LevelQuery
 from phexplore.runs.spec import RunSpec
 from phexplore.runs.store import TRUTH_FILE, RunUnreadableError, load_spec, present_trials, trial_file
 from phexplore.runs.topdown_files import LeafFiles, open_leaf_files, read_metadata
-from phexplore.runs.topdown_summary import MOST_NUMBERS, shares_together, sparse_distribution
+from phexplore.runs.topdown_summary import criterion_query
 from phexplore.runs.topdown_units import MeasuredUnits
 from phexplore.simulate.topdown.histograms import Histograms, sums_up
 from phexplore.spine.tree import GeoTree, tree_of
@@ -33,21 +40,50 @@ from phexplore.workload.queries import MarginalQuery, catalogue, parse_query, to
 from phexplore.workload.schema import Schema, load_schema
 
 Integers = NDArray[np.int64]
+F = TypeVar("F", bound=Fold)
 
-GROUP_QUERIES = {"pl94_persons": "hispanic * cenrace_7lev_two_comb", "pl94_reduced16": "race_ethnicity"}
-"""The query whose answers are the groups of the redistricting criterion, by schema."""
-MOST_TRIALS = 40
-"""Trials that are looked at in detail; a run of more shows its first ones here, its summary has all."""
+SLICE_SECONDS = 0.8
+"""A picture is drawn again after so much reading, with the trials that are in it."""
+MOST_CACHED = 1 << 30
+"""Bytes of histograms that are kept beside what was folded; trials beyond are read again for another picture."""
+MOST_FOLDED = 1 << 29
+
 NOT_KEPT = (
     "The noisy answers of this run were not kept. Tick “Keep the noisy answers” in the form of a new run, and every measurement on "
     "the way from the root to a place is shown here beside the true and the published count."
 )
 
 
+class TrialCache:
+    """Histograms of the trials looked at last, of all runs together; it forgets the oldest ones."""
+
+    def __init__(self) -> None:
+        self._bytes = 0
+        self._held: OrderedDict[tuple[Path, int], Levels] = OrderedDict()
+
+    def get(self, directory: Path, index: int) -> Levels | None:
+        """Return a trial, None when it has to be read."""
+        found = self._held.get((directory, index))
+        if found is not None:
+            self._held.move_to_end((directory, index))
+        return found
+
+    def put(self, directory: Path, index: int, levels: Levels) -> None:
+        """Keep a trial."""
+        self._held[directory, index] = levels
+        self._bytes += _bytes_of(levels)
+        while self._bytes > MOST_CACHED and len(self._held) > 1:
+            self._bytes -= _bytes_of(self._held.popitem(last=False)[1])
+
+
+def _bytes_of(levels: Levels) -> int:
+    return sum(each.starts.nbytes + each.cells.nbytes + each.counts.nbytes for each in levels)
+
+
 class TopDownRun:
     """One run directory, read lazily."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, cache: TrialCache | None = None) -> None:
         """Open a run whose data are counted.
 
         Raises:
@@ -64,16 +100,15 @@ class TopDownRun:
         )
         self.tree: GeoTree = tree_of(population.geocodes(), self.spec.scenario.topdown.levels)
         self.truth = sums_up(leaves, self.tree, self.schema.cells)
-        self._trials: OrderedDict[int, tuple[Histograms, ...]] = OrderedDict()
+        self.groups = criterion_query(self.schema)
         self.metadata: dict[int, dict[str, object]] = {}
         self.problems: list[str] = []
-        self._sparse: dict[tuple[str, str, int], ErrorDistribution] = {}
+        self.present: tuple[int, ...] = ()
+        self.waiting = 0
+        self._cache = cache or TrialCache()
+        self._broken: set[int] = set()
+        self._folds: OrderedDict[Hashable, Fold] = OrderedDict()
         self.figures = {entry.key: entry for entry in _forecast(self.spec)}
-
-    @property
-    def trials(self) -> tuple[int, ...]:
-        """The trials that were read."""
-        return tuple(self._trials)
 
     @property
     def levels(self) -> tuple[str, ...]:
@@ -81,28 +116,106 @@ class TopDownRun:
         return tuple(level.name for level in self.tree.levels)
 
     def refresh(self) -> None:
-        """Read the trials written since."""
-        for index in present_trials(self.directory)[:MOST_TRIALS]:
-            if index in self._trials:
-                continue
-            path = self.directory / trial_file(index)
-            try:
-                leaves = self.files.read(path)
-                self.metadata[index] = read_metadata(path)
-            except RunUnreadableError as error:
-                if error.sentence not in self.problems:
-                    self.problems.append(error.sentence)
-                continue
-            self._trials[index] = sums_up(leaves, self.tree, self.schema.cells)
+        """Look which trials there are."""
+        self.present = tuple(index for index in present_trials(self.directory) if index not in self._broken)
+
+    def trial(self, index: int) -> Levels | None:
+        """Return a trial at every level; None where it cannot be read, and why among the problems."""
+        if index in self._broken:
+            return None
+        found = self._cache.get(self.directory, index)
+        if found is not None and index in self.metadata:
+            return found
+        path = self.directory / trial_file(index)
+        try:
+            leaves = self.files.read(path)
+            self.metadata[index] = read_metadata(path)
+        except RunUnreadableError as error:
+            self._broken.add(index)
+            self.present = tuple(each for each in self.present if each != index)
+            if error.sentence not in self.problems:
+                self.problems.append(error.sentence)
+            return None
+        levels = sums_up(leaves, self.tree, self.schema.cells)
+        self._cache.put(self.directory, index, levels)
+        return levels
+
+    def first_trials(self, count: int) -> tuple[int, ...]:
+        """Return the first trials that can be read."""
+        return tuple(index for index in self.present[:count] if self.trial(index) is not None)
+
+    def folded(self, key: Hashable, make: Callable[[], F]) -> F:
+        """Return a fold with as many trials as a slice of time allows; `waiting` says how many it lacks.
+
+        Args:
+            key: kind and choice: equal keys are the same fold.
+            make: it without trials.
+        """
+        fold = self._folds.get(key)
+        if fold is None:
+            fold = self._folds[key] = make()
+            self._forget()
+        self._folds.move_to_end(key)
+        missing = [index for index in self.present if index not in fold.seen]
+        end = time.monotonic() + SLICE_SECONDS
+        for done, index in enumerate(missing):
+            if done and time.monotonic() > end:
+                self.waiting = max(self.waiting, len(missing) - done)
+                break
+            if (levels := self.trial(index)) is not None:
+                fold.add(index, levels)
+        return fold  # type: ignore[return-value]  # the key names the kind
+
+    def _forget(self) -> None:
+        while sum(fold.bytes for fold in self._folds.values()) > MOST_FOLDED and len(self._folds) > 1:
+            self._folds.popitem(last=False)
+
+    # What pictures need
+
+    def totals(self, level: str) -> TotalsFold:
+        """Return the totals of a level."""
+        return self.folded(("totals", level), lambda: TotalsFold(self.place(level), self.people(level)))
+
+    def shares(self, level: str) -> SharesFold | None:
+        """Return the largest groups' shares of a level, None where the schema has no groups."""
+        groups = self.groups
+        if groups is None:
+            return None
+        return self.folded(("shares", level), lambda: SharesFold(self.place(level), self.exact(level, groups), groups))
+
+    def errors(self, level: str, query: MarginalQuery, size: str) -> ErrorsFold:
+        """Return the errors of a query, for units of one size."""
+
+        def make() -> ErrorsFold:
+            chosen = None if size == ALL_SIZES else TENS.class_of(self.people(level)) == TENS.labels.index(size)
+            place = self.place(level)
+            return ErrorsFold(place, self.truth[place], query, chosen)
+
+        return self.folded(("errors", level, query.name, size), make)
+
+    def bias(self, level: str, query: MarginalQuery) -> BiasFold:
+        """Return the errors of a query by the true count."""
+        return self.folded(
+            ("bias", level, query.name), lambda: BiasFold(self.place(level), self.exact(level, query), query)
+        )
+
+    def worst(self, level: str, query: MarginalQuery, by: WorstBy) -> WorstFold:
+        """Return the units that are farthest off."""
+        return self.folded(
+            ("worst", level, query.name, by), lambda: WorstFold(self.place(level), self.exact(level, query), query, by)
+        )
+
+    def published(self, level: str, unit: int, query: MarginalQuery) -> Integers:
+        """Return the published answers of one unit, ``int64[trials, answers]``."""
+        fold = self.folded(("place", level, unit, query.name), lambda: PlaceFold(self.place(level), unit, query))
+        return fold.published
+
+    # What was counted
 
     @cached_property
     def measured(self) -> MeasuredUnits | str:
         """The units whose noisy answers were kept, or why there are none."""
         return measured_units(self)
-
-    def leaves(self, trial: int) -> Histograms:
-        """Return the published histograms of the blocks."""
-        return self._trials[trial][-1]
 
     def place(self, level: str) -> int:
         """Return the number of a level."""
@@ -111,8 +224,8 @@ class TopDownRun:
     def queries(self) -> tuple[MarginalQuery, ...]:
         """Return the query groups worth looking at: the total, what was measured, and the groups of redistricting."""
         found = [total_query(self.schema), *catalogue(self.schema)]
-        if self.schema.id in GROUP_QUERIES:
-            found.append(parse_query(self.schema, GROUP_QUERIES[self.schema.id]))
+        if self.groups is not None:
+            found.append(self.groups)
         return tuple(sorted(dict.fromkeys(found), key=lambda query: query.answers))
 
     def query(self, name: str) -> MarginalQuery:
@@ -127,19 +240,6 @@ class TopDownRun:
         """Return the true answers, ``int64[units, answers]``."""
         return self.truth[self.place(level)].answers(query.cell_map(), query.answers)
 
-    def estimates(self, level: str, query: MarginalQuery) -> Integers:
-        """Return the published answers, ``int64[trials, units, answers]``."""
-        place = self.place(level)
-        answers = [each[place].answers(query.cell_map(), query.answers) for each in self._trials.values()]
-        return np.stack(answers) if answers else np.empty((0, self.truth[place].units, query.answers), np.int64)
-
-    def published(self, level: str, unit: int, query: MarginalQuery) -> Integers:
-        """Return the published answers of one unit, ``int64[trials, answers]``."""
-        place, cells = self.place(level), query.cell_map()
-        return np.stack(
-            [each[place].part(unit, unit + 1).answers(cells, query.answers)[0] for each in self._trials.values()]
-        )
-
     def people(self, level: str) -> Integers:
         """Return the true population of each unit."""
         return self.truth[self.place(level)].totals()
@@ -152,53 +252,9 @@ class TopDownRun:
             return self.files.geoids
         return codes
 
-    def distribution(self, level: str, query: MarginalQuery, size: str) -> tuple[int, ErrorDistribution | None]:
-        """Return how many units are of a size, and the distribution of their errors over all trials."""
-        people = self.people(level)
-        chosen = np.ones(len(people), bool) if size == ALL_SIZES else self._of_size(people, size)
-        count = int(chosen.sum())
-        if not count or not self._trials:
-            return count, None
-        if self.numbers(level, query) > MOST_NUMBERS:
-            if size != ALL_SIZES:
-                return count, None
-            return count, merge([self._sparsely(level, query, index) for index in self._trials])
-        truth, place = self.exact(level, query)[chosen], self.place(level)
-        parts = [
-            distribution_of(each[place].answers(query.cell_map(), query.answers)[chosen] - truth)
-            for each in self._trials.values()
-        ]
-        return count, merge(parts)
-
-    def _sparsely(self, level: str, query: MarginalQuery, index: int) -> ErrorDistribution:
-        key = (level, query.name, index)
-        if key not in self._sparse:
-            place = self.place(level)
-            self._sparse[key] = sparse_distribution(self.truth[place], self._trials[index][place], query)
-        return self._sparse[key]
-
-    @staticmethod
-    def _of_size(people: Integers, size: str) -> NDArray[np.bool_]:
-        found: NDArray[np.bool_] = TENS.class_of(people) == TENS.labels.index(size)
-        return found
-
     def sizes(self, level: str) -> tuple[str, ...]:
         """Return the labels of the classes of population that have units."""
         return tuple(TENS.labels[place] for place in np.unique(TENS.class_of(self.people(level))).tolist())
-
-    def shares(self, level: str) -> GroupShares | None:
-        """Return the largest groups' shares of a level, None where the schema has no groups or there is no trial."""
-        name = GROUP_QUERIES.get(self.schema.id, "")
-        if not name or not self._trials:
-            return None
-        query, place = self.query(name), self.place(level)
-        truth = self.exact(level, query)
-        return shares_together(
-            [
-                group_shares(truth, each[place].answers(query.cell_map(), query.answers))
-                for each in self._trials.values()
-            ]
-        )
 
     def sigma(self, level: str, query: MarginalQuery) -> float | None:
         """Return σ of one answer of a query as it is measured at a level, None where it is not measured there."""
@@ -206,6 +262,17 @@ class TopDownRun:
             if key.level == level and self._same(key, query):
                 return entry.sigma
         return None
+
+    def leaves(self, trial: int) -> Histograms:
+        """Return the published histograms of the blocks.
+
+        Raises:
+            RunUnreadableError: the trial cannot be read.
+        """
+        levels = self.trial(trial)
+        if levels is None:
+            raise RunUnreadableError(f"Trial {trial} of {self.directory} cannot be read.", "Resume the run.")
+        return levels[-1]
 
     def _same(self, key: LevelQuery, query: MarginalQuery) -> bool:
         try:

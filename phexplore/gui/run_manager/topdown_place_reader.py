@@ -115,7 +115,7 @@ def _with_measured(
         ]
         if not own or own[0].variances.get(content.query) is None:
             return replace(content, sigma=None)
-        answers = [measured.answers(trial, own[0])[content.query] for trial in run.trials[:SHOWN_TRIALS]]
+        answers = [measured.answers(trial, own[0])[content.query] for trial in run.first_trials(SHOWN_TRIALS)]
     except RunUnreadableError:
         return content
     sigma = float(own[0].variances[content.query] or 0.0) ** 0.5
@@ -125,7 +125,7 @@ def _with_measured(
 def _with_lines(
     run: TopDownRun, measured: MeasuredUnits, content: PathContent, geoids: NDArray[np.str_]
 ) -> PathContent:
-    trials = run.trials[:SHOWN_TRIALS]
+    trials = run.first_trials(SHOWN_TRIALS)
     place_of = {geoid: number for number, geoid in enumerate(run.files.geoids.tolist())}
     lines: list[MeasuredLine] = []
     for unit in measured.path(geoids):

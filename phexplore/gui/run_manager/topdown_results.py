@@ -35,6 +35,7 @@ class TopDownTab(enum.Enum):
     WORST = "Worst units"
     PLACE = "One place"
     PATH = "Measurements"
+    COMPARE = "Compare runs"
     MAP = "Map"
 
 
@@ -44,6 +45,22 @@ class MapValue(enum.Enum):
     ERROR = "Error of the total"
     RELATIVE = "Error in percent"
     SHARE = "Error of the largest group's share"
+
+
+class CompareBy(enum.Enum):
+    """What the groups of a comparison of runs are. The value is the word in the chooser."""
+
+    LEVEL = "level"
+    QUERY = "query"
+    SIZE = "size of the unit"
+
+
+class CompareFigure(enum.Enum):
+    """What a comparison of runs compares. The value is the word in the chooser."""
+
+    SIZE = "Mean absolute error"
+    MEAN = "Mean error (bias)"
+    SQUARE = "Root mean square error"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +75,9 @@ class TopDownChoice:
         by: what the worst units are worst in.
         value: what the map colours.
         shapes: file of the map's shapes, "" for none.
+        others: runs that are compared with the one looked at.
+        compare: what the groups of the comparison are.
+        figure: what is compared.
     """
 
     level: str = ""
@@ -67,6 +87,9 @@ class TopDownChoice:
     by: WorstBy = WorstBy.TOTAL
     value: MapValue = MapValue.ERROR
     shapes: str = ""
+    others: tuple[Path, ...] = ()
+    compare: CompareBy = CompareBy.LEVEL
+    figure: CompareFigure = CompareFigure.SIZE
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,6 +365,83 @@ class PathContent:
     neighbours: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class ComparedRun:
+    """A run of a comparison.
+
+    Attributes:
+        directory: of the run.
+        spec: what it does.
+        trials: that were read; 0 where it has none yet.
+        is_common: its noise comes from the same random bits as that of the first run.
+    """
+
+    directory: Path
+    spec: RunSpec
+    trials: int
+    is_common: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedFigure:
+    """The figure of one run in one group.
+
+    Attributes:
+        mean: over trials.
+        error: Monte-Carlo error of the mean; infinite with one trial.
+        numbers: errors in one trial.
+        difference: mean of the differences to the first run, trial by trial; None for the first run, or where the runs have no
+            trial or not the same numbers in common.
+        difference_error: Monte-Carlo error of the difference.
+    """
+
+    mean: float
+    error: float
+    numbers: int
+    difference: float | None = None
+    difference_error: float = float("inf")
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedGroup:
+    """What the runs have in one group.
+
+    Attributes:
+        name: of the level, the query or the class of size.
+        figures: one per run; None where it has no such numbers.
+    """
+
+    name: str
+    figures: tuple[ComparedFigure | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CompareContent:
+    """Several runs in one picture, on one scale.
+
+    Attributes:
+        by: what the groups are.
+        figure: what is compared.
+        level: looked at, unless the groups are levels.
+        query: looked at, unless the groups are queries.
+        size: of the units, unless the groups are sizes.
+        runs: the one looked at first.
+        groups: in the order of the picture.
+        is_same_data: all runs have the same exact counts.
+        reason: why there is nothing.
+    """
+
+    by: CompareBy
+    figure: CompareFigure
+    level: str
+    query: str
+    size: str
+    runs: tuple[ComparedRun, ...]
+    groups: tuple[ComparedGroup, ...]
+    is_same_data: bool = True
+    reason: str = ""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class MapShape:
     """One polygon of a map.
@@ -380,7 +480,16 @@ class MapContent:
     matched: int = 0
 
 
-TopDownContent = ErrorsContent | BiasContent | CriterionContent | WorstContent | PlaceContent | PathContent | MapContent
+TopDownContent = (
+    ErrorsContent
+    | BiasContent
+    | CriterionContent
+    | WorstContent
+    | PlaceContent
+    | PathContent
+    | CompareContent
+    | MapContent
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -394,6 +503,7 @@ class TopDownAnswer:
         offer: what the run offers; None before its data are counted.
         content: of the tab; None before the first trial.
         problems: sentences about parts that could not be read.
+        waiting: trials that are not in the picture yet: ask again.
     """
 
     request: TopDownRequest
@@ -402,6 +512,7 @@ class TopDownAnswer:
     offer: TopDownOffer | None
     content: TopDownContent | None
     problems: tuple[str, ...] = ()
+    waiting: int = 0
 
 
 def first_of(wanted: str, offered: Sequence[str], otherwise: str = "") -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 from PySide6.QtCore import QSize, QTimer, Signal
 from PySide6.QtGui import QShowEvent
@@ -16,11 +19,14 @@ from phexplore.gui.charts.frame import ChartFrame
 from phexplore.gui.charts.topdown_histogram_chart import TopDownHistogramChart
 from phexplore.gui.charts.topdown_map_chart import TopDownMapChart
 from phexplore.gui.charts.topdown_row_chart import TopDownRowChart
+from phexplore.gui.charts.topdown_rows import RowsContent
 from phexplore.gui.run_manager.chart_tabs import ChartTabs
 from phexplore.gui.run_manager.result_service import ResultService
 from phexplore.gui.run_manager.results_page import run_words, show_tile
 from phexplore.gui.run_manager.run_desk import RunDesk
 from phexplore.gui.run_manager.run_rows import RunRow
+from phexplore.gui.run_manager.topdown_compare_pictures import compare_rows
+from phexplore.gui.run_manager.topdown_other_runs import OtherRuns
 from phexplore.gui.run_manager.topdown_place_pictures import path_rows, place_rows
 from phexplore.gui.run_manager.topdown_result_pictures import (
     BY_WORDS,
@@ -38,6 +44,9 @@ from phexplore.gui.run_manager.topdown_result_pictures import (
 from phexplore.gui.run_manager.topdown_results import (
     ALL_SIZES,
     BiasContent,
+    CompareBy,
+    CompareContent,
+    CompareFigure,
     CriterionContent,
     ErrorsContent,
     MapContent,
@@ -77,9 +86,21 @@ _SHOWN = {
     TopDownTab.WORST: ("level", "query", "by"),
     TopDownTab.PLACE: ("level", "query", "unit"),
     TopDownTab.PATH: ("level", "query", "unit"),
+    TopDownTab.COMPARE: ("others", "compare", "figure", "level", "query", "size"),
     TopDownTab.MAP: ("level", "value", "shapes"),
 }
 """Which choosers each picture has."""
+_ROWS: Mapping[type, Callable[[Any, str], RowsContent]] = MappingProxyType(
+    {
+        BiasContent: bias_rows,
+        CriterionContent: lambda content, _unit: criterion_rows(content),
+        WorstContent: worst_rows,
+        PlaceContent: place_rows,
+        PathContent: path_rows,
+        CompareContent: compare_rows,
+    }
+)
+"""What makes rows of each content, given what is counted."""
 
 
 class TopDownResultsPage(QWidget):
@@ -155,7 +176,10 @@ class TopDownResultsPage(QWidget):
 
     def choose(self, choice: TopDownChoice) -> None:
         """Look at other numbers."""
+        moved = choice.compare is not self._choice.compare
         self._choice = choice
+        if moved:
+            self._show_choosers()
         self._ask()
 
     def use_shapes(self, path: Path) -> None:
@@ -186,6 +210,14 @@ class TopDownResultsPage(QWidget):
         self.unit.returnPressed.connect(self._unit_typed)
         self.shapes = TextButton("Shapes…", name="Choose the file of the map's shapes")
         self.shapes.clicked.connect(self._browse)
+        self.others = OtherRuns()
+        self.others.changed.connect(self._others_chosen)
+        self.compare = Chooser("Groups of the comparison")
+        for each in CompareBy:
+            self.compare.addItem(f"by {each.value}", each)
+        self.figure = Chooser("Figure that is compared")
+        for figure in CompareFigure:
+            self.figure.addItem(figure.value, figure)
         self._choosers: dict[str, QWidget] = {
             "level": self.level,
             "query": self.query,
@@ -194,6 +226,9 @@ class TopDownResultsPage(QWidget):
             "value": self.value,
             "unit": self.unit,
             "shapes": self.shapes,
+            "others": self.others,
+            "compare": self.compare,
+            "figure": self.figure,
         }
         self._labels = {
             "level": field_label("&Level", self.level),
@@ -213,6 +248,7 @@ class TopDownResultsPage(QWidget):
                 TopDownTab.WORST: lambda place: TopDownRowChart("Units farthest off", _TEACHING, place),
                 TopDownTab.PLACE: lambda place: TopDownRowChart("One place", _TEACHING, place),
                 TopDownTab.PATH: lambda place: TopDownRowChart("Measurements of one place", _TEACHING, place),
+                TopDownTab.COMPARE: lambda place: TopDownRowChart("Runs compared", _TEACHING, place),
                 TopDownTab.MAP: lambda place: TopDownMapChart("Map of errors", _TEACHING, place),
             },
             self._filled,
@@ -252,7 +288,7 @@ class TopDownResultsPage(QWidget):
         self._reader.failed.connect(self._on_unreadable)
         self.run.currentIndexChanged.connect(self._run_chosen)
         self.tabs.currentChanged.connect(self._tab_chosen)
-        for chooser in (self.level, self.query, self.sizes, self.by, self.value):
+        for chooser in (self.level, self.query, self.sizes, self.by, self.value, self.compare, self.figure):
             chooser.currentIndexChanged.connect(self._chosen)
         self.tabs.made.connect(self._join_chart)
         self._desk.changed.connect(self._show_runs)
@@ -296,6 +332,9 @@ class TopDownResultsPage(QWidget):
 
     def _tab_chosen(self, _index: int) -> None:
         self._show_choosers()
+        if self.tab is TopDownTab.COMPARE and not self._choice.others:
+            self.others.choose_first(self.directory)
+            self._choice = replace(self._choice, others=self.others.chosen)
         self._ask()
 
     def _chosen(self, _index: int) -> None:
@@ -309,8 +348,13 @@ class TopDownResultsPage(QWidget):
                 unit="" if self.level.currentData() != self._choice.level else self._choice.unit,
                 by=self.by.currentData(),
                 value=self.value.currentData(),
+                compare=self.compare.currentData(),
+                figure=self.figure.currentData(),
             )
         )
+
+    def _others_chosen(self) -> None:
+        self.choose(replace(self._choice, others=self.others.chosen))
 
     def _unit_typed(self) -> None:
         self.choose(replace(self._choice, unit=self.unit.text().strip()))
@@ -353,6 +397,7 @@ class TopDownResultsPage(QWidget):
             if self.run.itemText(place) != words:
                 self.run.setItemText(place, words)
         with_trials = [row.directory for row in readable if row.trials]
+        self.others.offer([(words, directory) for words, directory in entries if directory in with_trials])
         wanted = chosen if chosen in [row.directory for row in readable] else next(iter(with_trials), None)
         self.run.setCurrentIndex(next((n for n in range(self.run.count()) if self.run.itemData(n) == wanted), 0))
         self.run.blockSignals(blocked)
@@ -368,6 +413,8 @@ class TopDownResultsPage(QWidget):
         }:
             return  # something else was chosen meanwhile; its answer is on the way
         self._answer = answer
+        if answer.waiting and self.isVisible():
+            self._reader.request(answer.asked)  # the rest of the trials, a slice of time at a time
         self._show_tiles(answer.headline)
         self._problems.setVisible(bool(answer.problems))
         self._problems.setText("\n".join(answer.problems[:3]))
@@ -395,6 +442,9 @@ class TopDownResultsPage(QWidget):
         sizes = [("all sizes", ALL_SIZES), *((f"{size} people", size) for size in offer.sizes)]
         _offer(self.sizes, sizes, choice.size)
         self.by.select(choice.by)
+        self.compare.select(choice.compare)
+        self.others.show_chosen(choice.others)
+        self.figure.select(choice.figure)
         self.value.select(choice.value)
         if not self.unit.hasFocus():
             self.unit.setText(choice.unit)
@@ -402,7 +452,11 @@ class TopDownResultsPage(QWidget):
         self.shapes.setText(name)
 
     def _show_choosers(self) -> None:
-        wanted = _SHOWN[self.tab]
+        wanted = set(_SHOWN[self.tab])
+        if self.tab is TopDownTab.COMPARE:
+            wanted -= {
+                {CompareBy.LEVEL: "level", CompareBy.QUERY: "query", CompareBy.SIZE: "size"}[self._choice.compare]
+            }
         for name, part in self._parts.items():
             part.setVisible(name in wanted)
 
@@ -422,27 +476,14 @@ class TopDownResultsPage(QWidget):
             self._show_rows(chart, content, unit)
 
     def _show_rows(self, chart: TopDownRowChart, content: TopDownContent, unit: str) -> None:
-        match content:
-            case ErrorsContent():
-                chart.show_content(error_rows(content, self._choice, unit))
-                chart.select_key(self._choice.level)
-            case BiasContent():
-                chart.show_content(bias_rows(content, unit))
-            case CriterionContent():
-                chart.show_content(criterion_rows(content))
-                chart.select_key(self._choice.level)
-            case WorstContent():
-                chart.show_content(worst_rows(content, unit))
-            case PlaceContent():
-                if not self.unit.hasFocus():
-                    self.unit.setText(content.code)
-                chart.show_content(place_rows(content, unit))
-            case PathContent():
-                if not self.unit.hasFocus():
-                    self.unit.setText(content.code)
-                chart.show_content(path_rows(content, unit))
-            case MapContent():
-                chart.show_empty(content.reason)
+        if isinstance(content, PlaceContent | PathContent) and not self.unit.hasFocus():
+            self.unit.setText(content.code)
+        if isinstance(content, ErrorsContent):
+            chart.show_content(error_rows(content, self._choice, unit))
+        else:
+            chart.show_content(_ROWS[type(content)](content, unit))
+        if isinstance(content, ErrorsContent | CriterionContent):
+            chart.select_key(self._choice.level)
 
     def _on_unreadable(self, error: PhexploreError) -> None:
         self.charts[self.tab].show_empty(f"{error.sentence} {error.remedy}")

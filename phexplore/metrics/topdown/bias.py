@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -79,6 +80,32 @@ def bias_by_size(truth: Integers, estimate: Integers, classes: SizeClasses = SMA
         absolute=sums["absolute"][:, kept].sum(axis=0) / count,
         raised=sums["raised"][:, kept].sum(axis=0) / count,
         lowered=sums["lowered"][:, kept].sum(axis=0) / count,
+    )
+
+
+def bias_together(parts: Sequence[BiasBySize]) -> BiasBySize:
+    """Return the errors of several trials as one, from those of each: nothing else need be kept of a trial.
+
+    Args:
+        parts: of one trial each, of the same numbers.
+
+    Raises:
+        ValueError: there is none, or they have other classes.
+    """
+    if not parts or any(part.labels != parts[0].labels for part in parts):
+        raise ValueError("trials of the same numbers are put together")
+    stacked = {
+        name: np.stack([getattr(part, name) for part in parts])
+        for name in ("bias", "spread", "absolute", "raised", "lowered")
+    }
+    bias = stacked["bias"].mean(axis=0)
+    square = (stacked["spread"] ** 2 + stacked["bias"] ** 2).mean(axis=0)
+    return replace(
+        parts[0],
+        bias=bias,
+        error_between_trials=_between(stacked["bias"]),
+        spread=np.sqrt(np.maximum(square - bias * bias, 0.0)),
+        **{name: stacked[name].mean(axis=0) for name in ("absolute", "raised", "lowered")},
     )
 
 

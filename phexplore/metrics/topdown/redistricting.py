@@ -151,10 +151,43 @@ def redistricting_criterion(
 
 def criterion_by_size(shares: GroupShares, classes: SizeClasses = FIFTIES) -> dict[str, Coverage]:
     """Return the share of units within the tolerance by true population, classes with units only."""
-    found = classes.class_of(shares.people)
-    return {
-        classes.labels[index]: coverage_of(
-            int(shares.meets[:, found == index].sum()), int(shares.meets[:, found == index].size)
-        )
-        for index in np.unique(found).tolist()
-    }
+    return meeting_of(shares).by_size(classes)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MeetingCounts:
+    """In how many trials each unit was within the tolerance: all that shares of units need, however many trials there are.
+
+    Attributes:
+        people: true total of each unit, ``int64[units]``.
+        meeting: trials within the tolerance, ``int64[units]``.
+        trials: how many.
+    """
+
+    people: Integers
+    meeting: Integers
+    trials: int
+
+    def coverage(self, least_people: int = LEAST_PEOPLE) -> Coverage:
+        """Return the share over all trials of the units with at least so many people, with its Wilson interval."""
+        chosen = self.people >= least_people
+        return coverage_of(int(self.meeting[chosen].sum()), int(np.count_nonzero(chosen)) * self.trials)
+
+    def by_size(self, classes: SizeClasses = FIFTIES) -> dict[str, Coverage]:
+        """Return the share of units within the tolerance by true population, classes with units only."""
+        found = classes.class_of(self.people)
+        return {
+            classes.labels[index]: coverage_of(
+                int(self.meeting[found == index].sum()), int(np.count_nonzero(found == index)) * self.trials
+            )
+            for index in np.unique(found).tolist()
+        }
+
+    def with_trials(self, shares: GroupShares) -> MeetingCounts:
+        """Return the counts with further trials of the same units."""
+        return MeetingCounts(self.people, self.meeting + shares.meets.sum(axis=0), self.trials + len(shares.meets))
+
+
+def meeting_of(shares: GroupShares) -> MeetingCounts:
+    """Return in how many trials each unit was within the tolerance."""
+    return MeetingCounts(shares.people, shares.meets.sum(axis=0).astype(np.int64), len(shares.meets))

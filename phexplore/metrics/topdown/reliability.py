@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from phexplore.metrics.coverage import Coverage, coverage_of
-from phexplore.metrics.topdown.redistricting import REQUIRED, GroupShares
+from phexplore.metrics.topdown.redistricting import REQUIRED, GroupShares, MeetingCounts, meeting_of
 from phexplore.metrics.topdown.shapes import Integers
 
 LEAST_UNITS = 20
@@ -53,19 +53,22 @@ class Reliability:
         return self.people == self.lasting
 
 
-def reliable_from(shares: GroupShares, *, required: Fraction = REQUIRED, least_units: int = LEAST_UNITS) -> Reliability:
+def reliable_from(
+    shares: GroupShares | MeetingCounts, *, required: Fraction = REQUIRED, least_units: int = LEAST_UNITS
+) -> Reliability:
     """Return from how many people on units are reliable.
 
     Args:
-        shares: see `redistricting.group_shares`.
+        shares: see `redistricting.group_shares`, or the counts of `redistricting.meeting_of`.
         required: share of units that must meet the tolerance.
         least_units: an N that leaves fewer units is not looked at.
     """
-    trials = len(shares.meets)
-    sizes = np.unique(shares.people)
-    place = np.searchsorted(sizes, shares.people)
+    counts = meeting_of(shares) if isinstance(shares, GroupShares) else shares
+    trials = counts.trials
+    sizes = np.unique(counts.people)
+    place = np.searchsorted(sizes, counts.people)
     units = np.bincount(place, minlength=len(sizes))
-    meeting = np.bincount(place, weights=shares.meets.sum(axis=0), minlength=len(sizes)).astype(np.int64)
+    meeting = np.bincount(place, weights=counts.meeting, minlength=len(sizes)).astype(np.int64)
     at_least = np.cumsum(units[::-1])[::-1]
     at_least_meeting = np.cumsum(meeting[::-1])[::-1]
     judged = at_least >= least_units

@@ -118,16 +118,61 @@ def worst_units(
     Raises:
         ValueError: the shapes do not fit.
     """
-    trials = as_trials(truth, estimate)
-    measure = _measure(truth, trials, by)
-    eligible = np.flatnonzero(truth.sum(axis=1) >= least_people)
-    chosen = eligible[np.argsort(-measure[eligible], kind="stable")[:count]]
-    mean = trials[:, chosen].mean(axis=0)
-    sizes = np.abs(trials[:, chosen] - truth[chosen]).mean(axis=0)
-    return tuple(
-        _describe(int(unit), float(measure[unit]), truth[unit], mean[place], sizes[place])
-        for place, unit in enumerate(chosen)
-    )
+    tally = WorstTally(truth, by)
+    for trial in as_trials(truth, estimate):
+        tally.add(trial)
+    return tally.units(count, least_people)
+
+
+class WorstTally:
+    """Finds the units that are farthest off while trials arrive; it keeps sums only."""
+
+    def __init__(self, truth: Integers, by: WorstBy) -> None:
+        """Start without a trial.
+
+        Args:
+            truth: ``int64[units, cells]``.
+            by: the measure; over several trials its mean counts.
+        """
+        self._truth, self._by = truth, by
+        self._measure = np.zeros(len(truth))
+        self._sums = np.zeros(truth.shape, np.int64)
+        self._sizes = np.zeros(truth.shape, np.int64)
+        self.trials = 0
+
+    def add(self, estimate: Integers) -> None:
+        """Add one trial, ``int64[units, cells]``.
+
+        Raises:
+            ValueError: it has another shape.
+        """
+        self._measure += _measure(self._truth, as_trials(self._truth, estimate), self._by)
+        self._sums += estimate
+        self._sizes += np.abs(estimate - self._truth)
+        self.trials += 1
+
+    def units(self, count: int, least_people: int = 0) -> tuple[WorstUnit, ...]:
+        """Return the units that are farthest off, the worst first; ties go to the first unit; none without a trial.
+
+        Args:
+            count: how many at most.
+            least_people: smallest true total of a unit that is looked at.
+        """
+        if not self.trials:
+            return ()
+        measure = self._measure / self.trials
+        eligible = np.flatnonzero(self._truth.sum(axis=1) >= least_people)
+        chosen = eligible[np.argsort(-measure[eligible], kind="stable")[:count]].tolist()
+        return tuple(
+            _describe(
+                unit,
+                float(measure[unit]),
+                self._truth[unit],
+                self._sums[unit] / self.trials,
+                self._sizes[unit] / self.trials,
+            )
+            for unit in chosen
+        )
 
 
 def _measure(truth: Integers, trials: Integers, by: WorstBy) -> Floats:

@@ -130,6 +130,60 @@ def test_that_a_damaged_trial_is_named_and_the_rest_shown(run):
     assert "cannot be read" in answer.problems[0]
 
 
+def test_that_a_run_of_many_trials_is_shown_whole_and_a_slice_of_time_at_a_time(run, monkeypatch):
+    monkeypatch.setattr("phexplore.gui.run_manager.topdown_open_run.SLICE_SECONDS", 0.0)
+    monkeypatch.setattr("phexplore.gui.run_manager.topdown_open_run.MOST_CACHED", 1)
+    for change in range(45):
+        run.add_trial(change)
+    reader = TopDownResultReader()
+    answer = ask(run, TopDownTab.SHAPE, reader, level="Block", query="total")
+    assert 1 <= answer.content.trials < 45
+    assert answer.waiting > 0
+    for _ in range(60):
+        answer = ask(run, TopDownTab.SHAPE, reader, level="Block", query="total")
+        if not answer.waiting:
+            break
+    assert (answer.waiting, answer.content.trials, answer.headline.trials) == (0, 45, 45)
+    blocks = int((run.truth.starts[1:] > run.truth.starts[:-1]).nonzero()[0][::7].size)
+    errors = answer.content.levels[-1].errors
+    assert errors.total == 45 * BLOCKS
+    assert int(errors.errors @ errors.counts) == blocks * sum(range(45))
+    assert answer.headline.families == 45 * 9
+
+
+def test_that_folds_of_trials_one_by_one_equal_those_of_all_at_once(run):
+    for change in (1, 5, 2):
+        run.add_trial(change)
+    grown = TopDownResultReader()
+    choices = [
+        (TopDownTab.BIAS, {"level": "Block", "query": "total"}),
+        (TopDownTab.CRITERION, {"level": "Block_Group"}),
+        (TopDownTab.WORST, {"level": "Block", "by": WorstBy.CELLS}),
+        (TopDownTab.ERRORS, {"query": "race_ethnicity"}),
+    ]
+    for tab, choice in choices:
+        ask(run, tab, grown, **choice)
+    run.add_trial(9)
+    for tab, choice in choices:
+        one, other = ask(run, tab, grown, **choice), ask(run, tab, **choice)
+        assert picture_of(one) == picture_of(other)
+        assert one.headline == other.headline
+        assert one.headline.trials == 4
+
+
+def picture_of(answer):
+    """The rows of an answer of errors, bias, criterion or worst units."""
+    match answer.request.tab:
+        case TopDownTab.BIAS:
+            return bias_rows(answer.content, "people")
+        case TopDownTab.CRITERION:
+            return criterion_rows(answer.content)
+        case TopDownTab.WORST:
+            return worst_rows(answer.content, "people")
+        case TopDownTab.ERRORS:
+            return error_rows(answer.content, answer.request.choice, "people")
+
+
 def test_that_bias_is_raised_where_people_were_added(run):
     run.add_trial()
     run.add_trial()
@@ -286,7 +340,9 @@ def test_that_every_picture_is_filled(page):
     for tab in TopDownTab:
         page.show_tab(tab)
         assert page.answer.request.tab is tab
-        assert page.charts[tab].is_empty == (tab in {TopDownTab.MAP, TopDownTab.PATH})  # no shapes, nothing kept
+        assert page.charts[tab].is_empty == (
+            tab in {TopDownTab.MAP, TopDownTab.PATH, TopDownTab.COMPARE}
+        )  # no shapes, nothing kept, one run
 
 
 def test_that_each_picture_has_its_own_best_query_until_one_is_chosen(page):

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from phexplore.metrics.topdown.bias import bias_by_size
+from phexplore.metrics.topdown.bias import bias_by_size, bias_together
 from phexplore.metrics.topdown.size_classes import SMALL_COUNTS, TENS
 
 
@@ -43,3 +43,14 @@ def test_that_counts_kept_from_falling_below_nothing_are_raised():
 def test_that_one_trial_says_nothing_about_the_error_between_trials():
     found = bias_by_size(np.array([1, 2]), np.array([2, 2]))
     assert np.isinf(found.error_between_trials).all()
+
+
+def test_that_trials_put_together_are_those_computed_at_once(drawn):
+    truth, estimate = drawn
+    whole = bias_by_size(truth, estimate)
+    parts = bias_together([bias_by_size(truth, trial) for trial in estimate])
+    assert parts.labels == whole.labels
+    for name in ("numbers", "truth", "bias", "error_between_trials", "spread", "absolute", "raised", "lowered"):
+        assert getattr(parts, name) == pytest.approx(getattr(whole, name), abs=1e-9)
+    with pytest.raises(ValueError, match="same numbers"):
+        bias_together([])

@@ -5,7 +5,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from phexplore.metrics.topdown.redistricting import GroupShares, group_shares
+from phexplore.metrics.topdown.redistricting import (
+    GroupShares,
+    criterion_by_size,
+    group_shares,
+    meeting_of,
+    redistricting_criterion,
+)
 from phexplore.metrics.topdown.reliability import reliable_from
 
 
@@ -71,3 +77,18 @@ def test_that_exact_estimates_are_reliable_from_nobody_on(drawn):
     found = reliable_from(group_shares(truth, truth))
     assert (found.people, found.lasting, found.units) == (0, 0, len(truth))
     assert found.sizes.tolist() == sorted(set(truth.sum(axis=1).tolist()))
+
+
+def test_that_counts_of_trials_one_by_one_give_the_same_answers(drawn):
+    truth, estimate = drawn
+    whole = group_shares(truth, estimate)
+    counts = meeting_of(group_shares(truth, estimate[0]))
+    for trial in estimate[1:]:
+        counts = counts.with_trials(group_shares(truth, trial))
+    assert counts.trials == len(estimate)
+    assert counts.coverage(20) == redistricting_criterion(whole, least_people=20).coverage
+    assert counts.by_size() == criterion_by_size(whole)
+    for least_units in (1, 20):
+        one, other = (reliable_from(each, least_units=least_units) for each in (counts, whole))
+        assert (one.people, one.lasting, one.coverage) == (other.people, other.lasting, other.coverage)
+        assert one.meeting.tolist() == other.meeting.tolist()
