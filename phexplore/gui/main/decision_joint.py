@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,8 +11,9 @@ from PySide6.QtWidgets import QWidget
 
 from phexplore.files.project_file import read_project
 from phexplore.files.whole import read_text
-from phexplore.gui.binding.session import Session
+from phexplore.gui.binding.headline import TileContent
 from phexplore.gui.decision.decision_page import DecisionPage, DecisionTab
+from phexplore.gui.decision.meeting_pictures import Sessions
 from phexplore.gui.main.importing import PROJECT_SUFFIX, read_parameters
 from phexplore.gui.main.project_files import ProjectFiles
 from phexplore.gui.main.settings import FOLDER, Settings
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from phexplore.gui.decision.bundle_page import BundlePage
     from phexplore.gui.decision.committee_page import CommitteePage
     from phexplore.gui.decision.compare_page import ComparePage
+    from phexplore.gui.decision.meeting_page import MeetingPage
 
 
 class DecisionJoint(QObject):
@@ -40,27 +42,37 @@ class DecisionJoint(QObject):
     failed = Signal(object)
 
     def __init__(
-        self, session: Session, desk: RunDesk, files: ProjectFiles, settings: Settings, parent: QObject
+        self,
+        sessions: Sessions,
+        desk: RunDesk,
+        files: ProjectFiles,
+        settings: Settings,
+        tiles: Callable[[], tuple[TileContent, ...]],
+        parent: QObject,
     ) -> None:
         """Prepare the area.
 
         Args:
-            session: the project.
+            sessions: the project.
             desk: its runs.
             files: saves it.
             settings: remembers folders.
+            tiles: the figures of the headline.
             parent: owner.
         """
         super().__init__(parent)
-        self._session, self._desk, self._files, self._settings = session, desk, files, settings
+        self._sessions, self._tiles = sessions, tiles
+        self._session, self._desk, self._files, self._settings = sessions.whole, desk, files, settings
         self._approve: ApprovePage | None = None
         self._bundle: BundlePage | None = None
         self._compare: ComparePage | None = None
         self._committee: CommitteePage | None = None
+        self._meeting: MeetingPage | None = None
         self.page = DecisionPage(
             {
                 DecisionTab.COMPARE: self._make_compare,
                 DecisionTab.COMMITTEE: self._make_committee,
+                DecisionTab.MEETING: self._make_meeting,
                 DecisionTab.APPROVE: self._make_approve,
                 DecisionTab.BUNDLE: self._make_bundle,
             }
@@ -68,7 +80,7 @@ class DecisionJoint(QObject):
 
     def stop(self) -> None:
         """Finish or end what was begun, because the window closes."""
-        for page in (self._approve, self._bundle, self._compare, self._committee):
+        for page in (self._approve, self._bundle, self._compare, self._committee, self._meeting):
             if page is not None:
                 page.stop()
 
@@ -91,6 +103,18 @@ class DecisionJoint(QObject):
         page.said.connect(self.said)
         page.failed.connect(self.failed)
         return page
+
+    def _make_meeting(self) -> QWidget:
+        from phexplore.gui.decision.meeting_page import MeetingPage
+
+        self._meeting = MeetingPage(self._sessions, self._tiles)
+        return self._meeting
+
+    def start_meeting(self) -> None:
+        """Fill the screen with today's sliders."""
+        self.page.content(DecisionTab.MEETING)
+        if self._meeting is not None:
+            self._meeting.start()
 
     def compare(self, keys: Sequence[str]) -> None:
         """Lay these over each other."""

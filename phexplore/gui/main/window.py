@@ -202,9 +202,17 @@ class MainWindow(QMainWindow):
     def decision(self) -> DecisionJoint:
         """The area of decisions, made on first use."""
         if self._decision is None:
+            from phexplore.gui.decision.meeting_pictures import Sessions
             from phexplore.gui.main.decision_joint import DecisionJoint
 
-            self._decision = DecisionJoint(self.session, self.runs.desk, self.files, self.settings, self)
+            self._decision = DecisionJoint(
+                Sessions(self.session, self.phsafe, self.topdown),
+                self.runs.desk,
+                self.files,
+                self.settings,
+                self._tiles,
+                self,
+            )
             self._decision.written.connect(self._on_exported)
             self._decision.said.connect(self.say)
             self._decision.failed.connect(self._say_failure)
@@ -214,6 +222,10 @@ class MainWindow(QMainWindow):
         """Go to a step of a decision."""
         self.navigation.choose(Area.DECISION)
         self.decision.page.show_tab(tab)
+
+    def start_meeting(self) -> None:
+        """Fill the screen with today's sliders."""
+        self.decision.start_meeting()
 
     @property
     def has_budgets(self) -> bool:

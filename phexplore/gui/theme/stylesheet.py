@@ -121,6 +121,9 @@ QSlider::sub-page:horizontal {{ background: {accent}; border-radius: 2px; }}
 QSlider::handle:horizontal {{ background: {base}; border: 2px solid {accent}; width: 12px; height: 12px; margin: -6px 0;
   border-radius: 8px; }}
 QSlider::handle:horizontal:hover {{ background: {accent_soft}; }}
+QSlider[look="large"]::groove:horizontal {{ height: 8px; border-radius: 4px; }}
+QSlider[look="large"]::sub-page:horizontal {{ border-radius: 4px; }}
+QSlider[look="large"]::handle:horizontal {{ width: 22px; height: 22px; margin: -9px 0; border-radius: 13px; }}
 QSlider:focus {{ border: 1px solid {accent_ink}; border-radius: 4px; }}
 QSlider::sub-page:horizontal:disabled {{ background: {border}; }}
 QSlider::handle:horizontal:disabled {{ border-color: {ghost}; }}

@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible
+from PySide6.QtWidgets import QAbstractButton, QAbstractSlider, QScrollBar
+
+from phexplore.accuracy.forecast import forecast
+from phexplore.catalog.presets import presets
+from phexplore.gui.binding.headline import loss_tile, numbers_tile, targets_tile
+from phexplore.gui.binding.phsafe_session import PhSafeSession
+from phexplore.gui.binding.topdown_session import TopDownSession
+from phexplore.gui.binding.wording import people
+from phexplore.gui.decision.meeting_choices import first_choice, meeting_parameters
+from phexplore.gui.decision.meeting_page import MeetingPage
+from phexplore.gui.decision.meeting_pictures import Sessions, picture_choices
+from phexplore.gui.theme.appearance import appearance
+from phexplore.model.edits import set_lock
+from phexplore.model.workbook import add_scenario
+
+SYSTEMS = ("sdhc-2020-us", "pl94-2020-persons-us", "dhc-2020-units-us")
+
+
+@pytest.fixture
+def sessions(session):
+    return Sessions(session, PhSafeSession(session), TopDownSession(session))
+
+
+@pytest.fixture
+def page(qtbot, session, sessions):
+    def tiles():
+        shown = session.shown
+        return loss_tile(shown), targets_tile(shown), numbers_tile(shown)
+
+    found = MeetingPage(sessions, tiles)
+    qtbot.addWidget(found)
+    found.show()
+    yield found
+    found.stop()
+
+
+@pytest.fixture
+def view(qtbot, page):
+    page.tick("margin PH3/state_A-G", "threshold PH4")
+    page.start()
+    qtbot.waitExposed(page.view)
+    return page.view
+
+
+@pytest.mark.parametrize("preset_id", SYSTEMS)
+def test_that_every_parameter_reads_words_and_edits_its_own_number(preset_id) -> None:
+    scenario = presets()[preset_id].scenario
+    parameters = meeting_parameters(scenario)
+    assert {each.key for each in parameters} >= set(first_choice(scenario))
+    for parameter in parameters[:3] + parameters[-3:]:
+        value = parameter.read(scenario)
+        assert value is not None
+        stop = parameter.stops[len(parameter.stops) // 3]
+        edited = parameter.edit(scenario, stop)
+        read = parameter.read(edited)
+        assert read is not None
+        assert abs(read - stop) <= stop * Fraction(3, 100)
+        assert parameter.words(value)
+        assert parameter.effect(edited)
+
+
+def test_that_locked_numbers_are_not_offered(us, query) -> None:
+    keys = {each.key for each in meeting_parameters(set_lock(us, query, locked=True))}
+    assert f"margin {query.text}" not in keys
+
+
+def test_that_a_slider_moves_the_scenario_and_a_drag_is_one_step(qtbot, session, view, query) -> None:
+    slider = view.sliders[0].slider
+    steps = len(session.project.labels)
+    for _ in range(5):
+        qtbot.keyClick(slider, Qt.Key.Key_Right)
+    margin = forecast(session.scenario).query(query).margins.by(session.scenario.conventions.margin)
+    assert margin > 20
+    qtbot.waitUntil(lambda: view.sliders[0].value.text() == f"± {people(margin)}")
+    assert len(session.project.labels) > steps
+    assert session.project.labels[-1].startswith("Meeting: set Margin of PH3")
+
+
+def test_that_the_type_is_large_while_the_meeting_is_on_and_normal_after(qtbot, page, view) -> None:
+    assert appearance().scale == 150
+    with qtbot.waitSignal(view.left):
+        qtbot.keyClick(view, Qt.Key.Key_Escape)
+    assert appearance().scale == 100
+    assert page.view is None
+
+
+def test_that_digits_choose_a_slider_and_undo_takes_back(qtbot, session, view, query) -> None:
+    before = session.scenario
+    view.activateWindow()
+    qtbot.keyClick(view, Qt.Key.Key_2)
+    qtbot.waitUntil(view.sliders[1].slider.hasFocus)
+    qtbot.keyClick(view.sliders[1].slider, Qt.Key.Key_Right)
+    assert session.scenario.phsafe.thresholds["PH4"] == 11
+    qtbot.keyClick(view, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert session.scenario == before
+
+
+def test_that_values_can_be_kept_as_a_scenario_while_work_goes_on(session, view) -> None:
+    view.keep_values()
+    view.keep_values()
+    assert session.project.workbook.names == ("Proposal", "Kept 1", "Kept 2")
+    assert session.scenario.name == "Proposal"
+
+
+def test_that_every_control_of_the_meeting_has_a_name(view) -> None:
+    controls = [w for kind in (QAbstractButton, QAbstractSlider) for w in view.findChildren(kind)]
+    unnamed = [
+        type(widget).__name__
+        for widget in controls
+        if widget.isVisible()
+        and not isinstance(widget, QScrollBar)
+        and not widget.objectName().startswith("qt_")
+        and not QAccessible.queryAccessibleInterface(widget).text(QAccessible.Text.Name).strip()
+    ]
+    assert unnamed == []
+
+
+@pytest.mark.parametrize("preset_id", SYSTEMS)
+def test_that_every_picture_shows_the_scenario(qtbot, session, sessions, preset_id) -> None:
+    session.edit_workbook("Add", lambda book: add_scenario(book, replace(presets()[preset_id].scenario, name="X")))
+    choices = picture_choices(session)
+    assert choices
+    for make in choices.values():
+        picture = make(sessions)
+        qtbot.addWidget(picture.chart)
+        picture.refresh()
+        assert not picture.chart.is_empty
+
+
+def test_that_more_than_six_sliders_are_not_put_on_the_screen(page) -> None:
+    page.tick(*list(page._offers)[:9])
+    assert page.count.text() == "9 sliders; the first 6 are shown."
+    page.start()
+    assert len(page.view.sliders) == 6
+
+
+def test_that_the_search_keeps_what_is_ticked(page) -> None:
+    page.tick("margin PH3/state_A-G")
+    page.search.setText("PH8 nation")
+    shown = [page.list.item(row).text() for row in range(page.list.count()) if not page.list.item(row).isHidden()]
+    assert "Margin of PH3 (State, A-G)" in shown
+    assert all("PH8" in text or "PH3 (State, A-G)" in text for text in shown)
