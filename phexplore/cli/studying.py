@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -21,6 +22,7 @@ from phexplore.cli.printing import print_json, print_table, say
 from phexplore.cli.source import load_scenario, require_phsafe
 from phexplore.errors import UnknownNameError
 from phexplore.files.whole import read_text, write_whole
+from phexplore.metrics.coverage import Coverage
 from phexplore.model.keys import TableId, parse_level
 from phexplore.model.numbers import Unlimited, exact_text, parse_exact
 from phexplore.model.scenario import Scenario
@@ -151,35 +153,70 @@ def study_json(found: TruncationStudy) -> dict[str, Any]:
 
 
 def publish_run(run: Path, trial: int, seed: int, draws: int, out: Path) -> list[dict[str, Any]]:
-    """Write the published tables of a trial and return how often their intervals hold the truth, where it is known.
+    """Write the published tables of a trial, and where the truth is known every number beside it.
+
+    Returns:
+        How often intervals hold the truth, by table and by how far the truth lies from a limit; empty without a truth.
 
     Raises:
         PhexploreError: the run or the trial cannot be read, or the files cannot be written.
     """
+    from phexplore.decide.published_coverage import comparison_file, coverage_by_room, rooms_of
     from phexplore.decide.publishing import coverage, publish_trial, published_files, truth_of
     from phexplore.runs.results import RunResults
 
     results = RunResults.open(run)
     require_phsafe(results.spec.scenario, "Publishing")
     published = publish_trial(results, trial, seed, draws)
-    for name, content in published_files(published).items():
+    files = published_files(published)
+    truth = truth_of(results) if results.has_truth else {}
+    room = rooms_of(results, trial) if results.has_truth else {}
+    if truth:
+        files["comparison.csv"] = comparison_file(published, truth, room)
+    for name, content in files.items():
         write_whole(out / name, content)
         say(f"Wrote {out / name}")
-    if not results.has_truth:
-        return []
+    classes = coverage_by_room(published, truth, room)
     return [
-        {"table": table, "held": found.held, "of": found.errors, "share": found.share.value if found.share else None}
-        for table, found in coverage(published, truth_of(results)).items()
-    ]
+        {
+            **_coverage_json(found),
+            "table": table,
+            "by_room": [
+                {"from_sigma": each.low, "to_sigma": None if math.isinf(each.high) else each.high,
+                 **_coverage_json(each.coverage)}
+                for each in classes
+                if each.table == table
+            ],
+        }
+        for table, found in coverage(published, truth).items()
+        if truth
+    ]  # fmt: skip
+
+
+def _coverage_json(found: Coverage) -> dict[str, Any]:
+    has = bool(found.errors)
+    return {"held": found.held, "of": found.errors, "share": found.share.value if has else None,
+            "low": found.share.low if has else None, "high": found.share.high if has else None}  # fmt: skip
 
 
 def print_coverage(entries: Sequence[dict[str, Any]], *, as_json: bool) -> None:
-    """Print how often published intervals held the truncated truth."""
+    """Print how often published intervals held the truncated truth, by table and by room."""
     if as_json:
         print(json.dumps(list(entries), indent=2))
         return
-    rows = [
-        (e["table"], f"{e['held']:,}", f"{e['of']:,}", "-" if e["share"] is None else f"{e['share']:.1%}")
-        for e in entries
-    ]
-    print_table(("table", "held", "of", "share"), rows, right=(1, 2, 3))
+    rows = []
+    for entry in entries:
+        rows.append((entry["table"], "all", *_coverage_cells(entry)))
+        for part in entry["by_room"]:
+            end = "on" if part["to_sigma"] is None else f"to {part['to_sigma']:g}"
+            rows.append(("", f"from {part['from_sigma']:g} {end} σ", *_coverage_cells(part)))
+    print_table(("table", "room of the truth", "held", "of", "share"), rows, right=(2, 3, 4))
+    if entries:
+        print(
+            "The room of a number is how many standard deviations the truth lies from a limit such as 0. Close to a limit the "
+            "published intervals hold another share than 90 %; averaged over all counts their prior allows they hold 90 %."
+        )
+
+
+def _coverage_cells(entry: dict[str, Any]) -> tuple[str, str, str]:
+    return f"{entry['held']:,}", f"{entry['of']:,}", "-" if entry["share"] is None else f"{entry['share']:.1%}"

@@ -78,7 +78,7 @@ class PublishedTable:
     means: tuple[Floats, Floats] | None = None
 
 
-class _Numbers:
+class ReleaseNumbers:
     """Counts and variances of a release by table, group and cell."""
 
     def __init__(self, keys: NumberKeys, counts: Integers, variance: Floats) -> None:
@@ -97,6 +97,11 @@ class _Numbers:
     def cells(self, table: str) -> tuple[int, ...]:
         """Return the cells of a table, ascending."""
         return tuple(sorted({cell for _, cell in self.place.get(table, {})}))
+
+    def shared(self, numerator: str, denominator: str) -> tuple[Group, ...]:
+        """Return the groups that have both tables, in the order of the numerator."""
+        below = set(self.groups(denominator))
+        return tuple(group for group in self.groups(numerator) if group in below)
 
     def arrays(self, table: str, groups: Sequence[Group], cells: Sequence[int]) -> tuple[Integers, Floats]:
         """Return counts and variances, ``[groups, cells]`` each."""
@@ -124,7 +129,7 @@ def publish(
     keys: NumberKeys, counts: Integers, variance: Floats, seed: int = SEED, draws: int = DRAWS
 ) -> tuple[PublishedTable, ...]:
     """Return every table that noisy numbers give."""
-    numbers = _Numbers(keys, counts, variance)
+    numbers = ReleaseNumbers(keys, counts, variance)
     found = [_counts(numbers, table, seed, 10 * draws) for table in COUNT_TABLES if numbers.groups(table)]
     found += [_ages(numbers, table, seed, draws) for table in AGE_RATIOS if _has(numbers, *AGE_RATIOS[table][:2])]
     if _has(numbers, "PH8_num", "PH8_denom"):
@@ -132,11 +137,11 @@ def publish(
     return tuple(sorted(found, key=lambda table: table.table))
 
 
-def _has(numbers: _Numbers, numerator: str, denominator: str) -> bool:
+def _has(numbers: ReleaseNumbers, numerator: str, denominator: str) -> bool:
     return bool(set(numbers.groups(numerator)) & set(numbers.groups(denominator)))
 
 
-def _counts(numbers: _Numbers, table: str, seed: int, draws: int) -> PublishedTable:
+def _counts(numbers: ReleaseNumbers, table: str, seed: int, draws: int) -> PublishedTable:
     groups, cells = numbers.groups(table), numbers.cells(table)
     noisy, variance = numbers.arrays(table, groups, cells)
     found = publish_counts(table, cells, noisy, variance, seed, draws)
@@ -153,14 +158,9 @@ def _counts(numbers: _Numbers, table: str, seed: int, draws: int) -> PublishedTa
     )
 
 
-def _shared(numbers: _Numbers, numerator: str, denominator: str) -> tuple[Group, ...]:
-    below = set(numbers.groups(denominator))
-    return tuple(group for group in numbers.groups(numerator) if group in below)
-
-
-def _ages(numbers: _Numbers, table: str, seed: int, draws: int) -> PublishedTable:
+def _ages(numbers: ReleaseNumbers, table: str, seed: int, draws: int) -> PublishedTable:
     numerator, denominator, least = AGE_RATIOS[table]
-    groups = _shared(numbers, numerator, denominator)
+    groups = numbers.shared(numerator, denominator)
     above, v_above = numbers.arrays(numerator, groups, (2, 3))
     below, v_below = numbers.arrays(denominator, groups, (1,))
     noisy = np.concatenate([above, below], axis=1).astype(np.float64)
@@ -174,8 +174,8 @@ def _ages(numbers: _Numbers, table: str, seed: int, draws: int) -> PublishedTabl
     )
 
 
-def _tenure(numbers: _Numbers, seed: int, draws: int) -> PublishedTable:
-    groups = _shared(numbers, "PH8_num", "PH8_denom")
+def _tenure(numbers: ReleaseNumbers, seed: int, draws: int) -> PublishedTable:
+    groups = numbers.shared("PH8_num", "PH8_denom")
     above = _with_total(*numbers.arrays("PH8_num", groups, (2, 3)))
     below = _with_total(*numbers.arrays("PH8_denom", groups, (2, 3)))
     found = publish_tenure_ratios(*above, *below, seed=seed, draws=draws)
@@ -226,10 +226,10 @@ def truth_of(results: RunResults) -> dict[tuple[str, Group, int], float]:
         RunUnreadableError: the truth cannot be read.
     """
     counts = results.truth().truncated
-    return publish_exactly(_Numbers(results.keys, counts, np.zeros(len(counts))))
+    return publish_exactly(ReleaseNumbers(results.keys, counts, np.zeros(len(counts))))
 
 
-def publish_exactly(numbers: _Numbers) -> dict[tuple[str, Group, int], float]:
+def publish_exactly(numbers: ReleaseNumbers) -> dict[tuple[str, Group, int], float]:
     """Return sums and averages of exact counts."""
     found: dict[tuple[str, Group, int], float] = {}
     for table, sums in COUNT_TABLES.items():
@@ -243,12 +243,12 @@ def publish_exactly(numbers: _Numbers) -> dict[tuple[str, Group, int], float]:
             found |= {(table, group, cell): float(value) for cell, value in values.items()}
     for table, (numerator, denominator, _) in AGE_RATIOS.items():
         if _has(numbers, numerator, denominator):
-            groups = _shared(numbers, numerator, denominator)
+            groups = numbers.shared(numerator, denominator)
             parts, homes = numbers.arrays(numerator, groups, (2, 3))[0], numbers.arrays(denominator, groups, (1,))[0]
             people = np.stack([parts.sum(axis=1), parts[:, 0], parts[:, 1]], axis=1)
             found |= _exact_ratios(table, groups, people, np.repeat(homes, 3, axis=1))
     if _has(numbers, "PH8_num", "PH8_denom"):
-        groups = _shared(numbers, "PH8_num", "PH8_denom")
+        groups = numbers.shared("PH8_num", "PH8_denom")
         above, below = (_with_total(*numbers.arrays(table, groups, (2, 3)))[0] for table in ("PH8_num", "PH8_denom"))
         found |= _exact_ratios("PH8", groups, above, below)
     return found

@@ -7,7 +7,7 @@ import csv
 import numpy as np
 import pytest
 
-from phexplore.decide.publishing import _Numbers as Numbers
+from phexplore.decide.publishing import ReleaseNumbers as Numbers
 from phexplore.decide.publishing import coverage, publish, publish_exactly, published_files
 from phexplore.metrics.numbers import NumberKeys
 

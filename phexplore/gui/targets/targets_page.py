@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QTabWidget, QVBoxLayout, QWidget
 
 from phexplore.gui.binding.session import Session
 from phexplore.gui.targets.project_runs import ProjectRuns
+from phexplore.gui.targets.published_view import PublishedView
 from phexplore.gui.targets.rules_view import RulesView
 from phexplore.gui.targets.solve_view import SolveView
 from phexplore.gui.targets.studio_view import StudioView
@@ -25,9 +26,10 @@ class TargetsTab(enum.Enum):
     TRADE = "Trade-off"
     RULES = "Decision rules"
     STUDIO = "Truncation studio"
+    PUBLISHED = "Published averages"
 
 
-_SYSTEMS: Mapping[TargetsTab, type[PhSafe | TopDown]] = {TargetsTab.STUDIO: PhSafe}
+_SYSTEMS: Mapping[TargetsTab, type[PhSafe | TopDown]] = {TargetsTab.STUDIO: PhSafe, TargetsTab.PUBLISHED: PhSafe}
 """Tabs that are about one system only."""
 
 
@@ -58,6 +60,7 @@ class TargetsPage(QWidget):
             TargetsTab.TRADE: lambda: TradeView(session),
             TargetsTab.RULES: lambda: RulesView(session, runs),
             TargetsTab.STUDIO: lambda: StudioView(session, runs),
+            TargetsTab.PUBLISHED: lambda: PublishedView(session, runs),
         }
         self.tabs = QTabWidget(self)
         self.tabs.setAccessibleName("Questions about targets")
