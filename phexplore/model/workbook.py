@@ -30,7 +30,7 @@ class Workbook:
     active: str
     comparison: str = ""
     rules: tuple[Rule, ...] = ()
-    goals: Mapping[str, Goals] = field(default_factory=dict)
+    goals: Mapping[str, Goals] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         """Refuse repeated names and an active scenario that is not there."""
