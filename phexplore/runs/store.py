@@ -6,6 +6,7 @@ A run directory holds
 * ``events.jsonl``: what happened, one JSON object per line with a time stamp;
 * ``trial-00017.parquet``: one file per finished trial;
 * ``truth.parquet``: the exact counts, confidential unless the data is synthetic;
+* ``facilities.parquet``: housing units and group quarters of every block, which TopDown publishes exactly;
 * ``release/``: the first trial in production's layout;
 * ``measurements/``: noisy answers, where they are kept to be post-processed again;
 * ``summary.json``: checks and metrics;
@@ -37,6 +38,7 @@ from phexplore.runs.writing import PART_SUFFIX, write_json
 SPEC_FILE = "spec.json"
 EVENTS_FILE = "events.jsonl"
 TRUTH_FILE = "truth.parquet"
+FACILITIES_FILE = "facilities.parquet"
 RELEASE_DIRECTORY = "release"
 MEASUREMENTS_DIRECTORY = "measurements"
 SUMMARY_FILE = "summary.json"
@@ -45,7 +47,7 @@ MANIFEST_FILE = "manifest.json"
 
 _TRIAL = re.compile(r"trial-(\d{5,})\.parquet")
 _STAMP = "%Y%m%dT%H%M%SZ"
-_OWN_FILES = (MANIFEST_FILE, SUMMARY_FILE, EVENTS_FILE, TRUTH_FILE, LOG_FILE, LOCK_FILE, SPEC_FILE)
+_OWN_FILES = (MANIFEST_FILE, SUMMARY_FILE, EVENTS_FILE, TRUTH_FILE, FACILITIES_FILE, LOG_FILE, LOCK_FILE, SPEC_FILE)
 
 
 class RunExistsError(PhexploreError):

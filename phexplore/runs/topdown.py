@@ -20,9 +20,10 @@ from phexplore.runs.cluster import Cluster
 from phexplore.runs.guard import UNMARKED, doubt_about
 from phexplore.runs.simulation import TrialFigures, Watch
 from phexplore.runs.spec import RunMode, RunSpec, RunSpecError
-from phexplore.runs.store import TRUTH_FILE, trial_file
+from phexplore.runs.store import FACILITIES_FILE, TRUTH_FILE, trial_file
 from phexplore.runs.topdown_checks import spent_on_noise, trial_checks
 from phexplore.runs.topdown_data import check_input, read_input
+from phexplore.runs.topdown_facilities import write_facilities
 from phexplore.runs.topdown_files import LeafFiles, read_metadata
 from phexplore.runs.topdown_measurements import KeptMeasurements, MeasurementWriter, check_kept, measurement_file
 from phexplore.runs.topdown_options import Mechanism, RounderTarget, TopDownOptions
@@ -142,6 +143,9 @@ class TopDownSimulation:
                 world, spine_remarks = world_on_spine(full, method, population, noise)
             files = LeafFiles(population.schema, population.geoids)
             self._write_truth(files, population)
+            if population.facilities is not None:
+                with writing(self._directory / FACILITIES_FILE) as part:
+                    write_facilities(part, population.geoids, population.facilities)
             if self.options.keep_measurements:
                 write_units(self._directory, world, files.geoids)
             watched = None

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from phexplore.gui.run_manager.topdown_compare_reader import compared
 from phexplore.gui.run_manager.topdown_open_run import TopDownRun, TrialCache
 from phexplore.gui.run_manager.topdown_place_reader import labels_of, one_place, place_path
+from phexplore.gui.run_manager.topdown_plausible_reader import plausible
 from phexplore.gui.run_manager.topdown_results import (
     ALL_SIZES,
     EVERY_QUERY,
@@ -25,6 +26,7 @@ from phexplore.gui.run_manager.topdown_results import (
     MapContent,
     MapShape,
     MapValue,
+    PlausibleContent,
     TopDownAnswer,
     TopDownChoice,
     TopDownContent,
@@ -109,6 +111,7 @@ class TopDownResultReader:
             TopDownTab.WORST: _worst,
             TopDownTab.PLACE: one_place,
             TopDownTab.PATH: place_path,
+            TopDownTab.PLAUSIBLE: self._plausible,
             TopDownTab.COMPARE: self._compare,
             TopDownTab.MAP: self._map,
         }
@@ -117,6 +120,11 @@ class TopDownResultReader:
     def _compare(self, run: TopDownRun, choice: TopDownChoice) -> CompareContent:
         others = [directory for directory in choice.others if directory != run.directory]
         return compared([run.directory, *others], self._run, choice)
+
+    def _plausible(self, run: TopDownRun, choice: TopDownChoice) -> PlausibleContent:
+        partner = choice.partner
+        usable = partner is not None and partner != run.directory and (partner / TRUTH_FILE).exists()
+        return plausible(run, self._run(partner) if usable and partner is not None else None)
 
     def _map(self, run: TopDownRun, choice: TopDownChoice) -> MapContent:
         if not choice.shapes:

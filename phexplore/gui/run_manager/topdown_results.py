@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from phexplore.metrics.coverage import Coverage
 from phexplore.metrics.topdown.bias import BiasBySize
 from phexplore.metrics.topdown.distribution import ErrorDistribution
+from phexplore.metrics.topdown.plausibility import CheckResult
 from phexplore.metrics.topdown.worst import WorstBy, WorstUnit
 from phexplore.runs.spec import RunSpec
 from phexplore.runs.states import RunState
@@ -35,6 +36,7 @@ class TopDownTab(enum.Enum):
     WORST = "Worst units"
     PLACE = "One place"
     PATH = "Measurements"
+    PLAUSIBLE = "Plausibility"
     COMPARE = "Compare runs"
     MAP = "Map"
 
@@ -78,6 +80,7 @@ class TopDownChoice:
         others: runs that are compared with the one looked at.
         compare: what the groups of the comparison are.
         figure: what is compared.
+        partner: a run of the other records (housing units beside people), which some checks of plausibility need; None for none.
     """
 
     level: str = ""
@@ -90,6 +93,7 @@ class TopDownChoice:
     others: tuple[Path, ...] = ()
     compare: CompareBy = CompareBy.LEVEL
     figure: CompareFigure = CompareFigure.SIZE
+    partner: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,6 +370,60 @@ class PathContent:
 
 
 @dataclass(frozen=True, slots=True)
+class OddPlace:
+    """A unit that a check found impossible or improbable in published data.
+
+    Attributes:
+        code: of the unit.
+        trials: in how many it was found.
+        in_truth: whether the exact counts are as odd.
+        people: true population, or housing units.
+    """
+
+    code: str
+    trials: int
+    in_truth: bool
+    people: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlausibleCheck:
+    """One of the 23 checks over all trials.
+
+    Attributes:
+        result: of the truth and of the first trial: number, level, title, what is missing.
+        published: units found, by trial.
+        places: the oddest ones: most trials first, then the largest.
+    """
+
+    result: CheckResult
+    published: tuple[int, ...] = ()
+    places: tuple[OddPlace, ...] = ()
+
+    @property
+    def mean(self) -> float:
+        """Units found in a trial on average."""
+        return sum(self.published) / len(self.published) if self.published else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class PlausibleContent:
+    """The checks of impossible and improbable results.
+
+    Attributes:
+        checks: all 23, in their order.
+        trials: how many.
+        partner: words of the run that gave the other records, "" without one.
+        reason: why there is nothing.
+    """
+
+    checks: tuple[PlausibleCheck, ...]
+    trials: int
+    partner: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ComparedRun:
     """A run of a comparison.
 
@@ -487,6 +545,7 @@ TopDownContent = (
     | WorstContent
     | PlaceContent
     | PathContent
+    | PlausibleContent
     | CompareContent
     | MapContent
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -28,6 +28,7 @@ from phexplore.gui.run_manager.run_rows import RunRow
 from phexplore.gui.run_manager.topdown_compare_pictures import compare_rows
 from phexplore.gui.run_manager.topdown_other_runs import OtherRuns
 from phexplore.gui.run_manager.topdown_place_pictures import path_rows, place_rows
+from phexplore.gui.run_manager.topdown_plausible_pictures import partners_of, plausible_rows
 from phexplore.gui.run_manager.topdown_result_pictures import (
     BY_WORDS,
     bias_rows,
@@ -53,6 +54,7 @@ from phexplore.gui.run_manager.topdown_results import (
     MapValue,
     PathContent,
     PlaceContent,
+    PlausibleContent,
     TopDownAnswer,
     TopDownChoice,
     TopDownContent,
@@ -86,6 +88,7 @@ _SHOWN = {
     TopDownTab.WORST: ("level", "query", "by"),
     TopDownTab.PLACE: ("level", "query", "unit"),
     TopDownTab.PATH: ("level", "query", "unit"),
+    TopDownTab.PLAUSIBLE: ("partner",),
     TopDownTab.COMPARE: ("others", "compare", "figure", "level", "query", "size"),
     TopDownTab.MAP: ("level", "value", "shapes"),
 }
@@ -97,6 +100,7 @@ _ROWS: Mapping[type, Callable[[Any, str], RowsContent]] = MappingProxyType(
         WorstContent: worst_rows,
         PlaceContent: place_rows,
         PathContent: path_rows,
+        PlausibleContent: lambda content, _unit: plausible_rows(content),
         CompareContent: compare_rows,
     }
 )
@@ -218,6 +222,10 @@ class TopDownResultsPage(QWidget):
         self.figure = Chooser("Figure that is compared")
         for figure in CompareFigure:
             self.figure.addItem(figure.value, figure)
+        self.partner = Chooser("Run of the other records", letters=24)
+        self.partner.setToolTip(
+            "Some checks need people and housing units: choose a run of the other records of the same blocks."
+        )
         self._choosers: dict[str, QWidget] = {
             "level": self.level,
             "query": self.query,
@@ -229,6 +237,7 @@ class TopDownResultsPage(QWidget):
             "others": self.others,
             "compare": self.compare,
             "figure": self.figure,
+            "partner": self.partner,
         }
         self._labels = {
             "level": field_label("&Level", self.level),
@@ -237,6 +246,7 @@ class TopDownResultsPage(QWidget):
             "by": field_label("B&y", self.by),
             "value": field_label("Sho&w", self.value),
             "unit": field_label("&Place", self.unit),
+            "partner": field_label("Toget&her with", self.partner),
         }
         self.tiles = {name: Tile(self._filled) for name in ("criterion", "reliable", "error", "trials")}
         self.tabs = self.charts = ChartTabs(
@@ -248,6 +258,7 @@ class TopDownResultsPage(QWidget):
                 TopDownTab.WORST: lambda place: TopDownRowChart("Units farthest off", _TEACHING, place),
                 TopDownTab.PLACE: lambda place: TopDownRowChart("One place", _TEACHING, place),
                 TopDownTab.PATH: lambda place: TopDownRowChart("Measurements of one place", _TEACHING, place),
+                TopDownTab.PLAUSIBLE: lambda place: TopDownRowChart("Checks of plausibility", _TEACHING, place),
                 TopDownTab.COMPARE: lambda place: TopDownRowChart("Runs compared", _TEACHING, place),
                 TopDownTab.MAP: lambda place: TopDownMapChart("Map of errors", _TEACHING, place),
             },
@@ -288,7 +299,16 @@ class TopDownResultsPage(QWidget):
         self._reader.failed.connect(self._on_unreadable)
         self.run.currentIndexChanged.connect(self._run_chosen)
         self.tabs.currentChanged.connect(self._tab_chosen)
-        for chooser in (self.level, self.query, self.sizes, self.by, self.value, self.compare, self.figure):
+        for chooser in (
+            self.level,
+            self.query,
+            self.sizes,
+            self.by,
+            self.value,
+            self.compare,
+            self.figure,
+            self.partner,
+        ):
             chooser.currentIndexChanged.connect(self._chosen)
         self.tabs.made.connect(self._join_chart)
         self._desk.changed.connect(self._show_runs)
@@ -300,6 +320,8 @@ class TopDownResultsPage(QWidget):
             chart.key_activated.connect(self._look_at_level)
         if isinstance(chart, TopDownRowChart) and tab is TopDownTab.WORST:
             chart.key_activated.connect(self._look_at_unit)
+        if isinstance(chart, TopDownRowChart) and tab is TopDownTab.PLAUSIBLE:
+            chart.key_activated.connect(self._look_at_place)
         if isinstance(chart, TopDownMapChart):
             chart.unit_activated.connect(self._look_at_unit)
 
@@ -335,6 +357,8 @@ class TopDownResultsPage(QWidget):
         if self.tab is TopDownTab.COMPARE and not self._choice.others:
             self.others.choose_first(self.directory)
             self._choice = replace(self._choice, others=self.others.chosen)
+        if self.tab is TopDownTab.PLAUSIBLE and self._choice.partner is None:
+            self._choice = replace(self._choice, partner=self._offer_partners())
         self._ask()
 
     def _chosen(self, _index: int) -> None:
@@ -350,6 +374,7 @@ class TopDownResultsPage(QWidget):
                 value=self.value.currentData(),
                 compare=self.compare.currentData(),
                 figure=self.figure.currentData(),
+                partner=self.partner.currentData(),
             )
         )
 
@@ -368,6 +393,13 @@ class TopDownResultsPage(QWidget):
         self._choice = replace(self._choice, unit=code)
         self.show_tab(TopDownTab.PLACE)
         self._ask()
+
+    def _look_at_place(self, key: str | None) -> None:
+        if key is not None:
+            level, _slash, code = key.partition("/")
+            self._choice = replace(self._choice, level=level, unit=code)
+            self.show_tab(TopDownTab.PLACE)
+            self._ask()
 
     def _browse(self) -> None:
         dialog = QFileDialog(self, "Choose the shapes", self._choice.shapes)
@@ -443,6 +475,7 @@ class TopDownResultsPage(QWidget):
         _offer(self.sizes, sizes, choice.size)
         self.by.select(choice.by)
         self.compare.select(choice.compare)
+        self._offer_partners()
         self.others.show_chosen(choice.others)
         self.figure.select(choice.figure)
         self.value.select(choice.value)
@@ -450,6 +483,20 @@ class TopDownResultsPage(QWidget):
             self.unit.setText(choice.unit)
         name = Path(choice.shapes).name if choice.shapes else "Shapes…"
         self.shapes.setText(name)
+
+    def _offer_partners(self) -> Path | None:
+        """Offer runs of the other records; return the newest of the same data."""
+        shown = None if self.directory is None else self._desk.row(self.directory)
+        if shown is None or shown.spec is None:
+            return None
+        found = partners_of(shown.spec, self._desk.rows)
+        entries: list[tuple[str, Path | None]] = [("no other run", None)]
+        entries += [(run_words(row), row.directory) for row in found]
+        _offer(self.partner, entries, self._choice.partner)
+        same = [
+            row.directory for row in found if row.spec is not None and row.spec.data.sha256 == shown.spec.data.sha256
+        ]
+        return next(iter(same), None)
 
     def _show_choosers(self) -> None:
         wanted = set(_SHOWN[self.tab])
@@ -490,10 +537,10 @@ class TopDownResultsPage(QWidget):
         self.failed.emit(error)
 
 
-def _offer(chooser: Chooser, entries: list[tuple[str, str]], chosen: str) -> None:
+def _offer(chooser: Chooser, entries: Sequence[tuple[str, object]], chosen: object) -> None:
     """Make a chooser hold these entries and show one, without telling anybody."""
     blocked = chooser.blockSignals(True)
-    if [(chooser.itemText(n), chooser.itemData(n)) for n in range(chooser.count())] != entries:
+    if [(chooser.itemText(n), chooser.itemData(n)) for n in range(chooser.count())] != list(entries):
         chooser.clear()
         for words, data in entries:
             chooser.addItem(words, data)

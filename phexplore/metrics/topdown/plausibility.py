@@ -8,7 +8,7 @@ relationship or household records, which the redistricting data do not have; the
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,7 @@ class UnitFigures:
         other_quarters: facilities of the other types.
         occupied: housing units.
         vacant: housing units.
+        has_people: whether people were counted; of housing units alone `people` says nothing.
     """
 
     people: Integers
@@ -47,6 +48,7 @@ class UnitFigures:
     other_quarters: Integers | None = None
     occupied: Integers | None = None
     vacant: Integers | None = None
+    has_people: bool = True
 
 
 def figures_of_persons(by_type_and_age: Integers, facilities: Integers | None, housing: Integers | None) -> UnitFigures:
@@ -79,6 +81,30 @@ def figures_of_persons(by_type_and_age: Integers, facilities: Integers | None, h
     )
 
 
+def figures_of_ages(by_age: Integers) -> UnitFigures:
+    """Return the figures of data that tell minors from adults and nothing of where they live.
+
+    Args:
+        by_age: answers of ``votingage``: ``int64[units, 2]``, minors first.
+
+    Raises:
+        ValueError: another number of answers.
+    """
+    if by_age.shape[1:] != (2,):
+        raise ValueError(f"votingage has 2 answers, got {by_age.shape}")
+    return UnitFigures(people=by_age.sum(axis=1), minors=by_age[:, 0])
+
+
+def with_housing(figures: UnitFigures, vacant: Integers, occupied: Integers) -> UnitFigures:
+    """Return the figures of people with those of housing units of the same units, ``int64[units]`` each."""
+    return replace(figures, vacant=vacant, occupied=occupied)
+
+
+def figures_of_housing(vacant: Integers, occupied: Integers) -> UnitFigures:
+    """Return the figures of data on housing units alone; nobody is counted, so totals of people are not compared."""
+    return UnitFigures(np.zeros(len(vacant), np.int64), vacant=vacant, occupied=occupied, has_people=False)
+
+
 @dataclass(frozen=True, slots=True)
 class CheckResult:
     """What one check found.
@@ -93,6 +119,8 @@ class CheckResult:
         found_published: the same.
         missing: why it was not computed, "" if it was.
         note: how it differs from the workbook, "" if it does not.
+        odd_truth: which units were found in the truth, ``bool[units]``; None where the check compares the two, or was not computed.
+        odd_published: the same of the published data; None where it was not computed.
     """
 
     number: int
@@ -104,6 +132,8 @@ class CheckResult:
     found_published: int | None
     missing: str = ""
     note: str = ""
+    odd_truth: Booleans | None = field(default=None, compare=False, repr=False)
+    odd_published: Booleans | None = field(default=None, compare=False, repr=False)
 
 
 _Rule = Callable[[UnitFigures], "tuple[Booleans, Booleans] | None"]
@@ -159,6 +189,8 @@ def _result(check: _Check, truth: UnitFigures | None, published: UnitFigures | N
             _count(applies & found),
             "",
             check.note,
+            None,
+            applies & found,
         )
     one, other = (check.rule(figures) if check.rule else None for figures in (truth, published))
     if one is None or other is None:
@@ -176,6 +208,8 @@ def _result(check: _Check, truth: UnitFigures | None, published: UnitFigures | N
         _count(other[0] & other[1]),
         "",
         note,
+        one[0] & one[1],
+        other[0] & other[1],
     )
 
 
@@ -229,6 +263,8 @@ def _minors_among_adults(figures: UnitFigures) -> tuple[Booleans, Booleans] | No
 
 
 def _other_total(truth: UnitFigures, published: UnitFigures) -> tuple[Booleans, Booleans] | None:
+    if not (truth.has_people and published.has_people):
+        return None
     return np.ones(len(truth.people), bool), truth.people != published.people
 
 

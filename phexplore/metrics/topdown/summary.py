@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -124,4 +125,5 @@ def reliability_json(result: Reliability) -> Json:
 
 def plausibility_json(results: tuple[CheckResult, ...]) -> list[Mapping[str, Any]]:
     """Return all checks, computed or not."""
-    return [{name: getattr(result, name) for name in result.__slots__} for result in results]
+    names = [each.name for each in fields(CheckResult) if each.compare]
+    return [{name: getattr(result, name) for name in names} for result in results]

@@ -5,7 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from phexplore.metrics.topdown.plausibility import UnitFigures, figures_of_persons, plausibility
+from phexplore.metrics.topdown.plausibility import (
+    UnitFigures,
+    figures_of_ages,
+    figures_of_housing,
+    figures_of_persons,
+    plausibility,
+    with_housing,
+)
 
 COMPUTED = {1, 2, 3, 4, 5, 18, 19, 21, 22, 23}
 
@@ -137,3 +144,29 @@ def test_that_other_units_are_refused():
     one = figures(FINE)
     with pytest.raises(ValueError, match="same units, not so at Block"):
         plausibility({"Block": one}, {"Block": replace(one, people=np.array([1, 2]))})
+
+
+def test_that_the_odd_units_are_named():
+    calm, strange = figures(FINE, EMPTY, EMPTY), figures(FINE, EMPTY, unit(household=(2, 0), housing=(0, 1)))
+    found = {each.number: each for each in plausibility({"Block": calm}, {"Block": strange})}
+    assert found[18].odd_truth.tolist() == [False, False, False]
+    assert found[18].odd_published.tolist() == [False, False, True]
+    assert found[22].odd_truth is None  # compares the two
+    assert found[6].odd_published is None
+
+
+def test_that_ages_alone_and_housing_alone_answer_only_their_checks():
+    ages = figures_of_ages(np.array([[3, 0], [1, 4]]))
+    computed = {
+        each.number
+        for each in plausibility({"State": ages, "Block": ages}, {"State": ages, "Block": ages})
+        if not each.missing
+    }
+    assert computed == {1, 18}
+    housing = figures_of_housing(np.array([0, 2]), np.array([4, 0]))
+    levels = {"State": housing, "Tract": housing, "Block": housing}
+    assert {each.number for each in plausibility(levels, levels) if not each.missing} == {22, 23}
+    both = with_housing(ages, housing.vacant, housing.occupied)
+    assert {each.number for each in plausibility({"Block": both}, {"Block": both}) if not each.missing} == {18, 22, 23}
+    with pytest.raises(ValueError, match="2 answers"):
+        figures_of_ages(np.zeros((2, 3), np.int64))

@@ -1,0 +1,48 @@
+"""The facilities of every block beside a run: housing units and group quarters by type, which are published exactly."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from phexplore.runs.store import FACILITIES_FILE, RunUnreadableError
+
+
+def write_facilities(path: Path, geoids: NDArray[np.str_], facilities: NDArray[np.int32]) -> None:
+    """Write the facilities of every block.
+
+    Args:
+        path: of the file.
+        geoids: codes of the blocks.
+        facilities: ``int32[blocks, types]``, housing units first.
+
+    Raises:
+        OSError: the system refuses.
+    """
+    columns = {"geoid": pa.array(geoids.tolist(), pa.string())}
+    columns |= {f"type{number}": pa.array(facilities[:, number]) for number in range(facilities.shape[1])}
+    pq.write_table(pa.table(columns), path, compression="zstd")
+
+
+def read_facilities(directory: Path, geoids: NDArray[np.str_]) -> NDArray[np.int64] | None:
+    """Return the facilities of every block of a run, ``int64[blocks, types]``; None where it has none.
+
+    Raises:
+        RunUnreadableError: the file cannot be read, or is of other blocks.
+    """
+    path = directory / FACILITIES_FILE
+    if not path.exists():
+        return None
+    try:
+        table = pq.read_table(path, use_threads=False)
+        columns = [column.to_numpy() for column in table.columns[1:]]
+        own = table.column("geoid").to_pylist()
+    except (OSError, pa.ArrowException, KeyError, ValueError) as error:
+        raise RunUnreadableError(f"{path} cannot be read ({error}).", "Resume the run to write it again.") from error
+    if own != geoids.tolist() or not columns:
+        raise RunUnreadableError(f"{path} is of other blocks than the run.", "Resume the run to write it again.")
+    return np.stack(columns, axis=1).astype(np.int64)
