@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QWidget
 
-from phexplore.gui.binding.topdown_session import TopDownSession
+from phexplore.gui.binding.topdown_session import Place, TopDownSession
+from phexplore.gui.binding.topdown_wording import place_title
 from phexplore.gui.main.navigation import Area
+from phexplore.gui.main.palette import Offer
 
 if TYPE_CHECKING:
     from phexplore.gui.editors.topdown_budgets_editor import TopDownBudgetsEditor
@@ -63,3 +66,12 @@ def make_inspector(session: TopDownSession) -> TopDownInspector:
     found = TopDownInspector(session)
     found.setMinimumWidth(32 * GRID)
     return found
+
+
+def place_offers(session: TopDownSession, go: Callable[[Place], object]) -> list[Offer]:
+    """Return what the palette leads to: every level, and every query measured at it."""
+    method = session.shown.method
+    places: list[Place] = []
+    for level in method.levels:
+        places += [level, *(key for key in method.query_shares if key.level == level)]
+    return [Offer(f"Go to {place_title(place)}", "", partial(go, place)) for place in places]

@@ -49,6 +49,7 @@ from phexplore.gui.main.topdown_areas import (
     make_processing_page,
     make_scenario_page,
     make_spine_page,
+    place_offers,
 )
 from phexplore.gui.main.warmup import Warmup
 from phexplore.gui.theme.metrics import GRID, INSPECTOR_WIDTH
@@ -468,6 +469,7 @@ class MainWindow(QMainWindow):
             tiles,
             self._make_topdown_inspector,
             self._show_topdown_issue,
+            lambda: place_offers(self.topdown, self.show_place),
             titles=TOPDOWN_TITLES,
         )
 

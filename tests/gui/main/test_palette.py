@@ -3,8 +3,11 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import Qt
 
+from phexplore.catalog.presets import preset
 from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.palette import Offer, Palette, matching
+from phexplore.gui.main.project_files import project_of
+from phexplore.gui.main.window import MainWindow
 
 
 @pytest.fixture
@@ -55,3 +58,18 @@ def test_that_nothing_found_is_said(qtbot, palette) -> None:
 def test_that_words_that_start_like_the_typed_one_come_first() -> None:
     offers = [Offer(words, "", lambda: None) for words in ("Edit: Paste", "View: As the system", "File: Save as")]
     assert [offer.words for offer in matching(offers, "as")] == ["View: As the system", "File: Save as", "Edit: Paste"]
+
+
+def test_that_every_level_and_query_of_topdown_is_offered(qtbot, settings, tmp_path) -> None:
+    window = MainWindow(project_of(preset("pl94-2020-persons-us")), settings, tmp_path / "runs")
+    qtbot.addWidget(window, before_close_func=lambda w: setattr(w, "_leaves_without_asking", True))
+    window.show()
+    window.show_palette()
+    palette = window.findChild(Palette)
+    method = window.topdown.shown.method
+    rows = [words for words in palette.shown if words.startswith("Go to ")]
+    assert len(rows) == len(method.levels) + len(method.query_shares)
+    qtbot.keyClicks(palette.search, "hispanic county votingage cenrace")
+    qtbot.keyClick(palette.search, Qt.Key.Key_Return)
+    assert window.navigation.area is Area.BUDGETS
+    assert window.topdown.selection.level == "County"
