@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from phexplore.data.regions.region_tree import RegionTree
+from phexplore.data.regions.region_tree import SEPARATOR, RegionTree, tree_of_paths
 from phexplore.files.whole import write_whole
 from phexplore.runs.simulation import TrialFigures
 from phexplore.runs.store import RunUnreadableError
@@ -90,6 +90,24 @@ def read_sizes(path: Path, tree: RegionTree, largest: int) -> list[Ints]:
     except (OSError, pa.ArrowException, ValueError, KeyError, IndexError) as error:
         raise RunUnreadableError(f"{path} cannot be read ({error}).", _REMEDY) from error
     return found
+
+
+def read_tree(path: Path) -> tuple[RegionTree, int]:
+    """Return the regions of a run from its exact counts, and its largest size.
+
+    Raises:
+        RunUnreadableError: the file is damaged.
+    """
+    meta = _meta(path)
+    try:
+        table = pq.read_table(path, columns=["level", "region"], use_threads=False)
+        levels = tuple(table.column("level").combine_chunks().dictionary.to_pylist())
+        paths = table.column("region").combine_chunks().dictionary.to_pylist()
+        leaves = paths[len(paths) - int(meta["regions"][-1]) :]
+        codes = [tuple(leaf.split(SEPARATOR)) if leaf else () for leaf in leaves]
+        return tree_of_paths(levels, codes), int(meta["largest"])
+    except (OSError, pa.ArrowException, ValueError, KeyError, IndexError, TypeError) as error:
+        raise RunUnreadableError(f"{path} cannot be read ({error}).", _REMEDY) from error
 
 
 def _numbers(table: Any, name: str, known: Sequence[str]) -> Ints:

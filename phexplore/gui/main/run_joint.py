@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.latest import Latest
 from phexplore.gui.binding.session import Session
+from phexplore.gui.binding.systems import System, system_of
 from phexplore.gui.dialogs.messages import Message, ask
 from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.run_verdicts import RunVerdicts
@@ -20,13 +21,16 @@ from phexplore.gui.run_manager.run_desk import DoubtedRun, RunDesk, runs_folder
 from phexplore.gui.run_manager.run_rows import RunRow
 from phexplore.gui.run_manager.run_strip import RunStrip
 from phexplore.gui.widgets.stack import Stack
-from phexplore.model.topdown import TopDown
 from phexplore.runs.guard import person_here
 
 if TYPE_CHECKING:
+    from phexplore.gui.run_manager.mechanism_results_page import MechanismResultsPage
     from phexplore.gui.run_manager.results_page import ResultsPage
     from phexplore.gui.run_manager.runs_page import RunsPage
     from phexplore.gui.run_manager.topdown_results_page import TopDownResultsPage
+
+    AnyResults = ResultsPage | TopDownResultsPage | MechanismResultsPage
+    Page = TypeVar("Page", ResultsPage, TopDownResultsPage, MechanismResultsPage)
 
 
 class RunJoint(QObject):
@@ -61,7 +65,8 @@ class RunJoint(QObject):
         self._topdown_results: TopDownResultsPage | None = None
         self._result_pages: Stack | None = None
         self._verdicts: RunVerdicts | None = None
-        self._was_topdown = False
+        self._mechanism_results: dict[System, MechanismResultsPage] = {}
+        self._shown_system: System | None = None
         self._last = LastRun(session, self.desk, self)
         self._last.changed.connect(self.headline_changed)
         self._mover = Latest(_move, self)
@@ -104,7 +109,7 @@ class RunJoint(QObject):
         self._result_pages = Stack()
         self._session.settled.connect(self._follow_system)
         self._verdicts = RunVerdicts(self._session, self.desk, self._result_pages)
-        self._show_results_of(is_topdown=isinstance(self._session.scenario.method, TopDown))
+        self._show_results_of(system_of(self._session.scenario))
         return self._verdicts
 
     @property
@@ -126,16 +131,32 @@ class RunJoint(QObject):
 
         return TopDownResultsPage(self.desk, self._result_pages)
 
-    def _results_of(self, *, is_topdown: bool) -> ResultsPage | TopDownResultsPage:
+    def _results_of(self, system: System) -> AnyResults:
         """Return the results of a system, made when they are first looked at."""
-        found = self._topdown_results if is_topdown else self._results
-        if found is not None:
-            return found
-        page: ResultsPage | TopDownResultsPage
-        if is_topdown:
-            page = self._topdown_results = self._make_topdown_results()
-        else:
-            page = self._results = self._make_phsafe_results()
+        match system:
+            case System.PHSAFE:
+                self._results = self._results or self._joined(self._make_phsafe_results())
+                return self._results
+            case System.TOPDOWN:
+                self._topdown_results = self._topdown_results or self._joined(self._make_topdown_results())
+                return self._topdown_results
+            case _:
+                if system not in self._mechanism_results:
+                    self._mechanism_results[system] = self._joined(self._make_mechanism_results(system))
+                return self._mechanism_results[system]
+
+    def mechanism_results(self, system: System) -> MechanismResultsPage | None:
+        """The page of results of group sizes or of releases under exact sums, None before they were looked at."""
+        return self._mechanism_results.get(system)
+
+    def _make_mechanism_results(self, system: System) -> MechanismResultsPage:
+        from phexplore.gui.run_manager.mechanism_results_page import MechanismResultsPage
+
+        page = MechanismResultsPage(self.desk, system, self._result_pages)
+        page.written.connect(self.written)
+        return page
+
+    def _joined(self, page: Page) -> Page:
         page.runs_wanted.connect(self.ask_for_run)
         page.failed.connect(self.failed)
         if self._result_pages is not None:
@@ -144,14 +165,14 @@ class RunJoint(QObject):
 
     def _follow_system(self, _shown: object) -> None:
         """Show the results of the active scenario's system when that changes."""
-        is_topdown = isinstance(self._session.scenario.method, TopDown)
-        if is_topdown != self._was_topdown:
-            self._show_results_of(is_topdown=is_topdown)
+        system = system_of(self._session.scenario)
+        if system is not self._shown_system:
+            self._show_results_of(system)
 
-    def _show_results_of(self, *, is_topdown: bool) -> None:
-        self._was_topdown = is_topdown
+    def _show_results_of(self, system: System) -> None:
+        self._shown_system = system
         if self._result_pages is not None:
-            page = self._results_of(is_topdown=is_topdown)
+            page = self._results_of(system)
             self._result_pages.setCurrentWidget(page)
             if self._verdicts is not None:
                 self._verdicts.follow(page.run)
@@ -174,7 +195,7 @@ class RunJoint(QObject):
         self.desk.shut_down()
         self._last.stop()
         self._mover.stop()
-        for page in (self._results, self._topdown_results):
+        for page in (self._results, self._topdown_results, *self._mechanism_results.values()):
             if page is not None:
                 page.stop()
         if discard:
@@ -183,9 +204,9 @@ class RunJoint(QObject):
     def _open(self, directory: Path) -> None:
         self.opened.emit(Area.RESULTS)
         row = self.desk.row(directory)
-        is_topdown = row is not None and row.spec is not None and isinstance(row.spec.scenario.method, TopDown)
-        self._show_results_of(is_topdown=is_topdown)
-        self._results_of(is_topdown=is_topdown).show_run(directory)
+        system = System.PHSAFE if row is None or row.spec is None else system_of(row.spec.scenario)
+        self._show_results_of(system)
+        self._results_of(system).show_run(directory)
 
     def _ask_about_data(self, doubted: DoubtedRun) -> None:
         """Let somebody answer for a run on data that may be confidential."""

@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.headline import TileContent, Tone
 from phexplore.gui.binding.session import Session
+from phexplore.gui.run_manager.mechanism_results import MechanismAnswer, MechanismRequest
 from phexplore.gui.run_manager.result_choices import ResultChoice, ResultRequest, ResultTab
 from phexplore.gui.run_manager.result_reader import ResultAnswer
 from phexplore.gui.run_manager.result_service import ResultService
@@ -20,7 +21,9 @@ from phexplore.gui.run_manager.run_rows import RunRow
 from phexplore.gui.run_manager.topdown_result_pictures import topdown_headline_tile
 from phexplore.gui.run_manager.topdown_results import TopDownAnswer, TopDownRequest
 from phexplore.model.fingerprint import fingerprint
+from phexplore.model.group_sizes import GroupSizes
 from phexplore.model.scenario import Scenario
+from phexplore.model.subspace import Subspace
 from phexplore.model.topdown import TopDown
 from phexplore.runs.spec import RunSpec
 
@@ -122,14 +125,16 @@ class LastRun(QObject):
         elif before.is_current != self._found.is_current:
             self._show()
 
-    def _take(self, answer: ResultAnswer | TopDownAnswer) -> None:
+    def _take(self, answer: ResultAnswer | TopDownAnswer | MechanismAnswer) -> None:
         if self._found is None or answer.request.directory != self._found.row.directory:
             return
-        self._tile = (
-            topdown_headline_tile(answer.headline)
-            if isinstance(answer, TopDownAnswer)
-            else headline_tile(answer.headline)
-        )
+        match answer:
+            case MechanismAnswer():
+                self._tile = answer.headline
+            case TopDownAnswer():
+                self._tile = topdown_headline_tile(answer.headline)
+            case _:
+                self._tile = headline_tile(answer.headline)
         self._show()
 
     def _show(self) -> None:
@@ -147,7 +152,11 @@ def marked_as_edited(tile: TileContent) -> TileContent:
     return replace(tile, change=EDITED, tone=Tone.ATTENTION)
 
 
-def _request(row: RunRow) -> ResultRequest | TopDownRequest:
-    if row.spec is not None and isinstance(row.spec.scenario.method, TopDown):
-        return TopDownRequest(row.directory, None)
-    return ResultRequest(row.directory, None, ResultTab.OBSERVED, ResultChoice())
+def _request(row: RunRow) -> ResultRequest | TopDownRequest | MechanismRequest:
+    match row.spec.scenario.method if row.spec is not None else None:
+        case TopDown():
+            return TopDownRequest(row.directory, None)
+        case GroupSizes() | Subspace():
+            return MechanismRequest(row.directory, None)
+        case _:
+            return ResultRequest(row.directory, None, ResultTab.OBSERVED, ResultChoice())

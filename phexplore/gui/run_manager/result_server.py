@@ -12,11 +12,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, BinaryIO
 
 from phexplore.errors import PhexploreError
+from phexplore.gui.run_manager.mechanism_results import MechanismRequest
 from phexplore.gui.run_manager.result_frames import Refused, frame, read_frame
 from phexplore.gui.run_manager.result_reader import ResultReader
 from phexplore.gui.run_manager.topdown_results import TopDownRequest
 
 if TYPE_CHECKING:
+    from phexplore.gui.run_manager.mechanism_result_reader import MechanismResultReader
     from phexplore.gui.run_manager.topdown_result_reader import TopDownResultReader
 
 _NICENESS = 5
@@ -37,6 +39,7 @@ class Readers:
     def __init__(self) -> None:
         self._phsafe: ResultReader | None = None
         self._topdown: TopDownResultReader | None = None
+        self._mechanisms: MechanismResultReader | None = None
 
     def answer(self, request: object) -> object:
         """Return what is asked.
@@ -49,6 +52,11 @@ class Readers:
 
             self._topdown = self._topdown or TopDownResultReader()
             return self._topdown.answer(request)
+        if isinstance(request, MechanismRequest):
+            from phexplore.gui.run_manager.mechanism_result_reader import MechanismResultReader
+
+            self._mechanisms = self._mechanisms or MechanismResultReader()
+            return self._mechanisms.answer(request)
         self._phsafe = self._phsafe or ResultReader()
         return self._phsafe.answer(request)  # type: ignore[arg-type]
 

@@ -7,11 +7,14 @@ import sys
 from PySide6.QtCore import QObject, QProcess, Signal
 
 from phexplore.errors import PhexploreError
+from phexplore.gui.run_manager.mechanism_results import MechanismAnswer, MechanismRequest
 from phexplore.gui.run_manager.result_choices import ResultRequest
 from phexplore.gui.run_manager.result_frames import FrameDecoder, Refused, frame
 from phexplore.gui.run_manager.result_reader import ResultAnswer
 from phexplore.gui.run_manager.topdown_results import TopDownAnswer, TopDownRequest
 
+AnyRequest = ResultRequest | TopDownRequest | MechanismRequest
+AnyAnswer = ResultAnswer | TopDownAnswer | MechanismAnswer
 _END_MS = 1000
 _LOG_TAIL = 1500
 
@@ -34,7 +37,7 @@ class ResultService(QObject):
     run that grows faster than it can be read still shows.
 
     Signals:
-        answered: a `ResultAnswer` or a `TopDownAnswer`.
+        answered: a `ResultAnswer`, a `TopDownAnswer` or a `MechanismAnswer`.
         failed: a `PhexploreError`.
     """
 
@@ -51,8 +54,8 @@ class ResultService(QObject):
         super().__init__(parent)
         self._command = command or server_command()
         self._decoder = FrameDecoder()
-        self._waiting: ResultRequest | TopDownRequest | None = None
-        self._asked: ResultRequest | TopDownRequest | None = None
+        self._waiting: AnyRequest | None = None
+        self._asked: AnyRequest | None = None
         self._stopped = False
         self._process = QProcess(self)
         self._process.readyReadStandardOutput.connect(self._read)
@@ -64,7 +67,7 @@ class ResultService(QObject):
         """Whether something is being read."""
         return self._asked is not None
 
-    def request(self, request: ResultRequest | TopDownRequest) -> None:
+    def request(self, request: AnyRequest) -> None:
         """Read this as soon as the reader is free."""
         if self._stopped:
             return
@@ -103,7 +106,7 @@ class ResultService(QObject):
                 self._deliver(reply)
         self._send()
 
-    def _deliver(self, answer: ResultAnswer | TopDownAnswer) -> None:
+    def _deliver(self, answer: AnyAnswer) -> None:
         self.answered.emit(answer)
 
     def _on_finished(self, code: int, _status: object) -> None:

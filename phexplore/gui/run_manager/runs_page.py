@@ -9,8 +9,18 @@ from PySide6.QtWidgets import QFrame, QMessageBox, QScrollArea, QSplitter, QStac
 
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.session import Session
+from phexplore.gui.binding.systems import System, system_of
 from phexplore.gui.run_manager.launch import LaunchRequest
 from phexplore.gui.run_manager.launch_form import LaunchForm
+from phexplore.gui.run_manager.mechanism_launch_form import (
+    RELEASES_HINT,
+    RELEASES_SHIPPED,
+    RELEASES_TITLE,
+    SIZES_HINT,
+    SIZES_SHIPPED,
+    SIZES_TITLE,
+    MechanismLaunchForm,
+)
 from phexplore.gui.run_manager.run_desk import RunDesk
 from phexplore.gui.run_manager.run_details import RunDetails
 from phexplore.gui.run_manager.run_rows import RunAction, RunRow
@@ -24,6 +34,7 @@ from phexplore.model.issues import Severity
 from phexplore.model.topdown import TopDown
 from phexplore.workload.schema import load_schema
 
+AnyForm = LaunchForm | TopDownLaunchForm | MechanismLaunchForm
 FORM_WIDTH = 42 * GRID
 EMPTY_TITLE = "No run yet"
 EMPTY_SENTENCE = (
@@ -61,6 +72,7 @@ class RunsPage(QWidget):
         self._lists = QSplitter(Qt.Orientation.Vertical, self._stack)
         self._form: LaunchForm | None = None
         self._topdown_form: TopDownLaunchForm | None = None
+        self._mechanism_forms: dict[System, MechanismLaunchForm] = {}
         self.table = RunsTable(self._lists)
         self.details = RunDetails(self._lists)
         self.empty = EmptyPlace("runs", EMPTY_TITLE, EMPTY_SENTENCE, action="Start a run", run=self.start_run)
@@ -98,19 +110,34 @@ class RunsPage(QWidget):
             self._topdown_form.show_runs(self._desk.rows)
         return self._topdown_form
 
-    @property
-    def _active_form(self) -> LaunchForm | TopDownLaunchForm:
-        return self.topdown_form if self._is_topdown else self.form
+    def mechanism_form(self, system: System) -> MechanismLaunchForm:
+        """Return the form of runs of group sizes or of releases under exact sums, made on first use."""
+        if system not in self._mechanism_forms:
+            is_sizes = system is System.GROUP_SIZES
+            words = (
+                (SIZES_TITLE, SIZES_SHIPPED, SIZES_HINT)
+                if is_sizes
+                else (RELEASES_TITLE, RELEASES_SHIPPED, RELEASES_HINT)
+            )
+            form = self._mechanism_forms[system] = MechanismLaunchForm(*words, self._forms)
+            self._add_form(form)
+        return self._mechanism_forms[system]
 
-    def _add_form(self, form: LaunchForm | TopDownLaunchForm) -> None:
+    @property
+    def _active_form(self) -> AnyForm:
+        match system_of(self._session.scenario):
+            case System.PHSAFE:
+                return self.form
+            case System.TOPDOWN:
+                return self.topdown_form
+            case system:
+                return self.mechanism_form(system)
+
+    def _add_form(self, form: AnyForm) -> None:
         place = _FormPlace(form, self._forms)
         self._places[form] = place
         self._forms.addWidget(place)
         form.launched.connect(self._launch)
-
-    @property
-    def _is_topdown(self) -> bool:
-        return isinstance(self._session.scenario.method, TopDown)
 
     def _launch(self, request: LaunchRequest | TopDownLaunch) -> None:
         self._desk.launch(self._session.scenario, request)

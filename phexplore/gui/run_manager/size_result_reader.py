@@ -1,0 +1,372 @@
+"""Reads the results of runs of group sizes trial by trial, in a process beside the window; what was read stays read."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phexplore.accuracy.group_sizes_forecast import forecast_group_sizes
+from phexplore.errors import PhexploreError
+from phexplore.gui.binding.headline import TileContent, Tone
+from phexplore.gui.binding.wording import people, signed_people
+from phexplore.gui.charts.numbers import Numbers, Value
+from phexplore.gui.charts.topdown_rows import MarkRow, RowScale, RowsContent
+from phexplore.gui.run_manager.mechanism_results import (
+    MechanismAnswer,
+    MechanismContent,
+    MechanismRequest,
+    MechanismTab,
+    ShapeContent,
+)
+from phexplore.metrics.topdown.distribution import ErrorDistribution, distribution_of, merge
+from phexplore.model.numbers import exact_text
+from phexplore.runs.group_sizes_files import read_sizes, read_tree, read_trial_figures
+from phexplore.runs.spec import RunMode
+from phexplore.runs.store import TRUTH_FILE, load_spec, present_trials, state_of, trial_file
+from phexplore.simulate.group_sizes.release import Promises, promises_of
+
+Ints = NDArray[np.int64]
+
+BINS = 60
+MOST_SIZES = 20
+"""Group sizes with a row of their own; larger ones in powers of two together."""
+_CLASSES = (0, 1, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
+"""Least true counts of the classes of "Against true size"."""
+
+
+@dataclass(slots=True)
+class _Level:
+    """What was found at one level.
+
+    Attributes:
+        l1: per trial, groups.
+        absolute: ``float64[N]``, Σ |error| over trials and regions.
+        signed: ``float64[N]``, Σ error.
+        classes: the errors by class of the true count.
+    """
+
+    absolute: NDArray[np.float64]
+    signed: NDArray[np.float64]
+    l1: list[int] = field(default_factory=list)
+    classes: dict[int, ErrorDistribution] = field(default_factory=dict)
+
+
+class SizeRun:
+    """One open run.
+
+    Attributes:
+        spec: what it does.
+        trials: readable ones.
+        problems: why others are not.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.spec = load_spec(directory)
+        self.tree, self.largest = read_tree(directory / TRUTH_FILE)
+        self.exact = read_sizes(directory / TRUTH_FILE, self.tree, self.largest)
+        self.groups = int(self.exact[0].sum())
+        self.levels = [_Level(np.zeros(self.largest), np.zeros(self.largest)) for _ in self.exact]
+        self._places = [np.searchsorted(_CLASSES, level, side="right") - 1 for level in self.exact]
+        self.promises: list[Promises] = []
+        self.trials: list[int] = []
+        self.problems: list[str] = []
+        self.covered: list[tuple[int, int]] = []
+        self._seen: set[int] = set()
+
+    def refresh(self) -> None:
+        """Read trials that are new."""
+        for index in present_trials(self.directory):
+            if index in self._seen:
+                continue
+            self._seen.add(index)
+            path = self.directory / trial_file(index)
+            try:
+                released, figures = read_sizes(path, self.tree, self.largest), read_trial_figures(path)
+            except PhexploreError as error:
+                self.problems.append(error.sentence)
+                continue
+            self.trials.append(index)
+            self.covered.append((figures.covered, figures.numbers))
+            self.promises.append(promises_of(released, self.tree, self.groups))
+            for level, values, exact, places in zip(self.levels, released, self.exact, self._places, strict=True):
+                _add(level, values - exact, places)
+
+    def sigma(self, number: int) -> float | None:
+        """Return the noise of one size at a level before post-processing, None without noise."""
+        if self.spec.mode is not RunMode.PRIVATE:
+            return None
+        method = self.spec.scenario.group_sizes
+        figures = forecast_group_sizes(method, self.spec.scenario.conventions)
+        return figures.levels[number].sigma * (math.sqrt(2) if method.mechanism.is_cumulative else 1.0)
+
+
+def _add(level: _Level, errors: Ints, places: NDArray[np.intp]) -> None:
+    absolute = np.abs(errors)
+    level.l1.append(int(absolute.sum()))
+    level.absolute += absolute.sum(axis=0)
+    level.signed += errors.sum(axis=0)
+    for number in np.unique(places).tolist():
+        found = distribution_of(errors[places == number])
+        level.classes[number] = merge([level.classes[number], found]) if number in level.classes else found
+
+
+def answer_sizes(run: SizeRun, request: MechanismRequest) -> MechanismAnswer:
+    """Return what is asked of a run, as far as it is there."""
+    run.refresh()
+    levels = run.tree.levels
+    part = request.part if request.part in levels else levels[-1]
+    settled = MechanismRequest(request.directory, request.tab, part)
+    content = _content(run, settled) if run.trials and request.tab is not None else None
+    state = state_of(run.directory)
+    tiles = _tiles(run)
+    return MechanismAnswer(
+        settled, request, state, len(run.trials), tiles, _headline(run), levels, content, tuple(run.problems)
+    )
+
+
+def _content(run: SizeRun, request: MechanismRequest) -> MechanismContent:
+    number = run.tree.levels.index(request.part)
+    match request.tab:
+        case MechanismTab.ERRORS:
+            return _by_level(run)
+        case MechanismTab.SHAPE:
+            return _shape(run, number)
+        case MechanismTab.TRUTH:
+            return _by_truth(run, number)
+        case MechanismTab.SIZES:
+            return _by_size(run, number)
+        case _:
+            return _promises(run)
+
+
+def _tiles(run: SizeRun) -> tuple[TileContent, ...]:
+    method, wanted = run.spec.scenario.group_sizes, run.spec.trials
+    budget = f"{method.framework.symbol} = {exact_text(method.total)}"
+    spent = (
+        TileContent(
+            "Privacy spent", budget, "each trial", "equal to the declared budget, added up as fractions", Tone.GOOD
+        )
+        if run.spec.mode is RunMode.PRIVATE
+        else TileContent("Privacy spent", "none", "", "exact counts without noise: not protected", Tone.ATTENTION)
+    )
+    trials = TileContent(
+        "Trials", f"{len(run.trials):,}", f"of {wanted:,}", f"{run.groups:,} groups in {run.tree.leaves:,} regions"
+    )
+    if not run.trials:
+        nothing = TileContent("Broken sums", "–", "", "The first trial shows them.")
+        return TileContent("Error", "–", "", "The first trial shows it."), nothing, spent, trials
+    lowest = run.levels[-1]
+    mean, spread = float(np.mean(lowest.l1)), float(np.std(lowest.l1, ddof=1)) if len(lowest.l1) > 1 else None
+    share = mean / (2 * run.groups) if run.groups else 0.0
+    error = TileContent(
+        f"L1 error, {run.tree.levels[-1]}",
+        f"{round(mean):,}",
+        "groups" if spread is None else f"± {round(spread):,} groups",
+        f"{share:.2%} of the largest possible, two for every group",
+    )
+    broken = float(np.mean([each.consistency for each in run.promises]))
+    failed = sum(each.validity + each.faithfulness for each in run.promises)
+    if broken == 0 and failed == 0:
+        kept = TileContent("Broken sums", "0", "", "consistent, 0 or more, total G in every trial", Tone.GOOD)
+    else:
+        more = f", {failed:,} other promises broken" if failed else ""
+        kept = TileContent(
+            "Broken sums", f"{broken:,.0f}", "per trial", f"regions and sizes that do not add up{more}", Tone.ATTENTION
+        )
+    return error, kept, spent, trials
+
+
+def _headline(run: SizeRun) -> TileContent:
+    error, kept, *_ = _tiles(run)
+    change = f"{kept.value} broken sums" + (f" {kept.beside}" if kept.beside else "")
+    return TileContent("Last run", error.value, error.beside, f"{error.caption}; {change}", kept.tone)
+
+
+def _by_level(run: SizeRun) -> RowsContent:
+    rows: list[MarkRow] = []
+    table: list[tuple[Value, ...]] = []
+    for name, width, level in zip(run.tree.levels, run.tree.widths, run.levels, strict=True):
+        mean = float(np.mean(level.l1))
+        spread = float(np.std(level.l1, ddof=1)) if len(level.l1) > 1 else None
+        text = f"{round(mean):,}" + ("" if spread is None else f" ± {round(spread):,}")
+        tip = f"{name}: {text} groups over {len(level.l1):,} trials"
+        rows.append(MarkRow(name, "", name, value=mean, dots=tuple(map(float, level.l1)), text=text, tip=tip))
+        table.append((name, width, len(level.l1), mean, spread, mean / (width * run.largest)))
+    held = sum(covered for covered, _ in run.covered)
+    numbers = sum(count for _, count in run.covered)
+    aimed = float(run.spec.scenario.conventions.confidence)
+    coverage = (
+        f" {held / numbers:.1%} of all numbers are within the margins forecast for {aimed:.0%}." if numbers else ""
+    )
+    return RowsContent(
+        tuple(rows),
+        "L1 error, groups (a group in another size counts twice)",
+        f"A release is {rows[-1].text} groups off at the level {run.tree.levels[-1]}, {rows[0].text} at {run.tree.levels[0]}",
+        f"One dot per trial, the large one their mean.{coverage}",
+        Numbers(
+            ("Level", "Regions", "Trials", "Mean L1 error, groups", "Standard deviation", "Mean error of a number"),
+            tuple(table),
+        ),
+        RowScale.COUNT,
+    )
+
+
+def _shape(run: SizeRun, number: int) -> ShapeContent:
+    level, name = run.levels[number], run.tree.levels[number]
+    # Regions without groups of a size would hide everything else.
+    whole = (
+        merge(found for place, found in level.classes.items() if place) if len(level.classes) > 1 else level.classes[0]
+    )
+    empty = level.classes[0].within(0) if 0 in level.classes else 1.0
+    low, high = whole.quantile(0.0005), whole.quantile(0.9995)
+    width = max(1, -(-(high - low + 1) // BINS))
+    edges = low - 0.5 + width * np.arange(-(-(high - low + 1) // width) + 1)
+    counts, _ = np.histogram(whole.errors, bins=edges, weights=whole.counts)
+    shares = 100 * counts / whole.total
+    zero = whole.within(0)
+    rows = tuple(
+        (float(a), float(b), float(share)) for a, b, share in zip(edges[:-1], edges[1:], shares.tolist(), strict=True)
+    )
+    return ShapeContent(
+        np.asarray(edges, np.float64),
+        np.asarray(shares, np.float64),
+        run.sigma(number),
+        "groups",
+        f"Numbers with groups at the level {name} are {whole.mean_absolute:.3g} groups off on average, {zero:.1%} are exact",
+        f"Sizes and regions with groups, {len(run.trials):,} trials; the 0.1 % farthest off are not drawn. Of those without groups "
+        f"{empty:.2%} come out as 0.",
+        Numbers(("From", "To", "Share, percent"), rows),
+    )
+
+
+def _by_truth(run: SizeRun, number: int) -> RowsContent:
+    level, name = run.levels[number], run.tree.levels[number]
+    rows: list[MarkRow] = []
+    table: list[tuple[Value, ...]] = []
+    for place in sorted(level.classes):
+        found = level.classes[place]
+        label = _class_name(place)
+        low, inner_low, middle, inner_high, high = (found.quantile(q) for q in (0.05, 0.25, 0.5, 0.75, 0.95))
+        text = f"mean {signed_people(found.mean)}"
+        tip = f"True count {label}: {found.total:,} numbers, mean error {found.mean:+.3g}, half between {inner_low:+,} and {inner_high:+,}"
+        rows.append(
+            MarkRow(
+                label,
+                "",
+                label,
+                float(middle),
+                float(low),
+                float(high),
+                float(inner_low),
+                float(inner_high),
+                found.mean,
+                text=text,
+                tip=tip,
+            )
+        )
+        table.append((label, found.total, found.mean, found.mean_absolute, low, inner_low, middle, inner_high, high))
+    biased = max(level.classes.items(), key=lambda pair: abs(pair[1].mean))
+    return RowsContent(
+        tuple(rows),
+        "released − true, groups",
+        f"True counts of {_class_name(biased[0])} come out {signed_people(biased[1].mean)} on average",
+        f"Level {name}: thin line 90 %, thick half of the errors, dot the median, stroke the mean, by the true number of groups.",
+        Numbers(
+            ("True count", "Numbers", "Mean error", "Mean absolute error", "5 %", "25 %", "Median", "75 %", "95 %"),
+            tuple(table),
+        ),
+        RowScale.SIGNED_LOG,
+        0.0,
+    )
+
+
+def _class_name(place: int) -> str:
+    low = _CLASSES[place]
+    if low == 0:
+        return "0"
+    if place + 1 == len(_CLASSES):
+        return f"{low:,} or more"
+    return f"{low:,} to {_CLASSES[place + 1] - 1:,}"
+
+
+def _by_size(run: SizeRun, number: int) -> RowsContent:
+    level, name, trials = run.levels[number], run.tree.levels[number], len(run.trials)
+    rows: list[MarkRow] = []
+    table: list[tuple[Value, ...]] = []
+    for low, high in _size_classes(run.largest):
+        label = f"{low:,}" if high == low else f"{low:,} to {high:,}"
+        part = slice(low - 1, high)
+        absolute, signed = float(level.absolute[part].sum()) / trials, float(level.signed[part].sum()) / trials
+        true = int(run.exact[number][:, part].sum())
+        tip = (
+            f"Size {label}: {true:,} groups, error {people(absolute)} summed over regions, {signed_people(signed)} net"
+        )
+        rows.append(MarkRow(label, "", label, value=absolute, low=0.0, high=absolute, text=people(absolute), tip=tip))
+        table.append((label, true, absolute, signed))
+    worst = max(rows, key=lambda row: row.value or 0.0)
+    return RowsContent(
+        tuple(rows),
+        "L1 error summed over regions, groups per trial",
+        f"Groups of size {worst.name} are farthest off: {worst.text} groups",
+        f"Level {name}, mean of {trials:,} trials.",
+        Numbers(("Size", "True groups", "L1 error, groups", "Net error, groups"), tuple(table)),
+        RowScale.COUNT,
+    )
+
+
+def _size_classes(largest: int) -> list[tuple[int, int]]:
+    found = [(size, size) for size in range(1, min(MOST_SIZES, largest) + 1)]
+    low = MOST_SIZES + 1
+    while low <= largest:
+        high = min(2 * (low - 1), largest)
+        found.append((low, high))
+        low = high + 1
+    return found
+
+
+def _promises(run: SizeRun) -> RowsContent:
+    checks = (
+        (
+            "Regions add up",
+            "sums of subregions that differ from their region",
+            [each.consistency for each in run.promises],
+        ),
+        ("0 or more", "negative numbers", [each.validity for each in run.promises]),
+        ("Total G exact", "levels whose groups do not add up to G", [each.faithfulness for each in run.promises]),
+    )
+    rows: list[MarkRow] = []
+    table: list[tuple[Value, ...]] = []
+    for title, what, counts in checks:
+        mean = float(np.mean(counts))
+        text = "always kept" if not any(counts) else f"{mean:,.0f} broken per trial"
+        rows.append(
+            MarkRow(
+                title,
+                "",
+                title,
+                value=mean,
+                dots=tuple(map(float, counts)),
+                text=text,
+                tip=f"{title}: {text}",
+                is_warned=any(counts),
+            )
+        )
+        table.append((title, what, mean, max(counts), len(counts)))
+    budget = run.spec.scenario.group_sizes
+    broken = sum(any(counts) for _, _, counts in checks)
+    spent = (
+        f"{budget.framework.symbol} = {exact_text(budget.total)} spent in every trial, equal to the declared budget."
+    )
+    return RowsContent(
+        tuple(rows),
+        "broken promises per trial",
+        "Every release keeps all promises" if not broken else f"{broken} of {len(checks)} promises are broken",
+        spent if run.spec.mode is RunMode.PRIVATE else "Exact counts: nothing was spent and nothing is protected.",
+        Numbers(("Promise", "Counted", "Broken per trial", "Most", "Trials"), tuple(table)),
+        RowScale.COUNT,
+    )

@@ -1,0 +1,216 @@
+"""Results of group sizes and of releases under exact sums: what the reader finds against the summary, and the page."""
+
+from __future__ import annotations
+
+import shutil
+
+import group_size_runs
+import numpy as np
+import pytest
+import subspace_runs
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QAbstractButton
+
+from phexplore.gui.binding.systems import System
+from phexplore.gui.charts.scatter import ScatterContent
+from phexplore.gui.run_manager.mechanism_launch import MechanismFields, mechanism_explanation, read_mechanism_fields
+from phexplore.gui.run_manager.mechanism_launch_form import MechanismLaunchForm
+from phexplore.gui.run_manager.mechanism_result_reader import MechanismResultReader
+from phexplore.gui.run_manager.mechanism_results import (
+    RELEASE_TABS,
+    SIZE_TABS,
+    MechanismRequest,
+    MechanismTab,
+    ShapeContent,
+)
+from phexplore.gui.run_manager.mechanism_results_page import MechanismResultsPage
+from phexplore.model.group_sizes import SizeMechanism
+from phexplore.runs.group_sizes_files import read_sizes, read_tree
+from phexplore.runs.spec import RunMode
+from phexplore.runs.store import TRUTH_FILE, load_summary, trial_file
+
+
+@pytest.fixture(scope="module")
+def sizes_run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sizes")
+    _, path = group_size_runs.small_file(folder, np.random.default_rng(3))
+    group_size_runs.run_here(folder / "run", path, trials=4)
+    return folder / "run"
+
+
+@pytest.fixture(scope="module")
+def releases_run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("releases")
+    subspace_runs.run_here(folder / "run", subspace_runs.specification(trials=5))
+    return folder / "run"
+
+
+def asked(directory, tab, part=""):
+    return MechanismResultReader().answer(MechanismRequest(directory, tab, part))
+
+
+def test_that_the_regions_of_a_run_are_read_back(sizes_run) -> None:
+    tree, largest = read_tree(sizes_run / TRUTH_FILE)
+    assert tree.levels == group_size_runs.LEVELS
+    assert tree.widths == (1, 2, 5)
+    levels = read_sizes(sizes_run / TRUTH_FILE, tree, largest)
+    for above, below in zip(levels, tree.sums(levels[-1]), strict=True):
+        assert (above == below).all()
+
+
+def test_that_errors_by_level_are_those_of_the_summary(sizes_run) -> None:
+    content = asked(sizes_run, MechanismTab.ERRORS).content
+    for row, metric in zip(content.rows, load_summary(sizes_run)["metrics"], strict=True):
+        assert row.name == metric["level"]
+        assert row.value == pytest.approx(metric["l1"]["mean"])
+        assert len(row.dots) == 4
+
+
+def test_that_errors_by_size_are_those_of_the_summary(sizes_run) -> None:
+    content = asked(sizes_run, MechanismTab.SIZES, "State").content
+    metric = load_summary(sizes_run)["metrics"][1]
+    assert [row.value for row in content.rows] == pytest.approx([size["l1"] for size in metric["sizes"]])
+
+
+def test_that_classes_of_true_counts_hold_every_number(sizes_run) -> None:
+    content = asked(sizes_run, MechanismTab.TRUTH, "County").content
+    assert sum(content.numbers.column("Numbers")) == 4 * 5 * 12
+
+
+def test_that_broken_sums_are_counted_as_in_the_summary(tmp_path) -> None:
+    _, path = group_size_runs.small_file(tmp_path, np.random.default_rng(3))
+    scenario = group_size_runs.with_mechanism(SizeMechanism.RELAXED)
+    group_size_runs.run_here(tmp_path / "run", path, scenario, trials=3)
+    answer = asked(tmp_path / "run", MechanismTab.PROMISES)
+    assert answer.content.rows[0].value == pytest.approx(load_summary(tmp_path / "run")["violations"]["mean"])
+    assert answer.tiles[1].value != "0"
+
+
+def test_that_releases_have_the_errors_and_invariants_of_the_summary(releases_run) -> None:
+    summary = load_summary(releases_run)
+    answer = asked(releases_run, MechanismTab.ERRORS)
+    assert answer.content.rows[0].value == pytest.approx(summary["metrics"][0]["rmse"])
+    assert answer.tiles[1].value == "0"
+    points = asked(releases_run, MechanismTab.TRUTH).content
+    assert isinstance(points, ScatterContent)
+    assert len(points.series[0].x) == 5 * 102
+    errors = points.series[0].y.reshape(5, 102)
+    assert np.abs(errors.sum(axis=1)).max() < 1e-6  # the total is exact
+    assert (errors**2).sum() / 5 == pytest.approx(summary["metrics"][0]["squared_error"])
+
+
+def test_that_several_releases_are_told_apart(tmp_path) -> None:
+    path = subspace_runs.counts_file(tmp_path)
+    subspace_runs.run_here(tmp_path / "run", subspace_runs.specification(subspace_runs.TWO_RELEASES, path))
+    answer = asked(tmp_path / "run", MechanismTab.PROMISES)
+    assert answer.parts == ("cells", "shares")
+    assert {row.group for row in answer.content.rows} == {"cells", "shares"}
+    assert not any(row.is_warned for row in answer.content.rows)
+    assert isinstance(asked(tmp_path / "run", MechanismTab.SHAPE, "shares").content, ShapeContent)
+
+
+def test_that_a_run_grows_and_a_damaged_trial_is_said(releases_run, tmp_path) -> None:
+    copy = tmp_path / "run"
+    shutil.copytree(releases_run, copy)
+    late = copy / trial_file(4)
+    content = late.read_bytes()
+    late.unlink()
+    reader = MechanismResultReader()
+    request = MechanismRequest(copy, MechanismTab.ERRORS)
+    assert reader.answer(request).trials == 4
+    late.write_bytes(content)
+    assert reader.answer(request).trials == 5
+    late.write_bytes(b"no table")
+    answer = MechanismResultReader().answer(request)
+    assert answer.trials == 4
+    assert answer.problems
+
+
+def test_that_every_picture_of_a_run_without_noise_says_so(tmp_path) -> None:
+    _, path = group_size_runs.small_file(tmp_path, np.random.default_rng(3))
+    group_size_runs.run_here(tmp_path / "s", path, trials=1, mode=RunMode.NO_NOISE)
+    subspace_runs.run_here(tmp_path / "r", subspace_runs.specification(trials=1, mode=RunMode.NO_NOISE))
+    for directory, tabs in ((tmp_path / "s", SIZE_TABS), (tmp_path / "r", RELEASE_TABS)):
+        for tab in tabs:
+            assert asked(directory, tab).tiles[2].value == "none"
+
+
+class OwnService(QObject):
+    """Answers in this process."""
+
+    answered = Signal(object)
+    failed = Signal(object)
+
+    def __init__(self):
+        super().__init__()
+        self.reader, self.stopped = MechanismResultReader(), False
+
+    def request(self, request):
+        self.answered.emit(self.reader.answer(request))
+
+    def stop(self):
+        self.stopped = True
+
+
+@pytest.mark.parametrize(("system", "tabs"), [(System.GROUP_SIZES, SIZE_TABS), (System.SUBSPACE, RELEASE_TABS)])
+def test_that_the_page_shows_every_picture(qtbot, pretence, sizes_run, releases_run, tmp_path, system, tabs) -> None:
+    source = sizes_run if system is System.GROUP_SIZES else releases_run
+    shutil.copytree(source, pretence.desk.root / "20260101T000000Z-run")
+    with qtbot.waitSignal(pretence.desk.changed):
+        pretence.desk.reread()
+    service = OwnService()
+    page = MechanismResultsPage(pretence.desk, system, service=service)
+    qtbot.addWidget(page)
+    page.resize(1000, 700)
+    page.show()
+    qtbot.waitExposed(page)
+    for tab in tabs:
+        page.show_tab(tab)
+        assert not page.charts[tab].is_empty
+        assert page.charts[tab].numbers.rows
+        page.charts[tab].grab()
+    assert "ε =" in page.tiles[2].accessibleName()
+    page.stop()
+    assert service.stopped
+
+
+def test_that_the_page_teaches_while_there_is_no_run(qtbot, pretence) -> None:
+    page = MechanismResultsPage(pretence.desk, System.SUBSPACE)
+    qtbot.addWidget(page)
+    assert page._stack.currentIndex() == 1
+    with qtbot.waitSignal(page.runs_wanted):
+        page.empty.findChild(QAbstractButton).click()
+    page.stop()
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        (MechanismFields(shipped=False), "path"),
+        (MechanismFields(shipped=False, path="/no/such"), "path"),
+        (MechanismFields(seed="-1"), "seed"),
+        (MechanismFields(stops=True, stop_error="0"), "stop_error"),
+    ],
+)
+def test_that_bad_fields_are_named(fields, problem) -> None:
+    assert problem in read_mechanism_fields(fields)
+
+
+def test_that_fields_that_do_not_count_are_not_read() -> None:
+    request = read_mechanism_fields(MechanismFields(noisy=False, seed="x", stops=True, stop_error="x"))
+    assert request.mode is RunMode.NO_NOISE
+    assert "without noise" in mechanism_explanation(MechanismFields(noisy=False))
+    assert "operating system" in mechanism_explanation(MechanismFields(seeded=False))
+
+
+def test_that_the_form_offers_the_shipped_counts_and_launches(qtbot) -> None:
+    form = MechanismLaunchForm("Start", "Shipped", "files")
+    qtbot.addWidget(form)
+    with qtbot.waitSignal(form.launched) as found:
+        form.run.click()
+    assert str(found.args[0].path) == "demo"
+    form.data.setCurrentIndex(1)
+    assert not form.run.isEnabled()
+    form.block("Not now.")
+    form.data.setCurrentIndex(0)
+    assert not form.run.isEnabled()
