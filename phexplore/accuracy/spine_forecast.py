@@ -23,6 +23,7 @@ from phexplore.spine.area_variance import added_variances, area_variances
 from phexplore.spine.building import Spine, build_spine
 from phexplore.spine.description import STANDARD, class_entities, default_classes
 from phexplore.spine.geography import CLASS_TITLES
+from phexplore.spine.settings import with_levels
 from phexplore.spine.top_down import predict_top_down
 from phexplore.spine.variance import UNSEEN, UNSEEN_TOP_DOWN, Kinds, Prediction, predict
 from phexplore.workload.queries import MarginalQuery, parse_query, total_query
@@ -239,7 +240,7 @@ def compare_with_standard(
         class_entities(spine, name)
     standard, reason = None, ""
     try:
-        plain = build_spine(spine.geography, STANDARD)
+        plain = build_spine(spine.geography, with_levels(STANDARD, method))
         standard = forecast_spine(plain, method, conventions, queries=queries, fit=fit)
     except PhexploreError as error:
         reason = f"The standard spine is not shown: {error.sentence}"

@@ -10,6 +10,7 @@ from phexplore.accuracy.topdown_rules import rule_issues
 from phexplore.errors import PhexploreError
 from phexplore.model.issues import Issue, Severity
 from phexplore.model.topdown import TopDown
+from phexplore.spine.settings import settings_for
 from phexplore.workload.schema import load_schema
 
 
@@ -21,7 +22,7 @@ def check_topdown(method: TopDown) -> list[Issue]:
         return [Issue(("schema",), error.sentence, error.remedy)]
     issues = [*_names(method), *_shares(method)]
     if not issues:
-        issues += [*_detailed(method), *_passes(method), *rule_issues(method)]
+        issues += [*_detailed(method), *_passes(method), *rule_issues(method), *_spine(method)]
     if schema.analytic_only:
         issues.append(
             Issue(("schema",), schema.analytic_only, "Its forecast is complete; choose another schema to simulate.",
@@ -100,3 +101,31 @@ def _passes(method: TopDown) -> Iterator[Issue]:
                     f"Pass {number + 1} at {level} is constrained to {', '.join(unmeasured)}, which is not measured there.",
                     "Measure it at this level, or take it out of the pass.",
                 )
+
+
+_OF_PRIMS = ("US", "Nation", "State", "County", "Prim", "Tract_Subset_Group", "Tract_Subset", "Block_Group", "Block")
+_OF_TRACTS = ("US", "Nation", "State", "County", "Tract_Group", "Tract", "Block_Group", "Block")
+"""Levels that spines have, widest first."""
+
+
+def _spine(method: TopDown) -> Iterator[Issue]:
+    """Yield why the parameters cannot be used on the spine they choose."""
+    try:
+        settings = settings_for(method)
+    except PhexploreError as error:
+        yield Issue(("spine",), error.sentence, error.remedy)
+        return
+    levels = _OF_PRIMS if settings.kind == "prim" else _OF_TRACTS
+    lost = [level for level in method.levels if level not in levels and method.level_shares.get(level, 0) > 0]
+    if lost:
+        yield Issue(
+            ("spine",),
+            f"This spine has no level {', '.join(lost)}, which has a share of the budget.",
+            "Choose the spine that the levels were made for, or start from a preset with this spine's levels.",
+        )
+    elif settings.tract_groups == "none" and method.level_shares.get("Tract_Group", 0) > 0:
+        yield Issue(
+            ("spine",),
+            "The level Tract_Group has a share of the budget, and this spine makes no groups of tracts.",
+            "Choose a rule for groups of tracts, or give the level the share 0.",
+        )

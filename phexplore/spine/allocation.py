@@ -52,6 +52,27 @@ class BypassedLevel:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class BypassedUnits:
+    """The bypassed parents of one level, one by one.
+
+    Attributes:
+        level: name.
+        codes: ``U[units]``.
+        first_block: ``int64[units]``, the first leaf of each.
+        children: ``int64[units]``, how many each had when it was bypassed.
+        shares: the different shares of the total budget that moved.
+        of_unit: ``int64[units]``, places in `shares`.
+    """
+
+    level: str
+    codes: NDArray[np.str_]
+    first_block: Ints
+    children: Ints
+    shares: tuple[Fraction, ...]
+    of_unit: Ints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Allocation:
     """A tree whose units have budgets of their own.
 
@@ -61,6 +82,7 @@ class Allocation:
         bypassed: per level with bypassed parents, widest first.
         total: share that every path carries.
         unspent: levels of the parameters that the tree does not have, and their shares.
+        parents: the bypassed parents one by one, levels as in `bypassed`.
     """
 
     tree: GeoTree
@@ -68,6 +90,7 @@ class Allocation:
     bypassed: tuple[BypassedLevel, ...]
     total: Fraction
     unspent: tuple[tuple[str, Fraction], ...] = ()
+    parents: tuple[BypassedUnits, ...] = ()
 
 
 def geo_tree(spine: Spine, method: TopDown) -> GeoTree:
@@ -93,7 +116,7 @@ def allocation_of(spine: Spine, method: TopDown) -> Allocation:
     pure = method.framework is PrivacyFramework.PURE_DP
     cutoff = spine.settings.bypass_cutoff if spine.settings.bypass == "as-in-2020" else None
     found = allocate(tree, shares, rule, pure_dp=pure, cutoff=cutoff)
-    return Allocation(found.tree, found.rule, found.bypassed, found.total, unspent)
+    return Allocation(found.tree, found.rule, found.bypassed, found.total, unspent, found.parents)
 
 
 def rule_of(settings: SpineSettings, framework: PrivacyFramework) -> str:
@@ -163,7 +186,7 @@ def allocate(
     total = sum((shares[level.name] for level in tree.levels), Fraction(0))
     result = work.tree()
     result.check_paths(total)
-    return Allocation(result, rule, tuple(reversed(bypassed)), total)
+    return Allocation(result, rule, tuple(reversed(bypassed)), total, parents=tuple(reversed(work.parents)))
 
 
 class _Work:
@@ -177,6 +200,7 @@ class _Work:
         self._codes = [level.codes for level in tree.levels]
         self._share = [np.full(level.units, self._number(shares[level.name]), np.int64) for level in tree.levels]
         self._errors = errors
+        self.parents: list[BypassedUnits] = []
         self._county = next((n for n, level in enumerate(tree.levels) if level.name == "County"), -1)
 
     def _number(self, value: Fraction) -> int:
@@ -250,11 +274,21 @@ class _Work:
             self._errors.bypass(number, chosen)
         only = chosen & (children == 1)
         moved = np.where(only, self._share[number + 1][first_child[:-1]], self._share[number])[chosen]
-        found, counts = np.unique(moved, return_counts=True)
+        found, which, counts = np.unique(moved, return_inverse=True, return_counts=True)
         report = BypassedLevel(
             self._tree.levels[number].name,
             int(chosen.sum()),
             tuple((self._values[v], c) for v, c in zip(found.tolist(), counts.tolist(), strict=True)),
+        )
+        self.parents.append(
+            BypassedUnits(
+                self._tree.levels[number].name,
+                self._codes[number][chosen],
+                self._first[number][:-1][chosen],
+                children[chosen],
+                tuple(self._values[value] for value in found.tolist()),
+                which.astype(np.int64),
+            )
         )
         together = self._sums(self._share[number][parent], self._share[number + 1])
         if number == 0 and not only.all():

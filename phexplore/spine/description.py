@@ -161,7 +161,7 @@ def describe_spine(
         for level in spine.tree.levels
     )
     names = default_classes(spine) if classes is None else classes
-    found = tuple(_class_distances(spine, standard, name) for name in names)
+    found = tuple(class_distances(spine, standard, name) for name in names)
     allocation = allocation_of(spine, scenario[1]) if scenario is not None else None
     return SpineDescription(spine, levels, found, scenario[0] if scenario else None, allocation)
 
@@ -183,7 +183,12 @@ def class_entities(spine: Spine, name: str) -> EntitySet:
     return entity_set(spine.geography, name)
 
 
-def _class_distances(spine: Spine, standard: Spine, name: str) -> ClassDistances:
+def class_distances(spine: Spine, standard: Spine, name: str) -> ClassDistances:
+    """Return the distances of one class of areas on a spine and on the one it is compared with.
+
+    Raises:
+        UnknownNameError: the geography has no such class.
+    """
     entities = class_entities(spine, name)
     before, after = distances(standard.tree, entities), distances(spine.tree, entities)
     return ClassDistances(
@@ -195,16 +200,12 @@ def _reason(spine: Spine, name: str, entities: EntitySet, before: Distances, aft
     """Say why targeting a class changed little, or why a class that is not targeted moved."""
     if not spine.settings.shapes_block_groups or not entities.areas or name in TABULATION:
         return ""
-    strong = PLACE_MCD in spine.settings.targets
-    targeted = name in spine.settings.targets or name == PLACE_MCD
-    if not targeted and strong and name in {"place", "cousub"}:
-        towns = np.isin(spine.geography.numbers(0, 2), [int(code) for code in spine.settings.strong_mcd_states])
-        inside = towns[entities.blocks]
-        targeted = bool(inside.all() if name == "cousub" else not inside.any())
-        if not targeted and bool(inside.all() if name == "place" else not inside.any()):
-            other = "towns" if name == "place" else "places"
-            return f"Not targeted: in these states the spine keeps {other} together."
-    if not targeted:
+    if not is_targeted(spine, name, entities):
+        if PLACE_MCD in spine.settings.targets and name in {"place", "cousub"}:
+            towns = _in_strong_states(spine, entities)
+            if bool(towns.all() if name == "place" else not towns.any()):
+                other = "towns" if name == "place" else "places"
+                return f"Not targeted: in these states the spine keeps {other} together."
         return "Not targeted by this spine."
     tract = spine.geography.area("tract").of_block
     touched = np.unique(np.stack([tract[entities.blocks], _area_of_member(entities)]), axis=1)
@@ -214,6 +215,26 @@ def _reason(spine: Spine, name: str, entities: EntitySet, before: Distances, aft
         cut = " Areas that tribal parts cut need a unit more." if (after.distance > before.distance).any() else ""
         return "Every tract lies in one of these areas, so block groups cannot bring them closer." + cut
     return ""
+
+
+def is_targeted(spine: Spine, name: str, entities: EntitySet) -> bool:
+    """Return whether a spine's block groups follow the areas of a class, be it as towns or places by state."""
+    settings = spine.settings
+    if not settings.shapes_block_groups:
+        return False
+    if name in settings.targets:
+        return True
+    if PLACE_MCD not in settings.targets or name not in {"place", "cousub"}:
+        return False
+    towns = _in_strong_states(spine, entities)
+    return bool(towns.all() if name == "cousub" else not towns.any())
+
+
+def _in_strong_states(spine: Spine, entities: EntitySet) -> NDArray[np.bool_]:
+    """Return which blocks of the areas lie where towns govern, ``bool[members]``."""
+    states = [int(code) for code in spine.settings.strong_mcd_states]
+    found: NDArray[np.bool_] = np.isin(spine.geography.numbers(0, 2), states)[entities.blocks]
+    return found
 
 
 def _area_of_member(entities: EntitySet) -> NDArray[np.int64]:

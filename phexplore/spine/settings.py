@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from phexplore.errors import PhexploreError, UnknownNameError
-from phexplore.model.topdown import SpineChoice
+from phexplore.model.topdown import SpineChoice, TopDown
 from phexplore.resources import resource
 
 KINDS = ("standard", "aian", "optimised", "prim")
@@ -235,6 +235,26 @@ def settings_of(choice: SpineChoice) -> SpineSettings:
     )
 
 
+def settings_for(method: TopDown) -> SpineSettings:
+    """Return the settings of the spine that parameters choose, with the levels that the parameters have.
+
+    Raises:
+        PhexploreError: a value that cannot be read.
+    """
+    return with_levels(settings_of(method.spine), method)
+
+
+def with_levels(settings: SpineSettings, method: TopDown) -> SpineSettings:
+    """Return settings whose standard spine has groups of tracts where parameters give that level a budget.
+
+    In the tabulation's own hierarchy they are those of the first four digits (formats, section 4): nothing else has to be said.
+    """
+    asked = method.level_shares.get("Tract_Group", 0) > 0
+    if asked and settings.kind == "standard" and settings.tract_groups == "none":
+        return replace(settings, tract_groups="standard")
+    return settings
+
+
 def choice_of(settings: SpineSettings) -> SpineChoice:
     """Return settings as the value a scenario carries; `settings_of` reads it back."""
     default = SpineSettings(bypass=_bypass_of_kind(settings.kind))
@@ -262,6 +282,27 @@ def choice_of(settings: SpineSettings) -> SpineChoice:
     if settings.targets != _targets_of_production(settings.kind, _Reader(entries)):
         entries["targets"] = json.dumps(settings.targets)
     return SpineChoice(settings.kind, tuple((entries | own).items()))
+
+
+def changed_choice(choice: SpineChoice, settings: SpineSettings) -> SpineChoice:
+    """Return a choice with other settings: only what changed is written anew, every other key stays as it was spelled.
+
+    Raises:
+        PhexploreError: the present settings cannot be read.
+    """
+    if settings.kind == "standard":
+        return choice_of(settings)
+    before, after = dict(choice_of(settings_of(choice)).settings), dict(choice_of(settings).settings)
+    entries = dict(choice.settings)
+    for name in dict.fromkeys((*before, *after)):
+        if name not in after:
+            entries.pop(name, None)
+        elif before.get(name) != after[name]:
+            entries[name] = after[name]
+    found = SpineChoice(settings.kind, tuple(entries.items()))
+    if settings_of(found) != settings:  # a switch that an own setting had overruled
+        found = SpineChoice(settings.kind, tuple((entries | after).items()))
+    return found
 
 
 def _bypass_of_kind(kind: str) -> str:

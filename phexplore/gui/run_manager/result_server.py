@@ -12,13 +12,17 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, BinaryIO
 
 from phexplore.errors import PhexploreError
+from phexplore.gui.binding.spine_views import SpineRequest
 from phexplore.gui.run_manager.mechanism_results import MechanismRequest
 from phexplore.gui.run_manager.result_frames import Refused, frame, read_frame
 from phexplore.gui.run_manager.result_reader import ResultReader
 from phexplore.gui.run_manager.topdown_results import TopDownRequest
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from phexplore.gui.run_manager.mechanism_result_reader import MechanismResultReader
+    from phexplore.gui.run_manager.spine_reader import SpineReader
     from phexplore.gui.run_manager.topdown_result_reader import TopDownResultReader
 
 _NICENESS = 5
@@ -27,25 +31,35 @@ _NICENESS = 5
 
 def serve(requests: BinaryIO, answers: BinaryIO) -> None:
     """Answer until the requests end."""
-    reader = Readers()
-    while (request := read_frame(requests)) is not None:
-        answers.write(frame(_reply(reader, request)))
+
+    def tell(value: object) -> None:
+        answers.write(frame(value))
         answers.flush()
+
+    reader = Readers(tell)
+    while (request := read_frame(requests)) is not None:
+        tell(_reply(reader, request))
 
 
 class Readers:
-    """The reader of each system, made with its first request: each brings its own libraries."""
+    """The reader of each system, made with its first request: each brings its own libraries.
 
-    def __init__(self) -> None:
+    Args:
+        tell: takes what is to be said before the answer is there.
+    """
+
+    def __init__(self, tell: Callable[[object], None]) -> None:
+        self._tell = tell
         self._phsafe: ResultReader | None = None
         self._topdown: TopDownResultReader | None = None
         self._mechanisms: MechanismResultReader | None = None
+        self._spines: SpineReader | None = None
 
     def answer(self, request: object) -> object:
         """Return what is asked.
 
         Raises:
-            PhexploreError: the run cannot be read.
+            PhexploreError: it cannot be read.
         """
         if isinstance(request, TopDownRequest):
             from phexplore.gui.run_manager.topdown_result_reader import TopDownResultReader
@@ -57,6 +71,11 @@ class Readers:
 
             self._mechanisms = self._mechanisms or MechanismResultReader()
             return self._mechanisms.answer(request)
+        if isinstance(request, SpineRequest):
+            from phexplore.gui.run_manager.spine_reader import SpineReader
+
+            self._spines = self._spines or SpineReader()
+            return self._spines.answer(request, self._tell)
         self._phsafe = self._phsafe or ResultReader()
         return self._phsafe.answer(request)  # type: ignore[arg-type]
 

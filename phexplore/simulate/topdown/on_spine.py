@@ -26,7 +26,7 @@ from phexplore.simulate.topdown.histograms import Histograms
 from phexplore.spine.allocation import allocation_of, bypassed_units
 from phexplore.spine.building import build_spine
 from phexplore.spine.geography import geography_of
-from phexplore.spine.settings import settings_of
+from phexplore.spine.settings import settings_for
 from phexplore.spine.tree import GeoTree, TreeLevel
 from phexplore.spine.variance import AIAN_STATE_CODE
 from phexplore.workload.schema import Schema
@@ -47,7 +47,7 @@ def world_on_spine(
         DesignError: the scenario cannot be simulated on this spine.
         PhexploreError: the spine cannot be built over this population.
     """
-    settings = settings_of(method.spine)
+    settings = settings_for(method)
     if settings.kind == "standard" and settings.bypass == "none":
         return full, ()
     if leaves.layout is not CENSUS_BLOCKS:

@@ -1,0 +1,404 @@
+"""What the explorer of spines asks the process that holds the blocks, and what it is told. No Qt: both ends read this module."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phexplore.accuracy.spine_forecast import Fit
+from phexplore.model.conventions import Conventions
+from phexplore.model.issues import Issue
+from phexplore.model.topdown import TopDown
+from phexplore.spine.settings import SpineSettings
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+class SpineTab(enum.Enum):
+    """The pictures. The value is the title of the tab."""
+
+    TREE = "Tree"
+    DISTANCE = "Distance of areas"
+    MARGINS = "Margins of areas"
+    LEVELS = "Margins of levels"
+    FAN_OUT = "Fan-out"
+    BYPASSED = "Bypassed units"
+    MAP = "Map"
+
+
+class MapColour(enum.Enum):
+    """What the map colours. The value is for people."""
+
+    MARGIN = "predicted margin of the unit"
+    CHILDREN = "children of the unit"
+    BLOCKS = "blocks of the unit"
+
+
+@dataclass(frozen=True, slots=True)
+class SpineLook:
+    """Which numbers are looked at; "" stands for the best first choice.
+
+    Attributes:
+        tab: the picture.
+        name: class of areas.
+        level: name.
+        query: query group whose margins are predicted.
+        fit: how measurements become estimates.
+        area: code of an area whose composition the tree shows.
+        run: directory of a run whose errors are drawn over the prediction, None for none.
+        shapes: file with outlines of blocks.
+        colour: what the map shows.
+        known_shapes: the file whose outlines the window holds already; they are not sent again.
+    """
+
+    tab: SpineTab = SpineTab.TREE
+    name: str = ""
+    level: str = ""
+    query: str = "total"
+    fit: Fit = Fit.TOP_DOWN
+    area: str = ""
+    run: Path | None = None
+    shapes: str = ""
+    colour: MapColour = MapColour.MARGIN
+    known_shapes: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SpineRequest:
+    """What is asked.
+
+    Attributes:
+        path: of the blocks.
+        method: parameters with the spine under study.
+        conventions: for margins.
+        other: the spine it is compared with.
+        other_title: words for it.
+        look: which numbers.
+    """
+
+    path: Path
+    method: TopDown
+    conventions: Conventions
+    other: SpineSettings
+    other_title: str
+    look: SpineLook
+
+
+@dataclass(frozen=True, slots=True)
+class SpineProgress:
+    """How far the process is.
+
+    Attributes:
+        words: what it does.
+        step: which of the steps, from 1 on.
+        steps: how many there are.
+    """
+
+    words: str
+    step: int
+    steps: int
+
+
+@dataclass(frozen=True, slots=True)
+class AreaClass:
+    """A class of areas that the blocks have codes of.
+
+    Attributes:
+        name: as settings and the command line call it.
+        title: for people.
+        areas: how many.
+        targeted: whether the spine's block groups follow them.
+    """
+
+    name: str
+    title: str
+    areas: int
+    targeted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BlocksFigures:
+    """The blocks that were read.
+
+    Attributes:
+        path: of the file.
+        blocks: how many.
+        classes: of areas.
+        warnings: what is odd but was read.
+        has_quarters: whether it is known where group quarters are.
+    """
+
+    path: Path
+    blocks: int
+    classes: tuple[AreaClass, ...]
+    warnings: tuple[Issue, ...]
+    has_quarters: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IcicleLevel:
+    """The units of one level of the tree.
+
+    Attributes:
+        name: of the level.
+        codes: ``S[units]``.
+        first_block: ``int64[units + 1]``.
+        share: ``int32[units]``, places in the list of shares; None without budgets.
+        sign: ``int8[units]``, 1 where the unit is added to make up the chosen area, -1 where it is subtracted; None without one.
+        variance: ``float64[units]``, predicted variance of the total in people², None where it is not predicted.
+    """
+
+    name: str
+    codes: NDArray[np.bytes_]
+    first_block: Integers
+    share: NDArray[np.int32] | None
+    sign: NDArray[np.int8] | None
+    variance: Floats | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TreeContent:
+    """The spine itself.
+
+    Attributes:
+        levels: widest first.
+        shares: the different shares of the budget that units have.
+        level_shares: what each level of the scenario has.
+        total: ρ or ε.
+        symbol: of the total.
+        z: from a standard deviation to a margin.
+        bypassed: units per level that were bypassed.
+        area: title of the chosen area, "" without one.
+        parts: how many units make it up.
+    """
+
+    levels: tuple[IcicleLevel, ...]
+    shares: tuple[Fraction, ...]
+    level_shares: tuple[Fraction | None, ...]
+    total: Fraction
+    symbol: str
+    z: Fraction
+    bypassed: tuple[tuple[str, int], ...]
+    area: str = ""
+    parts: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DistributionContent:
+    """Whole numbers on two spines, e.g. the children of every unit or the distances of areas.
+
+    Attributes:
+        this: ``int64[..]`` on the spine.
+        other: on the one it is compared with; None where it has no such level.
+        what: the things counted, plural.
+        axis: quantity and unit.
+        codes: ``U[..]`` of what both list, in the same order; empty where they list different things.
+        finding: one sentence.
+        reason: why it is so, or "".
+    """
+
+    this: Integers
+    other: Integers | None
+    what: str
+    axis: str
+    codes: NDArray[np.str_]
+    finding: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Observed:
+    """Errors of a run beside the prediction.
+
+    Attributes:
+        run: number or name of the run.
+        trials: how many.
+        errors: ``float64[rows]``, root mean square over trials and answers.
+        ratios: ``float64[rows]``, mean squared error over predicted variance.
+        ratio: of all areas together, or of the level of tracts.
+        ratio_error: its Monte-Carlo standard error.
+    """
+
+    run: str
+    trials: int
+    errors: Floats
+    ratios: Floats
+    ratio: float
+    ratio_error: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MarginsContent:
+    """Predicted margins on two spines, one per area or one per level.
+
+    Attributes:
+        what: the things that have margins, plural.
+        names: of each.
+        this: ``float64[rows]``, people.
+        other: on the other spine; None where the scenario cannot be predicted on it.
+        why_not: why not.
+        units: ``int64[rows]``: off-spine distance of an area, or units of a level, on this spine.
+        other_units: the same on the other spine.
+        units_title: what they are.
+        answers: what one margin is of.
+        z: from a standard deviation to a margin.
+        confidence: in words.
+        unseen: what no prediction sees.
+        observed: of a run, None without one.
+        unobserved: why the chosen run is not drawn, "" if it is.
+        finding: one sentence.
+    """
+
+    what: str
+    names: tuple[str, ...]
+    this: Floats
+    other: Floats | None
+    why_not: str
+    units: Integers
+    other_units: Integers | None
+    units_title: str
+    answers: str
+    z: Fraction
+    confidence: str
+    unseen: str
+    observed: Observed | None
+    unobserved: str
+    finding: str
+
+
+@dataclass(frozen=True, slots=True)
+class BypassedParent:
+    """One bypassed unit.
+
+    Attributes:
+        level: name.
+        code: of the unit.
+        children: when it was bypassed.
+        share: of the total that moved.
+    """
+
+    level: str
+    code: str
+    children: int
+    share: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class BypassContent:
+    """What was bypassed.
+
+    Attributes:
+        rule: that was applied.
+        levels: name, units and the moved shares of all of them added up.
+        units: units of the level, per level of the spine.
+        listed: the first ones, one by one.
+        moved: all moved shares added up.
+        carried: what every path carries.
+        unspent: levels that the blocks do not have, and their shares.
+        total: ρ or ε.
+        symbol: of the total.
+    """
+
+    rule: str
+    levels: tuple[tuple[str, int, Fraction], ...]
+    units: tuple[tuple[str, int], ...]
+    listed: tuple[BypassedParent, ...]
+    moved: Fraction
+    carried: Fraction
+    unspent: tuple[tuple[str, Fraction], ...]
+    total: Fraction
+    symbol: str
+
+    @property
+    def count(self) -> int:
+        """How many units were bypassed."""
+        return sum(units for _, units, _ in self.levels)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SpineMap:
+    """Blocks with the unit each lies in.
+
+    Attributes:
+        level: name.
+        colour: what the values are.
+        shapes: the file.
+        rings: outlines of each block; None where the window has them.
+        units: code of the unit of each shape, "" outside the spine.
+        values: one per shape, NaN for nothing known.
+        found: how many units have shapes.
+        reason: why there is no map, or "".
+    """
+
+    level: str
+    colour: MapColour
+    shapes: str
+    rings: tuple[tuple[NDArray[np.float32], ...], ...] | None
+    units: tuple[str, ...]
+    values: Floats
+    found: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Impossible:
+    """Why there is no picture.
+
+    Attributes:
+        reason: sentence and remedy.
+    """
+
+    reason: str
+
+
+SpineContent = TreeContent | DistributionContent | MarginsContent | BypassContent | SpineMap | Impossible
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SpineAnswer:
+    """What the process found.
+
+    Attributes:
+        request: what was asked.
+        look: the same look with every open choice settled.
+        blocks: what was read.
+        levels: name and units of each level of the spine.
+        other_levels: of the one it is compared with.
+        queries: names of the query groups that can be predicted.
+        finding: what the spine does to areas, in one sentence.
+        reason: why, or "".
+        remarks: what was assumed.
+        problem: why the scenario does not fit the spine, or "".
+        content: of the picture.
+    """
+
+    request: SpineRequest
+    look: SpineLook
+    blocks: BlocksFigures
+    levels: tuple[tuple[str, int], ...]
+    other_levels: tuple[tuple[str, int], ...]
+    queries: tuple[str, ...]
+    finding: str
+    reason: str
+    remarks: tuple[str, ...]
+    problem: str
+    content: SpineContent
+
+
+@dataclass(frozen=True, slots=True)
+class BlocksRefused:
+    """Blocks that cannot be read.
+
+    Attributes:
+        path: of the file.
+        issues: every problem with its line.
+    """
+
+    path: Path
+    issues: tuple[Issue, ...]
