@@ -73,7 +73,7 @@ def summary(classes: Sequence[ClassDistances], targeted: Sequence[bool]) -> tupl
             "",
         )
     named = {each.name: (each, aimed) for each, aimed in zip(classes, targeted, strict=True) if len(each.this.codes)}
-    others = [named[name] for name in SPOKEN_OF if name in named and name != first.name]
+    others = [named[name] for name in SPOKEN_OF[:3] if name in named and name != first.name]
     parts = [first.reason]
     for each, aimed in others:
         parts += [distance_finding(each, targeted=aimed), each.reason]
@@ -95,21 +95,19 @@ def margin_finding(name: str, before: NDArray[np.float64] | None, after: NDArray
         return f"Nothing measured determines the counts of {name}."
     now = f"±{_people(float(after[finite].mean()))}"
     if before is None or not (finite & np.isfinite(before)).any():
-        return f"The predicted margin of {name} is {now} people on average."
+        return f"Predicted margin of {name}: {now} people on average"
     both = finite & np.isfinite(before)
     was = f"±{_people(float(before[both].mean()))}"
     now = f"±{_people(float(after[both].mean()))}"
     smaller = int((after[both] < before[both] * (1 - 1e-9)).sum())
     larger = int((after[both] > before[both] * (1 + 1e-9)).sum())
     if not smaller and not larger:
-        return f"The predicted margin of {name} stays at {now} people on average."
-    verb = "falls" if after[both].mean() < before[both].mean() else "rises"
+        return f"Predicted margin of {name}: {now} people on average, as before"
+    change = f"Predicted margin of {name}: {was} → {now} people"
     if int(both.sum()) == 1:
-        return f"The predicted margin of {name} {verb} from {was} to {now} people."
-    return (
-        f"The predicted margin of {name} {verb} from {was} to {now} people on average: smaller for {smaller:,}, "
-        f"larger for {larger:,} of {int(both.sum()):,}."
-    )
+        return change
+    counts = f"smaller for {smaller:,}" if smaller >= larger else f"larger for {larger:,}"
+    return f"{change} on average, {counts} of {int(both.sum()):,}"
 
 
 def _people(value: float) -> str:

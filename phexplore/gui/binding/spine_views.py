@@ -35,9 +35,10 @@ class SpineTab(enum.Enum):
 class MapColour(enum.Enum):
     """What the map colours. The value is for people."""
 
-    MARGIN = "predicted margin of the unit"
-    CHILDREN = "children of the unit"
-    BLOCKS = "blocks of the unit"
+    UNITS = "units, told apart"
+    MARGIN = "predicted margins"
+    CHILDREN = "children per unit"
+    BLOCKS = "blocks per unit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ class SpineLook:
     area: str = ""
     run: Path | None = None
     shapes: str = ""
-    colour: MapColour = MapColour.MARGIN
+    colour: MapColour = MapColour.UNITS
     known_shapes: str = ""
 
 
@@ -253,6 +254,7 @@ class MarginsContent:
         observed: of a run, None without one.
         unobserved: why the chosen run is not drawn, "" if it is.
         finding: one sentence.
+        schema: title of the smaller schema that the run's data have and the prediction was made for, "" for the scenario's.
     """
 
     what: str
@@ -270,6 +272,7 @@ class MarginsContent:
     observed: Observed | None
     unobserved: str
     finding: str
+    schema: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,13 @@ _SPINES = {
     "optimised": "Optimised",
     "prim": "Primitive areas (DHC)",
 }
-SPINE_KINDS = tuple(_SPINES)
+_SPINE_PRESETS = {
+    "standard": "Standard spine",
+    "aian": "AIAN spine",
+    "pl94-2020": "2020 persons (US, PR)",
+    "pl94-2020-units": "2020 units (US, PR)",
+    "dhc-2020": "2020 DHC (US, PR)",
+}
 
 
 def level_title(level: str) -> str:
@@ -89,6 +95,19 @@ def plural(record: str) -> str:
 def spine_title(kind: str) -> str:
     """Return the name of a kind of spine."""
     return _SPINES.get(kind, kind)
+
+
+def spine_preset_title(preset: str) -> str:
+    """Return the name of a shipped spine in a few words."""
+    return _SPINE_PRESETS.get(preset, preset)
+
+
+def plural_level(level: str, count: int) -> str:
+    """Return what units of a level are called, one or several, e.g. "counties"."""
+    one = level if level in {"US", "Nation"} else level_title(level).lower()
+    if count == 1:
+        return one
+    return f"{one[:-1]}ies" if one.endswith("y") else f"{one}s"
 
 
 def share_percent(share: Fraction) -> str:

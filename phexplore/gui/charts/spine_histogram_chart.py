@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
+from weakref import WeakMethod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,7 +74,9 @@ class SpineHistogramChart(ChartFrame):
         bins = len(content.this)
         self._bin = None if self._bin is None or self._bin >= bins else self._bin
         self.canvas.set_axis_labels(content.axis, content.counted)
-        self.canvas.bottom_axis.set_scale(self._tick, self._ticks)
+        # Nothing an axis keeps may lead back to the chart: cycles of widgets are torn down in the wrong order.
+        tick, ticks = WeakMethod(self._tick), WeakMethod(self._ticks)
+        self.canvas.bottom_axis.set_scale(partial(_called, tick, ""), partial(_called, ticks, []))
         parts = [content.this] if content.other is None else [content.this, content.other]
         top = max(float(part.max(initial=1)) for part in parts)
         self.canvas.show_range((0.0, float(max(bins, 1))), (0.0, 1.22 * top))
@@ -203,3 +209,9 @@ class SpineHistogramChart(ChartFrame):
             painter.drawRect(QRectF(left, y - height / 3, 0.66 * height, 0.66 * height))
             draw_text(painter, QPointF(left + height, y), words, colours.text)
             y += height * 1.25
+
+
+def _called(method: WeakMethod[Callable[..., Any]], otherwise: Any, *values: float) -> Any:
+    """Return what a method gives while its object lives."""
+    found = method()
+    return otherwise if found is None else found(*values)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phexplore.gui.binding.spine_views import BypassContent, DistributionContent, MapColour, MarginsContent, SpineMap
-from phexplore.gui.binding.topdown_wording import level_title, share_percent
+from phexplore.gui.binding.topdown_wording import level_title, plural_level, share_percent
 from phexplore.gui.charts.numbers import Numbers, Value, grouped
 from phexplore.gui.charts.topdown_rows import MarkRow, RowScale, RowsContent
 from phexplore.model.numbers import exact_text
@@ -45,7 +45,9 @@ def margin_rows(content: MarginsContent, this: str, other: str) -> RowsContent:
     """Return predicted margins as rows: a dot on this spine, a tick on the other, small dots for a run's errors."""
     order = _order(content)
     rows = tuple(_margin_row(content, place, this, other) for place in order[:MOST_ROWS])
-    summary = f"Dot: {this}. " + (f"Tick: {other}. " if content.other is not None else f"{content.why_not} ")
+    summary = f"Dot: {this}. " + (
+        f"Tick: {other}. Amber: wider than on it. " if content.other is not None else f"{content.why_not} "
+    )
     summary += f"Margin at {content.confidence} of {content.answers}. "
     if content.observed is not None:
         seen = content.observed
@@ -53,6 +55,8 @@ def margin_rows(content: MarginsContent, this: str, other: str) -> RowsContent:
             f"Small dots: {_z(content)} × the errors of run {seen.run}, {seen.trials} trial{'s' if seen.trials != 1 else ''}; "
             f"{_ratio_words(content)} "
         )
+    if content.schema:
+        summary += f"Predicted for the run's data, {content.schema}. "
     if content.unobserved:
         summary += f"{content.unobserved} "
     if len(order) > MOST_ROWS:
@@ -63,7 +67,8 @@ def margin_rows(content: MarginsContent, this: str, other: str) -> RowsContent:
         content.finding,
         summary + content.unseen,
         _margin_numbers(content, order, this, other),
-        RowScale.COUNT,
+        _scale(content),
+        is_linked=True,
     )
 
 
@@ -74,6 +79,15 @@ def _order(content: MarginsContent) -> list[int]:
     widest = content.this if content.other is None else np.fmax(content.this, content.other)
     found: list[int] = np.argsort(-np.nan_to_num(widest, nan=-1.0, posinf=np.inf), kind="stable").tolist()
     return found
+
+
+def _scale(content: MarginsContent) -> RowScale:
+    """Return a linear scale where all margins can be read on it."""
+    values = np.concatenate([content.this, content.this if content.other is None else content.other])
+    values = values[np.isfinite(values) & (values > 0)]
+    if not len(values) or values.max() < 12 * np.median(values):
+        return RowScale.LINEAR
+    return RowScale.COUNT
 
 
 def _margin_row(content: MarginsContent, place: int, this: str, other: str) -> MarkRow:
@@ -200,14 +214,20 @@ def bypass_rows(content: BypassContent) -> RowsContent:
 
 def map_words(content: SpineMap) -> tuple[str, str, str]:
     """Return unit, title and sentence of the map."""
-    level = level_title(content.level).lower()
     finite = content.values[np.isfinite(content.values)]
-    known = len(finite)
-    unit = {MapColour.MARGIN: "people", MapColour.CHILDREN: "children", MapColour.BLOCKS: "blocks"}[content.colour]
-    title = f"{content.colour.value}: level {level}"
-    if known:
-        title = f"{content.found:,} {level} units with shapes: {content.colour.value.lower()} {_range(finite)}"
-    return unit, title, "Blocks of one unit share a colour; a click chooses the unit, Left and Right walk the units."
+    unit = {
+        MapColour.UNITS: "tones",
+        MapColour.MARGIN: "people",
+        MapColour.CHILDREN: "children",
+        MapColour.BLOCKS: "blocks",
+    }[content.colour]
+    units = f"{content.found:,} {plural_level(content.level, content.found)} with shapes"
+    title = (
+        units
+        if content.colour is MapColour.UNITS or not len(finite)
+        else f"{units}: {content.colour.value} {_range(finite)} {unit}"
+    )
+    return unit, title, "Blocks of one unit share a tone. A click chooses the unit, Left and Right walk the units."
 
 
 def _range(values: NDArray[np.float64]) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phexplore.gui.binding.spine_views import TreeContent
-from phexplore.gui.binding.topdown_wording import level_title, short_level
+from phexplore.gui.binding.topdown_wording import level_title, plural_level, short_level
 from phexplore.gui.charts.numbers import Numbers, Value
 from phexplore.model.numbers import exact_text
 
@@ -204,10 +204,9 @@ class SpineTree:
         words = [f"{level_title(level.name)} {self.code(unit)}"]
         if unit.level + 1 < len(self.levels):
             count = self.children(unit)
-            below = level_title(self.levels[unit.level + 1].name).lower()
-            words.append(
-                f": {count:,} {below} unit{'s' if count != 1 else ''}, {blocks:,} block{'s' if blocks != 1 else ''}."
-            )
+            below = plural_level(self.levels[unit.level + 1].name, count)
+            more = "" if unit.level + 2 == len(self.levels) else f", {blocks:,} {plural_level('Block', blocks)}"
+            words.append(f": {count:,} {below}{more}.")
         else:
             words.append(".")
         share, own = self.share(unit), self.content.level_shares[unit.level]

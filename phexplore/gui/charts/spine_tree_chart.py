@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from phexplore.gui.binding.spine_views import TreeContent
-from phexplore.gui.binding.topdown_wording import level_title
+from phexplore.gui.binding.topdown_wording import plural_level
 from phexplore.gui.charts.canvas import Canvas, Pixels
 from phexplore.gui.charts.colours import blended, categories_on, ink_on
 from phexplore.gui.charts.frame import ChartFrame
@@ -20,6 +20,8 @@ from phexplore.gui.theme.lettering import draw_text, lettering
 from phexplore.gui.theme.metrics import GAP
 
 _ZOOM = 0.8
+_KEY_ROW = 0.6
+"""Room above the root for what the looks mean, as a part of a row."""
 _LEGEND = {
     Fill.OWN: "its level's budget",
     Fill.RAISED: "bypassed: budget of its only child added",
@@ -28,6 +30,13 @@ _LEGEND = {
     Fill.SUBTRACTED: "subtracted",
 }
 _TEACHING = "The units of the spine appear here, level below level."
+
+
+class _LowCanvas(Canvas):
+    """A canvas that is content with a few rows."""
+
+    def sizeHint(self) -> QSize:
+        return QSize(480, 200)
 
 
 class SpineTreeChart(ChartFrame):
@@ -47,7 +56,7 @@ class SpineTreeChart(ChartFrame):
         self._pointer = QPointF()
         self._dragged_from: tuple[float, tuple[float, float]] | None = None
         self._has_moved = False
-        canvas = Canvas(left=self._axis)
+        canvas = _LowCanvas(left=self._axis)
         super().__init__(name, teaching, canvas, parent)
         canvas.set_handler(self)
         canvas.setMouseTracking(True)
@@ -214,7 +223,7 @@ class SpineTreeChart(ChartFrame):
 
     def _show_range(self) -> None:
         if self._tree is not None:
-            self.canvas.show_range(self._view, (-len(self._tree.levels) + 0.5, 0.5))
+            self.canvas.show_range(self._view, (-len(self._tree.levels) + 0.5, 0.5 + _KEY_ROW))
             self._axis.chosen = self._chosen.level if self._chosen is not None else None
             self._axis.update()
             self.canvas.refresh()
@@ -224,8 +233,8 @@ class SpineTreeChart(ChartFrame):
 
     @staticmethod
     def _finding(tree: SpineTree) -> str:
-        counts = ", ".join(f"{len(level.codes):,} {level_title(level.name).lower()}" for level in tree.levels)
-        return f"Units of this spine: {counts}"
+        counts = [f"{len(level.codes):,} {plural_level(level.name, len(level.codes))}" for level in tree.levels]
+        return f"This spine has {', '.join(counts[1:] or counts)}"
 
     @staticmethod
     def _sentence(tree: SpineTree) -> str:
@@ -301,11 +310,11 @@ class SpineTreeChart(ChartFrame):
             painter.drawRect(room.adjusted(0, 0, -1, -1).intersected(pixels.area.adjusted(-2, -2, 2, 2)))
 
     def _draw_key(self, painter: QPainter, pixels: Pixels, tree: SpineTree, colours: Colours) -> None:
-        """Say under the root's row what the looks mean; only those that occur."""
+        """Say above the root's row what the looks mean; only those that occur."""
         used = [fill for fill in Fill if fill is not Fill.OWN and tree.uses(fill)]
         x = pixels.area.left() + GAP
-        top = pixels.y(0.42) + GAP / 2
         height = lettering().height
+        top = max(pixels.y(0.5 + _KEY_ROW / 2) - height / 2, pixels.area.top())
         for fill in used:
             words = _LEGEND[fill]
             room = lettering().width(words) + height + 3 * GAP

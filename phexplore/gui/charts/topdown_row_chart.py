@@ -168,6 +168,9 @@ class TopDownRowChart(ChartFrame):
             painter.setBrush(ink)
             left, right = x(row.inner_low), x(row.inner_high)
             painter.drawRect(QRectF(left, y - _CAP, max(right - left, 1.0), 2 * _CAP))
+        if content.is_linked and row.tick is not None and row.value is not None:
+            painter.setPen(QPen(ink, 1.5))
+            painter.drawLine(QPointF(x(row.tick), y), QPointF(x(row.value), y))
         painter.setPen(Qt.PenStyle.NoPen)
         soft = QColor(ink)
         soft.setAlphaF(0.55)

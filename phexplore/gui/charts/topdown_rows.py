@@ -79,6 +79,7 @@ class RowsContent:
         scale: of the axis.
         guide: value of a vertical line through all rows, None for none.
         is_percent: the axis is in percent from 0 to 100.
+        is_linked: a thin line joins tick and dot.
     """
 
     rows: tuple[MarkRow, ...]
@@ -89,6 +90,7 @@ class RowsContent:
     scale: RowScale = RowScale.LINEAR
     guide: float | None = None
     is_percent: bool = False
+    is_linked: bool = False
 
 
 def position(value: float, scale: RowScale) -> float:

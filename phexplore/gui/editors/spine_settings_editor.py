@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QCheckBox, QGridLayout, QSlider, QSpinBox, QVBoxLa
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.spine_views import AreaClass
 from phexplore.gui.binding.topdown_session import TopDownSession
-from phexplore.gui.binding.topdown_wording import spine_title
+from phexplore.gui.binding.topdown_wording import spine_preset_title, spine_title
 from phexplore.gui.editors.topdown_place_issues import PlaceIssues
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import Chooser, TextButton
@@ -47,8 +47,8 @@ _KIND_WORDS = {
     "scenario with those levels.",
 }
 _GROUPINGS = {
-    "production": "Production: may hold one block more",
-    "paper": "Paper: at most ⌊√n⌋ + cutoff",
+    "production": "By production: one more may fit",
+    "paper": "By the paper: ⌊√n⌋ + cutoff",
 }
 _TRACT_GROUPS = {
     "none": "None",
@@ -126,11 +126,10 @@ class SpineSettingsEditor(QWidget):
         self.preset = Chooser("Preset of the spine", letters=12)
         self.preset.addItem(_OWN, "")
         for preset in spine_presets().values():
-            self.preset.addItem(preset.title, preset.id)
+            self.preset.addItem(spine_preset_title(preset.id), preset.id)
             self.preset.setItemData(
                 self.preset.count() - 1, f"{preset.title}\n{preset.source}", Qt.ItemDataRole.ToolTipRole
             )
-        self.preset.view().setMinimumWidth(40 * GRID)
         self.kind = _chooser("Kind of spine", {kind: spine_title(kind) for kind in KINDS})
         self.aian = QCheckBox("Tribal areas stand &apart")
         self.aian.setToolTip(
@@ -333,15 +332,14 @@ class SpineSettingsEditor(QWidget):
         kind, settings = self.kind.currentData(), self._settings()
         if settings is None or kind == settings.kind:
             return
-        first = next(preset for preset in spine_presets().values() if preset.settings.kind == kind)
+        first, was = _shipped(kind), _shipped(settings.kind)
         values: dict[str, object] = {
             "kind": kind,
-            "aian_areas": () if kind == "standard" else settings.aian_areas or first.settings.aian_areas,
+            "aian_areas": () if kind == "standard" else settings.aian_areas or first.aian_areas,
+            "bypass": first.bypass if settings.bypass == was.bypass else settings.bypass,
         }
-        if settings.kind == "standard":
-            values["bypass"] = first.settings.bypass
         if {kind, settings.kind} & {"standard", "prim"}:
-            values["targets"] = first.settings.targets
+            values["targets"] = first.targets
         self._change(f"Use the spine “{spine_title(kind)}”", **values)
 
     def _set_aian(self, checked: bool) -> None:
@@ -379,6 +377,11 @@ class SpineSettingsEditor(QWidget):
             )
 
 
+def _shipped(kind: str) -> SpineSettings:
+    """Return the first shipped settings of a kind of spine."""
+    return next(preset.settings for preset in spine_presets().values() if preset.settings.kind == kind)
+
+
 def _ordered(wanted: set[str], settings: SpineSettings) -> tuple[str, ...]:
     """Return targets in the order of a preset that has the same ones, else with new ones behind the present ones."""
     for preset in spine_presets().values():
@@ -396,6 +399,7 @@ class _Spin(QSpinBox):
         self.setAccessibleName(name)
         self.setRange(0, _MOST)
         self.setKeyboardTracking(False)
+        self.lineEdit().setTextMargins(GRID, 0, 0, 0)  # the style sheet pads the box, not the line in it
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
     def wheelEvent(self, event: QWheelEvent) -> None:

@@ -65,6 +65,9 @@ PICTURE = Setting("budgets/picture", True, _flag, "Whether margins are drawn bes
 
 TOUR = Setting("window/tour_offered", False, _flag, "Whether the tour was offered at a first start")
 
+SPINE_BLOCKS = Setting("spine/blocks", "", _word, "File of blocks that spines were looked at over last")
+SPINE_SHAPES = Setting("spine/shapes", "", _word, "File of shapes for the map of a spine")
+
 
 class Settings:
     """Typed access to what is kept on this computer for this user."""

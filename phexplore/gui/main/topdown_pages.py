@@ -21,7 +21,6 @@ from phexplore.gui.editors.topdown_changes_panel import TopDownChangesPanel
 from phexplore.gui.editors.topdown_passes_editor import PassesEditor
 from phexplore.gui.editors.topdown_rules_editor import RuleKind, RulesEditor
 from phexplore.gui.editors.topdown_scenario_editor import TopDownScenarioEditor
-from phexplore.gui.editors.topdown_spine_editor import SpineEditor
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.page import Page, Section
 from phexplore.model.scenario import Scenario
@@ -176,12 +175,6 @@ def processing_page(session: TopDownSession) -> QWidget:
             ),
         ],
     )
-
-
-def spine_page(session: TopDownSession) -> QWidget:
-    """Return the page of the spine."""
-    about = "The hierarchy of units that measurements are made on."
-    return Page("Spine", [Section("Spine", about, SpineEditor(session))])
 
 
 def topdown_scenario_page(session: TopDownSession) -> QWidget:

@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from phexplore.gui.main.decision_joint import DecisionJoint
     from phexplore.gui.main.guided_tour import GuidedTour
     from phexplore.gui.main.run_joint import RunJoint
+    from phexplore.gui.main.spine_page import SpinePage
     from phexplore.gui.targets.targets_page import TargetsPage
 
 DEFAULT_SIZE = QSize(1280, 800)
@@ -114,6 +115,7 @@ class MainWindow(QMainWindow):
         self._decision: DecisionJoint | None = None
         self._budgets: BudgetsEditor | None = None
         self._topdown_budgets: TopDownBudgetsEditor | None = None
+        self._spine_page: SpinePage | None = None
         self._shown_system: System | None = None
         self._picture: QWidget | None = None
         self._targets: TargetsPage | None = None
@@ -367,6 +369,8 @@ class MainWindow(QMainWindow):
         if self.isVisible():
             self.settings.keep(GEOMETRY, self.saveGeometry())
             self.settings.keep(LAYOUT, self._splitter.saveState())
+        if self._spine_page is not None:
+            self._spine_page.stop()
         self._warmup.stop()
         if self._runs is not None:
             self._runs.stop(discard=project.path is None)
@@ -463,7 +467,7 @@ class MainWindow(QMainWindow):
                 Area.OVERVIEW: self._make_topdown_overview,
                 Area.BUDGETS: self._make_topdown_budgets,
                 Area.LEVELS: lambda: make_processing_page(self.topdown),
-                Area.SPINE: lambda: make_spine_page(self.topdown),
+                Area.SPINE: self._make_spine_page,
                 Area.SCENARIO: lambda: make_scenario_page(self.topdown),
             },
             tiles,
@@ -525,6 +529,11 @@ class MainWindow(QMainWindow):
         page.failed.connect(self._say_failure)
         page.noted.connect(self._on_noted_work)
         return page
+
+    def _make_spine_page(self) -> QWidget:
+        self._spine_page = make_spine_page(self.topdown, self.settings, self.runs.desk)
+        self._spine_page.failed.connect(self._say_failure)
+        return self._spine_page
 
     def _make_runs(self) -> QWidget:
         return self.runs.make_runs_page()

@@ -40,6 +40,8 @@ from phexplore.workload.queries import parse_query
 from phexplore.workload.schema import load_schema
 from phexplore.workload.smaller import image_of
 
+MAP_TONES = 5
+"""Tones that tell neighbouring units of a map apart."""
 MOST_LISTED = 3000
 """Bypassed units that are listed one by one; their number and budget are always those of all."""
 _MOST_PARTS = 200_000
@@ -275,19 +277,23 @@ def _margins_content(
         seen,
         unobserved,
         finding,
+        "" if pair.run is None or pair.run.schema == work.method.schema else load_schema(pair.run.schema).title,
     )
 
 
 def _level_finding(names: Sequence[str], margins: NDArray[np.float64]) -> str:
-    finite = [(name, value) for name, value in zip(names, margins.tolist(), strict=True) if np.isfinite(value)]
-    if not finite:
-        return "Nothing measured determines the counts."
-    widest = max(finite, key=lambda each: each[1])
-    narrowest = min(finite, key=lambda each: each[1])
-    return (
-        f"Predicted margins run from ±{narrowest[1]:,.1f} people for a unit of the level {_level(narrowest[0]).lower()} to "
-        f"±{widest[1]:,.1f} for one of the level {_level(widest[0]).lower()}."
+    open_ones = [
+        (name, value) for name, value in zip(names, margins.tolist(), strict=True) if np.isfinite(value) and value > 0
+    ]
+    if not open_ones:
+        return "No level has a margin: everything is exact, or nothing is determined"
+    exact = [_level(name).lower() for name, value in zip(names, margins.tolist(), strict=True) if value == 0]
+    widest, narrowest = max(open_ones, key=lambda each: each[1]), min(open_ones, key=lambda each: each[1])
+    found = (
+        f"Predicted margins run from ±{narrowest[1]:,.2f} people for a {_level(narrowest[0]).lower()} to ±{widest[1]:,.2f} for a "
+        f"{_level(widest[0]).lower()}"
     )
+    return f"{found}; exact: {', '.join(exact)}" if exact else found
 
 
 def _by_level(found: SpineForecast) -> tuple[dict[str, float], dict[str, int]]:
@@ -349,6 +355,8 @@ def bypass_content(work: Work) -> BypassContent:
 def _map_values(work: Work, number: int) -> tuple[NDArray[np.float64], str]:
     level = work.spine.tree.levels[number]
     match work.look.colour:
+        case MapColour.UNITS:
+            return (1 + np.arange(level.units) % MAP_TONES).astype(np.float64), ""
         case MapColour.CHILDREN if level.first_child is not None:
             return np.diff(level.first_child).astype(np.float64), ""
         case MapColour.MARGIN:

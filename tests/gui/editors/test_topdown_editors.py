@@ -19,7 +19,7 @@ from phexplore.gui.editors.topdown_inspector import TopDownInspector
 from phexplore.gui.editors.topdown_passes_editor import PassesEditor
 from phexplore.gui.editors.topdown_rules_editor import RuleKind, RulesEditor
 from phexplore.gui.editors.topdown_scenario_editor import TopDownScenarioEditor
-from phexplore.gui.editors.topdown_spine_editor import SpineEditor
+from phexplore.gui.editors.topdown_spine_editor import SpineKeysEditor
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.topdown import LevelQuery
 from phexplore.model.topdown_edits import remove_query, set_query_share, set_spine
@@ -201,16 +201,15 @@ def test_that_rules_are_held_and_dropped_level_by_level(qtbot, session):
     assert session.shown.method.invariants["County"] == ()
 
 
-def test_that_the_spine_and_its_settings_are_chosen(qtbot, session):
-    editor = SpineEditor(session)
+def test_that_a_key_of_the_spine_is_typed_and_a_wrong_one_refused(qtbot, session):
+    editor = SpineKeysEditor(session)
     qtbot.addWidget(editor)
     editor.show()
     editor.fields["fanout_cutoff"].line.offered.emit("20")
     assert dict(session.shown.method.spine.settings)["fanout_cutoff"] == "20"
-    editor.kind.setCurrentIndex(editor.kind.findData("standard"))
-    assert session.shown.method.spine.settings == ()
-    editor.reset.click()
-    assert session.shown.method.spine == session.shown.reference.scenario.topdown.spine
+    editor.fields["fanout_cutoff"].line.offered.emit("many")
+    assert "whole number" in editor.fields["fanout_cutoff"].reason
+    assert dict(session.shown.method.spine.settings)["fanout_cutoff"] == "20"
 
 
 def test_that_the_scenario_shows_schema_origin_and_misprints(qtbot, session):
@@ -238,7 +237,7 @@ def test_that_the_inspector_explains_and_goes_back_in_history(qtbot, session):
 
 
 def test_that_a_hidden_editor_waits_and_shows_the_newest(qtbot, session):
-    editor = SpineEditor(session)
+    editor = SpineKeysEditor(session)
     qtbot.addWidget(editor)
     before = editor.fields["fanout_cutoff"].line.text()
     spine = session.shown.method.spine

@@ -1,0 +1,238 @@
+"""The pictures of a spine, driven with keys and pointer."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPointF, Qt
+
+from phexplore.gui.binding.spine_views import (
+    BypassContent,
+    BypassedParent,
+    DistributionContent,
+    MapColour,
+    MarginsContent,
+    Observed,
+    SpineMap,
+)
+from phexplore.gui.charts.spine_histogram_chart import PairedHistograms, SpineHistogramChart
+from phexplore.gui.charts.spine_pictures import bins_of, bypass_rows, distribution_numbers, map_words, margin_rows
+from phexplore.gui.charts.spine_tree import Unit
+from phexplore.gui.charts.spine_tree_chart import SpineTreeChart
+from phexplore.gui.charts.topdown_row_chart import TopDownRowChart
+from phexplore.gui.charts.topdown_rows import RowScale
+from phexplore.gui.theme.appearance import ThemeChoice, appearance
+from tests.gui.charts.test_spine_tree import content
+
+
+@pytest.fixture
+def chart(qtbot):
+    found = SpineTreeChart("Tree")
+    qtbot.addWidget(found)
+    found.resize(800, 500)
+    found.show()
+    found.show_tree(content(blocks=60))
+    return found
+
+
+def test_that_arrows_walk_the_tree(qtbot, chart):
+    chosen = []
+    chart.unit_chosen.connect(chosen.append)
+    for key in (Qt.Key.Key_Down, Qt.Key.Key_Right, Qt.Key.Key_Down, Qt.Key.Key_Up, Qt.Key.Key_Left, Qt.Key.Key_Up):
+        qtbot.keyClick(chart.canvas, key)
+    assert chosen == [Unit(1, 0), Unit(1, 1), Unit(2, 59), Unit(1, 1), Unit(1, 0), Unit(0, 0)]
+
+
+def test_that_keys_zoom_and_home_shows_all(qtbot, chart):
+    qtbot.keyClick(chart.canvas, Qt.Key.Key_Plus)
+    assert chart.seen[1] - chart.seen[0] < 60
+    chart.choose(Unit(1, 1))
+    qtbot.keyClick(chart.canvas, Qt.Key.Key_Return)
+    assert chart.seen[0] > 50
+    qtbot.keyClick(chart.canvas, Qt.Key.Key_Minus)
+    qtbot.keyClick(chart.canvas, Qt.Key.Key_Home)
+    assert chart.seen == (0.0, 60.0)
+
+
+def test_that_the_pointer_chooses_drags_and_zooms(chart):
+    pixels = chart.canvas.pixels
+    place = QPointF(pixels.x(59.5), pixels.y(-1))
+    chart.pointer_pressed(place)
+    chart.pointer_released(place)
+    assert chart.chosen == Unit(1, 1)
+    chart.pointer_moved(place)
+    assert chart.wheel_turned(-6)
+    assert chart.seen[0] > 0
+    assert chart.seen[1] > 59
+    before = chart.seen
+    chart.pointer_pressed(place)
+    chart.pointer_moved(place + QPointF(200, 0))
+    chart.pointer_released(place + QPointF(200, 0))
+    assert chart.seen[0] < before[0]
+    assert chart.chosen == Unit(1, 1)  # a drag chooses nothing
+    chart.pointer_double_clicked(QPointF(pixels.x(5), pixels.y(-2)))
+    assert chart.seen[1] - chart.seen[0] < 5
+
+
+def test_that_choice_and_zoom_survive_another_budget_and_a_unit_that_went_is_let_go(chart):
+    chart.choose(Unit(1, 1))
+    chart.zoom_to(Unit(1, 1))
+    seen = chart.seen
+    chart.show_tree(content(blocks=60, total=Fraction(3)))
+    assert (chart.chosen, chart.seen) == (Unit(1, 1), seen)
+    chart.show_tree(content(blocks=8))
+    assert chart.seen == (0.0, 8.0)
+
+
+@pytest.mark.parametrize("theme", [ThemeChoice.LIGHT, ThemeChoice.DARK])
+def test_that_one_block_and_many_are_drawn(qtbot, theme):
+    appearance().choose(theme)
+    chart = SpineTreeChart("Tree")
+    qtbot.addWidget(chart)
+    chart.resize(700, 400)
+    chart.show()
+    for blocks in (2, 400_000):
+        chart.show_tree(content(blocks=blocks))
+        picture = chart.grab().toImage()
+        colours = {picture.pixelColor(x, y).name() for x in range(150, 690, 9) for y in range(120, 330, 9)}
+        assert len(colours) > 3
+    assert "400,000 blocks" in chart.title
+    assert chart.numbers.column("Units")[-1] == 400_000
+
+
+def histograms(this, other):
+    found = DistributionContent(
+        np.array(this), None if other is None else np.array(other), "places", "distance", np.empty(0, "U1"), "F", "R"
+    )
+    edges = bins_of(found.this, found.other)
+    return PairedHistograms(
+        edges,
+        np.histogram(found.this, edges)[0],
+        None if other is None else np.histogram(found.other, edges)[0],
+        (float(found.this.mean()), None if other is None else float(found.other.mean())),
+        "this spine",
+        "standard spine",
+        "distance",
+        "places",
+        "F",
+        "R",
+        distribution_numbers(found, edges, "this spine", "standard spine"),
+    )
+
+
+@pytest.mark.parametrize(
+    "values", [([1], None), ([1, 2, 3, 60], [5, 5, 900]), (list(range(2000)), [0]), ([7] * 9, [7] * 9)]
+)
+def test_that_bins_hold_every_number_once(values):
+    this, other = values
+    found = histograms(this, other)
+    assert found.this.sum() == len(this)
+    assert other is None or found.other.sum() == len(other)
+    assert len(found.this) <= 33
+    assert len(set(np.diff(found.edges).tolist())) == 1
+
+
+def test_that_bins_are_walked_and_described(qtbot):
+    chart = SpineHistogramChart("Distance", "Later")
+    qtbot.addWidget(chart)
+    chart.resize(600, 400)
+    chart.show()
+    chart.show_content(histograms([1, 1, 2], [2, 2, 3]))
+    qtbot.keyClick(chart.canvas, Qt.Key.Key_Right)
+    assert chart.canvas.accessibleDescription() == "1: standard spine: 0; this spine: 2 places"
+    qtbot.keyClick(chart.canvas, Qt.Key.Key_Right)
+    assert chart.canvas.accessibleDescription() == "2: standard spine: 2; this spine: 1 places"
+    assert chart.numbers.rows == (("1", 0, 2), ("2", 2, 1), ("3", 1, 0))
+    chart.show_content(histograms([4], None))
+    assert chart.grab().width() == 600
+
+
+def margins(**changes):
+    values = {
+        "what": "places",
+        "names": ("a", "b", "c"),
+        "this": np.array([5.0, 12.0, np.inf]),
+        "other": np.array([20.0, 10.0, np.inf]),
+        "why_not": "",
+        "units": np.array([3, 4, 5]),
+        "other_units": np.array([9, 4, 5]),
+        "units_title": "off-spine distance",
+        "answers": "the total",
+        "z": Fraction(1645, 1000),
+        "confidence": "90%",
+        "unseen": "Not seen: rounding.",
+        "observed": None,
+        "unobserved": "",
+        "finding": "F",
+        "schema": "",
+    }
+    return MarginsContent(**(values | changes))
+
+
+def test_that_margins_stand_side_by_side_widest_first():
+    found = margin_rows(margins(), "this spine", "standard spine")
+    assert [row.key for row in found.rows] == ["c", "a", "b"]
+    assert (found.rows[1].tick, found.rows[1].value, found.rows[1].text) == (20.0, 5.0, "±20.0 → ±5.00")
+    assert found.rows[2].is_warned
+    assert found.rows[0].text == "not determined"
+    assert "Not seen: rounding." in found.summary
+    assert found.numbers.rows[1] == ("a", 20.0, 5.0, -15.0, 9, 3)
+    assert found.scale is RowScale.LINEAR
+
+
+def test_that_errors_of_a_run_lie_over_the_prediction():
+    seen = Observed("7", 6, np.array([2.0, 8.0, 1.0]), np.full(3, 1.03), 1.03, 0.06)
+    found = margin_rows(margins(observed=seen, schema="16 cells"), "this spine", "standard spine")
+    assert found.rows[1].dots == (pytest.approx(2 * 1.645),)
+    assert "6 trials; squared errors are 1.03 ± 0.06 times the predicted variance" in found.summary
+    assert "Predicted for the run's data, 16 cells." in found.summary
+    assert found.numbers.headers[-1] == "Squared errors ÷ predicted variance"
+    assert found.numbers.rows[1][-1] == pytest.approx((2 * 1.645 / 5) ** 2)
+    refused = margin_rows(margins(unobserved="Run 7 was made with other parameters."), "this", "other")
+    assert "other parameters" in refused.summary
+
+
+def test_that_one_spine_alone_says_why_the_other_is_missing():
+    found = margin_rows(
+        margins(other=None, other_units=None, why_not="It does not fit."), "this spine", "standard spine"
+    )
+    assert "It does not fit." in found.summary
+    assert all(row.tick is None for row in found.rows)
+
+
+def test_that_a_wide_range_of_margins_is_drawn_by_powers():
+    values = np.array([1.0, 1.0, 900.0])
+    assert margin_rows(margins(this=values, other=values), "a", "b").scale is RowScale.COUNT
+
+
+def test_that_what_bypassing_freed_is_said_exactly(qtbot):
+    found = BypassContent(
+        "single-child",
+        (("Tract", 3, Fraction(3, 7)),),
+        (("State", 1), ("Tract", 9), ("Block", 40)),
+        (BypassedParent("Tract", "T1", 1, Fraction(1, 7)),),
+        Fraction(3, 7),
+        Fraction(6, 7),
+        (("US", Fraction(1, 7)),),
+        Fraction(2),
+        "ρ",
+    )
+    rows = bypass_rows(found)
+    assert rows.title == "3 units were bypassed; the budgets they freed add up to 3/7 of the total"
+    assert "ρ 6/7" in rows.summary
+    assert "carries exactly 6/7 of the total" in rows.summary
+    assert "US (1/7)" in rows.summary
+    assert "lists the first 1" in rows.summary
+    assert rows.numbers.rows == (("Tract", "T1", 1, Fraction(1, 7), Fraction(2, 7)),)
+    assert [row.text for row in rows.rows] == ["0 of 1", "3 of 9, moved 14.29 % of the total each on average"]
+    chart = TopDownRowChart("Bypassed", "Later")
+    qtbot.addWidget(chart)
+    chart.show_content(rows)
+    assert chart.title == rows.title
+
+
+def test_that_a_map_is_worded_by_what_it_colours():
+    found = SpineMap("Block_Group", MapColour.CHILDREN, "f", None, ("a", "b"), np.array([2.0, 30.0]), 2, "")
+    assert map_words(found)[:2] == ("children", "2 block groups with shapes: children per unit 2 to 30 children")
