@@ -42,7 +42,7 @@ def bins_of(*parts: NDArray[np.int64] | None) -> NDArray[np.int64]:
 
 
 def margin_rows(content: MarginsContent, this: str, other: str) -> RowsContent:
-    """Return predicted margins as rows: a dot on this spine, a tick on the other, small dots for a run's errors."""
+    """Return predicted margins as rows: a dot on this spine, a tick on the other, crosses for a run's errors."""
     order = _order(content)
     rows = tuple(_margin_row(content, place, this, other) for place in order[:MOST_ROWS])
     summary = f"Dot: {this}. " + (
@@ -52,7 +52,7 @@ def margin_rows(content: MarginsContent, this: str, other: str) -> RowsContent:
     if content.observed is not None:
         seen = content.observed
         summary += (
-            f"Small dots: {_z(content)} × the errors of run {seen.run}, {seen.trials} trial{'s' if seen.trials != 1 else ''}; "
+            f"Crosses: {_z(content)} × the errors of run {seen.run}, {seen.trials} trial{'s' if seen.trials != 1 else ''}; "
             f"{_ratio_words(content)} "
         )
     if content.schema:
@@ -112,7 +112,7 @@ def _margin_row(content: MarginsContent, place: int, this: str, other: str) -> M
         name,
         now if finite else None,
         tick=was if was is not None and math.isfinite(was) else None,
-        dots=(seen,) if seen is not None else (),
+        crosses=(seen,) if seen is not None else (),
         text=words if finite else "not determined",
         tip=tip,
         is_warned=not finite or (was is not None and now > was * 1.001),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
@@ -158,16 +159,7 @@ class TopDownRowChart(ChartFrame):
         ink = QColor(
             colours.attention if row.is_warned else categories_on(colours)[row.series % len(categories_on(colours))]
         )
-        if row.low is not None and row.high is not None:
-            painter.setPen(QPen(ink, 1.5))
-            painter.drawLine(QPointF(x(row.low), y), QPointF(x(row.high), y))
-            for end in (row.low, row.high):
-                painter.drawLine(QPointF(x(end), y - _CAP), QPointF(x(end), y + _CAP))
-        if row.inner_low is not None and row.inner_high is not None:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(ink)
-            left, right = x(row.inner_low), x(row.inner_high)
-            painter.drawRect(QRectF(left, y - _CAP, max(right - left, 1.0), 2 * _CAP))
+        self._draw_lines(painter, row, y, x, ink)
         if content.is_linked and row.tick is not None and row.value is not None:
             painter.setPen(QPen(ink, 1.5))
             painter.drawLine(QPointF(x(row.tick), y), QPointF(x(row.value), y))
@@ -194,3 +186,17 @@ class TopDownRowChart(ChartFrame):
             bold = self._axis.chosen == number
             words = lettering(bold=bold).elided(row.text, max(pixels.area.right() - end - GAP, 0.0))
             draw_text(painter, QPointF(end + GAP, y), words, colours.text, bold=bold)
+
+    @staticmethod
+    def _draw_lines(painter: QPainter, row: MarkRow, y: float, x: Callable[[float], float], ink: QColor) -> None:
+        """Draw the thin and the thick interval."""
+        if row.low is not None and row.high is not None:
+            painter.setPen(QPen(ink, 1.5))
+            painter.drawLine(QPointF(x(row.low), y), QPointF(x(row.high), y))
+            for end in (row.low, row.high):
+                painter.drawLine(QPointF(x(end), y - _CAP), QPointF(x(end), y + _CAP))
+        if row.inner_low is not None and row.inner_high is not None:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(ink)
+            left, right = x(row.inner_low), x(row.inner_high)
+            painter.drawRect(QRectF(left, y - _CAP, max(right - left, 1.0), 2 * _CAP))
