@@ -83,28 +83,32 @@ class Leaves(NamedTuple):
 class Folded(NamedTuple):
     """Answers with one member folded into it, and the pair of costs of two passes.
 
+    Tables of whole numbers, so that what one step reads lies together and little is handed from kernel to kernel.
+
     Attributes:
-        parent: ``int64[answers]``, among the answers that are left; the root is ``answers``.
-        alive: ``bool[answers]``.
-        also: ``int64[answers]``, the next answer folded into the same one, -1 at the end.
-        leaf_answer: ``int64[leaves]``.
-        leaf_low, leaf_high: ``int64[leaves]``, cost of raising the count and the answers folded into it.
-        raised: ``int64[answers]``.
-        next_low, next_high: ``int64[answers]``, cost of one more unit.
-        last_low, last_high: ``int64[answers]``, cost of the last unit.
+        costs: ``int64[answers, COST_FIELDS]``, from which the cost of any unit follows.
+        flows: ``int64[answers, FLOW_FIELDS]``, the answers that are left with their present flow.
+        leaves: ``int64[leaves, LEAF_FIELDS]``.
     """
 
-    parent: Ints
-    alive: Ints
-    also: Ints
-    leaf_answer: Ints
-    leaf_low: Ints
-    leaf_high: Ints
-    raised: Ints
-    next_low: Ints
-    next_high: Ints
-    last_low: Ints
-    last_high: Ints
+    costs: Ints
+    flows: Ints
+    leaves: Ints
+
+
+BELOW, MIDDLE, HIGH_TIMES, LOW_TIMES, NEED, MOST, ALSO = range(7)
+"""Fields of an answer's costs: the last unit that lies whole below the target, the cost of the one after it in 1 / UNIT, how often
+the answer counts in the two objectives, its bounds, and the next answer folded into the same one, -1 at the end."""
+COST_FIELDS = 8
+
+ABOVE, ALIVE, RAISED, NEXT_HIGH, NEXT_LOW, LAST_HIGH, LAST_LOW = range(7)
+"""Fields of an answer's flow: the answer above among those that are left (the root is ``answers``), whether it is left, its flow,
+the cost of one more unit and that of the last one."""
+FLOW_FIELDS = 8
+
+INTO, LEAF_HIGH, LEAF_LOW = range(3)
+"""Fields of a leaf: the answer it flows into, the cost of raising it and the answers folded into it."""
+LEAF_FIELDS = 4
 
 
 @kernel
@@ -128,8 +132,8 @@ def raise_leaves(times: Ints, closed: bool, whole_targets: bool, answers: Answer
         high = times[first] if first >= 0 else np.zeros(levels, np.int64)
         folded = fold(high, times[second], whole_targets, answers, leaves, raised)
         if run == 0:
-            choose(high, times[second], closed, answers, leaves, folded, raised)
-        pivots += improve(high, times[second], first >= 0, closed, answers, leaves, folded, raised)
+            choose(closed, leaves.source, leaves.wanted, folded.costs, folded.flows, folded.leaves, raised)
+        pivots += improve(first >= 0, closed, leaves.source, folded.costs, folded.flows, folded.leaves, raised)
         run += 1
         if run >= passes - 1 or times[run - 1, levels - 1] > 0:
             return raised, pivots
@@ -146,42 +150,24 @@ def raise_leaves(times: Ints, closed: bool, whole_targets: bool, answers: Answer
 
 
 @kernel
-def slope_at(unit: int, target: float, times: int) -> int:
-    """Return the cost, in 1 / UNIT, of the given unit of flow: |unit - target| - |unit - 1 - target|, `times` over."""
-    below = np.floor(target)
-    if unit <= below:
-        return -times * UNIT
-    if unit > below + 1.0:
-        return times * UNIT
-    return times * int(np.rint((1.0 - 2.0 * (target - below)) * UNIT))
+def unit_cost(costs: Ints, answer: int, unit: int) -> tuple[int, int]:
+    """Return the pair of costs of the given unit of flow into an answer and all that are folded into it.
 
-
-@kernel
-def unit_cost(high_times: Ints, low_times: Ints, answers: Answers, answer: int, unit: int) -> tuple[int, int]:
-    """Return the pair of costs of the given unit of flow into an answer, bounds included."""
-    level = answers.level[answer]
-    high, low = 0, 0
-    if level >= 0:
-        high = slope_at(unit, answers.target[answer], high_times[level])
-        low = slope_at(unit, answers.target[answer], low_times[level])
-    if unit <= answers.need[answer]:
-        high -= FORBIDDEN
-    elif unit > answers.most[answer]:
-        high += FORBIDDEN
-    return high, low
-
-
-@kernel
-def folded_cost(
-    high_times: Ints, low_times: Ints, answers: Answers, also: Ints, answer: int, unit: int
-) -> tuple[int, int]:
-    """Return the pair of costs of a unit into an answer and all that are folded into it."""
+    Of one answer: |unit - target| - |unit - 1 - target| in 1 / UNIT, times its weight; bounds included.
+    """
     high, low = 0, 0
     while answer >= 0:
-        more_high, more_low = unit_cost(high_times, low_times, answers, answer, unit)
-        high += more_high
-        low += more_low
-        answer = also[answer]
+        ahead = unit - costs[answer, BELOW]
+        slope = -UNIT if ahead <= 0 else UNIT
+        if ahead == 1:
+            slope = costs[answer, MIDDLE]
+        high += costs[answer, HIGH_TIMES] * slope
+        low += costs[answer, LOW_TIMES] * slope
+        if unit <= costs[answer, NEED]:
+            high -= FORBIDDEN
+        elif unit > costs[answer, MOST]:
+            high += FORBIDDEN
+        answer = costs[answer, ALSO]
     return high, low
 
 
@@ -190,157 +176,148 @@ def fold(
     high_times: Ints, low_times: Ints, whole_targets: bool, answers: Answers, leaves: Leaves, raised: Ints
 ) -> Folded:
     """Return the network without answers of one member, with costs for the present choice."""
-    count = answers.parent.shape[0]
+    parent, level, target, need, most = answers.parent, answers.level, answers.target, answers.need, answers.most
+    count = parent.shape[0]
     size = leaves.source.shape[0]
     detail = low_times.shape[0] - 1
-    parent = answers.parent.copy()
-    alive = np.ones(count, np.int64)
-    also = np.full(count, -1, np.int64)
-    leaf_answer = leaves.answer.copy()
+    costs = np.empty((count, COST_FIELDS), np.int64)
+    flows = np.zeros((count, FLOW_FIELDS), np.int64)
+    table = np.empty((size, LEAF_FIELDS), np.int64)
+    for answer in range(count):
+        below = np.floor(target[answer])
+        costs[answer, BELOW] = int(below)
+        costs[answer, MIDDLE] = int(np.rint((1.0 - 2.0 * (target[answer] - below)) * UNIT))
+        costs[answer, HIGH_TIMES] = high_times[level[answer]] if level[answer] >= 0 else 0
+        costs[answer, LOW_TIMES] = low_times[level[answer]] if level[answer] >= 0 else 0
+        costs[answer, NEED], costs[answer, MOST] = need[answer], most[answer]
+        costs[answer, ALSO] = -1
+        flows[answer, ABOVE] = parent[answer]
+        flows[answer, ALIVE] = 1
     leaf_also = np.full(size, -1, np.int64)
     members = np.zeros(count + 1, np.int64)
     only_leaf = np.full(count + 1, -1, np.int64)
     only_answer = np.full(count + 1, -1, np.int64)
     for leaf in range(size):
-        members[leaf_answer[leaf]] += 1
-        only_leaf[leaf_answer[leaf]] = leaf
+        into = leaves.answer[leaf]
+        table[leaf, INTO] = into
+        members[into] += 1
+        only_leaf[into] = leaf
     for answer in range(count - 1, -1, -1):
-        above = answers.parent[answer]
+        above = parent[answer]
         members[above] += 1
         only_leaf[above] = -1
         only_answer[above] = answer
         if members[answer] > 1:
             continue
-        alive[answer] = 0
+        flows[answer, ALIVE] = 0
         if only_leaf[answer] >= 0:
             leaf = only_leaf[answer]
-            also[answer] = leaf_also[leaf]
+            costs[answer, ALSO] = leaf_also[leaf]
             leaf_also[leaf] = answer
-            leaf_answer[leaf] = above
+            table[leaf, INTO] = above
             only_leaf[above] = leaf
             only_answer[above] = -1
         else:
-            below = only_answer[answer]
-            last = below
-            while also[last] >= 0:
-                last = also[last]
-            also[last] = answer
-            parent[below] = above
-            only_answer[above] = below
-    leaf_high = np.empty(size, np.int64)
-    leaf_low = np.empty(size, np.int64)
+            below_it = only_answer[answer]
+            last = below_it
+            while costs[last, ALSO] >= 0:
+                last = costs[last, ALSO]
+            costs[last, ALSO] = answer
+            flows[below_it, ABOVE] = above
+            only_answer[above] = below_it
     for leaf in range(size):
         value = leaves.value[leaf]
         cost = UNIT * (1 - 2 * int(np.rint(value))) if whole_targets else int(np.rint((1.0 - 2.0 * value) * UNIT))
-        high, low = folded_cost(high_times, low_times, answers, also, leaf_also[leaf], 1)
-        leaf_high[leaf] = high_times[detail] * cost + high
-        leaf_low[leaf] = low_times[detail] * cost + low
-    folded = Folded(
-        parent,
-        alive,
-        also,
-        leaf_answer,
-        leaf_low,
-        leaf_high,
-        np.zeros(count, np.int64),
-        np.zeros(count, np.int64),
-        np.zeros(count, np.int64),
-        np.zeros(count, np.int64),
-        np.zeros(count, np.int64),
-    )
-    for leaf in range(size):
-        answer = leaf_answer[leaf]
+        high, low = unit_cost(costs, leaf_also[leaf], 1)
+        table[leaf, LEAF_HIGH] = high_times[detail] * cost + high
+        table[leaf, LEAF_LOW] = low_times[detail] * cost + low
+        answer = table[leaf, INTO]
         while raised[leaf] > 0 and answer < count:
-            folded.raised[answer] += 1
-            answer = parent[answer]
+            flows[answer, RAISED] += 1
+            answer = flows[answer, ABOVE]
     for answer in range(count):
-        if alive[answer] > 0:
-            price(high_times, low_times, answers, folded, answer)
-    return folded
+        if flows[answer, ALIVE] > 0:
+            unit = flows[answer, RAISED]
+            flows[answer, NEXT_HIGH], flows[answer, NEXT_LOW] = unit_cost(costs, answer, unit + 1)
+            flows[answer, LAST_HIGH], flows[answer, LAST_LOW] = unit_cost(costs, answer, unit)
+    return Folded(costs, flows, table)
 
 
 @kernel
-def price(high_times: Ints, low_times: Ints, answers: Answers, folded: Folded, answer: int) -> None:
-    """Fill the costs of the next and the last unit of an answer."""
-    unit = folded.raised[answer]
-    folded.next_high[answer], folded.next_low[answer] = folded_cost(
-        high_times, low_times, answers, folded.also, answer, unit + 1
-    )
-    folded.last_high[answer], folded.last_low[answer] = folded_cost(
-        high_times, low_times, answers, folded.also, answer, unit
-    )
-
-
-@kernel
-def raising(folded: Folded, leaf: int) -> tuple[int, int]:
+def raising(flows: Ints, table: Ints, leaf: int) -> tuple[int, int]:
     """Return the pair of costs of raising a count now."""
-    count = folded.parent.shape[0]
-    high, low = folded.leaf_high[leaf], folded.leaf_low[leaf]
-    answer = folded.leaf_answer[leaf]
+    count = flows.shape[0]
+    high, low = table[leaf, LEAF_HIGH], table[leaf, LEAF_LOW]
+    answer = table[leaf, INTO]
     while answer < count:
-        high += folded.next_high[answer]
-        low += folded.next_low[answer]
-        answer = folded.parent[answer]
+        high += flows[answer, NEXT_HIGH]
+        low += flows[answer, NEXT_LOW]
+        answer = flows[answer, ABOVE]
     return high, low
 
 
 @kernel
-def lowering(folded: Folded, leaf: int) -> tuple[int, int]:
+def lowering(flows: Ints, table: Ints, leaf: int) -> tuple[int, int]:
     """Return the pair of costs saved by lowering a raised count now."""
-    count = folded.parent.shape[0]
-    high, low = folded.leaf_high[leaf], folded.leaf_low[leaf]
-    answer = folded.leaf_answer[leaf]
+    count = flows.shape[0]
+    high, low = table[leaf, LEAF_HIGH], table[leaf, LEAF_LOW]
+    answer = table[leaf, INTO]
     while answer < count:
-        high += folded.last_high[answer]
-        low += folded.last_low[answer]
-        answer = folded.parent[answer]
+        high += flows[answer, LAST_HIGH]
+        low += flows[answer, LAST_LOW]
+        answer = flows[answer, ABOVE]
     return high, low
 
 
 @kernel
-def turn(high_times: Ints, low_times: Ints, answers: Answers, folded: Folded, raised: Ints, leaf: int, by: int) -> None:
-    """Raise a count, or lower it again."""
-    raised[leaf] += by
-    answer = folded.leaf_answer[leaf]
-    while answer < folded.parent.shape[0]:
-        folded.raised[answer] += by
-        price(high_times, low_times, answers, folded, answer)
-        answer = folded.parent[answer]
+def turn(costs: Ints, flows: Ints, answer: int, by: int) -> None:
+    """Send one more unit through an answer and all above it, or one less; what was the next cost is now the last one."""
+    while answer < flows.shape[0]:
+        flows[answer, RAISED] += by
+        unit = flows[answer, RAISED]
+        if by > 0:
+            flows[answer, LAST_HIGH], flows[answer, LAST_LOW] = flows[answer, NEXT_HIGH], flows[answer, NEXT_LOW]
+            flows[answer, NEXT_HIGH], flows[answer, NEXT_LOW] = unit_cost(costs, answer, unit + 1)
+        else:
+            flows[answer, NEXT_HIGH], flows[answer, NEXT_LOW] = flows[answer, LAST_HIGH], flows[answer, LAST_LOW]
+            flows[answer, LAST_HIGH], flows[answer, LAST_LOW] = unit_cost(costs, answer, unit)
+        answer = flows[answer, ABOVE]
 
 
 @kernel
-def choose(
-    high_times: Ints, low_times: Ints, closed: bool, answers: Answers, leaves: Leaves, folded: Folded, raised: Ints
-) -> None:
+def choose(closed: bool, source: Ints, wanted: Ints, costs: Ints, flows: Ints, table: Ints, raised: Ints) -> None:
     """Raise, column by column, the counts that cost least in view of those raised before; then exchange within columns."""
-    size = leaves.source.shape[0]
+    size = source.shape[0]
     for sweep in range(1 + (EXCHANGES if closed else 0)):
         exchanged = False
         begin = 0
         while begin < size:
             end = begin + 1
-            while closed and end < size and leaves.source[end] == leaves.source[begin]:
+            while closed and end < size and source[end] == source[begin]:
                 end += 1
             steps = 1
             if sweep == 0 and closed:
-                steps = leaves.wanted[leaves.source[begin]]
+                steps = wanted[source[begin]]
             for _ in range(steps):
                 best, worst = -1, -1
                 best_high, best_low, worst_high, worst_low = 0, 0, 0, 0
                 for leaf in range(begin, end):
                     if raised[leaf] == 0:
-                        high, low = raising(folded, leaf)
+                        high, low = raising(flows, table, leaf)
                         if best < 0 or high < best_high or (high == best_high and low < best_low):
                             best, best_high, best_low = leaf, high, low
                     elif sweep > 0:
-                        high, low = lowering(folded, leaf)
+                        high, low = lowering(flows, table, leaf)
                         if worst < 0 or high > worst_high or (high == worst_high and low > worst_low):
                             worst, worst_high, worst_low = leaf, high, low
                 if sweep == 0 and (closed or best_high < 0 or (best_high == 0 and best_low < 0)):
-                    turn(high_times, low_times, answers, folded, raised, best, 1)
+                    raised[best] = 1
+                    turn(costs, flows, table[best, INTO], 1)
                 elif sweep > 0 and (best_high < worst_high or (best_high == worst_high and best_low < worst_low)):
-                    turn(high_times, low_times, answers, folded, raised, worst, -1)
-                    turn(high_times, low_times, answers, folded, raised, best, 1)
+                    raised[worst] = 0
+                    turn(costs, flows, table[worst, INTO], -1)
+                    raised[best] = 1
+                    turn(costs, flows, table[best, INTO], 1)
                     exchanged = True
             begin = end
         if sweep > 0 and not exchanged:
@@ -348,28 +325,19 @@ def choose(
 
 
 @inlined_kernel
-def improve(
-    high_times: Ints,
-    low_times: Ints,
-    paired: bool,
-    closed: bool,
-    answers: Answers,
-    leaves: Leaves,
-    folded: Folded,
-    raised: Ints,
-) -> int:
+def improve(paired: bool, closed: bool, source: Ints, costs: Ints, flows: Ints, table: Ints, raised: Ints) -> int:
     """Move to the optimum of two passes from the present choice; return the pivots."""
-    size = leaves.source.shape[0]
-    count = folded.parent.shape[0]
+    size = source.shape[0]
+    count = flows.shape[0]
     number = np.empty(count, np.int64)
     nodes = 0
     for answer in range(count):
         number[answer] = nodes
-        nodes += folded.alive[answer]
-        paired = paired or answers.need[answer] > 0 or answers.most[answer] < ENDLESS
+        nodes += flows[answer, ALIVE]
+        paired = paired or costs[answer, NEED] > 0 or costs[answer, MOST] < ENDLESS
     sources = 0
     for leaf in range(size):
-        sources = max(sources, leaves.source[leaf] + 1)
+        sources = max(sources, source[leaf] + 1)
     root = nodes + sources
     pieces = nodes * 3 + count * 4  # four break points cut five stretches; those of folded answers add up
     arcs = np.empty((size + sources + pieces, ARC_FIELDS), np.int64)
@@ -378,21 +346,19 @@ def improve(
         tree[node, CHILD] = -1
         tree[node, ARC] = -1
     for leaf in range(size):
-        answer = folded.leaf_answer[leaf]
-        arcs[leaf, TAIL] = nodes + leaves.source[leaf]
+        answer = table[leaf, INTO]
+        arcs[leaf, TAIL] = nodes + source[leaf]
         arcs[leaf, HEAD] = number[answer] if answer < count else root
         arcs[leaf, CAPACITY], arcs[leaf, FLOW] = 1, raised[leaf]
         arcs[leaf, STATE] = FULL if raised[leaf] == 1 else EMPTY
-        arcs[leaf, HIGH], arcs[leaf, LOW] = folded.leaf_high[leaf], folded.leaf_low[leaf]
+        arcs[leaf, HIGH], arcs[leaf, LOW] = table[leaf, LEAF_HIGH], table[leaf, LEAF_LOW]
     used = size
     for answer in range(count):
-        if folded.alive[answer] > 0:
-            above = folded.parent[answer]
+        if flows[answer, ALIVE] > 0:
+            above = flows[answer, ABOVE]
             node_above = number[above] if above < count else root
-            used = add_pieces(
-                high_times, low_times, answers, folded, answer, number[answer], node_above, used, arcs, tree
-            )
-    used = hang_sources(closed, leaves, folded, nodes, root, used, raised, arcs, tree)
+            used = add_pieces(costs, answer, flows[answer, RAISED], number[answer], node_above, used, arcs, tree)
+    used = hang_sources(closed, source, flows, table, nodes, root, used, raised, arcs, tree)
     pivots = optimise_flow(tree, arcs, used, paired)
     for leaf in range(size):
         raised[leaf] = arcs[leaf, FLOW]
@@ -401,10 +367,19 @@ def improve(
 
 @kernel
 def hang_sources(
-    closed: bool, leaves: Leaves, folded: Folded, nodes: int, root: int, used: int, raised: Ints, arcs: Ints, tree: Ints
+    closed: bool,
+    column: Ints,
+    flows: Ints,
+    table: Ints,
+    nodes: int,
+    root: int,
+    used: int,
+    raised: Ints,
+    arcs: Ints,
+    tree: Ints,
 ) -> int:
     """Give every column its tree arc, its cheapest count left down; where columns are open, the way out for such counts."""
-    size = leaves.source.shape[0]
+    size = column.shape[0]
     if not closed:
         for source in range(nodes, root):
             flow = 0
@@ -423,9 +398,9 @@ def hang_sources(
             end = begin
             best = -1
             best_high, best_low = 0, 0
-            while end < size and leaves.source[end] == leaves.source[begin]:
+            while end < size and column[end] == column[begin]:
                 if raised[end] == 0:
-                    high, low = raising(folded, end)
+                    high, low = raising(flows, table, end)
                     if best < 0 or high < best_high or (high == best_high and low < best_low):
                         best, best_high, best_low = end, high, low
                 end += 1
@@ -440,31 +415,21 @@ def hang_sources(
 
 @kernel
 def add_pieces(
-    high_times: Ints,
-    low_times: Ints,
-    answers: Answers,
-    folded: Folded,
-    answer: int,
-    node: int,
-    node_above: int,
-    used: int,
-    arcs: Ints,
-    tree: Ints,
+    costs: Ints, answer: int, flow: int, node: int, node_above: int, used: int, arcs: Ints, tree: Ints
 ) -> int:
     """Add the arcs of one answer, one per stretch of equal cost, filled in order; return the number of arcs."""
-    flow = folded.raised[answer]
     start = 0
     hung = False
     while True:
         end = ENDLESS_FLOW
         part = answer
         while part >= 0:
-            below = int(np.floor(answers.target[part]))
-            for candidate in (below, below + 1, answers.need[part], answers.most[part]):
+            below = costs[part, BELOW]
+            for candidate in (below, below + 1, costs[part, NEED], costs[part, MOST]):
                 if start < candidate < end:
                     end = candidate
-            part = folded.also[part]
-        high, low = folded_cost(high_times, low_times, answers, folded.also, answer, start + 1)
+            part = costs[part, ALSO]
+        high, low = unit_cost(costs, answer, start + 1)
         arcs[used, TAIL], arcs[used, HEAD] = node, node_above
         arcs[used, CAPACITY] = ENDLESS_FLOW if end == ENDLESS_FLOW else end - start
         arcs[used, HIGH], arcs[used, LOW] = high, low
