@@ -48,6 +48,8 @@ def export_scenario(scenario: Scenario, form: str, out: Path) -> list[Path]:
         return [target]
     if form == INI_FORMAT:
         return _export_ini(scenario, out)
+    if isinstance(scenario.method, TopDown) and form != CONFIG_FORMAT:
+        return _export_topdown(scenario, form, out)
     exporter = SCENARIO_EXPORTERS.get(form)
     if exporter is None and form != CONFIG_FORMAT:
         raise UnknownNameError("format", form, [CONFIG_FORMAT, INI_FORMAT, *SCENARIO_EXPORTERS])
@@ -60,6 +62,18 @@ def export_scenario(scenario: Scenario, form: str, out: Path) -> list[Path]:
     baseline = presets().get(scenario.baseline)
     compared = baseline.scenario if baseline and baseline.scenario.method != scenario.method else None
     write_whole(target, exporter.write(scenario_snapshot(scenario, datetime.now(UTC), compared)))
+    return [target]
+
+
+def _export_topdown(scenario: Scenario, form: str, out: Path) -> list[Path]:
+    """Write the workbook, the report, the table or the charts of a TopDown scenario."""
+    from phexplore.report.topdown_scenario import FORMATS, export_topdown
+
+    baseline = presets().get(scenario.baseline)
+    compared = baseline.scenario if baseline and baseline.scenario.method != scenario.method else None
+    content = export_topdown(scenario, form, datetime.now(UTC), compared)
+    target = out / f"parameters{FORMATS[form][0]}" if out.is_dir() else out
+    write_whole(target, content)
     return [target]
 
 

@@ -101,13 +101,17 @@ def _stated_scenario(content: str) -> dict[str, Any] | None:
 
 
 def _from_workbook(path: Path) -> tuple[Scenario, tuple[Issue, ...]]:
-    from phexplore.report.workbook_read import read_workbook  # a workbook alone pays for openpyxl
+    from phexplore.report.table10_read import sheet_grids  # a workbook alone pays for openpyxl
+    from phexplore.report.topdown_workbook_read import is_topdown_workbook, read_topdown_workbook
+    from phexplore.report.workbook_read import read_workbook
 
     try:
         content = path.read_bytes()
     except OSError as error:
         issue = Issue((str(path),), f"The file cannot be read: {error.strerror or error}.", "Check the name.")
         raise InputProblemsError([issue]) from error
+    if is_topdown_workbook(dict(sheet_grids(content, path.name))):
+        return read_topdown_workbook(content, path.name), ()
     return read_workbook(content, path.name)
 
 

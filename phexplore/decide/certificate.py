@@ -16,15 +16,15 @@ from importlib.metadata import PackageNotFoundError, requires, version
 
 from phexplore import __version__
 from phexplore.accuracy.forecast import forecast
-from phexplore.accuracy.topdown_forecast import TopDownForecast, forecast_topdown
+from phexplore.accuracy.topdown_forecast import forecast_topdown
 from phexplore.decide.citing import RunEvidence, no_production_files
 from phexplore.files.das_ini import IniChain, effective
 from phexplore.model.approval import Decision, Status
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.numbers import exact_text
-from phexplore.model.phsafe import PhSafe, PrivacyFramework
+from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
-from phexplore.model.topdown import LevelQuery, TopDown
+from phexplore.model.topdown import TopDown
 from phexplore.report.document import (
     Cell,
     Document,
@@ -34,7 +34,6 @@ from phexplore.report.document import (
     Tile,
     heading_cell,
     number_cell,
-    people_text,
 )
 from phexplore.report.provenance import (
     Section,
@@ -43,8 +42,7 @@ from phexplore.report.provenance import (
     epsilon_text,
     privacy_section,
 )
-
-MARGIN_PLACES = 2
+from phexplore.report.topdown_tables import noise_table, semantics_tables, shares_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,29 +155,9 @@ def _privacy(scenario: Scenario) -> Part:
                 Section("Privacy loss, replace one record", tuple(entries)),
                 Section("Spine", tuple(spine)),
             )
-            return Part("privacy", "Formal privacy", tables=_semantics(loss), sections=sections)
+            return Part("privacy", "Formal privacy", tables=semantics_tables(loss), sections=sections)
         case _:
             raise no_production_files(scenario)
-
-
-def _semantics(loss: TopDownForecast) -> tuple[TableView, ...]:
-    """Return the loss per attribute and of the block within wider areas, as the certificates print them."""
-    symbol = loss.framework.symbol
-    headers = (Header("What is protected"), Header(symbol, number=True), Header("ε at δ = 1e-10", number=True))
-    rows = [(heading_cell(entry.name), number_cell(exact_text(entry.rho)), number_cell(f"{entry.epsilon:.2f}"))
-            for entry in loss.attributes]  # fmt: skip
-    within = [
-        (
-            heading_cell(f"block within {entry.name}"),
-            number_cell(exact_text(entry.rho)),
-            number_cell(f"{entry.epsilon:.2f}"),
-        )
-        for entry in loss.block_within
-    ]
-    return (
-        TableView("attributes", "Loss per attribute", headers, tuple(rows)),
-        TableView("within", "Loss of the place of residence, where the wider area is known", headers, tuple(within)),
-    )
 
 
 def _budgets(scenario: Scenario) -> Part:
@@ -192,59 +170,13 @@ def _budgets(scenario: Scenario) -> Part:
             table = parameter_table(table10_rows(scenario, figures), figures)
             return Part("budgets", "Budgets and noise of every query", tables=(table,))
         case TopDown() as method:
-            return Part("budgets", "Budgets and noise of every query", tables=(_shares(method), _noise(scenario)))
+            return Part(
+                "budgets",
+                "Budgets and noise of every query",
+                tables=(shares_table(method), noise_table(scenario, forecast_topdown(method, scenario.conventions))),
+            )
         case _:
             raise no_production_files(scenario)
-
-
-def _shares(method: TopDown) -> TableView:
-    """Return the within-level shares, rows = queries, columns = levels; a dash where a query is not asked."""
-    queries = tuple(dict.fromkeys(key.query for key in method.query_shares))
-    headers = (Header("Query"), *(Header(level, number=True) for level in method.levels))
-    first = (heading_cell("level share"), *(number_cell(_fraction(method.level_shares[lv])) for lv in method.levels))
-    rows = [
-        (heading_cell(query), *(number_cell(_share(method, level, query)) for level in method.levels))
-        for query in queries
-    ]
-    return TableView("shares", "Level shares, and shares of the level's budget, exact", headers, (first, *rows))
-
-
-def _share(method: TopDown, level: str, query: str) -> str:
-    share = method.query_shares.get(LevelQuery(level, query))
-    return "–" if share is None else _fraction(share)
-
-
-def _fraction(value: Fraction) -> str:
-    return str(value)
-
-
-def _noise(scenario: Scenario) -> TableView:
-    figures = forecast_topdown(scenario.topdown, scenario.conventions)
-    symbol = figures.framework.symbol
-    headers = (
-        Header("Level"),
-        Header("Query"),
-        Header("Answers\nper area", number=True),
-        Header(symbol, number=True),
-        Header("σ" if figures.framework is PrivacyFramework.ZCDP else "Standard\ndeviation", number=True),
-        Header("MOE", number=True),
-    )
-    rows = [
-        (
-            heading_cell(entry.key.level),
-            Cell(entry.key.query),
-            number_cell(f"{entry.cells:,}"),
-            number_cell(exact_text(entry.budget)),
-            number_cell("–" if entry.sigma is None else f"{entry.sigma:,.4f}"),
-            number_cell(
-                "–"
-                if entry.margins is None
-                else people_text(entry.margins.by(scenario.conventions.margin), MARGIN_PLACES)
-            ),
-        )
-        for entry in figures.entries
-    ]
-    return TableView("noise", "Absolute budget, noise and margin of one answer", headers, tuple(rows))
 
 
 def _runs(runs: Sequence[RunEvidence]) -> Part:

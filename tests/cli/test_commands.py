@@ -18,7 +18,6 @@ from phexplore.document.project import Project
 from phexplore.files.phsafe_config import write_config
 from phexplore.model.topdown import TopDown
 from phexplore.model.workbook import Workbook
-from phexplore.report.known import SCENARIO_EXPORTERS
 from phexplore.runs.store import verify_run
 
 CONTRACT_IDS = [
@@ -150,7 +149,7 @@ def test_that_bad_arguments_exit_with_2(capsys, tmp_path, monkeypatch, arguments
 @pytest.mark.parametrize(
     "arguments",
     [
-        *(["export", "pl94-2020-persons-us", "--format", form, "--out", "x"] for form in ("phsafe-config", *SCENARIO_EXPORTERS)),
+        ["export", "pl94-2020-persons-us", "--format", "phsafe-config", "--out", "x"],
         ["tabulate", "demo", "--out", "x", "--truncate", "dhc-2020-units-us"],
     ],
 )  # fmt: skip
@@ -159,6 +158,17 @@ def test_that_what_topdown_has_not_is_an_expected_failure(capsys, tmp_path, monk
     status, _, err = call(capsys, *arguments)
     assert status == EXPECTED_FAILURE
     assert "TopDown" in err
+
+
+def test_that_a_workbook_of_topdown_is_exported_and_is_a_scenario_again(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert call(capsys, "export", "dhc-2020-units-us", "--format", "xlsx", "--out", "x.xlsx")[0] == DONE
+    status, out, _ = call(capsys, "diff", "x.xlsx", "dhc-2020-units-us")
+    assert status == DONE
+    assert "equal" in out
+    status, _, err = call(capsys, "export", "dhc-2020-units-us", "--format", "charts-pdf", "--out", "x")
+    assert status == BAD_INPUT
+    assert "No export format" in err
 
 
 def test_that_levels_without_a_block_code_are_forecast_but_not_simulated(capsys, tmp_path):

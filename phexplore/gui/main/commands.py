@@ -389,7 +389,7 @@ class Commands:
 
     def _exportable(self, form: ExportFormat) -> Callable[[], bool]:
         window = self._window
-        return lambda: not window.exports.is_busy and form.system is window.system
+        return lambda: not window.exports.is_busy and window.system in form.systems
 
     def _exporter(self, form: ExportFormat) -> Callable[[], object]:
         def choose() -> None:

@@ -15,8 +15,10 @@ from phexplore.files.whole import write_whole
 from phexplore.gui.binding.latest import Latest
 from phexplore.gui.binding.shown import Shown
 from phexplore.gui.binding.systems import System
+from phexplore.model.topdown import TopDown
 from phexplore.report.known import SCENARIO_EXPORTERS, scenario_exporter
 from phexplore.report.snapshot import scenario_snapshot
+from phexplore.report.topdown_scenario import FORMATS as TOPDOWN_FORMATS
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,24 +30,33 @@ class ExportFormat:
         suffix: of the file.
         title: for people.
         file_name: proposed name.
-        system: whose parameters it holds.
+        systems: whose parameters it holds.
     """
 
     id: str
     suffix: str
     title: str
     file_name: str
-    system: System = System.PHSAFE
+    systems: frozenset[System] = frozenset({System.PHSAFE})
+
+
+def _systems(name: str) -> frozenset[System]:
+    found = {System.PHSAFE: SCENARIO_EXPORTERS, System.TOPDOWN: TOPDOWN_FORMATS}
+    return frozenset(system for system, formats in found.items() if name in formats)
 
 
 CONFIG = ExportFormat("phsafe-config", ".json", "Production config.json", "config.json")
-INI = ExportFormat("das-ini", ".ini", "Production .ini files", "das.ini", System.TOPDOWN)
+INI = ExportFormat("das-ini", ".ini", "Production .ini files", "das.ini", frozenset({System.TOPDOWN}))
+_TABLE = {
+    **{name: (suffix, title) for name, (suffix, title, _) in TOPDOWN_FORMATS.items()},
+    **{exporter.id: (exporter.suffix, exporter.title) for exporter in SCENARIO_EXPORTERS.values()},
+}
 FORMATS = (
     CONFIG,
     INI,
     *(
-        ExportFormat(exporter.id, exporter.suffix, exporter.title, f"parameters-{exporter.id}{exporter.suffix}")
-        for exporter in SCENARIO_EXPORTERS.values()
+        ExportFormat(name, suffix, title, f"parameters-{name}{suffix}", _systems(name))
+        for name, (suffix, title) in _TABLE.items()
     ),
 )
 
@@ -71,6 +82,10 @@ def export_text(order: Order) -> bytes:
     if order.form is CONFIG:
         return write_config(scenario).encode()
     reference = order.shown.reference
+    if isinstance(scenario.method, TopDown):
+        from phexplore.report.topdown_scenario import export_topdown
+
+        return export_topdown(scenario, order.form.id, order.now, reference.scenario if reference else None)
     snapshot = scenario_snapshot(scenario, order.now, reference.scenario if reference else None)
     return scenario_exporter(order.form.id).write(snapshot)
 

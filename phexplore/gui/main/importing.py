@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 PROJECT_SUFFIX = ".phx"
 CONFIG_SUFFIX = ".json"
 INI_SUFFIX = ".ini"
+WORKBOOK_SUFFIX = ".xlsx"
 TABLE_SUFFIXES = frozenset({".csv", ".xlsx", ".tsv", ".txt"})
 PARAMETER_SUFFIXES = frozenset({CONFIG_SUFFIX, INI_SUFFIX}) | TABLE_SUFFIXES
 
@@ -30,7 +31,7 @@ def is_readable(path: Path) -> bool:
 
 
 def read_parameters(path: Path, like: Scenario) -> tuple[Scenario, Sequence[Issue]]:
-    """Read a production config.json, a chain of TopDown's .ini files, or a table of parameters in the shape of Table 10.
+    """Read a production config.json, a chain of TopDown's .ini files, a workbook, or a table in the shape of Table 10.
 
     Args:
         path: the file.
@@ -47,6 +48,8 @@ def read_parameters(path: Path, like: Scenario) -> tuple[Scenario, Sequence[Issu
         from phexplore.files.das_ini_reading import load_ini
 
         return load_ini(path)
+    if path.suffix.lower() == WORKBOOK_SUFFIX and (whole := _whole_workbook(path)) is not None:
+        return whole
     if path.suffix.lower() in TABLE_SUFFIXES:
         if not isinstance(like.method, PhSafe):
             raise PhexploreError(
@@ -55,12 +58,29 @@ def read_parameters(path: Path, like: Scenario) -> tuple[Scenario, Sequence[Issu
             )
         from phexplore.report.table10_read import read_table10
 
-        try:
-            content = path.read_bytes()
-        except OSError as error:
-            raise PhexploreError(f"{path.name} cannot be read: {error.strerror}.", "Check the file.") from error
-        return with_table(like, read_table10(content, path.name), path.stem), ()
+        return with_table(like, read_table10(_content(path), path.name), path.stem), ()
     return read_config(read_text(path, keep_mark=True), name=path.name)
+
+
+def _whole_workbook(path: Path) -> tuple[Scenario, Sequence[Issue]] | None:
+    """Return the scenario of a workbook that says everything; None for one that holds a table of budgets alone."""
+    from phexplore.report.table10_read import sheet_grids
+    from phexplore.report.topdown_workbook_read import is_topdown_workbook, read_topdown_workbook
+    from phexplore.report.workbook_read import read_workbook
+    from phexplore.report.workbook_sheets import SETTINGS_SHEET
+
+    content = _content(path)
+    grids = dict(sheet_grids(content, path.name))
+    if is_topdown_workbook(grids):
+        return read_topdown_workbook(content, path.name), ()
+    return read_workbook(content, path.name) if SETTINGS_SHEET in grids else None
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise PhexploreError(f"{path.name} cannot be read: {error.strerror}.", "Check the file.") from error
 
 
 def with_table(like: Scenario, entries: Sequence[Table10Entry], name: str) -> Scenario:

@@ -6,13 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from phexplore.catalog.presets import preset
 from phexplore.errors import PhexploreError
 from phexplore.files.phsafe_config import read_config, write_config
 from phexplore.gui.binding.shown import shown
+from phexplore.gui.binding.systems import System
 from phexplore.gui.main.exporting import CONFIG, FORMATS, Exports, Order, export_text
 from phexplore.model.edits import set_budget
 from phexplore.model.workbook import Workbook
 from phexplore.report.known import SCENARIO_EXPORTERS
+from phexplore.report.topdown_scenario import FORMATS as TOPDOWN_FORMATS
 
 NOW = datetime(2026, 7, 1, tzinfo=UTC)
 
@@ -26,7 +29,7 @@ def order(us):
 
 
 def test_that_every_format_of_the_reports_is_offered_and_the_production_files() -> None:
-    assert [form.id for form in FORMATS] == ["phsafe-config", "das-ini", *SCENARIO_EXPORTERS]
+    assert {form.id for form in FORMATS} == {"phsafe-config", "das-ini", *SCENARIO_EXPORTERS, *TOPDOWN_FORMATS}
     assert len({form.file_name for form in FORMATS}) == len(FORMATS)
     assert all(form.file_name.endswith(form.suffix) for form in FORMATS)
 
@@ -40,6 +43,14 @@ def test_that_the_config_is_the_one_production_reads(order, us) -> None:
 @pytest.mark.parametrize("form", [form for form in FORMATS if form.id in {"csv", "xlsx"}], ids=lambda form: form.id)
 def test_that_tables_are_written(order, form) -> None:
     assert len(export_text(order(form))) > 1000
+
+
+@pytest.mark.parametrize("form_id", ["csv", "xlsx", "html"])
+def test_that_topdown_is_written_in_the_same_formats(order, form_id) -> None:
+    (form,) = [form for form in FORMATS if form.id == form_id]
+    assert form.systems == {System.PHSAFE, System.TOPDOWN}
+    persons = preset("pl94-2020-persons-us").scenario
+    assert export_text(order(form, persons)) != export_text(order(form))
 
 
 def test_that_a_scenario_with_errors_is_not_handed_over(order, us) -> None:

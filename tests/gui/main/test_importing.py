@@ -1,18 +1,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from phexplore.accuracy.forecast import forecast
+from phexplore.catalog.presets import preset
 from phexplore.errors import PhexploreError
 from phexplore.files.phsafe_config import write_config
 from phexplore.gui.main.importing import is_readable, read_parameters
 from phexplore.model.edits import set_budget
 from phexplore.model.issues import InputProblemsError
+from phexplore.report.snapshot import scenario_snapshot
 from phexplore.report.table10 import table10_csv
+from phexplore.report.table10_xlsx import table10_xlsx
+from phexplore.report.topdown_workbook import topdown_xlsx
 
 
 def test_that_a_config_is_read_with_its_text_kept(us, tmp_path) -> None:
@@ -52,3 +57,17 @@ def test_that_a_file_that_is_not_there_is_an_expected_failure(us, tmp_path) -> N
 @pytest.mark.parametrize(("name", "readable"), [("a.phx", True), ("a.JSON", True), ("a.xlsx", True), ("a.png", False)])
 def test_that_the_window_knows_what_it_reads(name, readable) -> None:
     assert is_readable(Path(name)) is readable
+
+
+def test_that_a_workbook_of_topdown_is_read_whatever_is_being_edited(us, tmp_path) -> None:
+    persons = preset("pl94-2020-persons-us").scenario
+    (tmp_path / "persons.xlsx").write_bytes(topdown_xlsx(persons, datetime(2026, 7, 1, tzinfo=UTC)))
+    assert read_parameters(tmp_path / "persons.xlsx", us)[0].method == persons.method
+
+
+def test_that_a_whole_workbook_of_the_sdhc_brings_its_settings_along(us, tmp_path) -> None:
+    named = replace(us, name="From Excel", note="as agreed")
+    (tmp_path / "sdhc.xlsx").write_bytes(table10_xlsx(scenario_snapshot(named, datetime(2026, 7, 1, tzinfo=UTC))))
+    other = preset("pl94-2020-persons-us").scenario
+    found = read_parameters(tmp_path / "sdhc.xlsx", other)[0]
+    assert (found.name, found.note, found.method) == ("From Excel", "as agreed", us.method)
