@@ -248,13 +248,19 @@ def tune(
     ),
     seed: int = typer.Option(1, "--seed", min=0, help="Of the noise, the same in every setting."),
     trials: int = typer.Option(1, "--trials", min=1, help="Releases per setting."),
+    at_least: str = typer.Option(
+        "95", "--at-least", help="Criterion: per cent of the areas that keep their largest group."
+    ),
+    within: str = typer.Option("5", "--within", help="Criterion: points by which its share may be off."),
+    people: int = typer.Option(500, "--people", min=0, help="Criterion: people of an area that counts."),
     as_json: bool = JSON,
 ) -> None:
     """Find the budget of every level by the published procedure on simulated runs. Ctrl-C stops; the same command goes on.
 
     Example: phexplore tune pl94-2020-persons-us --data blocks.csv.gz --judge Block_Group --out probes.jsonl
     """
-    from phexplore.cli.tuning import print_tuning
+    from phexplore.cli.tuning import criterion_of, print_tuning
     from phexplore.cli.tuning import tune as tuned
 
-    print_tuning(tuned(scenario, data, judge, probes, strategy, seed, trials), as_json=as_json)
+    rule = criterion_of(at_least, within, people)
+    print_tuning(tuned(scenario, data, judge, probes, strategy, seed, trials, rule), as_json=as_json)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,37 @@ from phexplore.cli.printing import print_json, print_table, say
 from phexplore.cli.source import load_scenario
 from phexplore.decide.tuning import Probe, Tuner, TuningError, TuningResult, starting_strategies
 from phexplore.errors import UnknownNameError
+from phexplore.files.rules_json import encode_rule
 from phexplore.files.whole import read_text, write_whole
+from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import InputProblemsError, Issue
+from phexplore.model.numbers import parse_exact
+from phexplore.model.rules import REDISTRICTING, Rule
 from phexplore.model.topdown import TopDown
+from phexplore.runs.spec import data_path
 
 
-def tune(text: str, data: Path, judged: str, probes: Path, strategy: str, seed: int, trials: int) -> TuningResult:
+def tune(
+    text: str,
+    data: Path,
+    judged: str,
+    probes: Path,
+    strategy: str,
+    seed: int,
+    trials: int,
+    rule: Rule = REDISTRICTING,
+) -> TuningResult:
     """Run the procedure and store every probe as one line of a file; probes that are there already are not simulated again.
+
+    Args:
+        text: SCENARIO.
+        data: block data, or ``demo`` for the shipped ones.
+        judged: levels whose areas are judged, with commas between.
+        probes: the file.
+        strategy: a starting strategy; "" for the scenario's own division of levels.
+        seed: of the noise.
+        trials: releases per setting.
+        rule: the criterion.
 
     Raises:
         TuningError: the scenario is none of TopDown, or the criterion cannot be met.
@@ -30,14 +55,23 @@ def tune(text: str, data: Path, judged: str, probes: Path, strategy: str, seed: 
     if not isinstance(scenario.method, TopDown):
         raise TuningError(f"{scenario.name!r} is no TopDown scenario.", "Choose one, e.g. pl94-2020-persons-us.")
     method = scenario.method
+    data = data_path(data, scenario)
     if strategy:
         known = starting_strategies(method)
         if strategy not in known:
             raise UnknownNameError("starting strategy", strategy, list(known))
         method = known[strategy]
     names = [name.strip() for name in judged.split(",") if name.strip()]
-    criterion = SimulatedCriterion(read_population(data), method, names, trials=trials, seed=seed)
-    asked = {"scenario": text, "data": str(data), "judged": names, "strategy": strategy, "seed": seed, "trials": trials}
+    criterion = SimulatedCriterion(read_population(data), method, names, rule, trials, seed)
+    asked = {
+        "parameters": fingerprint(scenario),
+        "data": str(data),
+        "judged": names,
+        "strategy": strategy,
+        "seed": seed,
+        "trials": trials,
+        "criterion": encode_rule(rule),
+    }
     before = read_probes(probes, asked) if probes.exists() else []
     if probes.exists() and not (kept := read_text(probes)).endswith("\n"):
         # What an interruption cut off goes, so that the next probe begins a line.
@@ -54,6 +88,25 @@ def tune(text: str, data: Path, judged: str, probes: Path, strategy: str, seed: 
         tuner = Tuner(criterion.levels, criterion, on_probe=store)
         tuner.resume(before)
         return tuner.run()
+
+
+def criterion_of(at_least: str, within: str, people: int) -> Rule:
+    """Return the criterion that options state.
+
+    Args:
+        at_least: per cent of the areas.
+        within: points of the largest group's share.
+        people: of an area that counts.
+
+    Raises:
+        TuningError: a number cannot be read.
+        RuleError: they state none.
+    """
+    try:
+        share, points = parse_exact(at_least) / 100, parse_exact(within) / 100
+    except ValueError as error:
+        raise TuningError(f"The criterion cannot be read: {error}.", "Write e.g. --at-least 95 --within 5.") from error
+    return replace(REDISTRICTING, limit=share, tolerance=points, least_people=people)
 
 
 def _budgets_text(probe: Probe) -> str:

@@ -174,9 +174,14 @@ def data_of(scenario: Scenario, path: Path) -> RunData:
     """
     if isinstance(scenario.method, PhSafe):
         return describe_data(path)
+    return describe_blocks(data_path(path, scenario))
+
+
+def data_path(path: Path, scenario: Scenario) -> Path:
+    """Return where the data are: ``demo`` means the shipped data of the method, unless a file here is called so."""
     if str(path) == DEMONSTRATION and not path.exists():
-        path = resource(_DEMONSTRATIONS[type(scenario.method)])
-    return describe_blocks(path)
+        return Path(resource(_DEMONSTRATIONS[type(scenario.method)]))
+    return path
 
 
 def _is_synthetic(provenance: Provenance | None, hashes: Mapping[str, str]) -> bool:

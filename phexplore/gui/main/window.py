@@ -525,7 +525,7 @@ class MainWindow(QMainWindow):
     def _make_targets(self) -> QWidget:
         from phexplore.gui.targets.targets_page import TargetsPage
 
-        self._targets = page = TargetsPage(self.session, self.pages, runs=self.runs.desk)
+        self._targets = page = TargetsPage(self.session, self.pages, runs=self.runs.desk, tuning_home=self._tuning_home)
         page.failed.connect(self._say_failure)
         page.noted.connect(self._on_noted_work)
         return page
@@ -534,6 +534,11 @@ class MainWindow(QMainWindow):
         self._spine_page = make_spine_page(self.topdown, self.settings, self.runs.desk)
         self._spine_page.failed.connect(self._say_failure)
         return self._spine_page
+
+    def _tuning_home(self) -> Path:
+        """Return the folder of automatic searches, beside the project's runs."""
+        root = self.runs.desk.root
+        return root.with_name(f"{root.name}-tuning")
 
     def _make_runs(self) -> QWidget:
         return self.runs.make_runs_page()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import enum
+import tempfile
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QTabWidget, QVBoxLayout, QWidget
@@ -15,8 +17,14 @@ from phexplore.gui.targets.rules_view import RulesView
 from phexplore.gui.targets.solve_view import SolveView
 from phexplore.gui.targets.studio_view import StudioView
 from phexplore.gui.targets.trade_view import TradeView
+from phexplore.gui.targets.tune_view import TuneView
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.topdown import TopDown
+
+
+def scratch_home() -> Path:
+    """Return a folder for searches of a project that has none."""
+    return Path(tempfile.gettempdir()) / "phexplore-tuning"
 
 
 class TargetsTab(enum.Enum):
@@ -27,9 +35,14 @@ class TargetsTab(enum.Enum):
     RULES = "Decision rules"
     STUDIO = "Truncation studio"
     PUBLISHED = "Published averages"
+    TUNE = "Auto-tune"
 
 
-_SYSTEMS: Mapping[TargetsTab, type[PhSafe | TopDown]] = {TargetsTab.STUDIO: PhSafe, TargetsTab.PUBLISHED: PhSafe}
+_SYSTEMS: Mapping[TargetsTab, type[PhSafe | TopDown]] = {
+    TargetsTab.STUDIO: PhSafe,
+    TargetsTab.PUBLISHED: PhSafe,
+    TargetsTab.TUNE: TopDown,
+}
 """Tabs that are about one system only."""
 
 
@@ -44,13 +57,21 @@ class TargetsPage(QWidget):
     failed = Signal(object)
     noted = Signal(object)
 
-    def __init__(self, session: Session, parent: QWidget | None = None, *, runs: ProjectRuns | None = None) -> None:
+    def __init__(
+        self,
+        session: Session,
+        parent: QWidget | None = None,
+        *,
+        runs: ProjectRuns | None = None,
+        tuning_home: Callable[[], Path] = scratch_home,
+    ) -> None:
         """Show the questions about a project.
 
         Args:
             session: the project.
             parent: owner.
             runs: of the project; None shows no runs.
+            tuning_home: gives the folder that automatic searches are stored in.
         """
         super().__init__(parent)
         self._session = session
@@ -61,6 +82,7 @@ class TargetsPage(QWidget):
             TargetsTab.RULES: lambda: RulesView(session, runs),
             TargetsTab.STUDIO: lambda: StudioView(session, runs),
             TargetsTab.PUBLISHED: lambda: PublishedView(session, runs),
+            TargetsTab.TUNE: lambda: TuneView(session, tuning_home),
         }
         self.tabs = QTabWidget(self)
         self.tabs.setAccessibleName("Questions about targets")

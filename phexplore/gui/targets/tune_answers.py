@@ -1,0 +1,132 @@
+"""What an automatic search found so far, read from its file of probes; and its results as scenarios. No Qt."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from phexplore.decide.tuning import Probe, starting_strategies, with_level_budgets
+from phexplore.files.whole import read_text
+from phexplore.gui.charts.numbers import Numbers
+from phexplore.model.scenario import Scenario
+from phexplore.model.topdown import TopDown
+
+OWN = ""
+"""The scenario's own division of levels, instead of a published starting strategy."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundBudgets:
+    """Budgets per level that met the criterion.
+
+    Attributes:
+        strategy: which division of levels they were found with.
+        budgets: ρ per level.
+        total: their sum.
+        smaller: another setting that met the criterion on the way with a smaller total, None when there was none.
+        smaller_total: its sum.
+        settings: how many were simulated or taken over.
+    """
+
+    strategy: str
+    budgets: Mapping[str, Fraction]
+    total: Fraction
+    smaller: Mapping[str, Fraction] | None
+    smaller_total: Fraction | None
+    settings: int
+
+
+def strategy_words(name: str) -> str:
+    """Return a starting strategy in words."""
+    return "The scenario's own queries" if name == OWN else name[0].upper() + name[1:]
+
+
+def strategies(method: TopDown) -> tuple[str, ...]:
+    """Return the six published starting strategies and the scenario's own division."""
+    return (*starting_strategies(method), OWN)
+
+
+def read_probes(path: Path) -> tuple[Probe, ...]:
+    """Return the probes stored so far; a last line still being written is left out."""
+    if not path.exists():
+        return ()
+    found = []
+    for line in read_text(path).split("\n")[1:-1]:
+        try:
+            value = json.loads(line)
+            budgets = tuple(
+                (level, None if text is None else Fraction(text)) for level, text in value["budgets"].items()
+            )
+            found.append(Probe(budgets, float(value["value"]), bool(value["meets"])))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            break
+    return tuple(found)
+
+
+def read_result(strategy: str, printed: str) -> FoundBudgets:
+    """Read what ``phexplore tune --json`` printed.
+
+    Raises:
+        ValueError, KeyError: it is something else.
+    """
+    value: dict[str, Any] = json.loads(printed)
+    smaller = value["smaller"][0] if value["smaller"] else None
+    return FoundBudgets(
+        strategy,
+        {level: Fraction(text) for level, text in value["budgets"].items()},
+        Fraction(value["total"]),
+        None if smaller is None else {level: Fraction(text) for level, text in smaller["budgets"].items()},
+        None if smaller is None else Fraction(smaller["total"]),
+        int(value["probes"]),
+    )
+
+
+def as_scenario(scenario: Scenario, found: FoundBudgets, *, smaller: bool = False) -> Scenario:
+    """Return the scenario with budgets that were found, and the division of levels they were found with.
+
+    Levels that the data of the search do not have keep the budget they have.
+    """
+    method = scenario.topdown
+    if found.strategy != OWN:
+        method = starting_strategies(method)[found.strategy]
+    budgets = found.smaller if smaller and found.smaller is not None else found.budgets
+    kept = {level: method.total * share for level, share in method.level_shares.items()}
+    tuned = with_level_budgets(method, {level: budgets.get(level, kept[level]) for level in method.levels})
+    kind = "tuned, smaller" if smaller else "tuned"
+    return replace(scenario, name=f"{scenario.name}, {kind}: {strategy_words(found.strategy)}", method=tuned)
+
+
+def budget_words(budget: Fraction | None) -> str:
+    """Return a budget of a probe, ∞ for a level without noise."""
+    return "∞" if budget is None else f"{float(budget):.4g}"
+
+
+def probe_numbers(probes: Sequence[Probe]) -> Numbers:
+    """Return all probes as a table."""
+    levels = tuple(level for level, _ in probes[0].budgets) if probes else ()
+    rows = tuple(
+        (number, *(budget_words(budget) for _, budget in probe.budgets), probe.total, probe.value,
+         "yes" if probe.meets else "no")
+        for number, probe in enumerate(probes, start=1)
+    )  # fmt: skip
+    return Numbers(("Setting", *(f"ρ {level}" for level in levels), "ρ in all", "Share of areas", "Meets"), rows)
+
+
+def probe_words(probe: Probe) -> str:
+    """Return one probe in words."""
+    settings = ", ".join(f"{level} {budget_words(budget)}" for level, budget in probe.budgets)
+    total = "" if probe.total is None else f", {float(probe.total):.4g} in all"
+    return f"{probe.value:.1%} of areas, {'meets' if probe.meets else 'misses'}: ρ {settings}{total}"
+
+
+def result_words(found: FoundBudgets) -> str:
+    """Return a result in a sentence or two."""
+    text = f"{strategy_words(found.strategy)}: ρ {float(found.total):.6g} meets the criterion after {found.settings} settings."
+    if found.smaller_total is not None:
+        less = 1 - float(found.smaller_total / found.total)
+        text += f" A smaller ρ of {float(found.smaller_total):.6g} met the same criterion on the way ({less:.1%} less)."
+    return text
