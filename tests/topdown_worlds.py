@@ -29,7 +29,7 @@ def full(count=150, seed=3, state="44"):
 
 def world_of(population, method=PERSONS, factor=1):
     method = replace(method, total=method.total * Fraction(factor))
-    tree = tree_of(population.geocodes(), method.levels)
+    tree = tree_of(population.geocodes(), method.levels, population.layout)
     design = make_design(
         method,
         population.schema,

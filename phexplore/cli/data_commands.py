@@ -21,6 +21,8 @@ def register(app: typer.Typer) -> None:
     synth = typer.Typer(help="Make a synthetic population.", no_args_is_help=True)
     synth.command("sdhc")(synth_sdhc)
     synth.command("pl94")(synth_pl94)
+    synth.command("demonstration-2010")(synth_demonstration)
+    synth.command("census-1940")(synth_census_1940)
     app.add_typer(synth, name="synth")
     convert = typer.Typer(help="Turn other records into a population.", no_args_is_help=True)
     convert.command("pums")(convert_pums)
@@ -62,17 +64,65 @@ def synth_pl94(
     blocks: int = typer.Option(..., "--blocks", min=1, help="How many census blocks."),
     seed: int = typer.Option(..., "--seed", min=0, help="Any whole number of 0 or more; equal seeds make equal files."),
     out: Path = typer.Option(..., "--out", help="File (.csv or .csv.gz); replaced if it exists."),
-    state: str = typer.Option("44", "--state", help="Two digits in front of every block code."),
+    state: str = typer.Option("", "--state", help="One state of two digits; 44 without it."),
+    states: str = typer.Option("", "--states", help="Several states, e.g. 04,35,40, with codes of towns."),
+    tribal: float = typer.Option(0.0, "--tribal", min=0, max=1, help="Share of the block groups in tribal areas."),
 ) -> None:
     """Make a block file with 16 person cells per block, as sparse and skewed as real ones.
 
     Example: phexplore synth pl94 --blocks 25000 --seed 1 --out blocks.csv.gz
-    """
-    from phexplore.data.blocks.generator import synthesize_blocks, write_block_file
 
-    population = synthesize_blocks(blocks, seed, state)
+    Example: phexplore synth pl94 --blocks 9000 --states 04,35,40 --tribal 0.1 --seed 1 --out states.csv.gz
+    """
+    from phexplore.data.blocks.generator import synthesize_blocks, synthesize_states, write_block_file
+
+    if state and states:
+        raise typer.BadParameter("Give --state or --states.")
+    if states or tribal:
+        chosen = parse_states(states) or (state or "44",)
+        population = synthesize_states(blocks, seed, chosen, tribal=tribal)
+    else:
+        population = synthesize_blocks(blocks, seed, state or "44")
     write_block_file(population, out)
     say(f"Wrote {out} ({population.blocks:,} blocks, {population.total:,} persons; no count describes a real place)")
+
+
+def synth_demonstration(
+    blocks: int = typer.Option(..., "--blocks", min=1, help="How many census blocks."),
+    seed: int = typer.Option(..., "--seed", min=0, help="Any whole number of 0 or more; equal seeds make equal files."),
+    out: Path = typer.Option(..., "--out", help="File (.txt or .txt.gz); replaced if it exists."),
+    states: str = typer.Option("44", "--states", help="One or several states, e.g. 44,09."),
+) -> None:
+    """Make persons in the layout of the 2010 demonstration data: 17 columns, single years of age, citizenship.
+
+    Example: phexplore synth demonstration-2010 --blocks 400 --seed 1 --out persons.txt.gz
+    """
+    from phexplore.data.blocks.age_microdata_writing import write_persons_with_ages
+    from phexplore.data.blocks.ages import with_ages
+    from phexplore.data.blocks.expansion import expand
+    from phexplore.data.blocks.generator import synthesize_states
+
+    made = with_ages(expand(synthesize_states(blocks, seed, parse_states(states) or ("44",)), seed), seed)
+    records = write_persons_with_ages(made, out)
+    say(f"Wrote {out} ({records:,} persons in {made.blocks:,} blocks; no record describes anybody)")
+
+
+def synth_census_1940(
+    districts: int = typer.Option(..., "--districts", min=1, help="How many enumeration districts."),
+    seed: int = typer.Option(..., "--seed", min=0, help="Any whole number of 0 or more; equal seeds make equal files."),
+    out: Path = typer.Option(..., "--out", help="File (.dat or .dat.gz); replaced if it exists."),
+    states: str = typer.Option("44", "--states", help="One or several states, e.g. 44,09."),
+    delimited: bool = typer.Option(False, "--delimited", help="Bars between the values instead of fixed width."),
+) -> None:
+    """Make households and persons in the layout of the 1940 full count (IPUMS): records H and P.
+
+    Example: phexplore synth census-1940 --districts 40 --seed 1 --out census.dat.gz
+    """
+    from phexplore.data.blocks.census_1940_generator import synthesize_census_1940, write_census_1940
+
+    records = synthesize_census_1940(districts, seed, parse_states(states) or ("44",))
+    persons = write_census_1940(records, out, delimited=delimited)
+    say(f"Wrote {out} ({persons:,} persons in {districts:,} districts; no record describes anybody)")
 
 
 def convert_pums(

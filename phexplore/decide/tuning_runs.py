@@ -77,7 +77,7 @@ class SimulatedCriterion:
     @property
     def tree(self) -> GeoTree:
         """The tree over the data's blocks."""
-        return tree_of(self.population.geocodes(), self.method.levels)
+        return tree_of(self.population.geocodes(), self.method.levels, self.population.layout)
 
     @property
     def levels(self) -> tuple[str, ...]:

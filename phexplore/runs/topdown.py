@@ -125,7 +125,7 @@ class TopDownSimulation:
         watch.checkpoint()
         with watch.phase("prepare"):
             population = given.population
-            tree = tree_of(population.geocodes(), method.levels)
+            tree = tree_of(population.geocodes(), method.levels, population.layout)
 
             def noise(budget: Fraction) -> Noise:
                 return noise_of(method.framework, budget)[0]

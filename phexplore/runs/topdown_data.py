@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from phexplore.data.blocks.ages import TARGET as WITH_AGES
+from phexplore.data.blocks.ages import with_ages
 from phexplore.data.blocks.expansion import expand
 from phexplore.data.blocks.facilities import assume_facilities
 from phexplore.data.blocks.population import BlockPopulation, from_dense
@@ -97,6 +99,8 @@ def read_input(path: Path, method: TopDown, options: TopDownOptions) -> Input:
                 f"--expand takes block files ({EXPANDABLE}); leave it out.",
             )
         population = expand(population, options.expand)
+        if load_schema(method.schema).id == WITH_AGES:
+            population = with_ages(population, options.expand)
     if load_schema(method.schema).id == "pl94_units" and population.schema.id != "pl94_units":
         population = units_of_persons(path, population)
     if population.schema.facility_bounds is not None and population.facilities is None:

@@ -1,5 +1,9 @@
 """The Parquet files of a TopDown run: one row per leaf, `geoid`, then one whole number per cell of the schema.
 
+Schemas of more than `MOST_COLUMNS` cells (single years of age) have too many for columns: there every row has two lists, `cells`, the
+numbers of the filled cells, ascending, and `counts`. A cell's number is that of its levels in the order of the attributes, the last one
+fastest; `shape` in the metadata has the number of levels of each.
+
 A trial, the truth and every reader share the order of rows and columns. Digests of the leaves and of the counts stand in the
 metadata, so that a changed bit never gives another number.
 """
@@ -24,6 +28,9 @@ from phexplore.workload.schema import Schema
 
 ROWS_AT_ONCE = 1 << 13
 """Leaves per row group: with 2,016 cells of four bytes 66 MB at a time."""
+
+MOST_COLUMNS = 1 << 13
+"""Cells of a schema up to which each has a column: production's 2,016 do."""
 
 _REMEDY = "Resume the run to draw it again, or take the directory from a backup."
 
@@ -75,6 +82,9 @@ class LeafFiles:
         largest = int(counts.counts.max(initial=0))
         number = pa.int64() if largest > np.iinfo(np.int32).max else pa.int32()
         content = {"leaves": self.digest, "counts": counts_digest(counts), "schema": self.schema.id, **metadata}
+        if self.schema.cells > MOST_COLUMNS:
+            self._write_lists(path, counts, {"shape": list(self.schema.shape), **content}, number)
+            return
         schema = pa.schema(
             [("geoid", pa.string()), *((name, number) for name in cell_names(self.schema))],
             metadata={"phexplore": json.dumps(content, ensure_ascii=True)},
@@ -86,6 +96,23 @@ class LeafFiles:
                 columns = [pa.array(self.geoids[first:last].tolist(), pa.string()), *(pa.array(row) for row in table)]
                 writer.write_table(pa.Table.from_arrays(columns, schema=schema))
 
+    def _write_lists(self, path: Path, counts: Histograms, content: Mapping[str, Any], number: pa.DataType) -> None:
+        schema = pa.schema(
+            [("geoid", pa.string()), ("cells", pa.list_(pa.int32())), ("counts", pa.list_(number))],
+            metadata={"phexplore": json.dumps(content, ensure_ascii=True)},
+        )
+        with pq.ParquetWriter(path, schema, compression="zstd", use_dictionary=False, write_statistics=False) as writer:
+            for first in range(0, max(1, counts.units), ROWS_AT_ONCE):
+                part = counts.part(first, min(first + ROWS_AT_ONCE, counts.units))
+                offsets = pa.array(part.starts.astype(np.int32))
+                geoids = self.geoids[first : first + ROWS_AT_ONCE].tolist()
+                columns = [
+                    pa.array(geoids, pa.string()),
+                    pa.ListArray.from_arrays(offsets, pa.array(part.cells, pa.int32())),
+                    pa.ListArray.from_arrays(offsets, pa.array(part.counts.astype(number.to_pandas_dtype()))),
+                ]
+                writer.write_table(pa.Table.from_arrays(columns, schema=schema))
+
     def read(self, path: Path) -> Histograms:
         """Return the counts of a file of this run.
 
@@ -95,7 +122,8 @@ class LeafFiles:
         metadata = read_metadata(path)
         if metadata.get("leaves") != self.digest:
             raise RunUnreadableError(f"{path} holds other places than the rest of its run.", _REMEDY)
-        found = _read_counts(path, len(self.geoids))
+        read = _read_lists if self.schema.cells > MOST_COLUMNS else _read_counts
+        found = read(path, len(self.geoids))
         if metadata.get("counts") != counts_digest(found):
             raise RunUnreadableError(f"{path} was altered: its counts are not as they were written.", _REMEDY)
         return found
@@ -154,6 +182,29 @@ def _read_counts(path: Path, leaves: int) -> Histograms:
     order = np.lexsort((cells, rows))
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(rows, minlength=leaves))]).astype(np.int64)
     return Histograms(starts, cells[order], counts[order])
+
+
+def _read_lists(path: Path, leaves: int) -> Histograms:
+    starts, cells, counts = [np.zeros(1, np.int64)], [np.empty(0, np.int32)], [np.empty(0, np.int64)]
+    end = rows = 0
+    whole = True
+    try:
+        with pq.ParquetFile(path) as file:
+            for group in range(file.num_row_groups):
+                table = file.read_row_group(group, columns=["cells", "counts"], use_threads=False)
+                filled, numbers = (column.combine_chunks() for column in table.columns)
+                whole = whole and filled.offsets.equals(numbers.offsets)
+                starts.append(end + filled.offsets.to_numpy()[1:].astype(np.int64))
+                cells.append(filled.values.to_numpy().astype(np.int32))
+                counts.append(numbers.values.to_numpy().astype(np.int64))
+                end, rows = int(starts[-1][-1]) if len(starts[-1]) else end, rows + table.num_rows
+    except (OSError, pa.ArrowException, ValueError, KeyError, AttributeError) as error:
+        raise RunUnreadableError(f"{path} cannot be read ({error}).", _REMEDY) from error
+    if rows != leaves:
+        raise RunUnreadableError(f"{path} has {rows} rows, not {leaves}.", _REMEDY)
+    if not whole:
+        raise RunUnreadableError(f"{path} was altered: its lists of cells and counts do not fit.", _REMEDY)
+    return Histograms(np.concatenate(starts), np.concatenate(cells), np.concatenate(counts))
 
 
 def by_cell(counts: Histograms, first: int, last: int, cells: int, dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from phexplore.data.blocks.age_microdata_writing import AGE_LAYOUTS, write_persons_with_ages
 from phexplore.data.blocks.cell_lists import write_cells
 from phexplore.data.blocks.microdata_writing import Metadata, write_persons, write_units
 from phexplore.data.blocks.population import BlockPopulation
@@ -27,7 +28,8 @@ def trial_directory(directory: Path, index: int) -> Path:
 def write_release(directory: Path, spec: RunSpec, truth: BlockPopulation, trials: TrialReader) -> tuple[Path, ...]:
     """Write every trial and return the files.
 
-    Persons and units go into production's 13 and 9 columns; a schema without a published layout becomes a list of cells. Tables
+    Persons and units go into production's 13 and 9 columns, those with ages into the ones of the 2010 demonstration and of 1940 with
+    a list of cells beside them; a schema without a published layout becomes a list of cells. Tables
     P1 to P5 (or P1 to P4 of 16 cells) and H1 are written for every level where the schema determines them.
 
     Raises:
@@ -50,9 +52,13 @@ def write_trial_release(place: Path, spec: RunSpec, population: BlockPopulation,
         case "pl94_units" if population.layout.id == "census-blocks":
             file = place / UNITS_FILE
             write_units(population, file, metadata)
+        case schema if schema in AGE_LAYOUTS:
+            file = place / PERSONS_FILE
+            write_persons_with_ages(population, file, metadata)
+            write_cells(population, place / CELLS_FILE)
+            return [file, place / CELLS_FILE]
         case _:
             file = place / CELLS_FILE
-            file.parent.mkdir(parents=True, exist_ok=True)
             write_cells(population, file)
     if published_tables(population.schema.id):
         return [file, *write_tables([population], place / TABLES_DIRECTORY)]

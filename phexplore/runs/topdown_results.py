@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from phexplore.accuracy.topdown_forecast import noise_of
+from phexplore.data.blocks.geocodes import layout_of
 from phexplore.data.blocks.population import BlockPopulation
 from phexplore.metrics.topdown.worst import WorstBy, WorstUnit, worst_units
 from phexplore.noise.distributions import Noise
@@ -25,14 +26,14 @@ from phexplore.runs.store import (
     state_of,
     trial_file,
 )
-from phexplore.runs.topdown_files import LeafFiles, open_leaf_files, read_metadata
+from phexplore.runs.topdown_files import MOST_COLUMNS, LeafFiles, open_leaf_files, read_metadata
 from phexplore.runs.topdown_summary import Tally, criterion_query
 from phexplore.simulate.topdown.design import make_design
 from phexplore.simulate.topdown.driver import World, make_world
 from phexplore.simulate.topdown.histograms import Histograms, sums_up
 from phexplore.spine.tree import tree_of
-from phexplore.workload.queries import detailed_query
-from phexplore.workload.schema import load_schema
+from phexplore.workload.queries import MarginalQuery, detailed_query, parse_query
+from phexplore.workload.schema import Schema, load_schema
 
 MOST_TRIALS = 20
 """Trials whose files are read; the summary of a complete run knows all of them."""
@@ -112,9 +113,14 @@ class TopDownResults:
         files, method = self.files, self.spec.scenario.topdown
         truth = files.read(self.directory / TRUTH_FILE)
         population = BlockPopulation(
-            files.schema, files.geoids, truth.starts, truth.cells, truth.counts.astype(np.int32)
+            files.schema,
+            files.geoids,
+            truth.starts,
+            truth.cells,
+            truth.counts.astype(np.int32),
+            layout=layout_of(files.schema),
         )
-        tree = tree_of(population.geocodes(), method.levels)
+        tree = tree_of(population.geocodes(), method.levels, population.layout)
 
         def noise(budget: Fraction) -> Noise:
             return noise_of(method.framework, budget)[0]
@@ -157,7 +163,7 @@ class TopDownResults:
     def worst(self, count: int, *, by: WorstBy = WorstBy.TOTAL) -> tuple[NamedUnit, ...]:
         """Return the units of each level below the root that are farthest off on average over the first trials."""
         world = self.world
-        query = criterion_query(world.design.schema) or detailed_query(world.design.schema)
+        query = criterion_query(world.design.schema) or _finest_that_fits(world.design.schema)
         labels = [" · ".join(query.answer_labels(answer)) for answer in range(query.answers)]
         found = []
         for number, (level, truth) in enumerate(zip(world.tree.levels, world.truth, strict=True)):
@@ -170,3 +176,10 @@ class TopDownResults:
                 code = str(codes[worst.unit])
                 found.append(NamedUnit(level.name, code, worst, worst.sentence(code, labels)))
         return tuple(found)
+
+
+def _finest_that_fits(schema: Schema) -> MarginalQuery:
+    """Return the query whose answers name what was off: all cells, or types of facility where the cells are very many."""
+    if schema.cells <= MOST_COLUMNS or schema.facility_bounds is None:
+        return detailed_query(schema)
+    return parse_query(schema, schema.facility_bounds.query)

@@ -19,21 +19,11 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from phexplore.errors import BudgetMismatchError, PhexploreError
-
-CODE_LENGTHS = {
-    "US": 0,
-    "Nation": 0,
-    "State": 2,
-    "County": 5,
-    "Tract_Group": 9,
-    "Tract": 11,
-    "Block_Group": 12,
-    "Block": 16,
-}
-"""Leading characters of the 16-digit block code that name a unit (formats, section 4; topdown, section 12)."""
+from phexplore.data.blocks.geocodes import CENSUS_BLOCKS, GeocodeLayout
+from phexplore.errors import BudgetMismatchError, PhexploreError, UnknownNameError
 
 ROOT_LEVELS = ("US", "Nation")
+"""Names of the level above the states."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,41 +121,61 @@ class GeoTree:
             )
 
 
-def tree_of(geocodes: NDArray[np.str_], levels: tuple[str, ...]) -> GeoTree:
-    """Return the standard spine over these blocks.
+def tree_of(geocodes: NDArray[np.str_], levels: tuple[str, ...], layout: GeocodeLayout = CENSUS_BLOCKS) -> GeoTree:
+    """Return the standard spine over these leaves: every unit is what its code says.
 
-    Blocks of one state have that state as their root: levels above it are dropped.
+    Leaves of one state have that state as their root: levels above it are dropped.
 
     Args:
-        geocodes: 16-digit codes, ascending.
-        levels: of the parameters, widest first; the last one is the blocks'.
+        geocodes: codes of the leaves as `GeocodeLayout.geocodes` returns them, ascending.
+        levels: of the parameters, widest first; the last one is the leaves'.
+        layout: what the characters of the codes mean.
 
     Raises:
-        PhexploreError: a level has no place in a block code, or the blocks have no common root.
+        PhexploreError: a level has no place in the codes, the order is another one, or the leaves have no common root.
     """
-    unknown = [level for level in levels if level not in CODE_LENGTHS]
-    if unknown:
+    lengths = [_length(level, layout) for level in levels]
+    if lengths != sorted(set(lengths)) or not levels or lengths[-1] != layout.length(layout.leaf):
         raise PhexploreError(
-            f"The level {unknown[0]} has no place in a 16-digit block code.",
-            f"The standard spine has {', '.join(dict.fromkeys(CODE_LENGTHS))}; other spines are forecast, not simulated.",
+            f"The levels {', '.join(levels)} are no spine over {layout.title}.",
+            f"Name them widest first, the last one {layout.leaf}.",
         )
-    one_state = len(np.unique(geocodes.astype("U2"))) == 1
-    kept = tuple(level for level in levels if not (one_state and level in ROOT_LEVELS))
-    starts = [_starts(geocodes, CODE_LENGTHS[level]) for level in kept]
+    one_state = len(np.unique(geocodes.astype(f"U{layout.length('State')}"))) == 1
+    kept = [(level, n) for level, n in zip(levels, lengths, strict=True) if not (one_state and n == 0)]
+    starts = [_starts(geocodes, length) for _, length in kept]
     if len(starts[0]) != 1:
         raise PhexploreError(
-            f"The blocks lie in {len(starts[0])} units of {kept[0]}, and no level stands above them.",
+            f"The blocks lie in {len(starts[0])} units of {kept[0][0]}, and no level stands above them.",
             "Give the blocks of one state, or parameters with a national level.",
         )
     found = []
-    for number, (level, start) in enumerate(zip(kept, starts, strict=True)):
-        codes = geocodes[start].astype(f"U{max(1, CODE_LENGTHS[level])}") if CODE_LENGTHS[level] else np.array([""])
+    for number, ((level, length), start) in enumerate(zip(kept, starts, strict=True)):
+        codes = geocodes[start].astype(f"U{length}") if length else np.array([""])
         ends = np.append(start, len(geocodes)).astype(np.int64)
         children = None
         if number + 1 < len(kept):
             children = np.searchsorted(starts[number + 1], ends).astype(np.int64)
         found.append(TreeLevel(level, codes, ends, children))
-    return GeoTree(tuple(found), tuple(level for level in levels if level not in kept))
+    names = [level for level, _ in kept]
+    return GeoTree(tuple(found), tuple(level for level in levels if level not in names))
+
+
+def _length(level: str, layout: GeocodeLayout) -> int:
+    """Return the characters that name a unit of a level.
+
+    Raises:
+        PhexploreError: the codes have no such level.
+    """
+    try:
+        return layout.length(level)
+    except UnknownNameError as error:
+        names = ", ".join(
+            level.name for level in sorted((*layout.levels, *layout.further), key=lambda each: each.length)
+        )
+        raise PhexploreError(
+            f"The level {level} has no place in a code of {layout.length(layout.leaf)} characters: {layout.title}.",
+            f"The standard spine has {names}; other spines are forecast, not simulated.",
+        ) from error
 
 
 def _starts(geocodes: NDArray[np.str_], length: int) -> NDArray[np.int64]:

@@ -115,6 +115,7 @@ class Schema:
         analytic_only: why this schema can be forecast but not simulated, None if it can be simulated.
         images: for each larger schema of which this one is a coarsening, how its attributes arise:
             attribute of this schema -> per level the levels of the larger schema's attributes it stands for.
+        geography: id of the file in ``resources/geography`` that says what the codes of its leaves mean.
     """
 
     id: str
@@ -132,6 +133,7 @@ class Schema:
     images: Mapping[str, Mapping[str, tuple[Mapping[str, tuple[int, ...]], ...]]] = field(
         compare=False, default_factory=dict
     )
+    geography: str = field(compare=False, default="census-blocks")
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Cross a process border by id: the receiver reads the same shipped file."""
@@ -284,6 +286,7 @@ def _schema(entries: Mapping[str, Any]) -> Schema:
         and FacilityBounds(facility["query"], tuple(facility["least_per_unit"]), facility["most_per_unit"]),
         companion=entries.get("companion"),
         analytic_only=entries.get("analytic_only"),
+        geography=entries.get("geography", "census-blocks"),
         images=MappingProxyType(
             {item["of"]: _image(item["attributes"], by_name) for item in entries.get("images", ())}
         ),

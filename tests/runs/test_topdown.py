@@ -1,6 +1,5 @@
 """TopDown runs from their files: what workers write, resume, refuse and sum up."""
 
-import contextlib
 import json
 import shutil
 from dataclasses import replace
@@ -9,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from topdown_runs import EXPANDED, SCENARIO, SilentWatch, run, spec_of
 from topdown_worlds import PERSONS, UNITS, blocks, full
 
 from phexplore.catalog.topdown_presets import topdown_entries
@@ -20,7 +20,7 @@ from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery
 from phexplore.runs.events import Finished, Outcome, TrialDone
 from phexplore.runs.launch import WorkerProcess
-from phexplore.runs.spec import RunMode, RunSpec, RunSpecError, StopRule, decode_spec, describe_blocks, encode_spec
+from phexplore.runs.spec import RunMode, RunSpecError, StopRule, decode_spec, describe_blocks, encode_spec
 from phexplore.runs.states import RunState
 from phexplore.runs.store import load_summary, prepare_directory, state_of, trial_file, verify_run
 from phexplore.runs.topdown import make_simulation
@@ -30,48 +30,12 @@ from phexplore.runs.topdown_options import Mechanism, RounderTarget, TopDownOpti
 from phexplore.spine.tree import tree_of
 from phexplore.workload.queries import parse_query
 
-SCENARIO = Scenario("persons", PERSONS)
-EXPANDED = TopDownOptions(expand=5)
-
-
-class SilentWatch:
-    def checkpoint(self):
-        pass
-
-    def progress(self, phase, done, total):
-        pass
-
-    def note(self, text):
-        self.notes = [*getattr(self, "notes", []), text]
-
-    @contextlib.contextmanager
-    def phase(self, name):
-        self.names = [*getattr(self, "names", []), name]
-        yield
-
-    def phase_done(self, name, seconds):
-        pass
-
 
 @pytest.fixture(scope="module")
 def block_file(tmp_path_factory):
     path = tmp_path_factory.mktemp("blocks") / "blocks.csv.gz"
     write_block_file(blocks(), path)
     return path
-
-
-def run(directory, spec):
-    """Run in this process, without a worker."""
-    prepare_directory(directory, spec)
-    simulation, watch = make_simulation(spec, directory), SilentWatch()
-    simulation.prepare(watch)
-    for index in range(spec.trials):
-        simulation.write_trial(index, directory / trial_file(index))
-    return simulation.finish(tuple(range(spec.trials)), watch)
-
-
-def spec_of(path, scenario=SCENARIO, trials=2, seed=1, **changes):
-    return RunSpec(scenario, describe_blocks(path), trials, seed, **changes)
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ import numpy as np
 
 from phexplore.data.blocks.collecting import CellCounter
 from phexplore.data.blocks.delimited import Header, Problems, digit_codes, missing_columns, read_batches, refuse
-from phexplore.data.blocks.geocodes import CENSUS_BLOCKS, ENUMERATION_DISTRICTS_1940, GeocodeLayout
+from phexplore.data.blocks.geocodes import CENSUS_BLOCKS, GeocodeLayout, layout_of
 from phexplore.data.blocks.layouts import whole
 from phexplore.data.blocks.population import BlockPopulation, from_filled
 from phexplore.data.blocks.whole_file import whole_file
@@ -81,7 +81,7 @@ def cells_from(header: Header, schema: Schema) -> BlockPopulation:
     """
     names = [attribute.name for attribute in schema.attributes]
     missing_columns(header, ["geoid", *names, "count"], f"The columns are geoid, {', '.join(names)} and count.")
-    layout = ENUMERATION_DISTRICTS_1940 if schema.id == "census_1940" else CENSUS_BLOCKS
+    layout = layout_of(schema)
     problems = Problems(header.path)
     counter = CellCounter(schema.cells)
     codes: dict[str, int] = {}

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from phexplore.data.blocks.census_1940_layout import GEOCODE_FIELDS, H_FIELDS, P_FIELDS, YEAR, Field, H, P, Record
 from phexplore.data.blocks.delimited import Problems, read_head, readable
 from phexplore.data.blocks.geocodes import ENUMERATION_DISTRICTS_1940
 from phexplore.data.blocks.population import BlockPopulation, from_filled
@@ -27,55 +28,8 @@ if TYPE_CHECKING:
 
 CHUNK_BYTES = 1 << 26
 OLDEST, TOP_AGE = 120, 115
-YEAR = 1940
 QUARTERS_TYPES = 8
 
-
-class _Field(NamedTuple):
-    """Where a value stands: characters ``first:last`` in a line of fixed width, or a place between bars."""
-
-    name: str
-    first: int
-    last: int
-    place: int
-
-
-class _Record(NamedTuple):
-    """One kind of record.
-
-    Attributes:
-        letter: the first character of its lines.
-        characters: a line of fixed width needs at least these.
-        values: a delimited line has exactly these.
-    """
-
-    letter: str
-    characters: int
-    values: int
-
-
-_H = _Record("H", 131, 53)
-_P = _Record("P", 118, 102)
-_H_FIELDS = (
-    _Field("YEAR", 1, 5, 1),
-    _Field("SERIAL", 7, 15, 3),
-    _Field("GQ", 93, 94, 27),
-    _Field("GQTYPE", 94, 95, 28),
-)
-_GEOCODE_FIELDS = (
-    _Field("STATEFIP", 53, 55, 14),
-    _Field("COUNTY", 55, 59, 15),
-    _Field("SUPDIST", 128, 131, 44),
-    _Field("ENUMDIST", 124, 128, 43),
-)
-_P_FIELDS = (
-    _Field("SERIAL", 7, 15, 3),
-    _Field("SEX", 72, 73, 29),
-    _Field("AGE", 73, 76, 30),
-    _Field("RACE", 84, 85, 36),
-    _Field("HISPAN", 88, 89, 38),
-    _Field("CITIZEN", 117, 118, 47),
-)
 
 # GQTYPE 1 and 5 do not occur in 1940; 9 is "other or unknown", which also marks ordinary households.
 _QUARTERS = np.array([0, -1, 1, 2, 3, -1, 4, 5, 6, 7])
@@ -149,7 +103,7 @@ class _Chunk:
     first_line: int
     bars: Integers | None
 
-    def of(self, record: _Record, problems: Problems) -> Integers:
+    def of(self, record: Record, problems: Problems) -> Integers:
         """Return the lines of a kind of record; those too short for it are reported."""
         chosen = np.flatnonzero((self.ends > self.starts) & (self.letters[self.starts] == ord(record.letter)))
         if self.bars is None:
@@ -168,7 +122,7 @@ class _Chunk:
             )
         return chosen[~wrong]
 
-    def letters_of(self, lines: Integers, field: _Field) -> Letters:
+    def letters_of(self, lines: Integers, field: Field) -> Letters:
         """Return the characters of a field, ``uint8[lines, width]``, right-aligned, blanks in front."""
         width = field.last - field.first
         if self.bars is None:
@@ -183,7 +137,7 @@ class _Chunk:
         inside = at >= first[:, None]
         return np.where(inside, self.letters[np.maximum(at, 0)], ord(" ")).astype(np.uint8)
 
-    def column(self, field: _Field) -> int:
+    def column(self, field: Field) -> int:
         """Return where a reader should look."""
         return field.first + 1 if self.bars is None else field.place + 1
 
@@ -216,7 +170,7 @@ def _split(content: bytes, first_line: int, *, delimited: bool) -> _Chunk:
 
 
 def _refuse_other_records(chunk: _Chunk, problems: Problems) -> None:
-    known = np.isin(chunk.letters[chunk.starts], [ord(_H.letter), ord(_P.letter)])
+    known = np.isin(chunk.letters[chunk.starts], [ord(H.letter), ord(P.letter)])
     wrong = np.flatnonzero(~known & (chunk.ends > chunk.starts))
     for place in wrong[: problems.room(len(wrong))].tolist():
         letter = chr(chunk.letters[chunk.starts[place]])
@@ -242,7 +196,7 @@ class _Reader:
         """The number of each record's line."""
         return self._chunk.first_line + self._lines
 
-    def number(self, field: _Field) -> Integers:
+    def number(self, field: Field) -> Integers:
         """Return a field as whole numbers of 0 or more, blanks in front allowed."""
         letters = self._chunk.letters_of(self._lines, field)
         blank = letters == ord(" ")
@@ -254,7 +208,7 @@ class _Reader:
         numbers: Integers = np.clip(values, 0, 9) @ powers
         return numbers
 
-    def text(self, field: _Field) -> Letters:
+    def text(self, field: Field) -> Letters:
         """Return a field as characters, blanks read as 0; other than letters and digits are reported."""
         letters = self._chunk.letters_of(self._lines, field)
         filled = np.where(letters == ord(" "), ord("0"), letters).astype(np.uint8)
@@ -264,11 +218,11 @@ class _Reader:
         self.refuse(np.any(~(digit | capital), axis=1), field, "is not a code of letters and digits")
         return filled
 
-    def within(self, field: _Field, values: Integers, low: int, high: int) -> None:
+    def within(self, field: Field, values: Integers, low: int, high: int) -> None:
         """Report values outside a range."""
         self.refuse((values < low) | (values > high), field, f"does not lie between {low} and {high}")
 
-    def refuse(self, wrong: NDArray[np.bool_], field: _Field, sentence: str) -> None:
+    def refuse(self, wrong: NDArray[np.bool_], field: Field, sentence: str) -> None:
         """Report the records where `wrong` holds and that were not reported before."""
         rows = np.flatnonzero(wrong & ~self._bad)
         self._bad |= wrong
@@ -284,21 +238,21 @@ class _Reader:
 
 
 def _read_households(chunk: _Chunk, problems: Problems) -> _Households:
-    lines = chunk.of(_H, problems)
+    lines = chunk.of(H, problems)
     reader = _Reader(chunk, lines, problems)
-    year, serial, gq, gqtype = (reader.number(field) for field in _H_FIELDS)
-    reader.within(_H_FIELDS[0], year, YEAR, YEAR)
+    year, serial, gq, gqtype = (reader.number(field) for field in H_FIELDS)
+    reader.within(H_FIELDS[0], year, YEAR, YEAR)
     quarters = _QUARTERS[gqtype]
-    reader.refuse(quarters < 0, _H_FIELDS[3], "does not occur in 1940")
+    reader.refuse(quarters < 0, H_FIELDS[3], "does not occur in 1940")
     quarters = np.where((gqtype == 9) & np.isin(gq, _HOUSEHOLD_GQ), 0, quarters)
-    letters = np.concatenate([reader.text(field) for field in _GEOCODE_FIELDS], axis=1)
+    letters = np.concatenate([reader.text(field) for field in GEOCODE_FIELDS], axis=1)
     width = ENUMERATION_DISTRICTS_1940.public_length
     return _Households(serial, quarters, np.ascontiguousarray(letters).view(f"S{width}").reshape(-1), reader.line)
 
 
 def _read_persons(chunk: _Chunk, problems: Problems) -> _Persons:
-    reader = _Reader(chunk, chunk.of(_P, problems), problems)
-    serial, sex, age, race, hispanic, citizen = (reader.number(field) for field in _P_FIELDS)
+    reader = _Reader(chunk, chunk.of(P, problems), problems)
+    serial, sex, age, race, hispanic, citizen = (reader.number(field) for field in P_FIELDS)
     for place, values, low, high in (
         (1, sex, 1, 2),
         (2, age, 0, OLDEST),
@@ -306,7 +260,7 @@ def _read_persons(chunk: _Chunk, problems: Problems) -> _Persons:
         (4, hispanic, 0, 4),
         (5, citizen, 0, 4),
     ):
-        reader.within(_P_FIELDS[place], values, low, high)
+        reader.within(P_FIELDS[place], values, low, high)
     levels = (
         np.clip(sex - 1, 0, 1),
         np.minimum(age, TOP_AGE),
@@ -361,7 +315,7 @@ def _refuse_repeated(problems: Problems, serial: Integers, line: Integers) -> No
             f"SERIAL {serial[place]:08d} names a household a second time.",
             "Every household has a number of its own.",
             line=int(line[place]),
-            column=_H_FIELDS[1].first + 1,
+            column=H_FIELDS[1].first + 1,
         )
 
 
@@ -372,7 +326,7 @@ def _refuse_lost(problems: Problems, home: Integers, line: Integers, lost: NDArr
             f"SERIAL {home[place]:08d} names no household of the file.",
             "Give every person the SERIAL of a record H.",
             line=int(line[place]),
-            column=_P_FIELDS[0].first + 1,
+            column=P_FIELDS[0].first + 1,
         )
 
 
@@ -392,5 +346,5 @@ def _refuse_empty_quarters(problems: Problems, found: BlockPopulation, key: Inte
             f"({found.schema.attributes[0].labels[kind]}) and {people[row, kind]} people in them.",
             "Quarters are inhabited; leave out those without records P.",
             line=int(line[last]),
-            column=_H_FIELDS[3].first + 1,
+            column=H_FIELDS[3].first + 1,
         )

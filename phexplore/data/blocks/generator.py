@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import gzip
 import io
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +36,8 @@ PERSONS_PER_HOUSEHOLD = 2.5
 ADULTS_AMONG_OTHERS = 0.6
 """With a first adult in every household this makes 76 % adults, as in the United States 2010."""
 MOST_BLOCKS = 1_000_000
+TRACTS_PER_TOWN = 6.2
+"""As in Rhode Island 2010: 244 tracts, 39 towns."""
 
 
 def synthesize_blocks(blocks: int, seed: int, state: str = "44") -> BlockPopulation:
@@ -71,6 +75,59 @@ def synthesize_blocks(blocks: int, seed: int, state: str = "44") -> BlockPopulat
     cells = np.concatenate([by_group - adults, adults], axis=1)
     remark = f"Synthetic blocks (seed {seed}); no count describes a real place."
     return from_dense(load_schema("pl94_reduced16"), geoids, cells, remarks=(remark,))
+
+
+def synthesize_states(blocks: int, seed: int, states: Sequence[str], *, tribal: float = 0.0) -> BlockPopulation:
+    """Return synthetic blocks of several states, as equally many of each as can be, with codes of towns and tribal areas.
+
+    Every state is `synthesize_blocks` with a seed of its own. In a state of its own share, whole block groups lie in a federally
+    recognised tribal area (AIANNHCE 0001 to 4799), neighbouring ones in the same; a town is a run of tracts.
+
+    Args:
+        blocks: in all, at least one per state.
+        seed: any whole number of 0 or more.
+        states: codes of two digits, each once.
+        tribal: share of the block groups in tribal areas, 0 to 1.
+
+    Raises:
+        PhexploreError: a number of blocks, a seed, a share or a state that cannot be.
+    """
+    if not states or len(set(states)) != len(states) or blocks < len(states):
+        raise PhexploreError(
+            f"{blocks:,} blocks cannot be spread over the states {', '.join(states) or 'named: none'}.",
+            "Name each state once, and ask for at least one block of each.",
+        )
+    if not 0 <= tribal <= 1:
+        raise PhexploreError(f"A share lies between 0 and 1, got {tribal}.", "Write e.g. 0.05.")
+    parts = []
+    for place, state in enumerate(sorted(states)):
+        part = synthesize_blocks(blocks // len(states) + (place < blocks % len(states)), seed + place, state)
+        parts.append(replace(part, places=_areas(part, tribal, seed + place)))
+    if len(parts) == 1:
+        return parts[0]
+    starts = np.cumsum([0, *(len(part.cells) for part in parts)])
+    return BlockPopulation(
+        parts[0].schema,
+        np.concatenate([part.geoids for part in parts]),
+        np.concatenate([[0], *(part.starts[1:] + first for part, first in zip(parts, starts, strict=False))]),
+        np.concatenate([part.cells for part in parts]),
+        np.concatenate([part.counts for part in parts]),
+        places={kind: np.concatenate([part.places[kind] for part in parts]) for kind in parts[0].places},
+        remarks=(f"Synthetic blocks of {len(parts)} states (seed {seed}); no count describes a real place.",),
+    )
+
+
+def _areas(part: BlockPopulation, tribal: float, seed: int) -> dict[str, NDArray[np.str_]]:
+    """Return the town and the tribal area of every block of a state, "" = none."""
+    rng = np.random.Generator(np.random.Philox(np.random.SeedSequence(seed, spawn_key=(part.blocks, 4799))))
+    group = np.unique(part.geoids.astype("U12"), return_inverse=True)[1]
+    tract = np.unique(part.geoids.astype("U11"), return_inverse=True)[1]
+    groups = int(group[-1]) + 1
+    inside = rng.random(groups) < tribal
+    area = 1 + np.cumsum(np.diff(inside.astype(np.int64), prepend=0) > 0) % 4799
+    codes = np.where(inside, texts_of_numbers(area, 4), "")[group]
+    town = np.cumsum(rng.random(int(tract[-1]) + 1) < 1 / TRACTS_PER_TOWN)[tract]
+    return {"cousub": texts_of_numbers(5 * (town + 1), 5), "aiannh": codes}
 
 
 def _clumps(items: int, mean: float, most: int, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -131,7 +188,7 @@ def _spread(means: NDArray[np.float64], concentration: float, rng: np.random.Gen
 
 
 def block_file(blocks: BlockPopulation) -> bytes:
-    """Return a population of the schema ``pl94_reduced16`` as a CSV block file, the layout `read_blocks` reads.
+    """Return a population of the schema ``pl94_reduced16`` with its areas as a CSV block file, the layout `read_blocks` reads.
 
     Raises:
         ValueError: the population is in another schema.
@@ -147,6 +204,8 @@ def block_file(blocks: BlockPopulation) -> bytes:
     names = ["geoid", "pop", *(f"pop_{g}" for g in GROUPS), "vap", *(f"vap_{g}" for g in GROUPS)]
     numbers = np.concatenate([people.sum(1, keepdims=True), people, adults.sum(1, keepdims=True), adults], axis=1)
     columns = [pa.array(blocks.geoids), *(pa.array(np.ascontiguousarray(column)) for column in numbers.T)]
+    names += list(blocks.places)
+    columns += [pa.array(codes) for codes in blocks.places.values()]
     file = io.BytesIO()
     file.write((",".join(names) + "\n").encode())
     csv.write_csv(pa.table(columns, names=names), file, csv.WriteOptions(include_header=False, quoting_style="none"))

@@ -1,16 +1,27 @@
-"""Codes of geographic units: how many characters name the unit of each level, and what is public of them."""
+"""Codes of geographic units: how many characters name the unit of each level, and what is public of them.
+
+The layouts are data: ``resources/geography/*.toml``. A schema names the one its leaves have.
+"""
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from phexplore.errors import UnknownNameError
+from phexplore.errors import PhexploreError, UnknownNameError
+from phexplore.resources import resource
+from phexplore.workload.schema import Schema
+
+
+class GeographyError(PhexploreError):
+    """A geography file says something that cannot be; the sentence names the file and the entry."""
 
 
 class GeographicLevel(NamedTuple):
@@ -36,6 +47,7 @@ class GeocodeLayout:
         public_length: characters of a leaf's public code.
         repeated: place (from 0) of the character of the public code that the geocode writes twice; None where the two
             codes are equal.
+        further: levels that parameters may name and tabulations do not show.
     """
 
     id: str
@@ -43,6 +55,7 @@ class GeocodeLayout:
     levels: tuple[GeographicLevel, ...]
     public_length: int
     repeated: int | None = None
+    further: tuple[GeographicLevel, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse levels that do not nest."""
@@ -51,6 +64,11 @@ class GeocodeLayout:
             raise ValueError(f"the codes of a lower level are longer, got {lengths}")
         if lengths[-1] != self.public_length + (self.repeated is not None):
             raise ValueError(f"a leaf has {lengths[-1]} characters, its public code {self.public_length}")
+        names = [level.name for level in (*self.levels, *self.further)]
+        if len(set(names)) != len(names):
+            raise ValueError(f"every level has a name of its own, got {names}")
+        if any(not 0 <= level.length < lengths[-1] for level in self.further):
+            raise ValueError(f"a further level is wider than the leaf, got {self.further}")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -68,10 +86,10 @@ class GeocodeLayout:
         Raises:
             UnknownNameError: there is no such level.
         """
-        for name, length in self.levels:
+        for name, length in (*self.levels, *self.further):
             if name == level:
                 return length
-        raise UnknownNameError("geographic level", level, list(self.names))
+        raise UnknownNameError("geographic level", level, [name for name, _ in (*self.levels, *self.further)])
 
     def geocodes(self, codes: NDArray[np.str_]) -> NDArray[np.str_]:
         """Return the geocodes of public leaf codes, ``U[leaves]``."""
@@ -97,40 +115,50 @@ class GeocodeLayout:
         )
 
 
-CENSUS_BLOCKS = GeocodeLayout(
-    "census-blocks",
-    "Census blocks (state 2, county 3, tract 6, block group 1, block 4)",
-    (
-        GeographicLevel("US", 0),
-        GeographicLevel("State", 2),
-        GeographicLevel("County", 5),
-        GeographicLevel("Tract", 11),
-        GeographicLevel("Block_Group", 12),
-        GeographicLevel("Block", 16),
-    ),
-    public_length=15,
-    repeated=11,
-)
-"""Tabulation blocks of 2000 and later: the block group is the first digit of the block (formats, section 7)."""
+def read_layout(path: Path) -> GeocodeLayout:
+    """Read one geography file.
 
-ENUMERATION_DISTRICTS_1940 = GeocodeLayout(
-    "enumeration-districts-1940",
-    "Enumeration districts of 1940 (state 2, county 4, supervisor's district 3, enumeration district 4)",
-    (
-        GeographicLevel("Nation", 0),
-        GeographicLevel("State", 2),
-        GeographicLevel("County", 6),
-        GeographicLevel("Supdist", 9),
-        GeographicLevel("Enumdist", 13),
-    ),
-    public_length=13,
-)
-"""Geocode of the 1940 full count in the 2010 demonstration code (formats, section 6)."""
+    Raises:
+        GeographyError: the file is not TOML, misses an entry, or contradicts itself; the sentence names file and entry.
+    """
+    try:
+        entries = tomllib.loads(path.read_text("utf-8"))
+        return GeocodeLayout(
+            entries["id"],
+            entries["title"],
+            tuple(GeographicLevel(level["name"], level["length"]) for level in entries["levels"]),
+            entries["public_length"],
+            entries.get("repeated"),
+            tuple(GeographicLevel(level["name"], level["length"]) for level in entries.get("further", ())),
+        )
+    except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
+        message = f"entry {error} is missing" if isinstance(error, KeyError) else str(error)
+        raise GeographyError(
+            f"{path.name}: {message}.", "Correct the file; the shipped ones show every entry."
+        ) from error
+
 
 GEOCODE_LAYOUTS: Mapping[str, GeocodeLayout] = MappingProxyType(
-    {layout.id: layout for layout in (CENSUS_BLOCKS, ENUMERATION_DISTRICTS_1940)}
+    {layout.id: layout for layout in (read_layout(path) for path in sorted(resource("geography").glob("*.toml")))}
 )
-"""All layouts by id."""
+"""All layouts by id, from ``resources/geography``."""
+
+CENSUS_BLOCKS = GEOCODE_LAYOUTS["census-blocks"]
+"""Tabulation blocks of 2000 and later: the block group is the first digit of the block (formats, section 7)."""
+
+ENUMERATION_DISTRICTS_1940 = GEOCODE_LAYOUTS["enumeration-districts-1940"]
+"""Geocode of the 1940 full count in the 2010 demonstration code (formats, section 6)."""
+
+
+def layout_of(schema: Schema) -> GeocodeLayout:
+    """Return what the codes of a schema's leaves mean.
+
+    Raises:
+        UnknownNameError: the schema names a geography that was not shipped.
+    """
+    if (found := GEOCODE_LAYOUTS.get(schema.geography)) is None:
+        raise UnknownNameError(f"geography of {schema.id}", schema.geography, list(GEOCODE_LAYOUTS))
+    return found
 
 
 def characters(texts: NDArray[np.str_], width: int) -> NDArray[np.uint32]:

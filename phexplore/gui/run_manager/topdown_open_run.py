@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phexplore.accuracy.topdown_forecast import LevelQueryForecast, forecast_topdown
-from phexplore.data.blocks.population import BlockPopulation
+from phexplore.data.blocks.geocodes import layout_of
 from phexplore.errors import PhexploreError
 from phexplore.gui.run_manager.topdown_folds import (
     BiasFold,
@@ -95,10 +95,9 @@ class TopDownRun:
         self.schema: Schema = load_schema(str(read_metadata(path)["schema"]))
         self.files: LeafFiles = open_leaf_files(path, self.schema)
         leaves = self.files.read(path)
-        population = BlockPopulation(
-            self.schema, self.files.geoids, leaves.starts, leaves.cells, leaves.counts.astype(np.int32)
-        )
-        self.tree: GeoTree = tree_of(population.geocodes(), self.spec.scenario.topdown.levels)
+        layout = layout_of(self.schema)
+        geocodes = layout.geocodes(self.files.geoids)
+        self.tree: GeoTree = tree_of(geocodes, self.spec.scenario.topdown.levels, layout)
         self.truth = sums_up(leaves, self.tree, self.schema.cells)
         self.groups = criterion_query(self.schema)
         self.metadata: dict[int, dict[str, object]] = {}

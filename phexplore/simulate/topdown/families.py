@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from phexplore.optimize.least_squares import LeastSquaresOptions, LevelData, Status, least_squares
 from phexplore.optimize.rounder import RounderOptions, round_level
+from phexplore.optimize.screening import screened_least_squares, worth_screening
 from phexplore.simulate.topdown.design import LevelDesign
 from phexplore.simulate.topdown.histograms import Histograms
 from phexplore.simulate.topdown.measuring import Measured, MeasurementSource
@@ -106,7 +107,8 @@ def estimate(task: FamilyRange, source: MeasurementSource, options: Estimation) 
     measured = task.measured or measured_for(task, source)
     clock.append(time.perf_counter())
     data = level_data(task, measured.answers)
-    found = least_squares(task.level.plan, data, options=options.least_squares)
+    solve = screened_least_squares if worth_screening(task.level.plan, data) else least_squares
+    found = solve(task.level.plan, data, options=options.least_squares)
     clock.append(time.perf_counter())
     failing = found.families_with(Status.CONTRADICTION, Status.UNFINISHED)
     rounded = round_level(task.level.plan, data, found.values, options=options.rounder)

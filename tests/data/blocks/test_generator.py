@@ -8,7 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from phexplore.data.blocks.aggregation import units_of
-from phexplore.data.blocks.generator import SHARES_2010, block_file, synthesize_blocks, write_block_file
+from phexplore.data.blocks.generator import (
+    SHARES_2010,
+    block_file,
+    synthesize_blocks,
+    synthesize_states,
+    write_block_file,
+)
 from phexplore.data.blocks.layouts import PL94_PERSONS
 from phexplore.data.blocks.reading import read_blocks
 from phexplore.errors import PhexploreError
@@ -85,3 +91,25 @@ def test_that_a_place_that_cannot_be_written_is_an_expected_failure(tmp_path, sy
     (tmp_path / "file").write_text("", "utf-8")
     with pytest.raises(PhexploreError, match="cannot be written"):
         write_block_file(synthetic, tmp_path / "file" / "b.csv")
+
+
+def test_that_several_states_have_equal_parts_and_codes_of_towns_and_tribal_areas(tmp_path):
+    made = synthesize_states(1_000, 4, ["40", "04", "35"], tribal=0.2)
+    assert made.states == ("04", "35", "40")
+    assert sorted(np.unique(made.geoids.astype("U2"), return_counts=True)[1].tolist()) == [333, 333, 334]
+    tribal = made.places["aiannh"] != ""
+    groups = np.unique(made.geoids[tribal].astype("U12"))
+    assert set(made.geoids[np.isin(made.geoids.astype("U12"), groups)]) == set(made.geoids[tribal])
+    assert (made.places["aiannh"][tribal].astype(int) < 4800).all()
+    write_block_file(made, tmp_path / "b.csv")
+    back = read_blocks(tmp_path / "b.csv")
+    assert back.places["aiannh"].tolist() == made.places["aiannh"].tolist()
+    assert (back.dense(0, 1_000) == made.dense(0, 1_000)).all()
+
+
+@pytest.mark.parametrize(
+    ("blocks", "states", "tribal"), [(1, ["44", "45"], 0), (9, ["44", "44"], 0), (9, [], 0), (9, ["44"], 2)]
+)
+def test_that_impossible_states_are_refused(blocks, states, tribal):
+    with pytest.raises(PhexploreError):
+        synthesize_states(blocks, 1, states, tribal=tribal)

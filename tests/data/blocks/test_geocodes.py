@@ -11,11 +11,15 @@ from phexplore.data.blocks.geocodes import (
     GEOCODE_LAYOUTS,
     GeocodeLayout,
     GeographicLevel,
+    GeographyError,
     digits,
+    layout_of,
     numbers_of_texts,
+    read_layout,
     texts_of_numbers,
 )
 from phexplore.errors import UnknownNameError
+from phexplore.workload.schema import load_schema, schema_ids
 
 BLOCK = "440010301002001"
 
@@ -91,3 +95,35 @@ def test_that_every_layout_is_listed_by_its_id():
     assert {layout.id for layout in GEOCODE_LAYOUTS.values()} == set(GEOCODE_LAYOUTS)
     assert CENSUS_BLOCKS.leaf == "Block"
     assert ENUMERATION_DISTRICTS_1940.names == ("Nation", "State", "County", "Supdist", "Enumdist")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "entry 'id' is missing"),
+        ("id = ", "Invalid value"),
+        (
+            'id = "x"\ntitle = "x"\npublic_length = 4\nlevels = [{name = "A", length = 4}, {name = "B", length = 2}]',
+            "longer",
+        ),
+        (
+            'id = "x"\ntitle = "x"\npublic_length = 4\nlevels = [{name = "A", length = 4}]\nfurther = [{name = "A", length = 1}]',
+            "name of its own",
+        ),
+        (
+            'id = "x"\ntitle = "x"\npublic_length = 4\nlevels = [{name = "A", length = 4}]\nfurther = [{name = "B", length = 4}]',
+            "wider than the leaf",
+        ),
+    ],
+)
+def test_that_a_wrong_geography_file_is_named_with_what_is_wrong(tmp_path, text, said):
+    (tmp_path / "x.toml").write_text(text, "utf-8")
+    with pytest.raises(GeographyError, match=said) as caught:
+        read_layout(tmp_path / "x.toml")
+    assert "x.toml" in caught.value.sentence
+
+
+def test_that_every_schema_has_a_geography():
+    for name in schema_ids():
+        assert layout_of(load_schema(name)).leaf in {"Block", "Enumdist"}
+    assert layout_of(load_schema("census_1940")) is ENUMERATION_DISTRICTS_1940
