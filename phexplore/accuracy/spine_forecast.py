@@ -23,7 +23,7 @@ from phexplore.spine.area_variance import added_variances, area_variances
 from phexplore.spine.building import Spine, build_spine
 from phexplore.spine.description import STANDARD, class_entities, default_classes
 from phexplore.spine.geography import CLASS_TITLES
-from phexplore.spine.settings import with_levels
+from phexplore.spine.settings import settings_for, with_levels
 from phexplore.spine.top_down import predict_top_down
 from phexplore.spine.variance import UNSEEN, UNSEEN_TOP_DOWN, Kinds, Prediction, predict
 from phexplore.workload.queries import MarginalQuery, parse_query, total_query
@@ -31,6 +31,7 @@ from phexplore.workload.queries import MarginalQuery, parse_query, total_query
 if TYPE_CHECKING:
     from phexplore.model.conventions import Conventions
     from phexplore.model.topdown import TopDown
+    from phexplore.spine.geography import Geography
     from phexplore.workload.schema import Schema
 
 Floats = NDArray[np.float64]
@@ -210,6 +211,24 @@ class SpineComparison:
                 )
             queries.append({"query": query.query.name, "answers": answers})
         return {"class": name, "title": CLASS_TITLES.get(name, name), "entities": len(this), "queries": queries}
+
+
+def forecast_on_blocks(
+    geography: Geography, method: TopDown, conventions: Conventions, *, queries: Sequence[str] | None = None
+) -> SpineComparison:
+    """Return a scenario's predictions on the spine that it chooses, over these blocks, and on the standard one.
+
+    Estimates are fitted level by level, as TopDown fits; where parts of several states keep their totals together they cannot be
+    predicted so, and all measurements are fitted at once.
+
+    Raises:
+        PhexploreError: the spine cannot be built, or the scenario does not fit it or cannot be predicted.
+    """
+    spine = build_spine(geography, settings_for(method))
+    try:
+        return compare_with_standard(spine, method, conventions, queries=queries, fit=Fit.TOP_DOWN)
+    except PhexploreError:
+        return compare_with_standard(spine, method, conventions, queries=queries, fit=Fit.AT_ONCE)
 
 
 def compare_with_standard(

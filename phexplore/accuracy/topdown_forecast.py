@@ -19,6 +19,14 @@ from phexplore.workload.schema import load_schema
 SENSITIVITY_SQUARED = 2
 """Replacing one record moves two answers of a query group by one each: squared L2 norm 2, L1 norm 2."""
 
+WITHOUT_BLOCKS = (
+    "Without blocks nothing is known of a spine but its rule. The margins listed are those of one noisy answer of a unit that has its "
+    "level's budget: a unit that was bypassed has more, one that copies its parent none of its own, and estimates join the "
+    "measurements of all levels. Every path from the root to a block carries the same budget on every spine, so the privacy loss is "
+    "the same. Name blocks (--data) for the exact margins of units and areas on this spine."
+)
+"""What every forecast without blocks says of the spine."""
+
 
 @dataclass(frozen=True, slots=True)
 class LevelQueryForecast:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
 import typer
 
@@ -23,6 +23,9 @@ from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Method, Scenario
 from phexplore.model.subspace import Subspace
 from phexplore.model.topdown import TopDown
+
+if TYPE_CHECKING:
+    from phexplore.accuracy.spine_forecast import SpineComparison
 
 SCENARIO = typer.Argument(
     help="A preset id, a project file (.phx, #NAME for one of its scenarios), a config.json or a DAS .ini."
@@ -80,18 +83,30 @@ def check(scenario: str = SCENARIO, as_json: bool = JSON) -> None:
         raise typer.Exit(1)
 
 
-def forecast(scenario: str = SCENARIO, as_json: bool = JSON) -> None:
+def forecast(
+    scenario: str = SCENARIO,
+    data: Path | None = typer.Option(
+        None,
+        "--data",
+        help="TopDown: blocks with area codes, for exact margins on the scenario's spine. Nobody is counted.",
+    ),
+    as_json: bool = JSON,
+) -> None:
     """Print every margin of error and the privacy loss; needs no data.
 
     Example: phexplore forecast sdhc-2020-us --json
     """
     found = load_scenario(scenario)
     _refuse_errors(found)
+    if data is not None and not isinstance(found.method, TopDown):
+        raise PhexploreError(
+            f"{found.name!r} has no geographic spine, so its forecast needs no blocks.", "Leave out --data."
+        )
     match found.method:
         case PhSafe():
             _forecast_phsafe(found, as_json=as_json)
         case TopDown():
-            _forecast_topdown(found, as_json=as_json)
+            _forecast_topdown(found, data, as_json=as_json)
         case Subspace() as method:
             from phexplore.accuracy.subspace_forecast import forecast_subspace
             from phexplore.cli.subspace_printing import print_forecast
@@ -136,8 +151,9 @@ def _forecast_phsafe(found: Scenario, *, as_json: bool) -> None:
     print_table(header, rows, right=range(2, 8))
 
 
-def _forecast_topdown(found: Scenario, *, as_json: bool) -> None:
-    from phexplore.accuracy.topdown_forecast import forecast_topdown, joint_release
+def _forecast_topdown(found: Scenario, data: Path | None, *, as_json: bool) -> None:
+    from phexplore.accuracy.topdown_forecast import WITHOUT_BLOCKS, forecast_topdown, joint_release
+    from phexplore.cli.spine_printing import print_variances
     from phexplore.report.forecast_json import topdown_json
 
     method = found.topdown
@@ -147,8 +163,9 @@ def _forecast_topdown(found: Scenario, *, as_json: bool) -> None:
     if preset is not None and preset.partner:
         joint = joint_release(method, preset.partner, all_presets()[preset.partner].scenario.topdown)
     errata = preset.errata if preset is not None else ()
+    predicted = None if data is None else _on_blocks(found, data, queries=None if as_json else ["total"])
     if as_json:
-        print_json(topdown_json(found, figures, joint, errata))
+        print_json(topdown_json(found, figures, joint, errata, predicted))
         return
     print(found.name)
     print(f"{figures.framework.symbol} {exact_text(figures.total)} ≈ {float(figures.total):.6f} (replace one record)")
@@ -176,6 +193,21 @@ def _forecast_topdown(found: Scenario, *, as_json: bool) -> None:
     ]
     header = ("level", "query", "cells", "share", figures.framework.symbol, "MOE exact", "MOE normal", "MOE ⌊1.64σ⌋")
     print_table(header, rows, right=range(2, 8))
+    print()
+    if predicted is None:
+        print(WITHOUT_BLOCKS)
+    else:
+        print_variances(predicted)
+
+
+def _on_blocks(found: Scenario, data: Path, *, queries: list[str] | None) -> SpineComparison:
+    from phexplore.accuracy.spine_forecast import forecast_on_blocks
+    from phexplore.spine.geography_reading import read_geography
+
+    geography = read_geography(data)
+    for issue in geography.warnings:
+        say(f"{issue.place}: {issue.severity.value}: {issue.sentence} {issue.remedy}")
+    return forecast_on_blocks(geography, found.topdown, found.conventions, queries=queries)
 
 
 def _print_epsilons(figures: tuple[EpsilonFigure, ...]) -> None:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from phexplore.cli.printing import print_json, print_table, say
+from phexplore.cli.printing import print_json, say
 from phexplore.cli.source import load_scenario
+from phexplore.cli.spine_printing import print_variances, show_description
 from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.model.topdown import TopDown
 
 if TYPE_CHECKING:
-    from phexplore.accuracy.spine_forecast import SpineComparison
     from phexplore.spine.building import Spine
     from phexplore.spine.description import SpineDescription
     from phexplore.spine.settings import SpineSettings
@@ -79,7 +78,7 @@ def build(
     spine = build_spine(geography, settings)
     write_spine(spine, out)
     say(f"Wrote {out} ({spine.tree.blocks:,} blocks)")
-    _show(_described(spine), as_json=as_json)
+    show_description(_described(spine), as_json=as_json)
 
 
 def describe(
@@ -95,7 +94,7 @@ def describe(
     """
     from phexplore.spine.spine_file import read_spine
 
-    _show(_described(read_spine(file), scenario), as_json=as_json)
+    show_description(_described(read_spine(file), scenario), as_json=as_json)
 
 
 def variance(
@@ -143,7 +142,7 @@ def variance(
             }
         )
     else:
-        _print_variances(found)
+        print_variances(found)
 
 
 def _names(text: str) -> list[str]:
@@ -167,105 +166,18 @@ def _topdown(method: object, name: str) -> TopDown:
 def _described(spine: Spine, scenario: str = "") -> SpineDescription:
     """Describe a spine with the budgets asked for, or with those its settings were published with."""
     from phexplore.spine.description import describe_spine
-    from phexplore.spine.settings import preset_of
 
-    name = scenario or preset_of(spine.settings).scenario
+    name = scenario or _published_with(spine)
     chosen = load_scenario(name)
     method = _topdown(chosen.method, chosen.name)
     return describe_spine(spine, scenario=(name, method))
 
 
-def _show(found: SpineDescription, *, as_json: bool) -> None:
-    content = found.json()
-    if as_json:
-        print_json(content)
-        return
-    rows = [[level["name"], f"{level['units']:,}", *_fan_out(level["fan_out"])] for level in content["levels"]]
-    print_table(("level", "units", "children: fewest", "median", "most"), rows, right=(1, 2, 3, 4))
-    print()
-    rows = [
-        [
-            each["class"],
-            f"{each['entities']:,}",
-            f"{each['standard']['mean']:.2f}",
-            f"{each['this']['mean']:.2f}",
-            f"{each['standard']['max']:,}",
-            f"{each['this']['max']:,}",
-            each["reason"] or "",
-        ]
-        for each in content["distance"]
-    ]
-    print_table(
-        ("areas", "number", "mean distance: standard", "this", "largest: standard", "this", "why"),
-        rows,
-        right=range(1, 6),
-    )
-    print()
-    bypassed = content["bypassed"]
-    print(
-        f"Bypassed with the budgets of {bypassed['scenario']} (rule {bypassed['rule']}): {bypassed['units']:,} units; "
-        f"budget moved, all units added up: {bypassed['budget_moved']} of the total."
-    )
-    for level in bypassed["levels"]:
-        shares = ", ".join(f"{share['share']} at {share['units']:,}" for share in level["shares"])
-        print(f"  {level['level']}: {level['units']:,} ({shares})")
-    print(f"Every path from the root to a block carries {bypassed['path_total']} of the total.")
-    for part in bypassed["unspent"]:
-        print(f"Unspent, because these blocks have no such level: {part['level']} ({part['share']}).")
-    for remark in content["remarks"]:
-        say(remark)
+def _published_with(spine: Spine) -> str:
+    """Return the scenario that a spine's settings were published with; Puerto Rico has budgets of its own."""
+    from phexplore.spine.building import PUERTO_RICO
+    from phexplore.spine.settings import preset_of
 
-
-def _fan_out(quantiles: dict[str, float]) -> Sequence[str]:
-    if not quantiles:
-        return ("", "", "")
-    return tuple(f"{quantiles[share]:,.0f}" for share in ("0.0", "0.5", "1.0"))
-
-
-def _print_variances(found: SpineComparison) -> None:
-    content = found.json()
-    rows = [
-        [level["level"], f"{level['units']:,}", query["query"], _answer(answer), *_margins(answer)]
-        for level in content["levels"]
-        for query in level["queries"]
-        for answer in query["answers"]
-    ]
-    print_table(("level", "units", "query", "answer", "mean margin", "largest"), rows, right=(1, 4, 5))
-    print()
-    rows = [
-        [
-            each["class"],
-            f"{each['entities']:,}",
-            query["query"],
-            _answer(answer),
-            _margins(answer["standard"])[0] if answer["standard"] else "",
-            _margins(answer["this"])[0],
-            _margins(answer["added"])[0],
-        ]
-        for each in content["entities"]
-        for query in each["queries"]
-        for answer in query["answers"]
-    ]
-    print_table(
-        ("areas", "number", "query", "answer", "mean margin: standard", "this", "this, parts added"),
-        rows,
-        right=(1, 4, 5, 6),
-    )
-    print()
-    if content["standard_missing"]:
-        print(content["standard_missing"])
-    print(content["unseen"])
-    for remark in content["remarks"]:
-        say(remark)
-
-
-def _answer(answer: dict[str, Any]) -> str:
-    words = " × ".join(answer["answer"])
-    return f"{words} (and {answer['alike'] - 1:,} alike)" if answer["alike"] > 1 else words
-
-
-def _margins(figures: dict[str, Any]) -> tuple[str, str]:
-    moe = figures["moe"]
-    if moe is None:
-        return "", ""
-    return tuple("not determined" if moe[name] is None else f"{moe[name]:,.2f}" for name in ("mean", "max"))  # type: ignore[return-value]
+    name = preset_of(spine.settings).scenario
+    is_territory = bool((spine.geography.numbers(0, 2) == PUERTO_RICO).all())
+    return f"{name.removesuffix('-us')}-pr" if is_territory and name.endswith("-us") else name

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from phexplore.accuracy.forecast import DerivedForecast, EpsilonFigure, Forecast, QueryForecast
 from phexplore.accuracy.margins import Margins
 from phexplore.accuracy.ratios import RatioForecast
-from phexplore.accuracy.topdown_forecast import JointRelease, TopDownForecast
+from phexplore.accuracy.topdown_forecast import WITHOUT_BLOCKS, JointRelease, TopDownForecast
 from phexplore.model.conventions import Conventions
 from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
+
+if TYPE_CHECKING:
+    from phexplore.accuracy.spine_forecast import SpineComparison
 
 
 def forecast_json(scenario: Scenario, figures: Forecast, ratios: tuple[RatioForecast, ...]) -> dict[str, Any]:
@@ -119,9 +122,21 @@ def _finite(value: float) -> float | None:
 
 
 def topdown_json(
-    scenario: Scenario, figures: TopDownForecast, joint: JointRelease | None, errata: tuple[str, ...]
+    scenario: Scenario,
+    figures: TopDownForecast,
+    joint: JointRelease | None,
+    errata: tuple[str, ...],
+    predicted: SpineComparison | None = None,
 ) -> dict[str, Any]:
-    """Return the content of ``forecast --json`` for TopDown."""
+    """Return the content of ``forecast --json`` for TopDown.
+
+    Args:
+        scenario: the parameters.
+        figures: what needs no blocks.
+        joint: with the part released beside this one.
+        errata: of the preset.
+        predicted: margins on the scenario's spine over some blocks, None without blocks.
+    """
     zcdp = figures.framework is PrivacyFramework.ZCDP
     return {
         "scenario": scenario.name,
@@ -160,8 +175,17 @@ def topdown_json(
             for entry in figures.entries
         ],
         "derived": [],
+        "spine": _spine_json(scenario, predicted),
         "errata": list(errata),
     }
+
+
+def _spine_json(scenario: Scenario, predicted: SpineComparison | None) -> dict[str, Any]:
+    choice = scenario.topdown.spine
+    found: dict[str, Any] = {"kind": choice.kind, "settings": dict(choice.settings)}
+    if predicted is None:
+        return {**found, "blocks": None, "note": WITHOUT_BLOCKS}
+    return {**found, "blocks": predicted.this.spine.geography.blocks, "note": None, **predicted.json()}
 
 
 def _joint_json(joint: JointRelease | None) -> dict[str, Any] | None:

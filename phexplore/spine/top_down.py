@@ -44,7 +44,7 @@ def predict_top_down(tree: GeoTree, method: TopDown, onto: Schema | None = None)
     if any(unit.level < 0 for unit in shape.structure.types):
         raise PhexploreError(
             "Parts of several states keep their exact totals together; fitted level by level they cannot be predicted.",
-            "Predict the states one by one, or without tribal parts.",
+            "Predict them all at once, or the states one by one, or without tribal parts.",
         )
     precisions, apart = _own_precisions(shape, tree, method)
     found = []

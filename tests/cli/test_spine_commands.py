@@ -145,3 +145,52 @@ def test_that_rhode_island_is_as_the_issue_says(real_data, tmp_path, capsys):
     assert means["2020", "place"] == pytest.approx((24.17, 25.9), abs=0.05)
     assert means["2020", "cousub"] == pytest.approx((6.15, 6.15), abs=0.05)
     assert means["2020", "place_mcd"][1] == pytest.approx(6.15, abs=0.005)
+
+
+def call(capsys, *arguments):
+    """Return status, output and errors of a command."""
+    status = run([str(each) for each in arguments])
+    found = capsys.readouterr()
+    return status, found.out, found.err
+
+
+def test_that_a_forecast_on_blocks_follows_the_spine_and_one_without_says_what_it_cannot_know(capsys, tmp_path):
+    blocks = tmp_path / "blocks.csv"
+    rows = [
+        f"060{county:02d}000{tract}{1000 + block:04d},{block % 3:05d}"
+        for county in (1, 3)
+        for tract in (100, 200)
+        for block in range(12)
+    ]
+    blocks.write_text("geoid,place\n" + "\n".join(rows) + "\n", "utf-8")
+    _, out, _ = call(capsys, "forecast", "pl94-2020-persons-us", "--json")
+    spine = json.loads(out)["spine"]
+    assert spine["kind"] == "optimised"
+    assert spine["blocks"] is None
+    assert "Without blocks" in spine["note"]
+    status, out, _ = call(capsys, "forecast", "pl94-2020-persons-us", "--data", blocks, "--json")
+    assert status == 0
+    found = json.loads(out)
+    assert found["spine"]["blocks"] == len(rows)
+    assert found["spine"]["fit"] == "top-down"
+    place = next(each for each in found["spine"]["entities"] if each["class"] == "place")
+    total = place["queries"][0]["answers"][0]
+    assert total["this"]["moe"]["mean"] < total["standard"]["moe"]["mean"]
+    assert found["cells"] == json.loads(call(capsys, "forecast", "pl94-2020-persons-us", "--json")[1])["cells"]
+    _, out, _ = call(capsys, "forecast", "pl94-2020-persons-us", "--data", blocks)
+    assert "mean margin: standard" in out
+    status, _, err = call(capsys, "forecast", "sdhc-2020-us", "--data", blocks)
+    assert status == 1
+    assert "no geographic spine" in err
+
+
+def test_that_puerto_rico_is_described_with_its_own_budgets(capsys, tmp_path):
+    blocks = tmp_path / "pr.csv"
+    blocks.write_text("geoid,place\n" + "".join(f"72001000100{1000 + n:04d},{n % 2:05d}\n" for n in range(9)), "utf-8")
+    _, out, _ = call(
+        capsys, "spine", "build", blocks, "--preset", "pl94-2020", "--out", tmp_path / "pr.spine", "--json"
+    )
+    bypassed = json.loads(out)["bypassed"]
+    assert bypassed["scenario"] == "pl94-2020-persons-pr"
+    assert bypassed["path_total"] == "1"
+    assert not bypassed["unspent"]

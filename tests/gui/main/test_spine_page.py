@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import configparser
+import pickle
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QScrollBar, QWidget
 
 from phexplore.catalog.presets import preset
+from phexplore.errors import PhexploreError
 from phexplore.gui.binding.spine_views import SpineTab
 from phexplore.gui.main.exporting import INI
 from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.settings import SPINE_BLOCKS
 from phexplore.gui.main.window import MainWindow
+from phexplore.gui.run_manager.spine_reader import SpineReader
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.model.topdown_edits import set_level_share
 from phexplore.runs.events import Note
@@ -46,6 +50,52 @@ def blocks(tmp_path):
     path = tmp_path / "blocks.csv"
     path.write_text("\n".join(rows) + "\n", "utf-8")
     return path
+
+
+class SameProcess(QObject):
+    """The service without its process: what it answers is the same, at the next turn of the event loop."""
+
+    answered, progressed, failed = Signal(object), Signal(object), Signal(object)
+    busy_changed = Signal(bool)
+
+    def __init__(self, parent=None):
+        super().__init__(parent)
+        self._reader, self._waiting = SpineReader(), None
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self._work)
+
+    @property
+    def is_busy(self):
+        return self._waiting is not None
+
+    def request(self, request):
+        self._waiting = request
+        self._timer.start(0)
+
+    def _work(self):
+        if self._waiting is None:
+            return
+        asked, self._waiting = self._waiting, None
+        try:
+            found = self._reader.answer(asked, lambda _progress: None)
+        except PhexploreError as error:
+            self.failed.emit(error)
+        else:
+            self.answered.emit(pickle.loads(pickle.dumps(found)))  # noqa: S301 - as through the pipe; this test is both ends
+
+    def cancel(self):
+        self._waiting = None
+
+    def stop(self):
+        self.cancel()
+
+
+@pytest.fixture(autouse=True)
+def same_process(request, monkeypatch):
+    """Let all tests but those that say so do without the process: it takes seconds to start."""
+    if "demonstration" not in request.node.name:
+        monkeypatch.setattr("phexplore.gui.main.spine_page.SpineService", SameProcess)
 
 
 @pytest.fixture
@@ -196,14 +246,17 @@ def written(qtbot, window, path):
 
 
 def test_that_an_edit_of_the_spine_changes_its_keys_in_the_export_and_nothing_else(qtbot, window, page, tmp_path):
-    before = written(qtbot, window, tmp_path / "before.ini")
+    for name in ("before", "after"):
+        (tmp_path / name).mkdir()
+    before = written(qtbot, window, tmp_path / "before" / "das.ini")
     page.editor.cutoff.setValue(3)
     page.editor.targets["gq"].click()
-    after = written(qtbot, window, tmp_path / "after.ini")
+    after = written(qtbot, window, tmp_path / "after" / "das.ini")
     differing = {key for key in before.keys() | after.keys() if before.get(key) != after.get(key)}
     assert differing == {("geodict", "fanout_cutoff"), ("geodict", "ignore_gqs_in_block_groups")}
 
 
+@pytest.mark.slow
 def test_that_a_run_uses_the_spine_of_the_window_and_its_errors_lie_over_the_prediction(qtbot, window, page, blocks):
     """Choosing a spine changes the run and nothing else has to be told; the page knows which run was made with it."""
     page.open(blocks)
