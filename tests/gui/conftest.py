@@ -9,6 +9,7 @@ os.environ["QT_QPA_PLATFORM"] = "offscreen"  # before Qt is imported
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QSettings, QStandardPaths
+from pytestqt.qtbot import QtBot
 
 from phexplore.document.project import Project
 from phexplore.gui.binding.session import Session
@@ -17,6 +18,11 @@ from phexplore.gui.main.window import MainWindow
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.model.keys import parse_query
 from phexplore.model.workbook import Workbook
+
+PATIENCE_MS = 600_000
+"""A wait ends as soon as it can; how long it may take says only how slow the machine is, and kernels compile in some."""
+for wait in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals, QtBot.waitExposed, QtBot.waitActive):
+    wait.__kwdefaults__["timeout"] = PATIENCE_MS
 
 
 @pytest.fixture(autouse=True)

@@ -27,7 +27,7 @@ class NumberStyle(enum.Enum):
 GROUP = "\u202f"
 """A narrow space that breaks no line."""
 
-_NUMBER = re.compile(r"(?<![\w.,/§-])([1-9]\d{0,2}(?:,\d{3})+|\d+)(\.\d+)?(?=(e[+-]?\d+)?(?![\w/]|[.,]\d))")
+_NUMBER = re.compile(r"(?<![\w.,/§])(?<!\w-)([1-9]\d{0,2}(?:,\d{3})+|\d+)(\.\d+)?(?=(e[+-]?\d+)?(?![\w/]|[.,]\d))")
 _NO_QUANTITY = re.compile(
     r"(?:\b(?:eq|eqs|sec|sections?|theorems?|corollary|version|WCAG|table|figure|chapter|appendix)\.?|§)\s*$",
     re.IGNORECASE,

@@ -101,16 +101,16 @@ def test_that_an_imported_config_is_one_more_scenario_and_one_step(window, us, t
     assert "config.json" in window.notice.text
 
 
-def test_that_a_project_of_another_system_is_refused_with_a_sentence(window, tmp_path) -> None:
-    scenario = preset("counties-invariant-2010").scenario
-    path = tmp_path / "counties.phx"
+@pytest.mark.parametrize("chosen", ["counties-invariant-2010", "group-sizes-census-2010", "pl94-2020-persons-us"])
+def test_that_a_project_of_any_system_is_opened(window, tmp_path, chosen) -> None:
+    scenario = preset(chosen).scenario
+    path = tmp_path / "another.phx"
     other = Project.new(Workbook((scenario,), scenario.name))
     other.save(path)
     other.close()
-    before = window.session.project
     window.files.open(path)
-    assert window.session.project is before
-    assert "command line" in window.files.dialog.sentence.text()
+    assert window.session.project.path == path
+    assert window.session.scenario == scenario
 
 
 def test_that_the_first_project_is_a_demonstration() -> None:
