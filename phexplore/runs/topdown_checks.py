@@ -33,7 +33,7 @@ def trial_checks(world: World, descent: Descent) -> dict[str, int]:
 
 
 def broken_bounds(world: World, levels: tuple[Histograms, ...]) -> int:
-    """Return how many bounds are broken by histograms of every level."""
+    """Return how many bounds and totals of groups are broken by histograms of every level."""
     broken = 0
     for design, found, lower, upper in zip(world.design.levels, levels, world.lower, world.upper, strict=True):
         for query, start in design.plan.bound_start.items():
@@ -41,6 +41,8 @@ def broken_bounds(world: World, levels: tuple[Histograms, ...]) -> int:
             inside = slice(start, start + query.answers)
             broken += int(np.count_nonzero(answers < lower[:, inside]))
             broken += int(np.count_nonzero(answers > upper[:, inside]))
+    for shared, found in zip(world.shared, levels, strict=False):
+        broken += 0 if shared is None else shared.broken(found)
     return broken
 
 

@@ -138,6 +138,7 @@ def design_json(spec: RunSpec, design: Design) -> dict[str, Any]:
                 "level": level.name,
                 "budget": exact_text(level.measuring.spent),
                 "exact_total": level.exact_total,
+                "shared_total": level.shared_total,
                 "facility_bounds": level.least or level.most,
                 "structural_zeros": list(level.zeros),
                 "queries": [

@@ -33,8 +33,10 @@ def unit_bounds(
     starts = level.plan.bound_start
     total = total_query(level.plan.schema)
     for query, start in starts.items():
-        if query == total and totals is not None:
-            lower[:, start] = upper[:, start] = totals
+        if query == total:
+            # Without exact totals of their own the units share those of their groups, and each alone is unbounded.
+            if totals is not None:
+                lower[:, start] = upper[:, start] = totals
         elif facilities is not None and level.plan.schema.facility_bounds is not None:
             inside = slice(start, start + query.answers)
             least, most = facility_bounds(level.plan.schema.facility_bounds, facilities.astype(np.int64), totals)

@@ -8,7 +8,7 @@ unspent. What the data cannot express is left out and said in `remarks`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -65,6 +65,7 @@ class LevelDesign:
         least: whether a facility holds at least its fewest people.
         most: whether facilities hold at most so many, and where none are nobody lives.
         zeros: structural zeros that are kept.
+        shared_total: whether totals are kept of groups of units together (the two parts of a state), not of each.
     """
 
     name: str
@@ -74,6 +75,7 @@ class LevelDesign:
     least: bool
     most: bool
     zeros: tuple[str, ...]
+    shared_total: bool = False
 
     @property
     def measuring(self) -> Measuring:
@@ -130,7 +132,7 @@ def make_design(
         levels: of the tree, the root first.
         noise: distribution of one answer for a budget.
         has_facilities: whether the data know how many facilities of each type a leaf has.
-        shared_totals: levels whose exact totals are kept by the unit above alone, not by each of its parts.
+        shared_totals: levels whose exact totals are kept of groups of units together, not of each unit.
 
     Raises:
         DesignError: the scenario cannot be simulated on this data.
@@ -149,19 +151,28 @@ def make_design(
     remarks: list[str] = []
     zeros = _zeros(method, schema, levels, remarks)
     least, most = _facilities(method, schema, levels, remarks, has_facilities=has_facilities)
-    exact = _exact_totals(method, levels) | dict.fromkeys(shared_totals, False)
+    exact = _exact_totals(method, levels)
+    shared = {level: exact[level] and level in shared_totals for level in levels}
     images: list[tuple[LevelQuery, str]] = []
     found = []
     for level in levels:
         measured = _measured(method, source, schema, level, images)
         bounded: tuple[MarginalQuery, ...] = (total_query(schema),) if exact[level] else ()
+        own_total = exact[level] and not shared[level]
         if (least[level] or most[level]) and schema.facility_bounds is not None:
             bounded += (parse_query(schema, schema.facility_bounds.query),)
-        plan = _plan(method, source, schema, level, tuple(measured), bounded)
+        plan = replace(_plan(method, source, schema, level, tuple(measured), bounded), shares_totals=shared[level])
         budgets = tuple(measured.values())
         found.append(
             LevelDesign(
-                level, plan, (measuring(budgets, noise),), exact[level], least[level], most[level], zeros[level]
+                name=level,
+                plan=plan,
+                measurings=(measuring(budgets, noise),),
+                exact_total=own_total,
+                least=least[level],
+                most=most[level],
+                zeros=zeros[level],
+                shared_total=shared[level],
             )
         )
     dropped = tuple(

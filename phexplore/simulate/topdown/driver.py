@@ -70,6 +70,27 @@ class Threads:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class SharedTotals:
+    """Groups of a level's units whose totals are kept together.
+
+    Attributes:
+        codes: ``U[groups]``, of the groups, ascending.
+        of_unit: ``int64[units]``, the group of each.
+        totals: ``int64[groups]``, exact.
+    """
+
+    codes: NDArray[np.str_]
+    of_unit: Ints
+    totals: Ints
+
+    def broken(self, estimate: Histograms) -> int:
+        """Return how many groups have another total in the estimates of the level."""
+        found = np.zeros(len(self.codes), np.int64)
+        np.add.at(found, self.of_unit, estimate.totals())
+        return int(np.count_nonzero(found != self.totals))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class World:
     """What all trials share: exact counts of every level, and the bounds that follow from what is published exactly.
 
@@ -80,6 +101,7 @@ class World:
         lower: ``int64[units, bounds]`` per level.
         upper: the same.
         classes: ``int8[units]`` per level, place of each unit's noise among the level's measurings.
+        shared: per level, the groups whose totals are kept together; None where there are none, empty where no level has any.
     """
 
     design: Design
@@ -88,15 +110,19 @@ class World:
     lower: tuple[Ints, ...]
     upper: tuple[Ints, ...]
     classes: tuple[NDArray[np.int8], ...]
+    shared: tuple[SharedTotals | None, ...] = ()
 
 
-def make_world(design: Design, tree: GeoTree, leaves: BlockPopulation) -> World:
+def make_world(
+    design: Design, tree: GeoTree, leaves: BlockPopulation, group_of: Callable[[str], str] | None = None
+) -> World:
     """Return what all trials share.
 
     Args:
         design: made for the tree's levels and the leaves' schema.
         tree: over the leaves, in their order or in its own.
         leaves: the exact counts.
+        group_of: the group of a unit by its code, at levels that keep totals of groups together.
 
     Raises:
         DesignError: the design was made for other levels.
@@ -109,6 +135,7 @@ def make_world(design: Design, tree: GeoTree, leaves: BlockPopulation) -> World:
         present = None if present is None else present[tree.order]
     truth = sums_up(exact_leaves, tree, design.schema.cells)
     lower, upper, classes = [], [], []
+    shared: list[SharedTotals | None] = []
     for level, units, exact in zip(design.levels, tree.levels, truth, strict=True):
         facilities = None
         if present is not None and (level.least or level.most):
@@ -117,7 +144,16 @@ def make_world(design: Design, tree: GeoTree, leaves: BlockPopulation) -> World:
         lower.append(bounds[0])
         upper.append(bounds[1])
         classes.append(np.zeros(units.units, np.int8))
-    return World(design, tree, truth, tuple(lower), tuple(upper), tuple(classes))
+        shared.append(_shared_totals(units.codes, exact, group_of) if level.shared_total and group_of else None)
+    together = tuple(shared) if any(each is not None for each in shared) else ()
+    return World(design, tree, truth, tuple(lower), tuple(upper), tuple(classes), together)
+
+
+def _shared_totals(codes: NDArray[np.str_], exact: Histograms, group_of: Callable[[str], str]) -> SharedTotals:
+    groups, of_unit = np.unique(np.array([group_of(str(code)) for code in codes.tolist()]), return_inverse=True)
+    totals = np.zeros(len(groups), np.int64)
+    np.add.at(totals, of_unit, exact.totals())
+    return SharedTotals(groups, of_unit.astype(np.int64), totals)
 
 
 @dataclass(slots=True)
@@ -236,6 +272,7 @@ def family_ranges(world: World, number: int, parents: Histograms | None) -> list
     possible = world.design.possible()
     support = np.full(len(child_start) - 1, level.plan.schema.cells) if parents is None else np.diff(parents.starts)
     size = np.diff(child_start) * (4 * level.plan.answers + 24 * support)
+    shared = world.shared[number] if world.shared else None
     found = []
     for first, last in pairwise(cuts(size)):
         low, high = int(child_start[first]), int(child_start[last])
@@ -250,6 +287,8 @@ def family_ranges(world: World, number: int, parents: Histograms | None) -> list
                 lower=world.lower[number][low:high],
                 upper=world.upper[number][low:high],
                 possible=possible,
+                group=None if shared is None else shared.of_unit[low:high],
+                group_total=None if shared is None else shared.totals,
             )
         )
     return found

@@ -6,19 +6,21 @@ A range is a value that depends on nothing else, so ranges may be solved in any 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from phexplore.optimize.least_squares import LeastSquaresOptions, LevelData, Status, least_squares
+from phexplore.optimize.plan import LevelPlan
 from phexplore.optimize.rounder import RounderOptions, round_level
 from phexplore.optimize.screening import screened_least_squares, worth_screening
 from phexplore.simulate.topdown.design import LevelDesign
 from phexplore.simulate.topdown.histograms import Histograms
 from phexplore.simulate.topdown.measuring import Measured, MeasurementSource
 from phexplore.simulate.topdown.repair import repair
+from phexplore.workload.queries import total_query
 
 Ints = NDArray[np.int64]
 
@@ -56,6 +58,8 @@ class FamilyRange:
         upper: the same.
         possible: ``bool[cells]``, where a root may have people.
         measured: noisy answers of the children; None while they are to be measured.
+        group: ``int64[children]``, which shared total a child counts in; None where none are kept.
+        group_total: ``int64[groups]``.
     """
 
     level: LevelDesign
@@ -68,6 +72,8 @@ class FamilyRange:
     upper: Ints
     possible: NDArray[np.bool_]
     measured: Measured | None = None
+    group: Ints | None = None
+    group_total: Ints | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,6 +117,8 @@ def estimate(task: FamilyRange, source: MeasurementSource, options: Estimation) 
     found = solve(task.level.plan, data, options=options.least_squares)
     clock.append(time.perf_counter())
     failing = found.families_with(Status.CONTRADICTION, Status.UNFINISHED)
+    if task.level.plan.shares_totals:
+        data = with_whole_totals(task.level.plan, data, found.values)
     rounded = round_level(task.level.plan, data, found.values, options=options.rounder)
     clock.append(time.perf_counter())
     repaired = repair(
@@ -141,6 +149,37 @@ def measured_for(task: FamilyRange, source: MeasurementSource) -> Measured:
     return source.measure(task.level, task.truth, task.first_child, task.classes)
 
 
+def with_whole_totals(plan: LevelPlan, data: LevelData, values: NDArray[np.float64]) -> LevelData:
+    """Return a level whose parts of a shared total have whole totals of their own, for the rounder.
+
+    The rounder's network has no sums over some children. Its first pass, over the totals, falls apart into the groups: the nearest whole
+    totals with the group's sum are its optimum, and the rest of the rounding takes them as given.
+
+    Args:
+        plan: with the total among its bounded queries.
+        data: of the level, with groups.
+        values: estimates of least squares, laid out as `LevelData.value_start` says.
+    """
+    if data.group is None or data.group_total is None:
+        return data
+    totals = np.zeros(data.children)
+    for family, start in enumerate(data.value_start[:-1].tolist()):
+        first, last = int(data.child_start[family]), int(data.child_start[family + 1])
+        width = int(data.cell_start[family + 1] - data.cell_start[family])
+        totals[first:last] = values[start : start + (last - first) * width].reshape(last - first, width).sum(axis=1)
+    whole = np.rint(totals).astype(np.int64)
+    for group in np.unique(data.group[data.group >= 0]).tolist():
+        members = np.flatnonzero(data.group == group)
+        # Those whose rounding was the closest call give way, a person each, until the sum is right.
+        excess = int(whole[members].sum() - data.group_total[group])
+        order = members[np.argsort(np.sign(excess) * (totals - whole)[members], kind="stable")]
+        whole[order[: abs(excess)]] -= np.sign(excess)
+    column = plan.bound_start[total_query(plan.schema)]
+    lower, upper = data.lower.copy(), data.upper.copy()
+    lower[data.group >= 0, column] = upper[data.group >= 0, column] = whole[data.group >= 0]
+    return replace(data, lower=lower, upper=upper)
+
+
 def level_data(task: FamilyRange, answers: NDArray[np.int32] | Ints) -> LevelData:
     """Return a range as the solvers take it."""
     if task.parents is None:
@@ -160,6 +199,8 @@ def level_data(task: FamilyRange, answers: NDArray[np.int32] | Ints) -> LevelDat
         weights=table[task.classes],
         lower=np.ascontiguousarray(task.lower),
         upper=np.ascontiguousarray(task.upper),
+        group=None if task.group is None else np.ascontiguousarray(task.group),
+        group_total=task.group_total,
     )
 
 

@@ -3,8 +3,8 @@
 The tree comes from `phexplore.spine`: see the module `phexplore.spine.tree` for what it holds. Errors are reported for the units of
 the tabulation all the same, from leaves put back into the order of their codes.
 
-Where tribal parts stand apart, a state's exact total is the sum of two parts and must be kept of them together. The unit above
-does that when it holds one state; runs over several states with tribal parts are refused.
+Where tribal parts stand apart, a state's exact total is the sum of two parts and is kept of them together (production's
+`aian_sum_constraints`): least squares has one row per state, and the rounder gets whole totals of the parts that add up to it.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def world_on_spine(
     bypassed = bypassed_units(allocation.bypassed)
     units = ", ".join(f"{level.units:,} {level.name}" for level in allocation.tree.levels)
     remark = f"Spine: {settings.kind}, {units}; {bypassed:,} units bypassed ({allocation.rule})."
-    world = make_world(design, allocation.tree, leaves)
+    world = make_world(design, allocation.tree, leaves, _state_of)
     classes = [unit_classes(each, method.total) for each in zip(design.levels, allocation.tree.levels, strict=True)]
     return replace(world, classes=tuple(classes)), (remark, *spine.remarks)
 
@@ -126,21 +126,17 @@ def _scaled(base: Measuring, factor: Fraction, noise: Callable[[Fraction], Noise
 
 
 def _shared_totals(tree: GeoTree) -> tuple[str, ...]:
-    """Return the level of states where their parts stand apart.
-
-    Raises:
-        DesignError: several states have parts.
-    """
+    """Return the level of states where their parts stand apart."""
     for number, level in enumerate(tree.levels):
         if level.name == "State" and number and len(str(level.codes[0])) >= AIAN_STATE_CODE:
-            states = {str(code)[1:AIAN_STATE_CODE] for code in level.codes.tolist()}
-            if len(states) > 1 and len(states) < level.units:
-                raise DesignError(
-                    f"The tribal parts of {len(states)} states stand apart, and their totals are exact only together.",
-                    "Simulate one state, or choose a spine without tribal parts.",
-                )
+            states = {_state_of(str(code)) for code in level.codes.tolist()}
             return ("State",) if len(states) < level.units else ()
     return ()
+
+
+def _state_of(code: str) -> str:
+    """Return the state whose part a code names: a bit for the tribal part, two digits (topdown, section 10)."""
+    return code[1:AIAN_STATE_CODE]
 
 
 def in_code_order(tree: GeoTree, leaves: Histograms) -> Histograms:

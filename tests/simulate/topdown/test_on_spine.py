@@ -8,13 +8,15 @@ import pytest
 from topdown_worlds import PERSONS, blocks, draws, full, world_of
 
 from phexplore.accuracy.topdown_forecast import noise_of
-from phexplore.data.blocks.source import read_population
+from phexplore.data.blocks.expansion import expand
+from phexplore.data.blocks.generator import synthesize_states
 from phexplore.model.topdown import SpineChoice
-from phexplore.simulate.topdown.design import DesignError
-from phexplore.simulate.topdown.driver import descend
+from phexplore.runs.topdown_checks import broken_bounds, broken_totals, trial_checks
+from phexplore.simulate.topdown.driver import descend, family_ranges
+from phexplore.simulate.topdown.families import level_data, with_whole_totals
 from phexplore.simulate.topdown.histograms import histograms_of, sums_up
 from phexplore.simulate.topdown.on_spine import in_code_order, world_on_spine
-from phexplore.spine.settings import SpineSettings, choice_of, settings_of
+from phexplore.spine.settings import choice_of, settings_of
 
 
 def noise(budget):
@@ -92,15 +94,67 @@ def test_that_exact_measurements_on_a_spine_give_the_exact_counts():
     assert in_code_order(world.tree, found.leaves).differences(histograms_of(full())) == 0
 
 
-def test_that_tribal_parts_of_several_states_are_refused(real_data):
-    one = read_population(real_data / "blocks" / "pl94_ri_2010_blocks.csv.gz").part(9000, 11500)
-    places = {kind: codes.copy() for kind, codes in one.places.items()}
-    places["aiannh"] = np.where(np.arange(one.blocks) % 50 == 0, "2415R", "")
-    geoids = one.geoids.copy()
-    geoids[-500:] = np.char.add("45", np.array([code[2:] for code in geoids[-500:].tolist()]))
-    two = replace(one, geoids=geoids, places=places)
-    with pytest.raises(DesignError, match="tribal parts of 2 states"):
-        on_spine(two, settings_of(PERSONS.spine))
-    world, found, _ = on_spine(two, SpineSettings(kind="optimised", bypass="single-child"))
-    assert found is not world
-    assert found.tree.levels[0].name == "US"
+def several_states(seed=1):
+    return synthesize_states(500, seed, ["04", "35", "40"], tribal=0.2)
+
+
+@pytest.mark.parametrize("population", [several_states(), expand(several_states(), 2)], ids=["reduced", "expanded"])
+def test_that_totals_of_states_are_kept_over_both_of_their_parts(population):
+    full_world, world, _ = on_spine(population, settings_of(PERSONS.spine))
+    assert [level.name for level in world.tree.levels][:2] == ["US", "State"]
+    assert world.tree.levels[1].codes.tolist() == ["004", "035", "040", "104", "135", "140"]
+    moved = 0
+    for trial in range(3):
+        found = descend(world, draws(world, trial))
+        assert trial_checks(world, found) == {"sums": 0, "invariants": 0, "structural_zeros": 0, "non_negativity": 0}
+        assert (found.record.failed, found.record.unfinished) == (0, 0)
+        leaves = in_code_order(world.tree, found.leaves)
+        assert broken_totals(full_world, leaves) == {
+            "US": {"units": 1, "broken": 0},
+            "State": {"units": 3, "broken": 0},
+        }
+        moved += int((found.levels[1].totals() != world.truth[1].totals()).sum())
+    assert moved, "the parts of a state are not exact, only their sum is"
+
+
+def test_that_exact_measurements_over_several_states_give_the_input_back():
+    population = several_states()
+    _, world, _ = on_spine(population, settings_of(PERSONS.spine))
+    found = descend(world, draws(world, exact=True))
+    assert in_code_order(world.tree, found.leaves).differences(histograms_of(population)) == 0
+
+
+def test_that_a_broken_shared_total_is_counted():
+    _, world, _ = on_spine(several_states(), settings_of(PERSONS.spine))
+    moved = world.truth[-1].counts.copy()
+    moved[0] += 1
+    leaves = replace(world.truth[-1], counts=moved)
+    sums = sums_up(leaves, world.tree, world.design.schema.cells)
+    assert world.shared[1].broken(sums[1]) == 1
+    assert broken_bounds(world, sums) == 2  # of that state, and of the nation
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_that_whole_totals_of_parts_are_the_nearest_that_add_up(seed):
+    """Against all combinations of rounding down and up."""
+    rng = np.random.default_rng(seed)
+    _, world, _ = on_spine(several_states(), settings_of(PERSONS.spine))
+    task = family_ranges(world, 1, world.truth[0])[0]
+    data = level_data(task, np.zeros((6, world.design.levels[1].plan.answers), np.int32))
+    width = len(data.cells)
+    totals = rng.uniform(5, 50, 6)
+    totals[3:] += np.ceil(totals[:3] + totals[3:]) - totals[:3] - totals[3:]  # parts of a state add to a whole number
+    values = np.zeros((6, width))
+    values[:, 0] = totals
+    data = replace(data, group_total=np.rint(totals[:3] + totals[3:]).astype(np.int64))
+    found = with_whole_totals(world.design.levels[1].plan, data, values.ravel())
+    whole = found.lower[:, 0]
+    assert (found.upper[:, 0] == whole).all()
+    assert (whole[:3] + whole[3:] == data.group_total).all()
+    for part in range(3):
+        pair = totals[[part, part + 3]]
+        options = [
+            abs(low - pair[0]) + abs(data.group_total[part] - low - pair[1])
+            for low in (np.floor(pair[0]), np.ceil(pair[0]))
+        ]
+        assert np.abs(whole[[part, part + 3]] - pair).sum() == pytest.approx(min(options))
