@@ -11,6 +11,7 @@ from phexplore.gui.binding.topdown_session import Place
 from phexplore.gui.binding.topdown_shown import TopDownShown
 from phexplore.gui.binding.topdown_wording import (
     counted,
+    heading,
     level_title,
     place_title,
     share_percent,
@@ -87,7 +88,7 @@ def _column(level: str | None, changes: Sequence[Change], shown: TopDownShown) -
     ordered = sorted(changes, key=lambda change: -abs(_number(change.after) - _number(change.before)))
     first = ordered[0]
     place = first.key if isinstance(first.key, LevelQuery | str) else None
-    words = f"{place_title(place)}: share {_share(first.before)} → {_share(first.after)}"
+    words = f"{heading(place_title(place))}: share {_share(first.before)} → {_share(first.after)}"
     if isinstance(place, LevelQuery) and (margins := _margins(place, shown)):
         words += f"; margin {margins}"
     rest = len(ordered) - 1

@@ -56,6 +56,11 @@ def query_title(query: str) -> str:
     return query.replace(" * ", " × ")
 
 
+def heading(title: str) -> str:
+    """Return a title as it stands at the start of a line or sentence: "total at County" as "Total at County"."""
+    return title[:1].upper() + title[1:]
+
+
 def place_title(key: LevelQuery | str | None) -> str:
     """Return the name of what is being looked at: a query at a level, a level, or everything."""
     if key is None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from phexplore.gui.binding.topdown_shares import Quantity, ShareCell, cell_of, margin_of, query_rows, text
 from phexplore.gui.binding.topdown_shown import TopDownShown
-from phexplore.gui.binding.topdown_wording import counted, place_title
+from phexplore.gui.binding.topdown_wording import counted, heading, place_title
 from phexplore.gui.binding.wording import budget_text, margin_word, people, percent
 from phexplore.gui.charts.numbers import Numbers
 from phexplore.model.topdown import LevelQuery
@@ -132,7 +132,7 @@ def _title(measured: Sequence[ShareCell], quantity: Quantity, shown: TopDownShow
         return "Nothing is measured"
     if quantity is Quantity.OF_TOTAL:
         largest = max(measured, key=lambda cell: cell.of_total)
-        return f"{place_title(largest.key)} takes {percent(largest.of_total)} of the privacy loss"
+        return f"{heading(place_title(largest.key))} takes {percent(largest.of_total)} of the privacy loss"
     margins = [(margin_of(cell, shown) or 0.0, cell) for cell in measured]
     narrow, wide = min(margins, key=lambda pair: pair[0]), max(margins, key=lambda pair: pair[0])
     return (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from PySide6.QtCore import QModelIndex
-from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QListView, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QListView, QMenu, QVBoxLayout, QWidget
 
 from phexplore.catalog.presets import presets
 from phexplore.gui.binding.scenario_list import NAME_ROLE, ScenarioList
@@ -13,6 +13,7 @@ from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.systems import system_of
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import SymbolButton
+from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.workbook import activate, add_scenario, compare_with, remove_scenario
 
@@ -54,16 +55,12 @@ class ScenarioManager(QWidget):
         self.rename.clicked.connect(self._edit_name)
         self.delete.clicked.connect(self.remove)
         self.compare.clicked.connect(self._compare)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(GRID)
-        for button in (self.new, self.work_on, self.compare, self.copy, self.rename, self.delete):
-            buttons.addWidget(button)
-        buttons.addStretch(1)
+        buttons = FlowRow(self.new, self.work_on, self.compare, self.copy, self.rename, self.delete, gap=GRID)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GRID)
         column.addWidget(self.list)
-        column.addLayout(buttons)
+        column.addWidget(buttons)
         self._seen = WhenSeen(self, self._refresh)
         session.updated.connect(self._seen.request)
         self._refresh()

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 from phexplore.gui.binding.topdown_session import Place, TopDownSession
 from phexplore.gui.binding.topdown_shares import RULE, Key, Quantity, heading, measured_edit, offered_queries
 from phexplore.gui.binding.topdown_table import ShareTable
+from phexplore.gui.binding.topdown_wording import heading as capitalised
 from phexplore.gui.binding.topdown_wording import level_title, place_title, query_title
 from phexplore.gui.editors.topdown_place_issues import PlaceIssues
 from phexplore.gui.editors.topdown_share_sliders import ShareSlider, ShareSliders
@@ -25,7 +26,8 @@ from phexplore.gui.editors.topdown_share_view import ShareView
 from phexplore.gui.editors.topdown_total_bar import TotalBar
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
-from phexplore.gui.widgets.labels import ElidedText, Text, line
+from phexplore.gui.widgets.flow import LargeTextRows
+from phexplore.gui.widgets.labels import ElidedText, Paragraph, Text, line
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery
@@ -46,18 +48,28 @@ class SharePanel(QFrame):
         self.measured.clicked.connect(self._toggle_measured)
         self.reset = TextButton("Column as in the reference")
         self.reset.clicked.connect(self._reset)
-        row = QHBoxLayout()
-        row.setSpacing(GRID + HALF)
+        share, column_row = QHBoxLayout(), QHBoxLayout()
+        share.setSpacing(GRID + HALF)
         for widget in self.line.widgets:
-            row.addWidget(widget, 1 if widget is self.line.slider else 0)
-        row.addWidget(self.measured)
-        row.addWidget(self.reset)
-        self.rule = Text(RULE, look="muted", wrap=True, relative=0.92)
+            if widget is not self.line.name:
+                share.addWidget(widget, 1 if widget is self.line.slider else 0)
+        column_row.setSpacing(GRID + HALF)
+        column_row.addWidget(self.measured)
+        column_row.addWidget(self.reset)
+        column_row.addStretch(1)
+        self.rule = Paragraph(RULE, look="muted", relative=0.92)
+        line_row, rule_row = LargeTextRows(), LargeTextRows()
+        for row in (line_row, rule_row):
+            row.setSpacing(GRID + HALF)
+        line_row.addWidget(self.line.name)
+        line_row.addLayout(share, 1)
+        rule_row.addLayout(column_row)
+        rule_row.addWidget(self.rule, 1)
         column = QVBoxLayout(self)
         column.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
         column.setSpacing(HALF)
-        column.addLayout(row)
-        column.addWidget(self.rule)
+        column.addLayout(line_row)
+        column.addLayout(rule_row)
         self._seen = WhenSeen(self, self._refresh)
         session.updated.connect(self._seen.request)
         self.show_place(session.selection)
@@ -76,7 +88,7 @@ class SharePanel(QFrame):
             self.line.follow(method.levels[0])
             key = self.line.key
         self.line.show_cell(shown)
-        self.line.name.setText(place_title(key))
+        self.line.name.setText(capitalised(place_title(key)))
         self.measured.setVisible(isinstance(key, LevelQuery))
         self.measured.setChecked(isinstance(key, str) or key in method.query_shares)
         self.reset.setEnabled(self._differs(key))
@@ -213,13 +225,13 @@ class TopDownBudgetsEditor(QWidget):
         self.as_table.setChecked(True)
         self.as_table.clicked.connect(lambda: self.show_sliders(shown=False))
         self.as_sliders.clicked.connect(lambda: self.show_sliders(shown=True))
-        self.quantity = Chooser("What the cells show")
+        self.quantity = Chooser("What the cells show", letters=8)
         for quantity in Quantity:
             self.quantity.addItem(quantity.value, quantity)
         self.quantity.currentIndexChanged.connect(self._show_quantity)
         self._offers = QMenu(self)
         self._offers.aboutToShow.connect(self._fill_offers)
-        self.add = SymbolButton("plus", "Measure one more query group", text="Query group", bordered=True)
+        self.add = SymbolButton("plus", "Measure one more query group", text="Query", bordered=True)
         self.add.setMenu(self._offers)
         self.add.setPopupMode(SymbolButton.ToolButtonPopupMode.InstantPopup)
         bar = QHBoxLayout()

@@ -17,14 +17,14 @@ from phexplore.gui.binding.topdown_inspection import (
     topics,
 )
 from phexplore.gui.binding.topdown_session import Place, TopDownSession
-from phexplore.gui.binding.topdown_wording import counted, place_title
+from phexplore.gui.binding.topdown_wording import counted, heading, place_title
 from phexplore.gui.binding.wording import ABSENT, people
 from phexplore.gui.editors.inspector import ExplanationCard
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser
 from phexplore.gui.widgets.compact_list import CompactList
 from phexplore.gui.widgets.interval_picture import IntervalPicture
-from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.labels import Paragraph
 
 
 class TopDownInspector(QScrollArea):
@@ -40,16 +40,16 @@ class TopDownInspector(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.title = Text(bold=True, relative=1.25, wrap=True)
-        self._subtitle = Text(look="muted", wrap=True)
-        self._part = Text(wrap=True)
-        self._meaning = Text(wrap=True)
+        self.title = Paragraph(bold=True, relative=1.25)
+        self._subtitle = Paragraph(look="muted")
+        self._part = Paragraph()
+        self._meaning = Paragraph()
         self.picture = IntervalPicture("Margins of one answer")
-        self.topic = Chooser("Number to explain", letters=12)
+        self.topic = Chooser("Number to explain", letters=8)
         self.topic.currentIndexChanged.connect(self._explain)
         self.card = ExplanationCard()
-        self._issues_title, self._issues = Text("Issues", bold=True), Text(look="attention", wrap=True)
-        self._history_title = Text("History of this field", bold=True)
+        self._issues_title, self._issues = Paragraph("Issues", bold=True), Paragraph(look="attention")
+        self._history_title = Paragraph("History of this field", bold=True)
         self.history = CompactList("Steps that changed this share")
         self.history.chosen.connect(self._go_to_step)
         self._lay_out()
@@ -72,7 +72,7 @@ class TopDownInspector(QScrollArea):
         for widget in (self.title, self._subtitle, self._part, self.picture, self._meaning):
             column.addWidget(widget)
         column.addSpacing(GRID)
-        self._explain_title = Text("Explain this number", bold=True)
+        self._explain_title = Paragraph("Explain this number", bold=True)
         column.addWidget(self._explain_title)
         column.addWidget(self.topic)
         column.addWidget(self.card)
@@ -85,7 +85,7 @@ class TopDownInspector(QScrollArea):
 
     def _refresh(self, _signal: object = None) -> None:
         place, shown = self._session.selection, self._session.shown
-        self.title.setText(place_title(place))
+        self.title.setText(heading(place_title(place)))
         self._subtitle.setText(subtitle(shown, place))
         self._part.setText(share_of_all(shown, place))
         self._part.setVisible(bool(self._part.text()))

@@ -31,6 +31,7 @@ from phexplore.gui.binding.topdown_wording import level_title, query_title
 from phexplore.gui.editors.topdown_place_issues import PlaceIssues
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
+from phexplore.gui.widgets.flow import LargeTextRows
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.topdown import Passes
@@ -176,14 +177,19 @@ class PassesEditor(QWidget):
         self.reset.clicked.connect(self._reset)
         self._state = Text(look="muted", wrap=True)
         self.grids = {stage: StageGrid(stage, self._change) for stage in Stage}
-        head = QHBoxLayout()
-        head.setSpacing(GRID)
-        head.addWidget(Text("Level"))
-        head.addWidget(self.level)
-        head.addWidget(self.together)
-        head.addStretch(1)
-        head.addWidget(self.reset)
-        body = QHBoxLayout()
+        level, alike_levels = QHBoxLayout(), QHBoxLayout()
+        level.addWidget(Text("Level"))
+        level.addWidget(self.level)
+        level.addStretch(1)
+        level.addWidget(self.reset)
+        alike_levels.addWidget(self.together)
+        alike_levels.addStretch(1)
+        head = LargeTextRows()
+        for row in (level, alike_levels, head):
+            row.setSpacing(GRID)
+        head.addLayout(level, 1)
+        head.addLayout(alike_levels)
+        body = LargeTextRows()
         body.setSpacing(5 * GRID)
         for grid in self.grids.values():
             body.addWidget(grid, 1, Qt.AlignmentFlag.AlignTop)

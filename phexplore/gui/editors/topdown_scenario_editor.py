@@ -12,7 +12,7 @@ from phexplore.gui.binding.wording import framework_title
 from phexplore.gui.editors.scenario_editor import NoteField
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import Chooser
-from phexplore.gui.widgets.labels import ElidedText, Text
+from phexplore.gui.widgets.labels import ElidedText, Paragraph, Text
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.edits import rename
 from phexplore.model.phsafe import PrivacyFramework
@@ -43,9 +43,8 @@ class TopDownScenarioEditor(QWidget):
         self._consequence = ElidedText(look="muted")
         self._schema = Text(wrap=True)
         self._levels = Text(wrap=True)
-        self._origin = Text(look="muted", wrap=True)
-        self.errata = Text(look="attention", wrap=True)
-        self.errata.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._origin = Paragraph(look="muted")
+        self.errata = Paragraph(look="attention")
         form = QFormLayout(self)
         form.setContentsMargins(0, 0, 0, 0)
         form.setHorizontalSpacing(2 * GRID)

@@ -15,6 +15,7 @@ from phexplore.gui.binding.wording import conversion_title, power_text
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import Chooser
 from phexplore.gui.widgets.exact_field import ExactField
+from phexplore.gui.widgets.flow import LargeTextRows
 from phexplore.gui.widgets.labels import Figure, Text
 from phexplore.gui.widgets.stop_slider import StopSlider, log_stops
 from phexplore.gui.widgets.when_seen import WhenSeen
@@ -34,24 +35,30 @@ class TotalBar(QFrame):
         self._session = session
         self.setAccessibleName("Whole budget")
         self._symbol = Text("Total ρ", bold=True)
-        self.total = ExactField("Total ρ", self._take_total, width=17 * GRID)
+        self.total = ExactField("Total ρ", self._take_total, width=20 * GRID)
         self.slider = StopSlider("Total ρ", _STOPS)
-        self.epsilon = ExactField("Total ε", self._take_epsilon, width=10 * GRID)
+        self.epsilon = ExactField("Total ε", self._take_epsilon, width=12 * GRID)
         self._is = Text("is ε", look="muted")
-        self.conversion = Chooser("Conversion from ρ to ε", tip="How ρ and δ become ε")
+        self.conversion = Chooser("Conversion from ρ to ε", tip="How ρ and δ become ε", letters=13)
         for conversion in Conversion:
             self.conversion.addItem(conversion_title(conversion), conversion)
         self.conversion.select(Conversion.ZCDP_OPTIMAL_ALPHA)
         self.conversion.currentIndexChanged.connect(self._refresh)
         self._delta = Figure(look="muted")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
-        row.setSpacing(GRID)
-        row.addWidget(self._symbol, 0, Qt.AlignmentFlag.AlignVCenter)
-        row.addWidget(self.total, 0, Qt.AlignmentFlag.AlignVCenter)
-        row.addWidget(self.slider, 1)
-        for widget in (self._is, self.epsilon, self._delta, self.conversion):
-            row.addWidget(widget, 0, Qt.AlignmentFlag.AlignVCenter)
+        rho, worth = QHBoxLayout(), QHBoxLayout()
+        for row in (rho, worth):
+            row.setSpacing(GRID)
+        rho.addWidget(self._symbol, 0, Qt.AlignmentFlag.AlignVCenter)
+        rho.addWidget(self.total, 0, Qt.AlignmentFlag.AlignVCenter)
+        rho.addWidget(self.slider, 1)
+        for widget in (self._is, self.epsilon, self._delta):
+            worth.addWidget(widget, 0, Qt.AlignmentFlag.AlignVCenter)
+        worth.addWidget(self.conversion, 1, Qt.AlignmentFlag.AlignVCenter)
+        both = LargeTextRows(self)
+        both.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
+        both.setSpacing(GRID)
+        both.addLayout(rho, 1)
+        both.addLayout(worth)
         self.slider.moved.connect(self._drag)
         self.slider.released.connect(session.end_merge)
         self._seen = WhenSeen(self, self._refresh)

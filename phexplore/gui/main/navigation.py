@@ -110,4 +110,4 @@ class Navigation(QListWidget):
         for number, area in enumerate(AREAS):
             role = "accent_ink" if number == self.currentRow() else "muted"
             self.item(number).setIcon(icon(_SYMBOLS[area], appearance().colours, role=role))
-        self.setFixedWidth(4 * GRID + 13 * GRID * appearance().scale // 100)
+        self.setFixedWidth(4 * GRID + 16 * GRID * appearance().scale // 100)

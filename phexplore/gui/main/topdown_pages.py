@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QBoxLayout, QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from phexplore.gui.binding.topdown_changes import TopDownChange
 from phexplore.gui.binding.topdown_session import Place, TopDownSession
@@ -21,11 +21,16 @@ from phexplore.gui.editors.topdown_changes_panel import TopDownChangesPanel
 from phexplore.gui.editors.topdown_passes_editor import PassesEditor
 from phexplore.gui.editors.topdown_rules_editor import RuleKind, RulesEditor
 from phexplore.gui.editors.topdown_scenario_editor import TopDownScenarioEditor
+from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.page import Page, Section
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown_edits import SHARE_STEP, largest_share, set_level_share
 
+_COLUMN = 46 * GRID
+"""Least width of a picture beside another at normal text size."""
+_STACKED_CHART, _STACKED_LIST = 36 * GRID, 18 * GRID
+"""Heights where the pictures stand below each other."""
 _LEVELS_TEACHING = "How the privacy loss is divided among the levels appears here."
 _SEMANTICS_TEACHING = "What can be learned about one person appears here."
 
@@ -138,8 +143,21 @@ class TopDownOverviewPage(QWidget):
         else:
             self.opened.emit(change.place)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
     def _lay_out(self) -> None:
-        row = QHBoxLayout(self)
+        place = QScrollArea(self)
+        place.setWidgetResizable(True)
+        place.setFrameShape(QFrame.Shape.NoFrame)
+        place.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        place.setAccessibleName("Overview")
+        around = QVBoxLayout(self)
+        around.setContentsMargins(0, 0, 0, 0)
+        around.addWidget(place)
+        content = QWidget(place)
+        self._columns = row = QBoxLayout(QBoxLayout.Direction.LeftToRight, content)
         row.setContentsMargins(MARGIN, GRID, MARGIN, GRID)
         row.setSpacing(GRID)
         for upper, lower, heights in (
@@ -151,6 +169,18 @@ class TopDownOverviewPage(QWidget):
             column.addWidget(upper, heights[0])
             column.addWidget(lower, heights[1])
             row.addLayout(column, 6 if upper is self.heat else 5)
+        place.setWidget(content)
+        appearance().changed.connect(self._fit)
+
+    def _fit(self, _colours: object = None) -> None:
+        """Put the pictures below each other where two beside each other would be too narrow for the text size."""
+        scale = appearance().scale
+        is_narrow = self.width() < 2 * _COLUMN * scale // 100
+        directions = QBoxLayout.Direction
+        self._columns.setDirection(directions.TopToBottom if is_narrow else directions.LeftToRight)
+        for widget in (*self.charts, self.changes):
+            height = _STACKED_CHART if widget is not self.changes else _STACKED_LIST
+            widget.setMinimumHeight(height * scale // 100 if is_narrow else 0)
 
 
 def processing_page(session: TopDownSession) -> QWidget:

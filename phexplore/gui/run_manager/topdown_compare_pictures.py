@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from string import ascii_uppercase
 
-from phexplore.gui.binding.topdown_wording import level_title, query_title
+from phexplore.gui.binding.topdown_wording import heading, level_title, query_title
 from phexplore.gui.binding.wording import people, signed_people
 from phexplore.gui.charts.numbers import Numbers
 from phexplore.gui.charts.topdown_rows import MarkRow, RowScale, RowsContent
@@ -147,9 +147,9 @@ def _summary(content: CompareContent, names: list[str]) -> str:
         f"{name.partition(' ')[0]} {trials_words(run.trials)}" for name, run in zip(names, content.runs, strict=True)
     )
     looked = {
-        CompareBy.LEVEL: f"{query_title(content.query)}, {_sizes(content)}",
+        CompareBy.LEVEL: f"{heading(query_title(content.query))}, {_sizes(content)}",
         CompareBy.QUERY: f"{level_title(content.level)}, {_sizes(content)}",
-        CompareBy.SIZE: f"{query_title(content.query)} at {level_title(content.level).lower()}",
+        CompareBy.SIZE: f"{heading(query_title(content.query))} at {level_title(content.level).lower()}",
     }[content.by]
     common = [name.partition(" ")[0] for name, run in zip(names, content.runs, strict=True) if run.is_common]
     noise = (

@@ -6,7 +6,7 @@ from itertools import groupby
 
 import numpy as np
 
-from phexplore.gui.binding.topdown_wording import level_title, query_title
+from phexplore.gui.binding.topdown_wording import heading, level_title, query_title
 from phexplore.gui.binding.wording import people
 from phexplore.gui.charts.numbers import Numbers
 from phexplore.gui.charts.topdown_rows import MarkRow, RowScale, RowsContent
@@ -59,7 +59,7 @@ def place_rows(content: PlaceContent, unit: str) -> RowsContent:
         tuple(rows),
         unit,
         f"{name}: {total:,} {unit} are published as {people(published)}",
-        f"{query_title(content.query)}, {trials_words(trials)}: strokes are true, dots published (large: their mean)"
+        f"{heading(query_title(content.query))}, {trials_words(trials)}: strokes are true, dots published (large: their mean)"
         + (f", crosses measured in {trials_words(kept)}" if kept else "")
         + (
             ", whiskers hold 90 % of the noisy answers."

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from phexplore.gui.binding.headline import TileContent, Tone
-from phexplore.gui.binding.topdown_wording import counted, level_title, query_title
+from phexplore.gui.binding.topdown_wording import counted, heading, level_title, query_title
 from phexplore.gui.binding.wording import people, signed_people
 from phexplore.gui.charts.numbers import Numbers, grouped
 from phexplore.gui.charts.topdown_histogram_chart import HistogramContent
@@ -85,7 +85,7 @@ def error_rows(content: ErrorsContent, choice: TopDownChoice, unit: str) -> Rows
         tuple(rows),
         f"published − true, {unit}",
         _errors_title(content, unit),
-        f"{query_title(content.query)}, {_size_words(choice)}, {trials_words(content.trials)}: thick lines hold half of the "
+        f"{heading(query_title(content.query))}, {_size_words(choice)}, {trials_words(content.trials)}: thick lines hold half of the "
         "errors, thin lines 90 %.",
         Numbers(
             (
@@ -116,7 +116,7 @@ def _errors_title(content: ErrorsContent, unit: str) -> str:
     if not means:
         return "No unit is of this size"
     chosen = next((pair for pair in means if pair[0] == content.chosen), means[-1])
-    name = "The total" if content.query == "total" else query_title(content.query)
+    name = "The total" if content.query == "total" else heading(query_title(content.query))
     return f"{name} is off by {people(chosen[1])} {unit} on average at {level_title(chosen[0]).lower()}"
 
 
@@ -142,7 +142,7 @@ def histogram(content: ErrorsContent, choice: TopDownChoice, unit: str) -> Histo
         content.sigma[place],
         unit,
         f"{exact:.0%} of the numbers are published as they are; the mean error is {signed_people(found.errors.mean)}",
-        f"{query_title(content.query)} at {level_title(found.level).lower()}, {_size_words(choice)}, "
+        f"{heading(query_title(content.query))} at {level_title(found.level).lower()}, {_size_words(choice)}, "
         f"{trials_words(content.trials)}: {found.errors.total:,} errors.{tails}",
         Numbers(
             ("From", "To", "Share, %"),
@@ -203,7 +203,7 @@ def bias_rows(content: BiasContent, unit: str) -> RowsContent:
         tuple(rows),
         f"published − true, {unit}",
         _bias_title(content, unit),
-        f"{query_title(content.query)} at {level_title(content.level).lower()} by the true count, "
+        f"{heading(query_title(content.query))} at {level_title(content.level).lower()} by the true count, "
         f"{trials_words(content.trials)}. Thin lines: one standard deviation; thick: two Monte-Carlo errors of the mean.",
         Numbers(
             ("True count", "Numbers per trial", "Mean error", "Monte-Carlo error", "Spread", "Share raised"),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
-from PySide6.QtWidgets import QLayout, QLayoutItem, QSizePolicy, QWidget
+from PySide6.QtWidgets import QBoxLayout, QLayout, QLayoutItem, QSizePolicy, QWidget
+
+from phexplore.gui.theme.appearance import appearance
 
 
 class FlowLayout(QLayout):
@@ -77,3 +79,22 @@ class FlowRow(QWidget):
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
+
+
+LARGE_TEXT = 150
+"""Percent of text size from which on what stands beside each other at normal size stands in rows."""
+
+
+class LargeTextRows(QBoxLayout):
+    """Holds layouts beside each other, and below each other while the text is large: the window must fit a small screen."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(QBoxLayout.Direction.LeftToRight)
+        if parent is not None:
+            parent.setLayout(self)
+        appearance().changed.connect(self._follow)
+        self._follow()
+
+    def _follow(self, _colours: object = None) -> None:
+        large = appearance().scale >= LARGE_TEXT
+        self.setDirection(QBoxLayout.Direction.TopToBottom if large else QBoxLayout.Direction.LeftToRight)

@@ -71,7 +71,7 @@ def test_that_a_moved_column_is_one_sentence(session):
         "County: share 10.91 % → 20.00 %; 5 other levels moved",
         lines[2].text,
     ]
-    assert lines[2].text.startswith("total at Block group: share 41.60 % → 50.00 %; margin ±2.88 → ±")
+    assert lines[2].text.startswith("Total at Block group: share 41.60 % → 50.00 %; margin ±2.88 → ±")
     assert (lines[0].area, lines[2].place) == ("processing", KEY)
 
 

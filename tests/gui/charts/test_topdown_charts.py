@@ -42,7 +42,7 @@ def put(qtbot, chart, size=(640, 480)):
 
 def test_that_the_heat_table_holds_every_measurement_and_the_finding():
     heat = heat_table(version(), Quantity.OF_TOTAL)
-    assert heat.title == "total at State takes 32.4 % of the privacy loss"
+    assert heat.title == "Total at State takes 32.4 % of the privacy loss"
     cells = [cell for row in heat.cells for cell in row if cell is not None]
     assert len(cells) == 65
     assert max(cell.strength for cell in cells) == 1.0

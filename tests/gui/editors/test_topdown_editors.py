@@ -228,7 +228,7 @@ def test_that_the_inspector_explains_and_goes_back_in_history(qtbot, session):
     inspector.show()
     session.select(TOTAL)
     inspector.refresh_now()
-    assert inspector.title.text() == "total at County"
+    assert inspector.title.text() == "Total at County"
     assert "1.645 ×" in inspector.card.text
     session.edit("Halve", lambda s: set_query_share(s, TOTAL, Fraction(1, 2)))
     inspector.refresh_now()

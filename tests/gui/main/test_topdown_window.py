@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+from PySide6.QtWidgets import QApplication
 
 from phexplore.catalog.presets import preset
 from phexplore.errors import PhexploreError
@@ -16,6 +17,7 @@ from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.topdown_pages import TopDownOverviewPage
 from phexplore.gui.main.window import MainWindow
+from phexplore.gui.theme.appearance import appearance
 from phexplore.model.topdown import LevelQuery
 from phexplore.model.topdown_edits import set_invariants, set_level_share, set_total
 from phexplore.model.workbook import add_scenario
@@ -144,3 +146,24 @@ def test_that_the_spine_is_an_area_of_topdown_only(window):
     assert not window.actions_table["view.spine"].isEnabled()
     window.session.undo()
     assert Area.SPINE in window.navigation.offered
+
+
+def test_that_every_page_fits_a_small_screen_at_any_text_size(qtbot, window):
+    window.session.edit("County", lambda s: set_level_share(s, "County", Fraction(1, 5)))
+    window.topdown.select(LevelQuery("County", "total"))
+    for scale in (100, 150, 200):
+        appearance().set_scale(scale)
+        for area in window.navigation.offered:
+            window.navigation.choose(area)
+            QApplication.processEvents()
+            assert window.minimumSizeHint().width() <= 1280, (area, scale)
+        title = window.navigation.item(2)
+        room = window.navigation.visualItemRect(title).width() - window.navigation.iconSize().width() - 3 * 8
+        assert window.navigation.fontMetrics().horizontalAdvance(title.text()) <= room
+
+
+def test_that_headings_begin_with_a_capital_letter(qtbot, window):
+    window.topdown.select(LevelQuery("State", "total"))
+    window.navigation.choose(Area.BUDGETS)
+    window.topdown_inspector.refresh_now()
+    assert window.topdown_inspector.title.text() == "Total at State"

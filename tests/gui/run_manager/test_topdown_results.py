@@ -290,7 +290,7 @@ def test_that_wrong_shapes_are_refused_by_feature(tmp_path, content, reason):
 
 def test_that_the_reader_process_answers_both_systems(run, tmp_path):
     run.add_trial()
-    reader = Readers()
+    reader = Readers(lambda _said: None)
     answer = reader.answer(TopDownRequest(run.directory, None))
     assert answer.headline.trials == 1
     copied = tmp_path / "frames"
