@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import MappingProxyType
+from typing import Any
 
 from phexplore.accuracy.margins import margin_by, margins_of, unrounded_budget
 from phexplore.errors import PhexploreError
@@ -241,6 +242,14 @@ def read_sizes(text: str, name: str = "sizes.csv") -> HouseholdSizes:
         InputProblemsError: every problem with its line.
     """
     rows = csv.reader(io.StringIO(text.lstrip("\ufeff"), newline=""))
+    try:
+        return _sizes_from(rows, name)
+    except csv.Error as error:
+        issue = Issue((name,), f"The line is not CSV: {error}.", "Correct it.", line=max(rows.line_num, 1))
+        raise InputProblemsError([issue]) from error
+
+
+def _sizes_from(rows: Any, name: str) -> HouseholdSizes:
     header = [cell.strip().casefold() for cell in next(rows, [])]
     if "size" not in header or "households" not in header:
         issue = Issue((name,), "The first line does not name size and households.", "Write them.", line=1)

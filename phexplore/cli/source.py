@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +9,11 @@ from phexplore.catalog.presets import presets
 from phexplore.catalog.states import state
 from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.files.das_ini_reading import load_ini
+from phexplore.files.json_text import plain_values
 from phexplore.files.phsafe_config import read_config
 from phexplore.files.project_file import FORMAT, read_project
 from phexplore.files.scenario_json import decode_scenario
-from phexplore.files.whole import read_text
+from phexplore.files.whole import read_bytes, read_text
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
@@ -92,10 +92,7 @@ def _from_file(path: Path, name: str) -> tuple[Scenario, tuple[Issue, ...]]:
 
 def _stated_scenario(content: str) -> dict[str, Any] | None:
     """Return the JSON of a single scenario as `export --format subspace-json` writes it, None for other files."""
-    try:
-        value = json.loads(content)
-    except (ValueError, RecursionError):
-        return None
+    value = _json_or_none(content)
     method = value.get("method") if isinstance(value, dict) else None
     return value if isinstance(method, dict) and "kind" in method else None
 
@@ -105,19 +102,20 @@ def _from_workbook(path: Path) -> tuple[Scenario, tuple[Issue, ...]]:
     from phexplore.report.topdown_workbook_read import is_topdown_workbook, read_topdown_workbook
     from phexplore.report.workbook_read import read_workbook
 
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        issue = Issue((str(path),), f"The file cannot be read: {error.strerror or error}.", "Check the name.")
-        raise InputProblemsError([issue]) from error
+    content = read_bytes(path)
     if is_topdown_workbook(dict(sheet_grids(content, path.name))):
         return read_topdown_workbook(content, path.name), ()
     return read_workbook(content, path.name)
 
 
 def _is_project(content: str) -> bool:
-    try:
-        value = json.loads(content)
-    except (ValueError, RecursionError):
-        return False
+    value = _json_or_none(content)
     return isinstance(value, dict) and value.get("format") == FORMAT
+
+
+def _json_or_none(content: str) -> Any:
+    """Return what a text says as JSON, None when it is none, or more than any file this program writes."""
+    try:
+        return plain_values(content, "", "")
+    except InputProblemsError:
+        return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from fractions import Fraction
 from pathlib import Path
@@ -13,6 +12,7 @@ import typer
 from phexplore.cli.printing import print_json, print_table, say
 from phexplore.cli.source import load_scenario
 from phexplore.errors import PhexploreError
+from phexplore.files.spreadsheet import GuardedWriter
 from phexplore.model.numbers import exact_text, parse_exact
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def _slope_row(state: StateErrors) -> dict[str, Any]:
 
 def _slopes_csv(rows: list[dict[str, Any]]) -> bytes:
     text = io.StringIO()
-    writer = csv.writer(text)
+    writer = GuardedWriter(text)
     writer.writerow(["STATE", "COUNTIES", "RUN", "TOPDOWN_SLOPE", "TOPDOWN_P", "SUBSPACE_SLOPE", "SUBSPACE_P"])
     for row in rows:
         for run, (topdown, subspace) in enumerate(zip(row["topdown"], row["subspace"], strict=True)):
@@ -211,7 +211,7 @@ def compare(
     found = compare_systems(table, chosen[0], budget, trials, seed)
     out.mkdir(parents=True, exist_ok=True)
     text = io.StringIO()
-    writer = csv.writer(text)
+    writer = GuardedWriter(text)
     writer.writerow(["COUNTY", "HOUSEHOLDS", *(f"MAE {system.name}" for system in found.systems)])
     for place, name in enumerate(found.names):
         errors = (f"{system.by_county[place]:.6f}" for system in found.systems)

@@ -140,7 +140,7 @@ def read_probes(path: Path, asked: dict[str, Any]) -> list[Probe]:
                 (level, None if text is None else Fraction(text)) for level, text in value["budgets"].items()
             )
             found.append(Probe(budgets, float(value["value"]), bool(value["meets"])))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
         issue = Issue((path.name,), f"The line holds no probe: {error}.", "Name another file.", line=len(found) + 2)
         raise InputProblemsError([issue]) from error
     return found

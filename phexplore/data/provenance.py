@@ -92,7 +92,7 @@ def read_provenance(directory: Path) -> Provenance | None:
         for name in ("states", "matched", "imputed"):
             known[name] = tuple(known[name])
         return Provenance(**known)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InputProblemsError(
             [
                 Issue(

@@ -28,7 +28,7 @@ _CHAIN_FORMAT = "das-ini chain"
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _SECTION = re.compile(r"\[(?P<name>[^\]\r\n]+)\]")
-_KEY = re.compile(r"(?P<key>[^\s=:#;\[][^=:\r\n]*?)\s*(?P<sign>[=:])[ \t]*")
+_KEY = re.compile(r"(?P<key>[^\s=:#;\[][^=:\r\n]*)(?P<sign>[=:])[ \t]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,9 @@ class _Parser:
                 self._section(start, line, position)
             elif (match := _KEY.match(self.text, start + len(line) - len(line.lstrip()))) is not None:
                 if not self.sections:
-                    self.report(start, f"The key {match['key']!r} stands before any section.", "Put it into a section.")
+                    self.report(
+                        start, f"The key {match['key'].strip()!r} stands before any section.", "Put it into a section."
+                    )
                     continue
                 current = (match, min(match.end(), content_end), content_end)
                 self._grow_section(position)

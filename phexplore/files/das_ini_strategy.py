@@ -151,13 +151,18 @@ def _places(passes: tuple[tuple[tuple[str, ...], ...], ...]) -> dict[str, tuple[
 def read_table(text: str, name: str) -> tuple[StrategyTable | None, list[Issue]]:
     """Read a table of shares; the problems have the line they stand on."""
     reader = csv.reader(io.StringIO(text.lstrip("\ufeff"), newline=""))
-    header = [cell.strip().lower() for cell in next(reader, [])]
-    if tuple(header) != COLUMNS:
-        return None, [Issue((name,), f"The first line is not {','.join(COLUMNS)}.", "Export the table again.", line=1)]
     rows = _Rows(name)
-    for cells in reader:
-        if any(cell.strip() for cell in cells):
-            rows.add([cell.strip() for cell in cells], reader.line_num)
+    try:
+        header = [cell.strip().lower() for cell in next(reader, [])]
+        if tuple(header) != COLUMNS:
+            sentence = f"The first line is not {','.join(COLUMNS)}."
+            return None, [Issue((name,), sentence, "Export the table again.", line=1)]
+        for cells in reader:
+            if any(cell.strip() for cell in cells):
+                rows.add([cell.strip() for cell in cells], reader.line_num)
+    except csv.Error as error:
+        line = max(reader.line_num, 1)
+        return None, [Issue((name,), f"The line is not CSV: {error}.", "Export the table again.", line=line)]
     return rows.table(), rows.issues
 
 

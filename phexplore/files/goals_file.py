@@ -21,7 +21,7 @@ import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from fractions import Fraction
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from phexplore.catalog.tables import queries
 from phexplore.errors import PhexploreError
@@ -276,9 +276,20 @@ class _GoalsReader:
                 yield Tie(members, equal)
 
     def from_csv(self) -> Goals | None:
+        rows = self._csv_rows()
+        try:
+            return self._from_rows(rows)
+        except csv.Error as error:
+            issue = Issue((self.name,), f"The line is not CSV: {error}.", "Correct it.", line=rows.line_num or 1)
+            self.issues.append(issue)
+            return None
+
+    def _csv_rows(self) -> Any:
         first = self.text.partition("\n")[0]
         delimiter = max(",;\t|", key=first.count)
-        rows = csv.reader(io.StringIO(self.text, newline=""), delimiter=delimiter)
+        return csv.reader(io.StringIO(self.text, newline=""), delimiter=delimiter)
+
+    def _from_rows(self, rows: Any) -> Goals | None:
         header = [cell.strip().casefold() for cell in next(rows, [])]
         margin = next((place for place, cell in enumerate(header) if cell in _MARGIN_HEADERS), None)
         wanted = ("table", "level") if isinstance(self.known[0], QueryKey) else ("level", "query")

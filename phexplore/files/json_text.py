@@ -6,10 +6,12 @@ equal keys win; a budget must not pass through any of these.
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
+from typing import Any
 
-from phexplore.model.issues import Issue
+from phexplore.model.issues import InputProblemsError, Issue
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
@@ -19,6 +21,11 @@ _ESCAPE = re.compile(r'\\(u[0-9a-fA-F]{4}|["\\/bfnrt])')
 _PLAIN = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _WORDS = {"true", "false", "null", "Infinity", "-Infinity", "NaN"}
 DEPTH_LIMIT = 64
+MOST_VALUES = 200_000
+"""Values of a parameter file: production's have some hundred. Each takes a hundred bytes or more once it is read."""
+MOST_LOGGED_VALUES = 1_000_000
+"""Values of a project file with its edit log."""
+_HALF = re.compile(r"\\u[dD][89abAB]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +102,51 @@ def parse_json(text: str) -> JsonValue:
     Raises:
         JsonSyntaxError: with the offset of the first problem.
     """
+    if count_values(text) > MOST_VALUES:
+        raise JsonSyntaxError(f"there are more than {MOST_VALUES:,} values", 0)
     value, position = _value(text, _skip(text, 0), 0)
     if (rest := _skip(text, position)) != len(text):
         raise JsonSyntaxError("there is text after the end of the value", rest)
     return value
+
+
+def count_values(text: str) -> int:
+    """Return an upper bound of the number of values in a JSON text, at the cost of looking for four characters."""
+    return 1 + sum(text.count(sign) for sign in ",[{:")
+
+
+def plain_values(text: str, name: str, remedy: str, *, most: int = MOST_LOGGED_VALUES) -> Any:
+    """Parse a JSON text into plain Python values; for files this program writes itself, in which numbers are text.
+
+    Args:
+        text: of the file.
+        name: of the file, for messages.
+        remedy: what to do when it is no such file.
+        most: values that are read.
+
+    Raises:
+        InputProblemsError: no JSON, nested too deeply, more values or digits than such a file has, or half a character.
+    """
+    if count_values(text) > most:
+        raise _no_json(name, f"it holds more than {most:,} values", remedy)
+    try:
+        value = json.loads(text)
+        if _HALF.search(text):
+            json.dumps(value, ensure_ascii=False).encode()
+    except json.JSONDecodeError as error:
+        issue = Issue((name,), f"Not JSON: {error.msg}.", remedy, line=error.lineno, column=error.colno)
+        raise InputProblemsError([issue]) from error
+    except RecursionError as error:
+        raise _no_json(name, "it is nested too deeply", remedy) from error
+    except UnicodeEncodeError as error:
+        raise _no_json(name, f"it holds half a character ({error.object[error.start]!a})", remedy) from error
+    except ValueError as error:
+        raise _no_json(name, "a number has too many digits", remedy) from error
+    return value
+
+
+def _no_json(name: str, reason: str, remedy: str) -> InputProblemsError:
+    return InputProblemsError([Issue((name,), f"The file cannot be read: {reason}.", remedy)])
 
 
 def line_and_column(text: str, position: int) -> tuple[int, int]:

@@ -16,6 +16,7 @@ from typing import Any
 from phexplore.errors import PhexploreError
 from phexplore.files.agenda_json import decode_goals, decode_rules, encode_agenda
 from phexplore.files.approval_json import decode_decisions, encode_decisions
+from phexplore.files.json_text import plain_values
 from phexplore.files.scenario_json import (
     decode_change,
     decode_scenario,
@@ -168,13 +169,7 @@ def read_project(text: str, *, name: str) -> ProjectContent:
 
 def _object(text: str, name: str) -> Mapping[str, Any]:
     remedy = "Choose a .phx file, or an earlier copy (.phx.previous) of it."
-    try:
-        value = json.loads(text)
-    except json.JSONDecodeError as error:
-        issue = Issue((name,), f"Not a project file: {error.msg}.", remedy, line=error.lineno, column=error.colno)
-        raise InputProblemsError([issue]) from error
-    except RecursionError as error:
-        raise InputProblemsError([Issue((name,), "Not a project file: nested too deeply.", remedy)]) from error
+    value = plain_values(text, name, remedy)
     if not isinstance(value, dict) or value.get("format") != FORMAT:
         raise InputProblemsError([Issue((name,), f"Not a project file: its format is not {FORMAT!r}.", remedy)])
     return value

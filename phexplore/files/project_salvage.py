@@ -65,7 +65,9 @@ def _parts(text: str) -> Mapping[str, str]:
 
 def _value(text: str) -> Any:
     """Return the value at the start of a text; what follows it does not count."""
-    return json.JSONDecoder().raw_decode(text)[0]
+    value = json.JSONDecoder().raw_decode(text)[0]
+    json.dumps(value, ensure_ascii=False).encode()  # half a character can be read but not saved
+    return value
 
 
 def _cursor(text: str) -> int:

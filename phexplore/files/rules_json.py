@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from phexplore.errors import PhexploreError
+from phexplore.files.json_text import MOST_VALUES, plain_values
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.numbers import exact_text, parse_exact
 from phexplore.model.rules import Bound, Measure, Rule
@@ -41,13 +42,7 @@ def read_rules(text: str, name: str = "rules.json") -> tuple[Rule, ...]:
     Raises:
         InputProblemsError: every rule that cannot be read.
     """
-    try:
-        value = json.loads(text)
-    except json.JSONDecodeError as error:
-        issue = Issue((name,), f"Not JSON: {error.msg}.", "Correct it here.", line=error.lineno, column=error.colno)
-        raise InputProblemsError([issue]) from error
-    except RecursionError as error:
-        raise InputProblemsError([Issue((name,), "Nested too deeply.", "These are no rules.")]) from error
+    value = plain_values(text, name, "Correct it here.", most=MOST_VALUES)
     entries = value.get("rules") if isinstance(value, dict) else value
     if not isinstance(entries, list):
         raise InputProblemsError([Issue((name,), "The file holds no list of rules.", 'Write {"rules": [ … ]}.')])

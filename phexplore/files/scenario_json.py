@@ -63,7 +63,9 @@ class _Reader:
             return parse(value)
         except (ValueError, TypeError, AttributeError, PhexploreError) as error:
             self._report(where, str(error))
-            return default
+        except KeyError as error:
+            self._report(where, f"{error} is missing")
+        return default
 
     def finish(self) -> None:
         """Raise if anything was wrong."""

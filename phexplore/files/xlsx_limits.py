@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import io
 import zipfile
+import zlib
+from collections.abc import Sequence
+from typing import IO
+from xml.parsers import expat
 
 from phexplore.model.issues import InputProblemsError, Issue
 
 LARGEST_FILE = 32 * 2**20
 LARGEST_CONTENT = 128 * 2**20
 MOST_PARTS = 512
+_PIECE = 4096
+MOST_CELLS = 500_000
+"""Of a sheet, from its first cell to its last: one number in the last corner of a sheet asks for seventeen billion."""
 LARGEST_RATIO = 200
 """Spreadsheets of numbers compress about ten times; a bomb a thousand times."""
 
@@ -32,18 +39,46 @@ def refuse_bombs(content: bytes, name: str) -> None:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             parts = archive.infolist()
-    except (zipfile.BadZipFile, ValueError, OSError, RuntimeError) as error:
+            _refuse_sizes(parts, len(content), name)
+            _refuse_definitions(archive, parts, name)
+    except (zipfile.BadZipFile, zlib.error, ValueError, OSError, RuntimeError, EOFError) as error:
         raise _refusal(name, f"The workbook cannot be opened: {error}.", "Save it as XLSX again.") from error
-    unpacked = sum(part.file_size for part in parts)
-    if len(parts) > MOST_PARTS or unpacked > LARGEST_CONTENT or unpacked > LARGEST_RATIO * max(len(content), 4096):
-        raise _refusal(
-            name, f"The workbook would unpack to {unpacked // 2**20} MB in {len(parts)} parts from "
-            f"{max(1, len(content) // 2**10)} kB.", remedy,
-        )  # fmt: skip
     for part in parts:
         lowered = part.filename.lower()
         if lowered.endswith("vbaproject.bin") or "externallinks/" in lowered or "embeddings/" in lowered:
             raise _refusal(name, f"The workbook holds {part.filename}: macros, links or embedded files.", remedy)
+
+
+def _refuse_sizes(parts: Sequence[zipfile.ZipInfo], size: int, name: str) -> None:
+    unpacked = sum(part.file_size for part in parts)
+    if len(parts) > MOST_PARTS or unpacked > LARGEST_CONTENT or unpacked > LARGEST_RATIO * max(size, 4096):
+        raise _refusal(
+            name, f"The workbook would unpack to {unpacked // 2**20} MB in {len(parts)} parts from "
+            f"{max(1, size // 2**10)} kB.", "Save the table alone as XLSX, or as CSV.",
+        )  # fmt: skip
+
+
+def _refuse_definitions(archive: zipfile.ZipFile, parts: Sequence[zipfile.ZipInfo], name: str) -> None:
+    """Refuse XML that defines entities: no spreadsheet program writes any, and a few lines of them grow without end."""
+    for part in parts:
+        if part.filename.lower().endswith((".xml", ".rels", ".vml")):
+            with archive.open(part) as file:
+                if _defines_entities(file):
+                    sentence = f"{part.filename} in the workbook begins with a document type definition."
+                    raise _refusal(name, sentence, "Save the table with a spreadsheet program.")
+
+
+def _defines_entities(file: IO[bytes]) -> bool:
+    """Return whether a document type stands before the first element; what comes after it is not read."""
+    parser, found = expat.ParserCreate(), list[bool]()
+    parser.StartDoctypeDeclHandler = lambda *_: found.append(True)
+    parser.StartElementHandler = lambda *_: found.append(False)
+    try:
+        while not found and (piece := file.read(_PIECE)):
+            parser.Parse(piece)
+    except expat.ExpatError:
+        return bool(found and found[0])  # no XML: whoever reads it says so
+    return bool(found and found[0])
 
 
 def _refusal(name: str, sentence: str, remedy: str) -> InputProblemsError:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from phexplore import __version__
+from phexplore.files.spreadsheet import GuardedWriter
 from phexplore.report.document import Cell, Document, Header, Part, TableView, Tile, heading_cell, number_cell
 from phexplore.report.group_sizes_charts import Series, lines_chart
 from phexplore.report.look import Chart
@@ -25,7 +25,7 @@ _ABOUT = (
 def experiment_csv(content: Content) -> bytes:
     """Return a line per data, ε and mechanism: ours with standard deviations, and the published figures. RFC 4180, UTF-8."""
     text = io.StringIO()
-    writer = csv.writer(text)
+    writer = GuardedWriter(text)
     head = ["DATA", "EPSILON", "MECHANISM", "LABEL", "KEEPS_BUDGET", "SPENDS", "TRIALS"]
     for level in (1, 2, 3):
         head += [f"L1_LEVEL_{level}", f"L1_LEVEL_{level}_SD", f"PUBLISHED_LEVEL_{level}"]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 
 from phexplore.accuracy.group_sizes_forecast import forecast_group_sizes
 from phexplore.errors import UnknownNameError
 from phexplore.files.scenario_json import encode_scenario
+from phexplore.files.spreadsheet import GuardedWriter
 from phexplore.model.numbers import exact_text
 from phexplore.model.scenario import Scenario
 
@@ -34,7 +34,7 @@ def _table(scenario: Scenario) -> bytes:
     method = scenario.group_sizes
     figures = forecast_group_sizes(method, scenario.conventions)
     text = io.StringIO()
-    writer = csv.writer(text)
+    writer = GuardedWriter(text)
     writer.writerow(
         [
             "LEVEL", "REGIONS", "ANSWERS", "MECHANISM", "FRAMEWORK", "SHARE", "BUDGET", "SENSITIVITY", "NOISE", "SIGMA",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Mapping
 from datetime import datetime
@@ -11,6 +10,7 @@ from typing import Any
 
 from phexplore import __version__
 from phexplore.errors import PhexploreError, UnknownNameError
+from phexplore.files.spreadsheet import GuardedWriter
 from phexplore.files.whole import write_whole
 from phexplore.report.document import Document, Header, Part, TableView, Tile, heading_cell, number_cell
 from phexplore.report.group_sizes_charts import errors_by_level_chart, errors_by_size_chart
@@ -71,7 +71,7 @@ def _content(spec: RunSpec, summary: Summary, form: str, now: datetime) -> bytes
 def errors_csv(summary: Summary) -> bytes:
     """Return a line per level, and per level and size: L1 error and mean error, over the trials. RFC 4180, UTF-8."""
     text = io.StringIO()
-    writer = csv.writer(text)
+    writer = GuardedWriter(text)
     writer.writerow(["LEVEL", "REGIONS", "SIZE", "TRIALS", "L1", "L1_SD", "MEAN_ERROR"])
     for level in summary["metrics"]:
         own = [level["level"], level["regions"]]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 
 from phexplore.accuracy.subspace_forecast import forecast_subspace
 from phexplore.errors import UnknownNameError
 from phexplore.files.scenario_json import encode_scenario
+from phexplore.files.spreadsheet import GuardedWriter
 from phexplore.model.numbers import exact_text
 from phexplore.model.scenario import Scenario
 
@@ -34,7 +34,7 @@ def export_subspace(scenario: Scenario, form: str) -> bytes:
 def _table(scenario: Scenario) -> bytes:
     figures = forecast_subspace(scenario.subspace, scenario.conventions)
     text = io.StringIO()
-    writer = csv.writer(text)
+    writer = GuardedWriter(text)
     writer.writerow(
         [
             "RELEASE", "MECHANISM", "SHARE", "EPSILON", "DELTA", "EXACT_SUMS", "FIRST_ANSWER", "ANSWERS",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import math
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ import numpy as np
 from phexplore import __version__
 from phexplore.accuracy.subspace_errors import expected_squared_error, variances
 from phexplore.errors import PhexploreError, UnknownNameError
+from phexplore.files.spreadsheet import GuardedWriter
 from phexplore.files.whole import write_whole
 from phexplore.report.document import Document, Header, Part, TableView, Tile, heading_cell, number_cell
 from phexplore.report.look import Chart, FigureFormat, chart_bytes, sheet_bytes
@@ -80,7 +80,7 @@ def _content(results: SubspaceResults, errors: tuple[ReleaseErrors, ...], form: 
 def answers_csv(errors: tuple[ReleaseErrors, ...]) -> bytes:
     """Return a line per answer: exact value, errors over the trials, variance by the formula. RFC 4180, UTF-8."""
     text = io.StringIO()
-    writer = csv.writer(text)
+    writer = GuardedWriter(text)
     writer.writerow(
         [
             "RELEASE",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from phexplore.accuracy import margins
 from phexplore.accuracy.forecast import Forecast
 from phexplore.accuracy.margins import Margins
 from phexplore.catalog.tables import queries
+from phexplore.files.spreadsheet import GuardedWriter
 from phexplore.model.conventions import Conventions
 from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Budget, Rounding, exact_text, round_exact
@@ -32,8 +32,6 @@ PAPER_HEADERS = (
 
 EXACT_HEADER = "Unbounded Privacy Loss, exact"
 """The workbook's column for budgets that a spreadsheet number cannot hold."""
-
-_DANGEROUS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +98,6 @@ def keeps_target(row: Table10Row, conventions: Conventions) -> bool | None:
     if row.target is None or row.margins is None:
         return None
     return margins.keeps_target(row.margins.by(conventions.margin), row.target)
-
-
-def safe_text(text: str) -> str:
-    """Return text that no spreadsheet takes for a formula: a leading = + - @ or control character gets a ' before it."""
-    return f"'{text}" if text.startswith(_DANGEROUS) else text
 
 
 def plain_decimal(value: float, places: int) -> str:
@@ -189,15 +182,5 @@ def _figure_text(column: ForecastColumn, row: Table10Row) -> str:
 def csv_bytes(lines: list[list[str]]) -> bytes:
     """Return lines as RFC 4180 CSV in UTF-8. Cells are text that may hold numbers; `safe_text` guards the others."""
     buffer = io.StringIO(newline="")
-    csv.writer(buffer, lineterminator="\r\n").writerows([[_cell(text) for text in line] for line in lines])
+    GuardedWriter(buffer, lineterminator="\r\n").writerows(lines)
     return buffer.getvalue().encode()
-
-
-def _cell(text: str) -> str:
-    return text if _is_number(text) else safe_text(text)
-
-
-def _is_number(text: str) -> bool:
-    """Whether the cell is a plain signed number, which a spreadsheet may read as one."""
-    body = text.removeprefix("-")
-    return body.replace(".", "", 1).isdecimal() and body.isascii()

@@ -7,7 +7,6 @@ import datetime as dt
 import io
 import re
 import warnings
-import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -15,7 +14,7 @@ from typing import Any, TypeVar
 
 from phexplore.catalog.tables import tables
 from phexplore.errors import PhexploreError
-from phexplore.files.xlsx_limits import refuse_bombs
+from phexplore.files.xlsx_limits import MOST_CELLS, refuse_bombs
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.keys import LEVELS, PopulationGroupLevel, QueryKey, TableId
 from phexplore.model.numbers import Budget, Unlimited, exact_text, parse_budget, parse_exact
@@ -160,9 +159,15 @@ def sheet_grids(content: bytes, name: str) -> list[tuple[str, Grid]]:
             warnings.simplefilter("ignore")
             values = openpyxl.load_workbook(io.BytesIO(content), data_only=True)
             formulas = openpyxl.load_workbook(io.BytesIO(content), data_only=False)
-    except (zipfile.BadZipFile, KeyError, ValueError, OSError, TypeError, AttributeError, SyntaxError) as error:
-        issue = Issue((name,), f"the workbook cannot be opened: {error}", "Save it as XLSX again.")
+    except Exception as error:
+        reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+        issue = Issue((name,), f"the workbook cannot be opened: {reason}", "Save it as XLSX again.")
         raise InputProblemsError([issue]) from error
+    for sheet in values.worksheets:
+        if sheet.max_row * sheet.max_column > MOST_CELLS:
+            sentence = f"the sheet reaches to row {sheet.max_row:,} and column {sheet.max_column:,}"
+            remedy = "Copy the table into a new workbook."
+            raise InputProblemsError([Issue((name, sheet.title), sentence, remedy)])
     return [(sheet.title, _sheet(name, sheet, formulas[sheet.title])) for sheet in values.worksheets]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -14,6 +13,7 @@ from phexplore import __version__
 from phexplore.accounting.zcdp import epsilon
 from phexplore.accuracy.forecast import HEADLINE_DELTA
 from phexplore.errors import PhexploreError, UnknownNameError
+from phexplore.files.spreadsheet import GuardedWriter
 from phexplore.files.whole import write_whole
 from phexplore.model.conventions import Conversion
 from phexplore.model.fingerprint import fingerprint
@@ -190,7 +190,7 @@ def figures_csv(metrics: Sequence[Mapping[str, Any]]) -> bytes:
 
 def _csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
+    writer = GuardedWriter(text, lineterminator="\n")
     writer.writerow(header)
     writer.writerows(["" if value is None else value for value in row] for row in rows)
     return text.getvalue().encode()

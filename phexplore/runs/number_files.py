@@ -182,11 +182,15 @@ def read_truth(path: Path) -> TruthFile:
     """
     metadata = read_metadata(path)
     table = _read(path, [*KEY_COLUMNS.values(), *_TRUTH_COLUMNS.values()], metadata)
-    texts = {field: _texts(table, name) for field, name in KEY_COLUMNS.items() if field != "cell"}
-    keys = NumberKeys(**texts, cell=_integers(table, KEY_COLUMNS["cell"]))
+    try:
+        texts = {field: _texts(table, name) for field, name in KEY_COLUMNS.items() if field != "cell"}
+        keys = NumberKeys(**texts, cell=_integers(table, KEY_COLUMNS["cell"]))
+        counts = Truth(**{f: _integers(table, name) for f, name in _TRUTH_COLUMNS.items()})
+    except (pa.ArrowException, ValueError, TypeError, IndexError, AttributeError, OverflowError) as error:
+        raise RunUnreadableError(f"{path} was altered: a column holds values of another kind.", _REMEDY) from error
     if metadata.get("keys") != keys_digest(keys):
         raise RunUnreadableError(f"{path} was altered.", _REMEDY)
-    return TruthFile(keys, Truth(**{f: _integers(table, name) for f, name in _TRUTH_COLUMNS.items()}), metadata)
+    return TruthFile(keys, counts, metadata)
 
 
 def read_metadata(path: Path) -> dict[str, Any]:
@@ -198,7 +202,7 @@ def read_metadata(path: Path) -> dict[str, Any]:
     try:
         found = pq.read_schema(path).metadata or {}
         content = json.loads(found[b"phexplore"])
-    except (OSError, pa.ArrowException, KeyError, ValueError) as error:
+    except (OSError, pa.ArrowException, KeyError, ValueError, RecursionError) as error:
         raise RunUnreadableError(f"{path} cannot be read ({error}).", _REMEDY) from error
     if not isinstance(content, dict):
         raise RunUnreadableError(f"{path} cannot be read (its mark is no object).", _REMEDY)

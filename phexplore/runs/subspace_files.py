@@ -6,7 +6,6 @@ it stands the nearest double. Numerators that leave 64 bits are stored as text.
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from collections.abc import Mapping, Sequence
@@ -18,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from phexplore.files.spreadsheet import GuardedWriter
 from phexplore.files.whole import write_whole
 from phexplore.runs.simulation import TrialFigures
 from phexplore.runs.store import RunUnreadableError
@@ -154,7 +154,7 @@ def write_release(directory: Path, names: AnswerNames, values: Mapping[str, Rati
     start = 0
     for place, (name, count) in enumerate(names.releases.items()):
         text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
+        writer = GuardedWriter(text, lineterminator="\n")
         writer.writerow(["number", "answer", "released", "numerator", "denominator"])
         own = values[name]
         denominators = np.broadcast_to(own.denominators, own.numerators.shape)

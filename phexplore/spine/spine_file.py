@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import zipfile
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 
 FORMAT = "phexplore-spine"
 VERSION = 1
+
+_ALWAYS_UNPACKED = 24 * 2**20
+_LARGEST_RATIO = 200
+"""Sorted places compress ten to fifty times."""
 
 _GEOID = 15
 _FLAGS = ("quarters", "incorporated", "governed")
@@ -74,13 +78,12 @@ def read_spine(path: Path) -> Spine:
         InputProblemsError: the file cannot be read, is none of a spine, or contradicts itself.
     """
     try:
-        with np.load(path, allow_pickle=False) as stored:
+        with path.open("rb") as file:
+            _refuse_growth(path, file)
+            stored = np.load(file, allow_pickle=False)
             arrays = {name: stored[name] for name in stored.files}
         content = json.loads(arrays["content"].tobytes().decode())
-        if content["format"] != FORMAT:
-            raise _unreadable(path, "it is another kind of file")
-        if content["version"] != VERSION:
-            raise _unreadable(path, f"it is of version {content['version']}, this program reads {VERSION}")
+        _confirm_kind(path, content)
         return _spine(content, arrays)
     except InputProblemsError:
         raise
@@ -88,8 +91,25 @@ def read_spine(path: Path) -> Spine:
         raise _unreadable(path, error.strerror or str(error)) from error
     except PhexploreError as error:
         raise _unreadable(path, error.sentence) from error
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError, EOFError, zipfile.BadZipFile) as error:
+    except Exception as error:
         raise _unreadable(path, "it is no spine, or damaged") from error
+
+
+def _confirm_kind(path: Path, content: dict[str, Any]) -> None:
+    if content["format"] != FORMAT:
+        raise _unreadable(path, "it is another kind of file")
+    if content["version"] != VERSION:
+        raise _unreadable(path, f"it is of version {content['version']}, this program reads {VERSION}")
+
+
+def _refuse_growth(path: Path, file: IO[bytes]) -> None:
+    """Refuse an archive that would unpack to far more than arrays of places compress; nothing is unpacked to find out."""
+    packed = path.stat().st_size
+    with zipfile.ZipFile(file) as archive:
+        unpacked = sum(part.file_size for part in archive.infolist())
+    file.seek(0)
+    if unpacked > max(_ALWAYS_UNPACKED, _LARGEST_RATIO * packed):
+        raise _unreadable(path, f"it would unpack to {unpacked // 2**20:,} MB from {max(1, packed // 2**10):,} kB")
 
 
 def _unreadable(path: Path, reason: str) -> InputProblemsError:

@@ -54,7 +54,7 @@ def test_that_problems_name_the_rule(text, sentence):
     with pytest.raises(InputProblemsError) as caught:
         read_rules(text)
     issue = caught.value.issues[0]
-    assert sentence in issue.sentence or "Nested" in issue.sentence
+    assert sentence in issue.sentence or "nested" in issue.sentence
 
 
 def test_that_all_problems_are_listed():

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from phexplore.accuracy.forecast import forecast
+from phexplore.files.spreadsheet import safe_text
 from phexplore.model.numbers import parse_budget
 from phexplore.report.table10 import (
     PAPER_HEADERS,
@@ -17,7 +18,6 @@ from phexplore.report.table10 import (
     keeps_target,
     percent_text,
     plain_decimal,
-    safe_text,
     table10_csv,
     table10_rows,
 )

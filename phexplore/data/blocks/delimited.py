@@ -6,9 +6,11 @@ Every column is read as text with a dictionary: each distinct text of a batch is
 from __future__ import annotations
 
 import csv as plain
+import errno
 import gzip
 import io
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any, cast
@@ -23,6 +25,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+MOST_COLUMNS = 4096
+LONGEST_FIELD = 1000
+"""Characters of a value: codes have sixteen, names of places a hundred. Arrays of texts are as wide as the longest."""
+LONGEST_LINE = 1 << 20
+MOST_UNPACKED, LARGEST_RATIO = 16 * 2**20, 200
+"""From so many bytes on, a compressed file must not have unpacked to more than so many times its size; tables reach thirty."""
 MOST_LISTED = 1000
 """Problems listed one by one; further ones are counted."""
 
@@ -171,8 +179,16 @@ def read_header(path: Path) -> Header:
 
 def _header(path: Path, line: str, number: int, metadata: tuple[str, ...]) -> Header:
     delimiter = max(",|;\t", key=line.count)
-    names = tuple(name.strip() for name in next(plain.reader([line], delimiter=delimiter)))
-    repeated = {name for name in names if names.count(name) > 1 and name}
+    if line.count(delimiter) >= MOST_COLUMNS:
+        sentence = f"The first line names {line.count(delimiter) + 1:,} columns or more."
+        remedy = "This is no table of the census; check that it is the right file."
+        raise InputProblemsError([Issue((path.name,), sentence, remedy, line=number)])
+    try:
+        names = tuple(name.strip() for name in next(plain.reader([line], delimiter=delimiter)))
+    except plain.Error as error:
+        issue = Issue((path.name,), f"The first line cannot be split into names: {error}.", "Correct it.", line=number)
+        raise InputProblemsError([issue]) from error
+    repeated = {name for name, times in Counter(names).items() if times > 1 and name}
     if repeated:
         raise InputProblemsError(
             [
@@ -211,7 +227,7 @@ class readable:  # noqa: N801 - used like the function open
         try:
             with self._path.open("rb") as file:
                 packed = file.read(2) == _GZIP
-            opened = cast("IO[bytes]", gzip.open(self._path, "rb") if packed else self._path.open("rb"))
+            opened = cast("IO[bytes]", io.BufferedReader(_Unpacked(self._path)) if packed else self._path.open("rb"))
         except OSError as error:
             raise unreadable(self._path, error.strerror or str(error)) from error
         self._file = opened
@@ -225,6 +241,49 @@ class readable:  # noqa: N801 - used like the function open
             raise unreadable(self._path, f"the compressed file is damaged ({error})") from error
         if isinstance(error, OSError):
             raise unreadable(self._path, error.strerror or str(error)) from error
+
+
+class _Unpacked(io.RawIOBase):
+    """The content of a gzip file; stops where it has grown beyond what a table can."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = gzip.open(path, "rb")  # noqa: SIM115 - closed with this object
+        self._size, self._given = path.stat().st_size, 0
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer and return how many bytes that were.
+
+        Raises:
+            OSError: the content grows without end.
+        """
+        piece = self._file.read(len(buffer))
+        buffer[: len(piece)] = piece
+        self._given += len(piece)
+        if self._given > max(MOST_UNPACKED, LARGEST_RATIO * self._size):
+            raise OSError(
+                errno.EFBIG,
+                f"it has unpacked to {self._given // 2**20} MB from {max(1, self._size // 2**10):,} kB, which no table does",
+            )
+        return len(piece)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+        super().close()
+
+
+def numbered_lines(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines of a file, numbered from 1; of a line that is too long, the beginning."""
+    number = 0
+    while content := file.readline(LONGEST_LINE):
+        number += 1
+        yield number, content
+        while len(content) == LONGEST_LINE and not content.endswith(b"\n"):
+            content = file.readline(LONGEST_LINE)
 
 
 def unreadable(path: Path, reason: str) -> InputProblemsError:
@@ -266,12 +325,39 @@ def read_batches(header: Header, names: Sequence[str], identifiers: Sequence[str
                 ),
             )
             for batch in reader:
+                _refuse_long_fields(header, batch, (*names, *identifiers), first)
                 yield _batch(batch, names, identifiers, first)
                 first += batch.num_rows
         except pa.ArrowInvalid as error:
             if "Empty CSV file" in str(error):
                 return
             raise InputProblemsError(_bad_lines(header, str(error))) from error
+
+
+def _refuse_long_fields(header: Header, batch: pa.RecordBatch, names: Sequence[str], first: int) -> None:
+    """Raise where a value is longer than any code or name.
+
+    Raises:
+        InputProblemsError: the first such value of every column.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - the command line starts without it
+    from pyarrow import compute  # noqa: PLC0415 - as above
+
+    issues = []
+    for name in names:
+        column = batch.column(name)
+        texts = column.dictionary if pa.types.is_dictionary(column.type) else column
+        if not len(texts) or (compute.max(compute.binary_length(texts)).as_py() or 0) <= LONGEST_FIELD:
+            continue
+        long = compute.greater(compute.binary_length(column.cast(pa.string())), LONGEST_FIELD)
+        row = compute.index(long, True).as_py()
+        value = str(column[row].as_py())
+        sentence = f"The value {value[:20]!r}… has {len(value):,} characters."
+        remedy = "Close every quoted value; no code or name is that long."
+        line = lines_of(header, [first + row])[0]
+        issues.append(Issue((header.path.name,), sentence, remedy, line=line, column=header.column(name)))
+    if issues:
+        raise InputProblemsError(issues)
 
 
 def _batch(batch: pa.RecordBatch, names: Sequence[str], identifiers: Sequence[str], first: int) -> Batch:
@@ -312,7 +398,7 @@ def lines_of(header: Header, rows: Sequence[int]) -> list[int]:
     found: dict[int, int] = {}
     row = -1
     with readable(header.path) as file:
-        for number, content in enumerate(file, start=1):
+        for number, content in numbered_lines(file):
             if number <= header.line or not content.strip(b"\r\n"):
                 continue
             row += 1
@@ -320,7 +406,8 @@ def lines_of(header: Header, rows: Sequence[int]) -> list[int]:
                 found[row] = number
                 if len(found) == len(wanted):
                     break
-    return [found[row] for row in rows]
+    # A line of quoted text may hold several: then the row is not found by counting, and the first line of data is named.
+    return [found.get(row, header.line + 1) for row in rows]
 
 
 def refuse(
@@ -375,9 +462,13 @@ def _bad_lines(header: Header, reason: str) -> list[Issue]:
     problems = Problems(header.path)
     width = len(header.names)
     with readable(header.path) as file:
-        for number, content in enumerate(file, start=1):
+        for number, content in numbered_lines(file):
             bare = content.rstrip(b"\r\n")
             if number <= header.line or not bare:
+                continue
+            if len(content) == LONGEST_LINE:
+                sentence = f"The line has {LONGEST_LINE:,} bytes or more."
+                problems.add(sentence, "Correct the line; no record is that long.", line=number, column=1)
                 continue
             try:
                 values = next(plain.reader(io.StringIO(bare.decode()), delimiter=header.delimiter))

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+from phexplore.files.spreadsheet import safe_cell
 from phexplore.model.numbers import exact_text
 
 Value = str | int | float | Fraction | None
@@ -47,7 +48,7 @@ class Numbers:
 
     def tab_separated(self) -> str:
         """Return headers and rows as text a spreadsheet takes: tabs between, full precision, decimal point."""
-        lines = [self.headers, *([plain(value) for value in row] for row in self.rows)]
+        lines = [self.headers, *([safe_cell(plain(value)) for value in row] for row in self.rows)]
         return "\n".join("\t".join(line) for line in lines) + "\n"
 
 

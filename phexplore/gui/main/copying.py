@@ -6,6 +6,8 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QAction, QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QTableView, QTreeView, QWidget
 
+from phexplore.files.spreadsheet import safe_cell
+
 _KNOWN = "copies_rows"
 
 
@@ -16,7 +18,7 @@ def rows_text(view: QAbstractItemView) -> str:
     chosen = sorted({index.row() for index in view.selectedIndexes()}) or list(range(model.rowCount(parent)))
 
     def text(value: object) -> str:
-        return "" if value is None else str(value).replace("\t", " ").replace("\n", " ")
+        return "" if value is None else safe_cell(str(value).replace("\t", " ").replace("\n", " "))
 
     lines = [[text(model.index(row, column, parent).data()) for column in columns] for row in chosen]
     if len(columns) > 1:

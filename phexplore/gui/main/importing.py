@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from phexplore.errors import PhexploreError
 from phexplore.files.phsafe_config import read_config
-from phexplore.files.whole import read_text
+from phexplore.files.whole import read_bytes, read_text
 from phexplore.model.issues import Issue
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
@@ -58,7 +58,7 @@ def read_parameters(path: Path, like: Scenario) -> tuple[Scenario, Sequence[Issu
             )
         from phexplore.report.table10_read import read_table10
 
-        return with_table(like, read_table10(_content(path), path.name), path.stem), ()
+        return with_table(like, read_table10(read_bytes(path), path.name), path.stem), ()
     return read_config(read_text(path, keep_mark=True), name=path.name)
 
 
@@ -69,18 +69,11 @@ def _whole_workbook(path: Path) -> tuple[Scenario, Sequence[Issue]] | None:
     from phexplore.report.workbook_read import read_workbook
     from phexplore.report.workbook_sheets import SETTINGS_SHEET
 
-    content = _content(path)
+    content = read_bytes(path)
     grids = dict(sheet_grids(content, path.name))
     if is_topdown_workbook(grids):
         return read_topdown_workbook(content, path.name), ()
     return read_workbook(content, path.name) if SETTINGS_SHEET in grids else None
-
-
-def _content(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise PhexploreError(f"{path.name} cannot be read: {error.strerror}.", "Check the file.") from error
 
 
 def with_table(like: Scenario, entries: Sequence[Table10Entry], name: str) -> Scenario:

@@ -1,0 +1,141 @@
+"""Damaged files of every kind: never a traceback, a hang or a growth of memory, always a sentence with the name of the file."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+ATTACK = Path(__file__).with_name("attack.py")
+LONGEST_SECONDS = 5.0
+"""Of processor time per file; the machine may be shared. Twelve times that on the clock is a hang."""
+MEMORY_BASE = 64 * 2**20
+"""Bytes a reader may take beside four times the size of the files: blocks of 16 MB on their way through pyarrow."""
+PATIENCE = 60.0
+
+pytestmark = pytest.mark.skipif(
+    not Path("/proc/self/clear_refs").exists(), reason="peaks of memory are read from /proc"
+)
+
+
+def attacked(home: Path, seed: int, count: int) -> list[dict]:
+    """Return what was said about every file; a hang or a crash of the process is one of the file it met."""
+    cases: list[dict] = []
+    first = 0
+    while first < count:
+        home.mkdir(parents=True, exist_ok=True)
+        folder = home / f"from-{first}"
+        folder.mkdir()
+        process = subprocess.Popen(
+            [sys.executable, str(ATTACK), str(folder), str(seed), str(first), str(count - first)],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env={**os.environ, "PYTHONPATH": str(ATTACK.parents[2])},
+        )  # fmt: skip
+        lines: queue.SimpleQueue[str] = queue.SimpleQueue()
+        pump = threading.Thread(target=lambda p=process, q=lines: [q.put(line) for line in p.stdout] + [q.put("")])
+        pump.start()
+        said: list[str] = []
+        listener = threading.Thread(target=lambda p=process, s=said: s.extend(p.stderr))
+        listener.start()
+        open_case, why = None, ""
+        while True:
+            try:
+                line = lines.get(timeout=PATIENCE)
+            except queue.Empty:
+                why = f"hang of more than {PATIENCE} s"
+                break
+            if not line:
+                why = "the process ended"
+                break
+            case = json.loads(line)
+            if "begins" in case:
+                open_case = case
+            else:
+                cases.append(case)
+                open_case, first = None, case["number"] + 1
+        process.kill()
+        process.wait()
+        for thread in (pump, listener):
+            thread.join()
+        for stream in (process.stdout, process.stderr):
+            stream.close()
+        if open_case is not None:
+            cases.append(
+                {**open_case, "outcome": "lost", "words": why, "seconds": PATIENCE, "spent": PATIENCE, "grown": 0}
+            )
+            first = open_case["number"] + 1
+        elif first < count:
+            raise AssertionError(f"the attack ended by itself after {first} of {count} files: {''.join(said)[-2000:]}")
+    return cases
+
+
+def findings(cases: list[dict]) -> list[str]:
+    """Return what is wrong, a line per file."""
+    found = []
+    for case in cases:
+        reasons = [name for name in ("unnamed", "wordless") if case.get(name)]
+        if case["outcome"] in {"traceback", "lost"}:
+            reasons.append(case["outcome"])
+        if case["spent"] > LONGEST_SECONDS:
+            reasons.append(f"{case['spent']:.1f} s")
+        if case["grown"] > 4 * case["size"] + MEMORY_BASE:
+            reasons.append(f"{case['grown'] >> 20} MB for {case['size'] >> 10} kB")
+        if reasons:
+            found.append(
+                f"{case['number']} {case['kind']} {case['target']} {case['how']}: {reasons}: {case['words'][-400:]}"
+            )
+    return found
+
+
+def table(cases: list[dict]) -> str:
+    """Return the counts per kind of file as text."""
+    kinds = sorted({case["kind"] for case in cases})
+    counts = Counter((case["kind"], case["outcome"]) for case in cases)
+    lines = [f"{'kind':<22}{'files':>7}{'refused':>9}{'read':>7}"]
+    for kind in kinds:
+        refused, read = counts[kind, "refused"], counts[kind, "read"]
+        lines.append(f"{kind:<22}{refused + read:>7}{refused:>9}{read:>7}")
+    refused, read = (sum(1 for case in cases if case["outcome"] == outcome) for outcome in ("refused", "read"))
+    lines.append(f"{'all':<22}{len(cases):>7}{refused:>9}{read:>7}")
+    longest = max(case["spent"] for case in cases)
+    largest = max(case["grown"] - 4 * case["size"] for case in cases)
+    lines.append(
+        f"longest {longest:.2f} s of processor time; most memory beyond 4 x the file {max(largest, 0) / 2**20:.0f} MB"
+    )
+    return "\n".join(lines)
+
+
+def test_that_damaged_files_of_every_kind_are_read_or_refused_with_a_sentence(tmp_path):
+    cases = attacked(tmp_path / "fuzz", 20_260_701, 350)
+    assert len(cases) == 350
+    assert findings(cases) == []
+    assert len({case["kind"] for case in cases}) > 35
+    assert Counter(case["outcome"] for case in cases)["refused"] > 150
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_that_10_000_damaged_files_are_read_or_refused_with_a_sentence(tmp_path, capsys):
+    began = time.perf_counter()
+    halves: dict[int, list[dict]] = {}
+    threads = [
+        threading.Thread(target=lambda s=seed: halves.update({s: attacked(tmp_path / str(s), s, 5_250)}))
+        for seed in (1, 2)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    cases = [case for seed in sorted(halves) for case in halves[seed]]
+    with capsys.disabled():
+        sys.stdout.write(f"\n{table(cases)}\nin {time.perf_counter() - began:.0f} s\n")
+    assert len(cases) >= 10_000
+    assert findings(cases) == []
