@@ -44,8 +44,9 @@ class ErrandProcess(QObject):
         super().__init__(parent)
         self._command = command or worker_command()
         self._decoder = FrameDecoder()
-        self._is_answered = False
+        self._answer: object = None
         self._is_cancelled = False
+        self._is_stopped = False
         self._process = QProcess(self)
         self._process.readyReadStandardOutput.connect(self._read)
         self._process.finished.connect(self._on_finished)
@@ -61,7 +62,7 @@ class ErrandProcess(QObject):
         if self.is_busy:
             self.failed.emit(ErrandFailedError("Another bundle is being worked on.", "Wait until it is finished."))
             return
-        self._decoder, self._is_answered, self._is_cancelled = FrameDecoder(), False, False
+        self._decoder, self._answer, self._is_cancelled = FrameDecoder(), None, False
         program, *arguments = self._command
         self._process.start(program, arguments)
         self._process.write(frame(order))
@@ -76,7 +77,7 @@ class ErrandProcess(QObject):
 
     def stop(self) -> None:
         """End what is being done, because the window closes; nothing is told any more."""
-        self._is_cancelled = self._is_answered = True
+        self._is_stopped = True
         if self.is_busy:
             self._process.kill()
             self._process.waitForFinished(_END_MS)
@@ -86,20 +87,25 @@ class ErrandProcess(QObject):
             if isinstance(reply, Began):
                 self.began.emit(reply)
                 continue
-            self._is_answered = True
-            if isinstance(reply, Refused):
-                self.failed.emit(ErrandFailedError(reply.sentence, reply.remedy))
-            else:
-                self.done.emit(reply)
+            self._answer = reply
 
     def _on_finished(self, code: int, _status: object) -> None:
+        """Tell what came of it when the process is gone, so that the next order can follow at once."""
         self._read()
+        answer, self._answer = self._answer, None
         self.busy_changed.emit(False)
-        if self._is_answered:
+        if self._is_stopped:
             return
-        if self._is_cancelled:
+        if isinstance(answer, Refused):
+            self.failed.emit(ErrandFailedError(answer.sentence, answer.remedy))
+        elif answer is not None:
+            self.done.emit(answer)
+        elif self._is_cancelled:
             self.failed.emit(ErrandFailedError("Stopped. No bundle was written."))
-            return
+        else:
+            self._tell_crash(code)
+
+    def _tell_crash(self, code: int) -> None:
         log = bytes(self._process.readAllStandardError().data()).decode(errors="replace").strip()
         last = log[-_LOG_TAIL:].splitlines()[-1:] or [""]
         self.failed.emit(
