@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
-from PySide6.QtGui import QAction, QColor, QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtGui import QAction, QColor, QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QTableView, QWidget
 
 from phexplore.gui.charts.numbers import UNTOUCHED, Numbers, is_number, plain, shown
 from phexplore.gui.theme.appearance import appearance
-from phexplore.gui.theme.metrics import GRID
+from phexplore.gui.theme.metrics import GRID, ROW_PADDING
 from phexplore.gui.theme.number_style import localised
 
 Index = QModelIndex | QPersistentModelIndex
@@ -150,6 +150,8 @@ class NumbersTable(QTableView):
         self.horizontalHeader().setHighlightSections(False)
         self._add_copy_actions()
         self._model.modelReset.connect(self._fit_columns)
+        appearance().changed.connect(self._follow_text_size)
+        self._follow_text_size()
         self.selectionModel().currentRowChanged.connect(self._announce)
 
     @property
@@ -214,6 +216,11 @@ class NumbersTable(QTableView):
     def _announce(self, current: QModelIndex) -> None:
         if current.isValid() and not self._following:
             self.row_chosen.emit(current.row())
+
+    def _follow_text_size(self, _colours: object = None) -> None:
+        self.verticalHeader().setDefaultSectionSize(QFontMetrics(appearance().font()).height() + ROW_PADDING)
+        if self._model.rowCount():
+            self._fit_columns()
 
     def _fit_columns(self) -> None:
         """Measure once per shape: measuring on every change costs more than the picture (desktop.md, section 2)."""

@@ -41,8 +41,12 @@ def lines(report: BundleReport) -> list[tuple[str, str]]:
         )
         found.append(("info", f"Parameters {report.fingerprint}"))
     for one in report.signatures:
-        role = f", {one.role}" if one.role else ""
-        found.append(("tick", f"Signed by {one.name}{role}, {clock(one.at)} UTC, key {one.key_id[:16]}…"))
+        who = f"{one.name}, {one.role}" if one.role else one.name
+        when = f"{clock(one.at)} UTC, key {one.key_id[:16]}…"
+        if report.is_intact:
+            found.append(("tick", f"Signed by {who}, {when}"))
+        else:
+            found.append(("info", f"The signature of {who}, {when}, fits the manifest; what was altered does not"))
     found += [("warning", f"Not signed yet: key {key[:16]}…") for key in report.awaited]
     if report.signatures and not report.has_trust:
         found.append(

@@ -30,7 +30,9 @@ from phexplore.gui.run_manager.chores import Chores
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton
+from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import Paragraph, Text
+from phexplore.gui.widgets.page import scrolling
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.scenario import Scenario
@@ -205,7 +207,7 @@ class CommitteePage(QWidget):
     def _show_view(self, view: MatrixView) -> None:
         self.title.setText(view.title)
         self.sentence.setText(view.sentence)
-        self._right.setVisible(bool(view.numbers.rows))
+        self._place.setVisible(bool(view.numbers.rows))
         self.table.set_numbers(view.numbers)
         self.table.set_looks(lambda row, column: view.looks.get((row, column)))
         self.picture.show_content(view.picture)
@@ -214,7 +216,7 @@ class CommitteePage(QWidget):
         self.add.setEnabled(True)
         self.title.setText("Committee")
         self.sentence.setText(sentence)
-        self._right.setVisible(False)
+        self._place.setVisible(False)
 
     def _start(self) -> Scenario | None:
         key = self.start.currentData()
@@ -230,6 +232,7 @@ class CommitteePage(QWidget):
         self.list = QListWidget()
         self.list.setAccessibleName("Members' proposals")
         self.list.setWordWrap(True)
+        self.list.setResizeMode(QListWidget.ResizeMode.Adjust)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.itemChanged.connect(self._on_ticked)
         self.start = Chooser("Where all started", tip="What members' values are compared with", letters=12)
@@ -264,17 +267,15 @@ class CommitteePage(QWidget):
         self._right.setChildrenCollapsible(False)
         self._right.addWidget(self.table)
         self._right.addWidget(self.picture)
+        self._place = scrolling("Proposals", self._right)
         self._right.setSizes([230, 260])
-        heading = QHBoxLayout()
-        heading.setSpacing(GRID)
-        heading.addWidget(self.title, 1)
-        heading.addWidget(self.overlay, 0, Qt.AlignmentFlag.AlignTop)
-        heading.addWidget(self.draft, 0, Qt.AlignmentFlag.AlignTop)
+        buttons = FlowRow(self.draft, self.overlay, gap=GRID)
         right = QVBoxLayout()
         right.setSpacing(HALF)
-        right.addLayout(heading)
+        right.addWidget(self.title)
         right.addWidget(self.sentence)
-        right.addWidget(self._right, 1)
+        right.addWidget(buttons)
+        right.addWidget(self._place, 1)
         right.addStretch(0)
         row = QHBoxLayout(self)
         row.setContentsMargins(MARGIN, GRID, MARGIN, GRID)

@@ -28,6 +28,7 @@ from phexplore.gui.run_manager.run_desk import RunDesk
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.labels import Paragraph, Text
+from phexplore.gui.widgets.page import scrolling
 from phexplore.gui.widgets.when_seen import WhenSeen
 
 _TEACHING = "Tick two or more at the left: every margin that differs is drawn here, all on one scale."
@@ -132,7 +133,7 @@ class ComparePage(QWidget):
         self.title.setText(view.title)
         self.sentence.setText(view.sentence)
         self.columns.set_numbers(view.columns)
-        self._right.setVisible(True)
+        self._place.setVisible(True)
         for detail, numbers in (
             (Detail.PARAMETERS, view.parameters),
             (Detail.MARGINS, view.margins),
@@ -155,12 +156,13 @@ class ComparePage(QWidget):
     def _say_empty(self, sentence: str) -> None:
         self.title.setText("Compare")
         self.sentence.setText(sentence)
-        self._right.setVisible(False)
+        self._place.setVisible(False)
 
     def _make_widgets(self) -> None:
         self.list = QListWidget()
         self.list.setAccessibleName("What is compared")
         self.list.setWordWrap(True)
+        self.list.setResizeMode(QListWidget.ResizeMode.Adjust)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.itemChanged.connect(self._on_ticked)
         self.title = Text("Compare", relative=1.3, bold=True, wrap=True)
@@ -198,19 +200,20 @@ class ComparePage(QWidget):
         self._right.setChildrenCollapsible(False)
         self._right.addWidget(upper)
         self._right.addWidget(self.picture)
+        self._place = scrolling("Comparison", self._right)
         self._right.setSizes([270, 260])
         right = QVBoxLayout()
         right.setSpacing(HALF)
         right.addWidget(self.title)
         right.addWidget(self.sentence)
-        right.addWidget(self._right, 1)
+        right.addWidget(self._place, 1)
         right.addStretch(0)
         row = QHBoxLayout(self)
         row.setContentsMargins(MARGIN, GRID, MARGIN, GRID)
         row.setSpacing(2 * GRID)
         row.addWidget(left)
         row.addLayout(right, 1)
-        appearance().changed.connect(self._fit)
+        appearance().changed.connect(self._follow_theme)
         self._fit()
 
     def _fill(self, found: Mapping[str, Sequence[ColumnChoice]], ticked: set[str]) -> None:
@@ -235,7 +238,12 @@ class ComparePage(QWidget):
         self._is_touched = True
         self._request()
 
-    def _fit(self, _colours: object = None) -> None:
+    def _follow_theme(self, _colours: object) -> None:
+        self._listed = None  # headings keep their font otherwise
+        self._seen.request()
+        self._fit()
+
+    def _fit(self) -> None:
         self._left.setFixedWidth(28 * GRID * min(appearance().scale, 140) // 100)
         lines = min(max(len(self.columns.numbers.rows), 1), _MOST_COLUMNS)
         height = self.columns.verticalHeader().defaultSectionSize()

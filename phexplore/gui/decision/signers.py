@@ -13,6 +13,7 @@ from phexplore.decide.sealing import KeyFile
 from phexplore.decide.signing import Signer
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import SymbolButton, TextButton
+from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import ElidedText, Text
 
 
@@ -111,17 +112,12 @@ class SignersEditor(QWidget):
         self.later.setVisible(is_signed_later)
         self._list = QVBoxLayout()
         self._list.setSpacing(HALF)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(GRID)
-        for button in (self.add, self.new_key, self.later):
-            buttons.addWidget(button)
-        buttons.addStretch(1)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GRID)
         column.addWidget(self._empty)
         column.addLayout(self._list)
-        column.addLayout(buttons)
+        column.addWidget(FlowRow(self.add, self.new_key, self.later, gap=GRID))
 
     @property
     def keys(self) -> tuple[KeyFile, ...]:

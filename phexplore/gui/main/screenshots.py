@@ -14,10 +14,11 @@ from fractions import Fraction
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QSettings, QSize, QTimer
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from phexplore.accuracy.solving import edit_margin, edit_threshold
 from phexplore.catalog.presets import preset
+from phexplore.gui.main.decision_pictures import DecisionTour
 from phexplore.gui.main.display import display_problem
 from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.project_files import DEMONSTRATION, project_of
@@ -27,7 +28,7 @@ from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.model.keys import TableId, parse_query
 from phexplore.model.topdown import LevelQuery
 from phexplore.model.topdown_edits import set_level_share
-from phexplore.model.workbook import add_scenario, compare_with
+from phexplore.model.workbook import activate, add_scenario, compare_with
 
 _TOPDOWN = "pl94-2020-persons-us"
 THEMES = (ThemeChoice.LIGHT, ThemeChoice.DARK)
@@ -113,7 +114,16 @@ class Tour(QObject):
                 window.inspector.refresh_now()
                 self._save(f"{area.name.lower()}-{theme.value}")
         yield from self._topdown_tour()
+        yield from self._decision_tour()  # saves the project, and its runs move along: nothing comes after it
         yield _SETTLE_MS
+
+    def _decision_tour(self) -> Iterator[int]:
+        """Let three members' proposals become a signed bundle."""
+        session = self._window.session
+        first = session.project.workbook.names[0]
+        session.edit_workbook(f"Work on {first}", lambda book: activate(book, first))
+        with tempfile.TemporaryDirectory() as folder:
+            yield from DecisionTour(self._window, Path(folder), self._themes, self._save_widget).steps()
 
     def _topdown_tour(self) -> Iterator[int]:
         """Look at the pages that TopDown has of its own, with a small proposal."""
@@ -144,8 +154,11 @@ class Tour(QObject):
         yield 4 * _SETTLE_MS
 
     def _save(self, name: str) -> None:
+        self._save_widget(name, self._window)
+
+    def _save_widget(self, name: str, widget: QWidget) -> None:
         path = self._directory / f"{name}.png"
-        self._window.grab().save(str(path))
+        widget.grab().save(str(path))
         self.pictures.append(path)
 
 

@@ -69,3 +69,19 @@ class Page(QScrollArea):
 
     def _insert(self, section: QWidget) -> None:
         self._column.insertWidget(self._column.count() - 1, section)
+
+
+def scrolling(name: str, content: QWidget) -> QScrollArea:
+    """Return a place that shows all of a content where there is room and scrolls where there is not.
+
+    Args:
+        name: for people who do not see it.
+        content: what is shown.
+    """
+    place = QScrollArea()
+    place.setAccessibleName(name)
+    place.setWidgetResizable(True)
+    place.setFrameShape(QFrame.Shape.NoFrame)
+    place.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    place.setWidget(content)
+    return place

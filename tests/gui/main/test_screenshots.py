@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from phexplore.gui.binding.systems import System
+from phexplore.gui.main.decision_pictures import NAMES
 from phexplore.gui.main.system_view import offered_areas
 
 
@@ -21,6 +22,7 @@ def test_that_every_view_is_drawn_in_both_themes(tmp_path) -> None:
     names = {f"{area.name.lower()}-{theme}.png" for area in offered_areas(System.PHSAFE) for theme in ("light", "dark")}
     own = ("overview", "budgets", "levels", "spine", "scenario", "runs")
     names |= {f"topdown-{area}-{theme}.png" for area in own for theme in ("light", "dark")}
+    names |= {f"{name}-{theme}.png" for name in NAMES for theme in ("light", "dark")}
     assert {file.name for file in tmp_path.iterdir()} == names
     sizes = [file.stat().st_size for file in tmp_path.iterdir()]
     assert min(sizes) > 10_000
