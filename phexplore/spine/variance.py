@@ -234,7 +234,7 @@ def _refuse_work(sizes: Sequence[int], structure: Structure) -> None:
 
 
 def _groups(tree: GeoTree, names: Sequence[str], kept: dict[str, int]) -> Groups | None:
-    """Return the states whose two parts keep an exact count together (topdown, section 4)."""
+    """Return the states whose two parts keep an exact count together (topdown, section 4); None where each is one unit."""
     if "State" not in names or not kept["State"]:
         return None
     number = names.index("State")
@@ -242,6 +242,8 @@ def _groups(tree: GeoTree, names: Sequence[str], kept: dict[str, int]) -> Groups
     if number == 0 or not len(codes) or len(str(codes[0])) < AIAN_STATE_CODE:
         return None
     states = np.array([str(code)[1:AIAN_STATE_CODE] for code in codes.tolist()])
+    if len(np.unique(states)) == len(states):
+        return None
     return Groups(number, np.unique(states, return_inverse=True)[1].astype(np.int64), kept["State"])
 
 
