@@ -65,7 +65,9 @@ def synth_pl94(
     seed: int = typer.Option(..., "--seed", min=0, help="Any whole number of 0 or more; equal seeds make equal files."),
     out: Path = typer.Option(..., "--out", help="File (.csv or .csv.gz); replaced if it exists."),
     state: str = typer.Option("", "--state", help="One state of two digits; 44 without it."),
-    states: str = typer.Option("", "--states", help="Several states, e.g. 04,35,40, with codes of towns."),
+    states: str = typer.Option(
+        "", "--states", help="States, e.g. 04,35,40, with codes of towns, places and tribal areas."
+    ),
     tribal: float = typer.Option(0.0, "--tribal", min=0, max=1, help="Share of the block groups in tribal areas."),
 ) -> None:
     """Make a block file with 16 person cells per block, as sparse and skewed as real ones.

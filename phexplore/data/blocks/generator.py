@@ -38,6 +38,8 @@ ADULTS_AMONG_OTHERS = 0.6
 MOST_BLOCKS = 1_000_000
 TRACTS_PER_TOWN = 6.2
 """As in Rhode Island 2010: 244 tracts, 39 towns."""
+PLACE_IN_TOWN = 0.45
+"""Share of a town's blocks that lie in its place."""
 
 
 def synthesize_blocks(blocks: int, seed: int, state: str = "44") -> BlockPopulation:
@@ -78,10 +80,10 @@ def synthesize_blocks(blocks: int, seed: int, state: str = "44") -> BlockPopulat
 
 
 def synthesize_states(blocks: int, seed: int, states: Sequence[str], *, tribal: float = 0.0) -> BlockPopulation:
-    """Return synthetic blocks of several states, as equally many of each as can be, with codes of towns and tribal areas.
+    """Return synthetic blocks of several states, as equally many of each as can be, with codes of their areas.
 
     Every state is `synthesize_blocks` with a seed of its own. In a state of its own share, whole block groups lie in a federally
-    recognised tribal area (AIANNHCE 0001 to 4799), neighbouring ones in the same; a town is a run of tracts.
+    recognised tribal area (AIANNHCE 0001 to 4799), neighbouring ones in the same; a town is a run of tracts, and its place is a part of it that does not end where tracts end.
 
     Args:
         blocks: in all, at least one per state.
@@ -118,7 +120,7 @@ def synthesize_states(blocks: int, seed: int, states: Sequence[str], *, tribal: 
 
 
 def _areas(part: BlockPopulation, tribal: float, seed: int) -> dict[str, NDArray[np.str_]]:
-    """Return the town and the tribal area of every block of a state, "" = none."""
+    """Return the town, the tribal area and the place of every block of a state, "" = none."""
     rng = np.random.Generator(np.random.Philox(np.random.SeedSequence(seed, spawn_key=(part.blocks, 4799))))
     group = np.unique(part.geoids.astype("U12"), return_inverse=True)[1]
     tract = np.unique(part.geoids.astype("U11"), return_inverse=True)[1]
@@ -127,7 +129,12 @@ def _areas(part: BlockPopulation, tribal: float, seed: int) -> dict[str, NDArray
     area = 1 + np.cumsum(np.diff(inside.astype(np.int64), prepend=0) > 0) % 4799
     codes = np.where(inside, texts_of_numbers(area, 4), "")[group]
     town = np.cumsum(rng.random(int(tract[-1]) + 1) < 1 / TRACTS_PER_TOWN)[tract]
-    return {"cousub": texts_of_numbers(5 * (town + 1), 5), "aiannh": codes}
+    # A place is what lies together in its town, wherever tracts end.
+    first = np.searchsorted(town, town)
+    within = (np.arange(part.blocks) - first + 0.5) / np.bincount(town)[town]
+    begin = rng.uniform(0, 1 - PLACE_IN_TOWN, size=int(town[-1]) + 1)[town]
+    place = np.where((within >= begin) & (within < begin + PLACE_IN_TOWN), texts_of_numbers(7 * (town + 1), 5), "")
+    return {"cousub": texts_of_numbers(5 * (town + 1), 5), "aiannh": codes, "place": place}
 
 
 def _clumps(items: int, mean: float, most: int, rng: np.random.Generator) -> NDArray[np.int64]:

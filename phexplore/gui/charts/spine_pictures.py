@@ -14,7 +14,7 @@ from phexplore.gui.charts.numbers import Numbers, Value, grouped
 from phexplore.gui.charts.topdown_rows import MarkRow, RowScale, RowsContent
 from phexplore.model.numbers import exact_text
 
-MOST_ROWS = 2000
+MOST_ROWS = 1000
 """Rows that are drawn; the others are in the table of the command line."""
 _MOST_BINS = 32
 RULES = {

@@ -18,18 +18,23 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from phexplore.accuracy.solving import edit_margin, edit_threshold
 from phexplore.catalog.presets import preset
+from phexplore.gui.binding.spine_views import SpineTab
 from phexplore.gui.main.decision_pictures import DecisionTour
 from phexplore.gui.main.display import display_problem
 from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.project_files import DEMONSTRATION, project_of
 from phexplore.gui.main.settings import Settings
+from phexplore.gui.main.spine_page import DEMONSTRATION_BLOCKS, SpinePage
 from phexplore.gui.main.window import DEFAULT_SIZE, MainWindow
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.model.keys import TableId, parse_query
 from phexplore.model.topdown import LevelQuery
 from phexplore.model.topdown_edits import set_level_share
 from phexplore.model.workbook import activate, add_scenario, compare_with
+from phexplore.resources import resource
 
+REAL_BLOCKS = resource("synthetic").parents[2] / "shared" / "data" / "blocks"
+"""Real blocks beside a checkout; a picture of them says more than one of invented blocks."""
 _TOPDOWN = "pl94-2020-persons-us"
 THEMES = (ThemeChoice.LIGHT, ThemeChoice.DARK)
 _SETTLE_MS = 150
@@ -140,7 +145,36 @@ class Tour(QObject):
                 yield 2 * _SETTLE_MS
                 if window.topdown_inspector is not None:
                     window.topdown_inspector.refresh_now()
+                if area is Area.SPINE:
+                    yield from self._spine_tour(theme)
                 self._save(f"topdown-{area.name.lower()}-{theme.value}")
+
+    def _spine_tour(self, theme: ThemeChoice) -> Iterator[int]:
+        """Target places over real blocks where they are beside the program, else over the demonstration's."""
+        page = self._window.pages.currentWidget()
+        if not isinstance(page, SpinePage):
+            raise TypeError("the page of the spine is not in front")
+        blocks, shapes = (
+            REAL_BLOCKS / "pl94_ri_2010_blocks.csv.gz",
+            REAL_BLOCKS / "providence_ri_2010_blocks.geojson.gz",
+        )
+        if page.path is None:
+            page.open(blocks if blocks.exists() else resource(DEMONSTRATION_BLOCKS))
+            page.editor.targets["place"].click()
+            if shapes.exists():
+                page.choices.use_shapes(shapes)
+        tabs = [SpineTab.DISTANCE, SpineTab.MARGINS, SpineTab.BYPASSED, *([SpineTab.MAP] if shapes.exists() else [])]
+        for tab in (*tabs, SpineTab.TREE):
+            page.show_tab(tab)
+            waited = 0
+            while waited < _LONGEST_RUN_MS and (
+                page.service.is_busy or page.answer is None or page.answer.look.tab is not tab
+            ):
+                yield _POLL_MS
+                waited += _POLL_MS
+            yield _SETTLE_MS
+            if tab is not SpineTab.TREE:
+                self._save(f"spine-{tab.name.lower()}-{theme.value}")
 
     def _run(self) -> Iterator[int]:
         """Simulate the proposal on the demonstration data and wait for the end."""

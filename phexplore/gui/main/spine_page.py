@@ -75,7 +75,7 @@ _EMPTY = (
     "A spine is seen over blocks: choose a file with area codes (a geographic crosswalk, a block file, or microdata). Then the tree "
     "appears here, how far places and towns are from it, and what that means for their accuracy, before any run."
 )
-_DEMONSTRATION = "synthetic/demo-blocks.csv.gz"
+DEMONSTRATION_BLOCKS = "synthetic/demo-blocks.csv.gz"
 _THIS = "this spine"
 
 
@@ -153,7 +153,7 @@ class SpinePage(QWidget):
 
     def open_demonstration(self) -> None:
         """Look at the blocks that come with the program."""
-        self.open(resource(_DEMONSTRATION))
+        self.open(resource(DEMONSTRATION_BLOCKS))
 
     def show_tab(self, tab: SpineTab) -> None:
         """Bring a picture to the front."""
@@ -169,7 +169,7 @@ class SpinePage(QWidget):
         self._file = ElidedText("no file", look="muted")
         self.browse = TextButton("Choose blocks…", name="Choose the file of blocks")
         self.demonstration = TextButton("Demonstration", name="Use the demonstration's blocks")
-        self.demonstration.setToolTip("4,000 blocks that describe no real place, with towns and places.")
+        self.demonstration.setToolTip("4,000 blocks that describe no real place, with towns, places and a tribal area.")
         self.progress = QProgressBar()
         self.progress.setAccessibleName("Progress of reading and building")
         self.progress.setTextVisible(False)

@@ -101,6 +101,11 @@ def test_that_several_states_have_equal_parts_and_codes_of_towns_and_tribal_area
     groups = np.unique(made.geoids[tribal].astype("U12"))
     assert set(made.geoids[np.isin(made.geoids.astype("U12"), groups)]) == set(made.geoids[tribal])
     assert (made.places["aiannh"][tribal].astype(int) < 4800).all()
+    state = made.geoids.astype("U2")
+    for code in np.unique(np.char.add(state, made.places["place"])[made.places["place"] != ""]):
+        inside = np.char.add(state, made.places["place"]) == code
+        assert len(np.unique(np.char.add(state, made.places["cousub"])[inside])) == 1
+        assert np.diff(np.flatnonzero(inside)).max(initial=1) == 1
     write_block_file(made, tmp_path / "b.csv")
     back = read_blocks(tmp_path / "b.csv")
     assert back.places["aiannh"].tolist() == made.places["aiannh"].tolist()
