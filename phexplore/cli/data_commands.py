@@ -251,8 +251,11 @@ _SDHC_FILES = ("persons", "units", "geo")
 
 
 def _is_block_data(path: Path) -> bool:
-    """Return whether a path is one file of its own, not one of the three of an S-DHC population."""
-    return path.is_file() and path.name.split(".")[0] not in _SDHC_FILES
+    """Return whether a path is one file of its own, not one of the three of an S-DHC population (.csv or .parquet)."""
+    if not path.is_file():
+        return False
+    name, _, suffix = path.name.partition(".")
+    return name not in _SDHC_FILES or suffix not in {"csv", "parquet"}
 
 
 def _check_blocks(path: Path, *, as_json: bool) -> None:

@@ -6,6 +6,7 @@ The schema is ``census_1940``, the leaves are enumeration districts. Recodes are
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ import numpy as np
 from phexplore.data.blocks.census_1940_layout import GEOCODE_FIELDS, H_FIELDS, P_FIELDS, YEAR, Field, H, P, Record
 from phexplore.data.blocks.delimited import Problems, read_head, readable
 from phexplore.data.blocks.geocodes import ENUMERATION_DISTRICTS_1940
+from phexplore.data.blocks.layouts import VALID_STATES
 from phexplore.data.blocks.population import BlockPopulation, from_filled
 from phexplore.workload.schema import load_schema
 
@@ -41,6 +43,12 @@ def looks_like_1940(head: bytes) -> bool:
     """Return whether a file begins like the 1940 extract: a record H or P of the year 1940."""
     first = head.lstrip(b"\r\n").split(b"\n", 1)[0]
     return first[:1] in {b"H", b"P"} and first[1:].lstrip(b"|")[:4] == b"1940"
+
+
+def other_year(head: bytes) -> str:
+    """Return the year of an extract that begins with a record H or P of another year, "" where there is none."""
+    found = re.match(rb"[HP]\|?(1[89]\d\d|20\d\d)[|\d]{6}", head.lstrip(b"\r\n"))
+    return found[1].decode() if found and not looks_like_1940(head) else ""
 
 
 def read_census_1940(path: Path) -> BlockPopulation:
@@ -245,6 +253,11 @@ def _read_households(chunk: _Chunk, problems: Problems) -> _Households:
     quarters = _QUARTERS[gqtype]
     reader.refuse(quarters < 0, H_FIELDS[3], "does not occur in 1940")
     quarters = np.where((gqtype == 9) & np.isin(gq, _HOUSEHOLD_GQ), 0, quarters)
+    reader.refuse(
+        ~np.isin(reader.number(GEOCODE_FIELDS[0]), sorted(VALID_STATES)),
+        GEOCODE_FIELDS[0],
+        "is not the code of a state",
+    )
     letters = np.concatenate([reader.text(field) for field in GEOCODE_FIELDS], axis=1)
     width = ENUMERATION_DISTRICTS_1940.public_length
     return _Households(serial, quarters, np.ascontiguousarray(letters).view(f"S{width}").reshape(-1), reader.line)

@@ -189,6 +189,9 @@ def _header(path: Path, line: str, number: int, metadata: tuple[str, ...]) -> He
         issue = Issue((path.name,), f"The first line cannot be split into names: {error}.", "Correct it.", line=number)
         raise InputProblemsError([issue]) from error
     repeated = {name for name, times in Counter(names).items() if times > 1 and name}
+    if repeated and sum(name.replace(".", "").isdecimal() for name in names) > len(names) // 2:
+        sentence = f"The first line holds values, {', '.join(names)[:80]!r}, not names of columns."
+        raise InputProblemsError([Issue((path.name,), sentence, "Put the header in front.", line=number)])
     if repeated:
         raise InputProblemsError(
             [
@@ -332,6 +335,41 @@ def read_batches(header: Header, names: Sequence[str], identifiers: Sequence[str
             if "Empty CSV file" in str(error):
                 return
             raise InputProblemsError(_bad_lines(header, str(error))) from error
+    _refuse_quoted_lines(header, first)
+
+
+def _refuse_quoted_lines(header: Header, rows: int) -> None:
+    """Refuse a file in which a quotation mark swallowed lines: they would be missing from every count without a word.
+
+    Raises:
+        InputProblemsError: fewer rows were read than there are lines; every line with an open quotation mark.
+    """
+    with readable(header.path) as file:
+        if not any(b'"' in piece for piece in iter(lambda: file.read(BATCH_BYTES), b"")):
+            return
+    problems, lines, opened = Problems(header.path), 0, []
+    with readable(header.path) as file:
+        for number, content in enumerate(file, start=1):
+            if number <= header.line or not content.strip(b"\r\n"):
+                continue
+            lines += 1
+            if content.count(b'"') % 2:
+                before = content[: content.rindex(b'"')]
+                opened.append((number, before.count(header.delimiter.encode()) + 1))
+    if lines == rows:
+        return
+    for number, column in opened[: problems.room(len(opened))]:
+        problems.add(
+            "A quotation mark is opened and not closed on its line, so the lines behind it would be lost.",
+            'Write " twice inside of quoted text, or leave it out; a value stands on one line.',
+            line=number,
+            column=column,
+        )
+    if not opened:
+        problems.add(
+            f"The file has {lines:,} lines, {rows:,} of them can be told apart.", "Correct its quotation marks."
+        )
+    problems.finish()
 
 
 def _refuse_long_fields(header: Header, batch: pa.RecordBatch, names: Sequence[str], first: int) -> None:

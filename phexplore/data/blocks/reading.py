@@ -17,6 +17,7 @@ from phexplore.data.blocks.delimited import (
     refuse,
 )
 from phexplore.data.blocks.geocodes import CENSUS_BLOCKS
+from phexplore.data.blocks.layouts import VALID_STATES
 from phexplore.data.blocks.population import BlockPopulation, from_dense
 from phexplore.workload.schema import load_schema
 
@@ -47,6 +48,8 @@ LARGEST_COUNT = 10**7
 _REMEDY = (
     "A block file has geoid and the columns pop_ and vap_ for hisp, white, black, aian, asian, nhpi, other and two."
 )
+_CUT = "The block codes have 14 digits: their leading zero was put back."
+_CUT_STATES = np.array([f"{state:02d}" for state in sorted(VALID_STATES) if state < 10])
 _WHOLE = re.compile(r"\s*(\d{1,12})(\.0*)?\s*", re.ASCII)
 
 
@@ -75,8 +78,10 @@ def blocks_from(header: Header) -> BlockPopulation:
     counts: list[NDArray[np.int64]] = []
     codes: list[NDArray[np.str_]] = []
     areas: list[list[NDArray[np.str_]]] = [[] for _ in places]
+    width = 0
     for batch in read_batches(header, [*counted, *places], ["geoid"]):
-        codes.append(_codes(problems, header, batch))
+        width = width or _width(batch)
+        codes.append(_codes(problems, header, batch, width))
         counts.append(_counts(problems, header, batch, counted))
         for found, name in zip(areas, places, strict=True):
             found.append(batch.columns[name].strings())
@@ -93,12 +98,23 @@ def blocks_from(header: Header) -> BlockPopulation:
         geoids,
         np.concatenate([people - adults, adults], axis=1),
         places={name: np.concatenate(found) for name, found in zip(places, areas, strict=True)},
+        remarks=(_CUT,) if width < CENSUS_BLOCKS.public_length else (),
     )
 
 
-def _codes(problems: Problems, header: Header, batch: Batch) -> NDArray[np.str_]:
+def _width(batch: Batch) -> int:
+    """Return how many digits the codes of a file have: 14 where all of them lost the leading zero of their state."""
+    full = CENSUS_BLOCKS.public_length
+    _, wrong = digit_codes(batch.identifiers["geoid"], full - 1)
+    return full if wrong.any() else full - 1
+
+
+def _codes(problems: Problems, header: Header, batch: Batch, width: int) -> NDArray[np.str_]:
     column = batch.identifiers["geoid"]
-    geoids, wrong = digit_codes(column, CENSUS_BLOCKS.public_length)
+    geoids, wrong = digit_codes(column, width)
+    if width < CENSUS_BLOCKS.public_length:
+        geoids = np.char.add("0", geoids)
+        wrong |= ~np.isin(geoids.astype("U2"), _CUT_STATES)
     refuse(
         problems,
         header,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from phexplore.data.blocks import reading
 from phexplore.data.blocks.aggregation import add_answers, units_of
 from phexplore.data.blocks.cell_lists import cells_from, schema_of
-from phexplore.data.blocks.census_1940_reading import looks_like_1940, read_census_1940
+from phexplore.data.blocks.census_1940_reading import looks_like_1940, other_year, read_census_1940
 from phexplore.data.blocks.delimited import read_head, read_header
 from phexplore.data.blocks.facilities import join_units
 from phexplore.data.blocks.layouts import PERSON_LAYOUTS, PL94_UNITS, UNREAD
@@ -67,7 +67,8 @@ def _read(path: Path) -> BlockPopulation:
             raise _unknown(path, f"The file is {name}.", remedy)
     if looks_like_1940(head):
         return read_census_1940(path)
-    header = read_header(path)
+    _refuse_other_years(path, head)
+    header = _in_small_letters(read_header(path))
     if is_block_file(header):
         return reading.blocks_from(header)
     schema = schema_of(header)
@@ -90,6 +91,19 @@ def _read(path: Path) -> BlockPopulation:
         "Known are block files, census microdata and the 1940 full count: see docs/block_data.md.",
         line=header.line,
     )
+
+
+def _refuse_other_years(path: Path, head: bytes) -> None:
+    if year := other_year(head):
+        sentence = f"The file looks like an extract of records H and P of the year {year}; only 1940 is read."
+        raise _unknown(path, sentence, "Choose the extract of 1940.", line=1)
+
+
+def _in_small_letters(header: Header) -> Header:
+    """Return the header of a block file as the reader knows it, whatever the case of its letters; others as they are."""
+    small = replace(header, names=tuple(name.lower() for name in header.names))
+    meant = is_block_file(small) and not is_block_file(header) and len(set(small.names)) == len(small.names)
+    return small if meant else header
 
 
 def is_block_file(header: Header) -> bool:

@@ -6,6 +6,7 @@ import pytest
 
 from phexplore.data.blocks.census_1940_reading import looks_like_1940, read_census_1940
 from phexplore.data.blocks.geocodes import ENUMERATION_DISTRICTS_1940
+from phexplore.data.blocks.source import read_population
 from phexplore.model.issues import InputProblemsError
 
 H_WIDTHS = [
@@ -313,3 +314,17 @@ def test_that_the_extract_is_recognised_by_its_first_line():
     assert looks_like_1940(person(1, delimiter="|").encode())
     assert not looks_like_1940(b"HOUSE,1940\n")
     assert not looks_like_1940(b"geoid,pop_white\n")
+
+
+@pytest.mark.parametrize("state", ["99", "00", "03"])
+def test_that_a_code_of_no_state_is_reported(tmp_path, state):
+    path = write(tmp_path / "c.dat", household(1, (state, "0010", "012", "0034")), person(1))
+    assert problems(path)[0][:2] == (1, 54)
+    assert "not the code of a state" in problems(path)[0][2]
+
+
+@pytest.mark.parametrize("delimiter", ["", "|"])
+def test_that_an_extract_of_another_year_is_named(tmp_path, delimiter):
+    line = household(1, delimiter=delimiter).replace("1940", "1930", 1)
+    with pytest.raises(InputProblemsError, match="year 1930; only 1940"):
+        read_population(write(tmp_path / "c.dat", line, person(1, delimiter=delimiter)))

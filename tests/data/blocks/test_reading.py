@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from phexplore.data.blocks.reading import GROUPS, read_blocks
+from phexplore.data.blocks.source import read_population
 from phexplore.model.issues import InputProblemsError
 
 HEADER = ["geoid", "pop", *(f"pop_{g}" for g in GROUPS), "vap", *(f"vap_{g}" for g in GROUPS), "place"]
@@ -169,3 +170,50 @@ def test_that_a_cut_archive_is_refused(tmp_path):
     )
     path.write_bytes(whole[:-40])
     assert "damaged" in problems(path)[0][2]
+
+
+def test_that_codes_that_all_lost_their_leading_zero_get_it_back(tmp_path):
+    rows = [changed("geoid", code) for code in ("4001000100100", "4001000100101")]
+    arizona = [[f"{row[0]}1", *row[1:]] for row in rows]
+    found = read_blocks(write(tmp_path / "b.csv", *arizona))
+    assert found.geoids.tolist() == ["040010001001001", "040010001001011"]
+    assert any("leading zero" in remark for remark in found.remarks)
+
+
+def test_that_one_code_without_its_zero_is_a_problem(tmp_path):
+    """Among whole codes it may as well be one that lost its last digit."""
+    assert problems(write(tmp_path / "b.csv", GOOD, changed("geoid", "40010001001001")))[0][:2] == (3, 1)
+    no_state = [changed("geoid", "30010001001001")]  # there is no state 03
+    assert "30010001001001" in problems(write(tmp_path / "c.csv", *no_state))[0][2]
+
+
+def test_that_headers_in_capitals_are_the_same(tmp_path):
+    path = write(tmp_path / "b.csv", GOOD, header=[name.upper() for name in HEADER])
+    assert (
+        read_population(path).dense(0, 1).tolist() == read_blocks(write(tmp_path / "c.csv", GOOD)).dense(0, 1).tolist()
+    )
+
+
+@pytest.mark.parametrize("column", ["NAME", "place"])
+def test_that_a_quotation_mark_cannot_swallow_lines(tmp_path, column):
+    """In a column that is not even read; the lines behind it would be missing from every count."""
+    header = [*HEADER, "NAME"]
+    rows = [[f"44001030100100{number}", *GOOD[1:], "Newport"] for number in range(6)]
+    rows[2][header.index(column)] = '"New'
+    rows[4][header.index(column)] = 'port"'
+    found = problems(write(tmp_path / "b.csv", *rows, header=header))
+    assert (4, header.index(column) + 1) in {(line, place) for line, place, _ in found}
+    assert "quotation mark" in found[0][2]
+
+
+def test_that_quoted_values_on_one_line_are_read(tmp_path):
+    rows = [[f"44001030100100{number}", *GOOD[1:], '"Newport, ""old"" part"'] for number in range(3)]
+    assert read_blocks(write(tmp_path / "b.csv", *rows, header=[*HEADER, "NAME"])).blocks == 3
+
+
+def test_that_values_instead_of_a_header_are_named(tmp_path):
+    path = tmp_path / "b.csv"
+    path.write_text(",".join(GOOD) + "\n", "utf-8")
+    with pytest.raises(InputProblemsError, match="holds values") as caught:
+        read_population(path)
+    assert caught.value.issues[0].line == 1
