@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from phexplore.catalog.presets import presets
 from phexplore.catalog.states import state
@@ -12,7 +11,7 @@ from phexplore.files.das_ini_reading import load_ini
 from phexplore.files.json_text import plain_values
 from phexplore.files.phsafe_config import read_config
 from phexplore.files.project_file import FORMAT, read_project
-from phexplore.files.scenario_json import decode_scenario
+from phexplore.files.scenario_json import decode_scenario, stated_scenario
 from phexplore.files.whole import read_bytes, read_text
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.phsafe import PhSafe
@@ -85,16 +84,9 @@ def _from_file(path: Path, name: str) -> tuple[Scenario, tuple[Issue, ...]]:
         )
     if path.suffix.lower() == ".ini":
         return load_ini(path)
-    if (stated := _stated_scenario(content)) is not None:
+    if (stated := stated_scenario(content)) is not None:
         return decode_scenario(stated, path.name), ()
     return read_config(read_text(path, keep_mark=True), name=path.name)
-
-
-def _stated_scenario(content: str) -> dict[str, Any] | None:
-    """Return the JSON of a single scenario as `export --format subspace-json` writes it, None for other files."""
-    value = _json_or_none(content)
-    method = value.get("method") if isinstance(value, dict) else None
-    return value if isinstance(method, dict) and "kind" in method else None
 
 
 def _from_workbook(path: Path) -> tuple[Scenario, tuple[Issue, ...]]:

@@ -15,6 +15,7 @@ from phexplore.files.group_sizes_json import (
     encode_tail,
     wholes,
 )
+from phexplore.files.json_text import plain_values
 from phexplore.files.subspace_json import (
     decode_axes,
     decode_release,
@@ -507,3 +508,13 @@ def _encode_value(field: ChangedField, value: Any) -> Any:
 
 def _decode_value(field: ChangedField, value: Any) -> Any:
     return None if value is None else _CODECS[field][1](value)
+
+
+def stated_scenario(content: str) -> dict[str, Any] | None:
+    """Return the JSON of a single scenario as `export --format subspace-json` writes it, None for other files."""
+    try:
+        value = plain_values(content, "", "")
+    except InputProblemsError:
+        return None
+    method = value.get("method") if isinstance(value, dict) else None
+    return value if isinstance(method, dict) and "kind" in method else None

@@ -81,5 +81,6 @@ def ranges(content: ScatterContent) -> tuple[tuple[float, float], tuple[float, f
         )
         slack = 0.06 * max(top - bottom, 0.3)
         return (low - room, high + room), (bottom - slack, top + slack)
-    reach = max(float(np.abs(ys).max()), 1e-9) * 1.08
-    return (low - room, high + room), (-reach, reach)
+    head = 1.08 if len(content.series) == 1 else 1.3  # several have their names at the top
+    reach = max(float(np.abs(ys).max()), 1e-9)
+    return (low - room, high + room), (0.0 if ys.min() >= 0 else -1.08 * reach, head * reach)

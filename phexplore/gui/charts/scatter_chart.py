@@ -155,9 +155,11 @@ class ScatterChart(ChartFrame):
             soft.setAlphaF(0.35 if crowded else 0.8)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(soft)
+            # Marks of several that fall on each other are seen inside each other.
+            radius = _MARK + (0.9 * (len(content.series) - 1 - number) if not crowded else 0.0)
             for x, y in zip(series.x.tolist(), series.y.tolist(), strict=True):
                 if not content.is_log or y > 0:
-                    _mark(painter, self._at(pixels, x, y), number, _MARK)
+                    _mark(painter, self._at(pixels, x, y), number, radius)
             if series.line is not None:
                 self._draw_line(painter, pixels, series.line, ink)
         self._draw_names(painter, pixels, colours, content)

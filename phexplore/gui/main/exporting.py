@@ -47,6 +47,7 @@ def _systems(name: str) -> frozenset[System]:
 
 CONFIG = ExportFormat("phsafe-config", ".json", "Production config.json", "config.json")
 INI = ExportFormat("das-ini", ".ini", "Production .ini files", "das.ini", frozenset({System.TOPDOWN}))
+_SIZES, _RELEASES = frozenset({System.GROUP_SIZES}), frozenset({System.SUBSPACE})
 _TABLE = {
     **{name: (suffix, title) for name, (suffix, title, _) in TOPDOWN_FORMATS.items()},
     **{exporter.id: (exporter.suffix, exporter.title) for exporter in SCENARIO_EXPORTERS.values()},
@@ -58,7 +59,12 @@ FORMATS = (
         ExportFormat(name, suffix, title, f"parameters-{name}{suffix}", _systems(name))
         for name, (suffix, title) in _TABLE.items()
     ),
+    ExportFormat("group-sizes-json", ".json", "Parameters, JSON", "group-sizes.json", _SIZES),
+    ExportFormat("group-sizes-csv", ".csv", "Parameters and margins, CSV", "parameters-group-sizes.csv", _SIZES),
+    ExportFormat("subspace-json", ".json", "Parameters, JSON", "subspace.json", _RELEASES),
+    ExportFormat("subspace-csv", ".csv", "Parameters and margins, CSV", "parameters-subspace.csv", _RELEASES),
 )
+"""The JSON files are read back by the window and by every command."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +87,14 @@ def export_text(order: Order) -> bytes:
     _require_sound(order.shown)
     if order.form is CONFIG:
         return write_config(scenario).encode()
+    if order.form.systems == _SIZES:
+        from phexplore.report.group_sizes_export import export_group_sizes
+
+        return export_group_sizes(scenario, order.form.id.replace("group-sizes-csv", "csv"))
+    if order.form.systems == _RELEASES:
+        from phexplore.report.subspace_export import export_subspace
+
+        return export_subspace(scenario, order.form.id.replace("subspace-csv", "csv"))
     reference = order.shown.reference
     if isinstance(scenario.method, TopDown):
         from phexplore.report.topdown_scenario import export_topdown

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from phexplore.errors import PhexploreError
 from phexplore.files.phsafe_config import read_config
+from phexplore.files.scenario_json import decode_scenario, stated_scenario
 from phexplore.files.whole import read_bytes, read_text
 from phexplore.model.issues import Issue
 from phexplore.model.phsafe import PhSafe
@@ -31,7 +32,10 @@ def is_readable(path: Path) -> bool:
 
 
 def read_parameters(path: Path, like: Scenario) -> tuple[Scenario, Sequence[Issue]]:
-    """Read a production config.json, a chain of TopDown's .ini files, a workbook, or a table in the shape of Table 10.
+    """Read parameters.
+
+    A production config.json, a chain of TopDown's .ini files, a workbook, a table in the shape of Table 10, or the JSON that group
+    sizes and releases under exact sums are exported as.
 
     Args:
         path: the file.
@@ -59,6 +63,9 @@ def read_parameters(path: Path, like: Scenario) -> tuple[Scenario, Sequence[Issu
         from phexplore.report.table10_read import read_table10
 
         return with_table(like, read_table10(read_bytes(path), path.name), path.stem), ()
+    text = read_text(path)
+    if (stated := stated_scenario(text)) is not None:
+        return decode_scenario(stated, path.name), ()
     return read_config(read_text(path, keep_mark=True), name=path.name)
 
 

@@ -9,6 +9,7 @@ import pytest
 from phexplore.catalog.presets import preset
 from phexplore.document.project import Project
 from phexplore.gui.binding.systems import System
+from phexplore.gui.main.exporting import FORMATS
 from phexplore.gui.main.mechanism_pages import GroupSizesOverview, SubspaceOverview
 from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.project_files import project_of
@@ -170,3 +171,24 @@ def test_that_the_palette_leads_to_levels_and_releases(opened) -> None:
     window.group_sizes.show_place("County")
     assert window.navigation.area is Area.BUDGETS
     assert window.group_sizes.session.selection == "County"
+
+
+@pytest.mark.parametrize(("preset_id", "form"), [(SIZES, "group-sizes-json"), (COUNTIES, "subspace-json")])
+def test_that_parameters_are_exported_and_read_back(qtbot, opened, tmp_path, preset_id, form) -> None:
+    window = opened(preset_id)
+    target, table = tmp_path / "mine.json", tmp_path / "mine.csv"
+    found = {each.id: each for each in FORMATS}
+    window.actions_table.refresh()
+    assert window.actions_table[f"file.export-{form}"].isEnabled()
+    assert not window.actions_table["file.export-phsafe-config"].isEnabled()
+    with qtbot.waitSignal(window.exports.written, timeout=10_000):
+        window.export(found[form], target)
+    with qtbot.waitSignal(window.exports.written, timeout=10_000):
+        window.export(found[form.replace("json", "csv")], table)
+    assert len(table.read_text().splitlines()) > 1
+    window.files.import_parameters(target)
+    assert len(window.session.shown.workbook.scenarios) == 2
+    assert window.session.scenario.method == preset(preset_id).scenario.method
+    target.write_text(target.read_text().replace('"method"', '"methods"'))
+    window.files.import_parameters(target)
+    assert len(window.session.shown.workbook.scenarios) == 2
