@@ -68,7 +68,10 @@ def figure1(
     from phexplore.simulate.subspace.counties import LEAST_COUNTIES, county_errors
 
     found = read_counties_2010(counties or resource("tables/illinois_counties_2010.csv"))
-    states = list(county_errors(found, trials, seed))
+    states = []
+    for state in county_errors(found, trials, seed):
+        states.append(state)
+        say(f"{state.name}: {len(state.population)} counties")
     if not states:
         raise PhexploreError(
             f"No state in the table has {LEAST_COUNTIES} counties or more.",
@@ -79,6 +82,8 @@ def figure1(
     write_whole(out / "slopes.csv", _slopes_csv(rows))
     say(f"Wrote {out / 'slopes.csv'}")
     shown = next((state for state in states if state.state == _ILLINOIS), states[0])
+    write_whole(out / "errors.csv", _errors_csv(shown))
+    say(f"Wrote {out / 'errors.csv'}")
     charts = [_errors_chart(shown)]
     if len(states) > 1:
         charts.append(slopes_chart([_first_slope(row) for row in rows], "TopDown, first run"))
@@ -114,6 +119,18 @@ def _slopes_csv(rows: list[dict[str, Any]]) -> bytes:
         for run, (topdown, subspace) in enumerate(zip(row["topdown"], row["subspace"], strict=True)):
             figures = (topdown["slope"], topdown["p"], subspace["slope"], subspace["p"])
             writer.writerow([row["state"], row["counties"], run, *(f"{figure:.6g}" for figure in figures)])
+    return text.getvalue().encode()
+
+
+def _errors_csv(state: StateErrors) -> bytes:
+    """Return the errors of one state: a line per county and run."""
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(["STATE", "COUNTY", "POPULATION", "RUN", "TOPDOWN_ERROR", "SUBSPACE_ERROR"])
+    for place, population in enumerate(state.population.tolist()):
+        for run, (topdown, subspace) in enumerate(zip(state.topdown, state.subspace, strict=True)):
+            errors = (int(topdown[place]), f"{float(subspace[place]):.9g}")
+            writer.writerow([state.name, state.counties[place], population, run, *errors])
     return text.getvalue().encode()
 
 

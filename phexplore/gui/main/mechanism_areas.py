@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
@@ -21,6 +22,7 @@ from phexplore.model.issues import Issue
 if TYPE_CHECKING:
     from phexplore.gui.editors.group_sizes_editor import GroupSizesPage
     from phexplore.gui.editors.subspace_editor import SubspacePage
+    from phexplore.gui.experiments.page import ExperimentPage
     from phexplore.gui.main.mechanism_pages import MechanismOverview, SubspaceOverview
 
 _TITLES = {Area.BUDGETS: "Parameters"}
@@ -37,8 +39,18 @@ class MechanismJoint(QObject):
     wanted = Signal(object)
     failed = Signal(object)
 
-    def __init__(self, whole: Session, system: System, parent: QObject) -> None:
+    def __init__(self, whole: Session, system: System, experiments_home: Path, parent: QObject) -> None:
+        """Join a system.
+
+        Args:
+            whole: the session of all systems.
+            system: group sizes or releases under exact sums.
+            experiments_home: folder of what experiments found.
+            parent: owner.
+        """
         super().__init__(parent)
+        self._home = experiments_home
+        self.experiments: ExperimentPage | None = None
         self.session = MechanismSession(whole, system, self)
         self._system = system
         self.sizes_page: GroupSizesPage | None = None
@@ -52,6 +64,7 @@ class MechanismJoint(QObject):
                 Area.OVERVIEW: self._make_overview,
                 Area.BUDGETS: self._make_parameters,
                 Area.SCENARIO: self._make_scenario_page,
+                Area.EXPERIMENT: self._make_experiments,
             },
             self._tiles,
             self._make_inspector,
@@ -71,6 +84,8 @@ class MechanismJoint(QObject):
         """End what works beside the window, because it closes."""
         if self._subspace_overview is not None:
             self._subspace_overview.stop()
+        if self.experiments is not None:
+            self.experiments.shut_down()
 
     @property
     def _is_sizes(self) -> bool:
@@ -98,6 +113,13 @@ class MechanismJoint(QObject):
 
         self.releases_page = SubspacePage(self.session)
         return self.releases_page
+
+    def _make_experiments(self) -> QWidget:
+        from phexplore.gui.experiments.page import ExperimentPage
+
+        self.experiments = ExperimentPage(self._system, self._home)
+        self.experiments.failed.connect(self.failed)
+        return self.experiments
 
     def _make_scenario_page(self) -> QWidget:
         from phexplore.gui.main.mechanism_pages import mechanism_scenario_page

@@ -22,6 +22,7 @@ class Area(enum.Enum):
     SPINE = "Spine"
     TARGETS = "Targets"
     SCENARIO = "Scenario"
+    EXPERIMENT = "Experiments"
     RUNS = "Runs"
     RESULTS = "Results"
     DECISION = "Decision"
@@ -35,6 +36,7 @@ _SYMBOLS = {
     Area.SPINE: "spine",
     Area.TARGETS: "targets",
     Area.SCENARIO: "scenario",
+    Area.EXPERIMENT: "experiment",
     Area.RUNS: "runs",
     Area.RESULTS: "results",
     Area.DECISION: "decision",

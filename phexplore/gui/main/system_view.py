@@ -41,8 +41,8 @@ class SystemView:
 
 HIDDEN: Mapping[System, frozenset[Area]] = MappingProxyType(
     {
-        System.PHSAFE: frozenset({Area.SPINE}),
-        System.TOPDOWN: frozenset(),
+        System.PHSAFE: frozenset({Area.SPINE, Area.EXPERIMENT}),
+        System.TOPDOWN: frozenset({Area.EXPERIMENT}),
         System.GROUP_SIZES: frozenset({Area.LEVELS, Area.SPINE, Area.TARGETS}),
         System.SUBSPACE: frozenset({Area.LEVELS, Area.SPINE, Area.TARGETS}),
     }

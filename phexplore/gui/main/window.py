@@ -96,8 +96,9 @@ class MainWindow(QMainWindow):
         self.exports = Exports(self)
         self.notice = NoticeBar()
         self.navigation = Navigation()
-        self.group_sizes = MechanismJoint(self.session, System.GROUP_SIZES, self)
-        self.subspace = MechanismJoint(self.session, System.SUBSPACE, self)
+        experiments = runs_home.with_name("experiments")
+        self.group_sizes = MechanismJoint(self.session, System.GROUP_SIZES, experiments, self)
+        self.subspace = MechanismJoint(self.session, System.SUBSPACE, experiments, self)
         self.views: Mapping[System, SystemView] = {
             System.PHSAFE: self._phsafe_view(),
             System.TOPDOWN: self._topdown_view(),

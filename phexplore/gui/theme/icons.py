@@ -21,6 +21,8 @@ _SHAPES = {
     "targets": '<circle cx="12" cy="12" r="8.5"/><circle cx="12" cy="12" r="4.5"/><circle cx="12" cy="12" r="0.8"/>',
     "scenario": '<path d="M4 7h9M17 7h3M4 12h3M11 12h9M4 17h10M18 17h2"/><circle cx="15" cy="7" r="2"/>'
     '<circle cx="9" cy="12" r="2"/><circle cx="16" cy="17" r="2"/>',
+    "experiment": '<path d="M9.5 3.5v6l-5.2 8.6a1.6 1.6 0 0 0 1.4 2.4h12.6a1.6 1.6 0 0 0 1.4-2.4L14.5 9.5v-6"/>'
+    '<path d="M8 3.5h8M7.5 14.5h9"/>',
     "runs": '<circle cx="12" cy="12" r="8.5"/><path d="M10 8.5v7l5.5-3.5z"/>',
     "results": '<path d="M4 4v16h16"/><path d="M8 16.5v-4M12 16.5v-9M16 16.5v-6"/>',
     "decision": '<path d="M5.5 3.5h9l4 4v13h-13z"/><path d="M14.5 3.5v4h4"/><path d="M8.5 13.5l2.5 2.5 4.5-5"/>',

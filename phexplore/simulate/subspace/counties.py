@@ -51,6 +51,7 @@ class StateErrors:
     Attributes:
         state: two digits.
         name: of the state.
+        counties: their names.
         population: ``int64[counties]``, true.
         topdown: ``int64[trials, counties]``.
         subspace: ``float64[trials, counties]``, of the projected Laplace mechanism.
@@ -58,6 +59,7 @@ class StateErrors:
 
     state: str
     name: str
+    counties: tuple[str, ...]
     population: NDArray[np.int64]
     topdown: NDArray[np.int64]
     subspace: Floats
@@ -77,6 +79,7 @@ def state_errors(counties: Counties, state: str, trials: int, seed: int) -> Stat
     return StateErrors(
         state,
         counties.state_names[int(rows[0])],
+        tuple(counties.names[row] for row in rows.tolist()),
         counties.population[rows],
         _topdown(counties, rows, state, trials, seed),
         _subspace(len(rows), state, trials, seed),
