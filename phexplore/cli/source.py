@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from phexplore.catalog.presets import presets
 from phexplore.catalog.states import state

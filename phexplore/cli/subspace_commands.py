@@ -125,7 +125,7 @@ def _slopes_csv(rows: list[dict[str, Any]]) -> bytes:
 def _errors_csv(state: StateErrors) -> bytes:
     """Return the errors of one state: a line per county and run."""
     text = io.StringIO()
-    writer = csv.writer(text)
+    writer = GuardedWriter(text)
     writer.writerow(["STATE", "COUNTY", "POPULATION", "RUN", "TOPDOWN_ERROR", "SUBSPACE_ERROR"])
     for place, population in enumerate(state.population.tolist()):
         for run, (topdown, subspace) in enumerate(zip(state.topdown, state.subspace, strict=True)):
