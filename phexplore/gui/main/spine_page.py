@@ -365,7 +365,7 @@ class SpinePage(QWidget):
         folder = str(self._path.parent) if self._path is not None else ""
         dialog = QFileDialog(self, "Choose the file of blocks", folder)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setNameFilters(["Blocks (*.csv *.csv.gz *.txt *.gz *.parquet)", "All files (*)"])
+        dialog.setNameFilters(["Blocks (*.csv *.csv.gz *.txt *.gz *.parquet *.spine)", "All files (*)"])
         dialog.fileSelected.connect(lambda name: self.open(Path(name)))
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
@@ -376,6 +376,8 @@ class SpinePage(QWidget):
             self._path = None
             self._file.setText("no file")
             self._pages.setCurrentWidget(self.empty)
+        else:
+            self.problem.setText("Cancelled: the pictures show the spine as it was before the last change.")
 
     # What is shown
 

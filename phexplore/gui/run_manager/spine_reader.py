@@ -39,6 +39,7 @@ from phexplore.spine.building import Spine
 from phexplore.spine.description import ClassDistances, class_entities, is_targeted
 from phexplore.spine.geography_reading import read_geography
 from phexplore.spine.settings import settings_for, with_levels
+from phexplore.spine.spine_file import read_spine
 
 Tell = Callable[[SpineProgress], None]
 
@@ -104,7 +105,8 @@ class SpineReader:
         if self._study is None or self._file != file:
             tell(SpineProgress(f"Reading {path.name}", 1, 3))
             self._study, self._file = None, None
-            self._study = SpineStudy(read_geography(path))
+            # A spine that was built before carries its blocks; which spine is shown is the scenario's to say.
+            self._study = SpineStudy(read_spine(path).geography if path.suffix == ".spine" else read_geography(path))
             self._file = file
         return self._study
 

@@ -24,7 +24,10 @@ from phexplore.gui.binding.spine_views import (
 from phexplore.gui.run_manager.spine_reader import SpineReader
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.topdown_edits import set_level_share
+from phexplore.spine.building import build_spine
+from phexplore.spine.geography_reading import read_geography
 from phexplore.spine.settings import SpineSettings, changed_choice, settings_of, spine_preset
+from phexplore.spine.spine_file import write_spine
 
 SCENARIO = preset("pl94-2020-persons-us").scenario
 STANDARD = SpineSettings()
@@ -230,3 +233,13 @@ def test_that_areas_the_blocks_do_not_have_are_refused(ask, small):
         ask(small, with_spine(targets=("zcta",)))
     with pytest.raises(PhexploreError):
         ask(small, replace(SCENARIO.topdown, spine=replace(SCENARIO.topdown.spine, kind="unknown")))
+
+
+def test_that_the_blocks_of_a_spine_that_was_built_are_taken(ask, small, tmp_path):
+    path = tmp_path / "built.spine"
+    write_spine(build_spine(read_geography(small), STANDARD), path)
+    found = ask(path)
+    assert found.blocks.blocks == 160
+    assert (found.content.this == ask(small).content.this).all()
+    path.write_bytes(b"PK\x03\x04 no spine")
+    assert isinstance(ask(path), BlocksRefused)
