@@ -111,6 +111,9 @@ class _Meaning:
         invariants, constraints = self._per_level(INVARIANTS, levels), self._per_level(CONSTRAINTS, levels)
         table = self._table()
         if not schema or not levels or framework is None:
+            # Nothing can come of it any more; what is wrong elsewhere is listed all the same.
+            if levels and self.ini.get("budget", "geolevel_budget_prop") is not None:
+                self._level_shares(levels)
             return None
         spine = self._spine(schema, levels)
         passes = dict(table.passes) if table is not None else self._passes(levels)
