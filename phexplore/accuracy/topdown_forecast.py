@@ -228,12 +228,14 @@ class JointRelease:
         rho: of both, exact.
         epsilon: of the joint ρ at δ = 1e-10, by the certificates' conversion.
         sum_of_epsilons: of the two parts converted one by one: larger, shown because it is often quoted.
+        loose_epsilon: of the joint ρ by ρ + 2√(ρ ln 1/δ), in which the figures of April 2021 were published.
     """
 
     partner: str
     rho: Fraction
     epsilon: float
     sum_of_epsilons: float
+    loose_epsilon: float
 
 
 def joint_release(method: TopDown, partner_id: str, partner: TopDown) -> JointRelease | None:
@@ -243,4 +245,8 @@ def joint_release(method: TopDown, partner_id: str, partner: TopDown) -> JointRe
     parts = [method.total, partner.total]
     joint = sum(parts, Fraction(0))
     separate = [epsilon(rho, HEADLINE_DELTA, Conversion.ZCDP_OPTIMAL_ALPHA) for rho in parts]
-    return JointRelease(partner_id, joint, epsilon(joint, HEADLINE_DELTA, Conversion.ZCDP_OPTIMAL_ALPHA), sum(separate))
+    tight, loose = (
+        epsilon(joint, HEADLINE_DELTA, conversion)
+        for conversion in (Conversion.ZCDP_OPTIMAL_ALPHA, Conversion.BUN_STEINKE)
+    )
+    return JointRelease(partner_id, joint, tight, sum(separate), loose)

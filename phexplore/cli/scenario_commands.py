@@ -176,7 +176,8 @@ def _forecast_topdown(found: Scenario, data: Path | None, *, as_json: bool) -> N
         print(f"ε = {loss.epsilon:.2f} for {loss.name} alone")
     if joint is not None:
         print(
-            f"with {joint.partner}: ε = {joint.epsilon:.3f} as one release (sum of both ε {joint.sum_of_epsilons:.3f})"
+            f"with {joint.partner}: ε = {joint.epsilon:.3f} as one release (sum of both ε {joint.sum_of_epsilons:.3f}; "
+            f"ρ + 2√(ρ ln 1/δ) = {joint.loose_epsilon:.3f})"
         )
     for erratum in errata:
         print(f"erratum: {erratum}")

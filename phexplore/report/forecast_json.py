@@ -196,4 +196,5 @@ def _joint_json(joint: JointRelease | None) -> dict[str, Any] | None:
         "rho": exact_text(joint.rho),
         "epsilon": joint.epsilon,
         "sum_of_epsilons": joint.sum_of_epsilons,
+        "epsilon_bun_steinke": joint.loose_epsilon,
     }
