@@ -10,7 +10,6 @@ least k and at most T people per household).
 
 from __future__ import annotations
 
-import csv
 import io
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 from phexplore.accuracy.published_counts import COUNT_TABLES
 from phexplore.accuracy.published_ratios import LARGEST_AVERAGE
 from phexplore.decide.publishing import AGE_RATIOS, Group, PublishedTable, ReleaseNumbers
+from phexplore.files.spreadsheet import GuardedWriter
 from phexplore.metrics.coverage import Coverage, coverage_of
 from phexplore.runs.results import RunResults
 
@@ -168,7 +168,7 @@ def comparison_file(
 ) -> bytes:
     """Return every number noisy, published and true as one file, ``|`` between cells; of simulated data only."""
     buffer = io.StringIO()
-    writer = csv.writer(buffer, delimiter="|", lineterminator="\n")
+    writer = GuardedWriter(buffer, delimiter="|", lineterminator="\n")
     writer.writerow(COMPARISON_COLUMNS)
     for _, (name, group, cell), *values in _numbers(published, truth):
         writer.writerow([name, *group, cell, *map(repr, values), repr(room.get((name, group, cell), math.inf))])
