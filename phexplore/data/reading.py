@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 BATCH_ROWS = 1 << 18
 """Rows of a Parquet batch: small enough that a batch with all its codes takes some 50 MB, large enough to be fast."""
+ROWS_PER_BYTE, ALWAYS_ROWS = 4, 100_000
+"""Numbers of units do not repeat and take a byte or more each; a column of one value says millions in some bytes."""
 BLOCK_BYTES = 1 << 24
 """Bytes of a CSV block, about half a million persons."""
 
@@ -173,6 +175,11 @@ def _parquet_batches(source: DataSource, frame: Frame, log: ProblemLog) -> Itera
                 return
             with parquet.ParquetFile(path, read_dictionary=texts, page_checksum_verification=True) as file:
                 missing = file.metadata.num_rows
+                size = path.stat().st_size
+                if missing > ROWS_PER_BYTE * size + ALWAYS_ROWS:
+                    sentence = f"{name} announces {missing:,} rows in {size:,} bytes, which no population does."
+                    _file_problem(log, name, sentence, "Every unit has a number of its own; write the file again.")
+                    return
                 for batch in file.iter_batches(BATCH_ROWS, columns=[column.name for column in LAYOUT[frame]]):
                     # Arrow trusts what it decodes; in a damaged file indices may point outside their dictionary.
                     batch.validate(full=True)

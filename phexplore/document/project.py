@@ -13,7 +13,7 @@ from phexplore.errors import PhexploreError
 from phexplore.files.journal import SUFFIX, Journal, journal_path, left_over, recover
 from phexplore.files.project_file import LoggedStep, ProjectContent, read_project, single, write_project
 from phexplore.files.project_salvage import salvage_project
-from phexplore.files.whole import WriteError, read_text, remove_parts, write_whole
+from phexplore.files.whole import WriteError, read_bytes, remove_parts, text_of, write_whole
 from phexplore.model.approval import Decision, DecisionError, decided
 from phexplore.model.issues import Issue, Severity
 from phexplore.model.scenario import Scenario
@@ -139,9 +139,8 @@ class Project:
         journal, reason = _taken(journal_path(home))
         fled: Journal | None = None
         try:
-            text = read_text(home)
-            base = home.read_bytes()
-            on_disk = read_project(text, name=home.name)
+            base = read_bytes(home)
+            on_disk = read_project(text_of(base, home), name=home.name)
             content, recovered = recover(journal_path(home), base, on_disk)
             if path is not None and refuge is not None and (shelter := refuge(path)).exists():
                 fled = Journal(journal_path(shelter))

@@ -95,7 +95,15 @@ def read_text(path: Path, *, limit: int = LARGEST_FILE, keep_mark: bool = False)
     Raises:
         InputProblemsError: missing, unreadable, larger than `limit` bytes, or not UTF-8.
     """
-    content = read_bytes(path, limit=limit)
+    return text_of(read_bytes(path, limit=limit), path, keep_mark=keep_mark)
+
+
+def text_of(content: bytes, path: Path, *, keep_mark: bool = False) -> str:
+    """Return the text that was read from a file.
+
+    Raises:
+        InputProblemsError: it is not UTF-8.
+    """
     try:
         return content.decode("utf-8" if keep_mark else "utf-8-sig")
     except UnicodeDecodeError as error:

@@ -1,11 +1,12 @@
 """Reads mutated files one after the other and writes down, per file, what the program said, how long it took and what memory.
 
-``python attack.py FOLDER SEED FIRST COUNT``: one JSON object per line on standard output. A process of its own, so that a hang, a
+``python attack.py FOLDER SEED FIRST COUNT`` (a negative seed: the bombs): one JSON object per line on standard output. A process of its own, so that a hang, a
 crash or a growth of memory is one of a reader and not of the tests.
 """
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import random
@@ -20,6 +21,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent)]
 
+from fuzz.bombs import make_bombs  # noqa: E402 - after the path is set
 from fuzz.mutations import mutated  # noqa: E402 - after the path is set
 from fuzz.samples import Sample, make_samples  # noqa: E402 - as above
 
@@ -94,6 +96,9 @@ def main(home: Path, seed: int, first: int, count: int) -> None:
             sample.kind,
             words,
         )
+    if seed < 0:
+        throw_bombs(samples, home)
+        return
     for number in range(first, first + count):
         dice = random.Random(f"{seed}-{number}")
         sample = samples[number % len(samples)]
@@ -104,6 +109,24 @@ def main(home: Path, seed: int, first: int, count: int) -> None:
         path.write_bytes(content)
         size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
         case = {"number": number, "kind": sample.kind, "target": name, "how": how, "size": size}
+        print(json.dumps({"begins": number, **case}), flush=True)  # noqa: T201 - the channel
+        print(json.dumps(case | met(sample, folder)), flush=True)  # noqa: T201 - the channel
+
+
+def throw_bombs(samples: list[Sample], home: Path) -> None:
+    """Let the readers meet files that are made to grow."""
+    for number, (what, sample, name, content) in enumerate(make_bombs(samples)):
+        folder = _copy(sample, home)
+        (folder / name).write_bytes(content)
+        del content
+        gc.collect()
+        case = {
+            "number": number,
+            "kind": sample.kind,
+            "target": name,
+            "how": what,
+            "size": (folder / name).stat().st_size,
+        }
         print(json.dumps({"begins": number, **case}), flush=True)  # noqa: T201 - the channel
         print(json.dumps(case | met(sample, folder)), flush=True)  # noqa: T201 - the channel
 

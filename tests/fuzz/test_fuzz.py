@@ -139,3 +139,28 @@ def test_that_10_000_damaged_files_are_read_or_refused_with_a_sentence(tmp_path,
         sys.stdout.write(f"\n{table(cases)}\nin {time.perf_counter() - began:.0f} s\n")
     assert len(cases) >= 10_000
     assert findings(cases) == []
+
+
+HELD_BY_CONTENT = {"rows in gzip"}
+"""Whole tables that were packed well: what counts is what they unpack to, which ends at 200 times the file or 16 MB."""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_that_files_made_to_grow_are_refused_in_time_and_memory(tmp_path, capsys):
+    tmp_path.mkdir(exist_ok=True)
+    done = subprocess.run(
+        [sys.executable, str(ATTACK), str(tmp_path), "-1", "0", "0"], capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": str(ATTACK.parents[2])},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    cases = [case for case in map(json.loads, done.stdout.splitlines()) if "begins" not in case]
+    for case in cases:
+        if case["how"] in HELD_BY_CONTENT:
+            case["size"] = max(200 * case["size"], 16 * 2**20)
+    with capsys.disabled():
+        for case in cases:
+            words = f"{case['outcome']} in {case['spent']:.1f} s, {case['grown'] / 2**20:.0f} MB for {case['size'] / 2**20:.1f} MB"
+            sys.stdout.write(f"\n{case['how']}: {words}")
+    assert findings(cases) == []
+    assert len(cases) > 30

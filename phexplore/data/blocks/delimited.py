@@ -31,6 +31,8 @@ LONGEST_FIELD = 1000
 LONGEST_LINE = 1 << 20
 MOST_UNPACKED, LARGEST_RATIO = 16 * 2**20, 200
 """From so many bytes on, a compressed file must not have unpacked to more than so many times its size; tables reach thirty."""
+MOST_COUNTED = 100_000
+"""Lines that cannot be read are counted up to here: more of them say nothing new, and looking for them takes its time."""
 MOST_LISTED = 1000
 """Problems listed one by one; further ones are counted."""
 
@@ -523,6 +525,8 @@ def _bad_lines(header: Header, reason: str) -> list[Issue]:
                     f"The line cannot be split into values: {error}.", "Correct the line.", line=number, column=1
                 )
                 continue
+            if problems.unlisted >= MOST_COUNTED:
+                break
             if len(values) != width:
                 problems.add(
                     f"The line has {len(values)} values, the header {width}.",
