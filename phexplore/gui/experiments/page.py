@@ -98,7 +98,7 @@ class ExperimentPage(QWidget):
             self._stack.addWidget(chart)
             chart.failed.connect(self.failed)
         self._lay_out()
-        self.list.currentRowChanged.connect(self._choose)
+        self.list.currentRowChanged.connect(self._show_experiment)
         self.picture.currentIndexChanged.connect(self._show_picture)
         self.process.progressed.connect(self._on_progress)
         self.process.finished.connect(self._on_finished)
@@ -116,6 +116,10 @@ class ExperimentPage(QWidget):
     def pictures(self) -> tuple[Picture, ...]:
         """What can be looked at."""
         return self._pictures
+
+    def choose(self, experiment: str) -> None:
+        """Show an experiment by its id."""
+        self.list.setCurrentRow([each.id for each in self._experiments].index(experiment))
 
     def run(self) -> None:
         """Start the chosen experiment with what stands in its form."""
@@ -217,7 +221,7 @@ class ExperimentPage(QWidget):
 
     # What is shown
 
-    def _choose(self, row: int) -> None:
+    def _show_experiment(self, row: int) -> None:
         if row < 0:
             return
         experiment = self.experiment

@@ -21,6 +21,7 @@ from phexplore.catalog.presets import preset
 from phexplore.gui.binding.spine_views import SpineTab
 from phexplore.gui.main.decision_pictures import DecisionTour
 from phexplore.gui.main.display import display_problem
+from phexplore.gui.main.mechanism_screenshots import mechanism_tour
 from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.project_files import DEMONSTRATION, project_of
 from phexplore.gui.main.settings import Settings
@@ -119,6 +120,7 @@ class Tour(QObject):
                 window.inspector.refresh_now()
                 self._save(f"{area.name.lower()}-{theme.value}")
         yield from self._topdown_tour()
+        yield from mechanism_tour(window, self._themes, self._save, with_run=with_run)
         yield from self._decision_tour()  # saves the project, and its runs move along: nothing comes after it
         yield _SETTLE_MS
 

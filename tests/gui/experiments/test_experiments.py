@@ -158,27 +158,23 @@ def page(qtbot, tmp_path):
         each.shut_down()
 
 
-def choose(page, name):
-    page.list.setCurrentRow([each.id for each in page._experiments].index(name))
-
-
 def test_that_one_click_runs_an_experiment_and_its_figures_stay(qtbot, page) -> None:
     first = page()
-    choose(first, "bases")
+    first.choose("bases")
     assert first.rows.is_empty
     with qtbot.waitSignal(first.process.finished, timeout=60_000):
         first.start.click()
     assert [picture.title for picture in first.pictures] == ["Factor by basis"]
     assert not first.bars.is_empty
     again = page()
-    choose(again, "bases")
+    again.choose("bases")
     assert again.pictures
 
 
 def test_that_every_kind_of_picture_is_drawn(qtbot, page, found) -> None:
     shown = page()
     for name in ("systems", "campus", "constant", "figure-1"):
-        choose(shown, name)
+        shown.choose(name)
         folder = shown._folder(shown.experiment)
         content, source = found(name)
         folder.mkdir(parents=True, exist_ok=True)
@@ -207,7 +203,7 @@ def test_that_points_are_walked_with_the_arrow_keys(qtbot, page, found) -> None:
 
 def test_that_what_the_command_refuses_is_said(qtbot, page) -> None:
     shown = page()
-    choose(shown, "constant")
+    shown.choose("constant")
     shown.fields["constant"]["delta"] = lambda: "nonsense"
     with qtbot.waitSignal(shown.failed, timeout=60_000) as failed:
         shown.run()

@@ -24,6 +24,9 @@ def test_that_every_view_is_drawn_in_both_themes(tmp_path) -> None:
     names |= {f"topdown-{area}-{theme}.png" for area in own for theme in ("light", "dark")}
     names |= {f"{name}-{theme}.png" for name in NAMES for theme in ("light", "dark")}
     names |= {f"spine-{tab}-{theme}.png" for tab in ("distance", "margins", "bypassed") for theme in ("light", "dark")}
+    mechanisms = ("overview", "budgets", "scenario", "experiment", "runs", "results")
+    for system in ("group-sizes", "subspace"):
+        names |= {f"{system}-{area}-{theme}.png" for area in mechanisms for theme in ("light", "dark")}
     maps = {f"spine-map-{theme}.png" for theme in ("light", "dark")}  # where there are real blocks with shapes
     assert {file.name for file in tmp_path.iterdir()} - maps == names
     sizes = [file.stat().st_size for file in tmp_path.iterdir()]

@@ -1,0 +1,85 @@
+"""The part of the tour of pictures that shows group sizes and releases under exact sums."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+from phexplore.catalog.presets import preset
+from phexplore.gui.binding.systems import System
+from phexplore.gui.main.navigation import Area
+from phexplore.gui.main.window import MainWindow
+from phexplore.gui.run_manager.mechanism_results import MechanismTab
+from phexplore.gui.theme.appearance import ThemeChoice, appearance
+from phexplore.model.workbook import add_scenario, compare_with
+
+PRESETS = {System.GROUP_SIZES: "group-sizes-census-2010", System.SUBSPACE: "counties-invariant-2010"}
+EXPERIMENTS = {System.GROUP_SIZES: "systems", System.SUBSPACE: "figure-1"}
+"""The experiment shown of each: both take seconds."""
+_SETTLE_MS = 300
+_POLL_MS = 100
+_LONGEST_MS = 180_000
+
+
+def mechanism_tour(
+    window: MainWindow, themes: Sequence[ThemeChoice], save: Callable[[str], object], *, with_run: bool
+) -> Iterator[int]:
+    """Yield how long to wait before each next step.
+
+    Args:
+        window: driven as a user would.
+        themes: to draw in.
+        save: keeps a picture under a name.
+        with_run: simulate, and run an experiment, first.
+    """
+    for system, chosen in PRESETS.items():
+        found, short = preset(chosen).scenario, system.name.lower().replace("_", "-")
+        window.session.edit_workbook(f"Add {found.name}", partial(add_scenario, scenario=found))
+        window.session.edit_workbook("Compare", partial(compare_with, name=chosen))
+        if with_run:
+            yield from _run(window)
+            yield from _experiment(window, system)
+        for theme in themes:
+            appearance().choose(theme)
+            for area in (*window.view.makers, Area.RUNS, Area.RESULTS):
+                window.navigation.choose(area)
+                yield 2 * _SETTLE_MS
+                if area is Area.RESULTS and with_run:
+                    yield from _results(window, system)
+                save(f"{short}-{area.name.lower()}-{theme.value}")
+
+
+def _run(window: MainWindow) -> Iterator[int]:
+    window.navigation.choose(Area.RUNS)
+    yield _SETTLE_MS
+    window.runs.start_run()
+    waited = 0
+    while waited < _LONGEST_MS and not (window.runs.desk.rows and window.runs.desk.rows[0].state.is_final):
+        yield _POLL_MS
+        waited += _POLL_MS
+
+
+def _experiment(window: MainWindow, system: System) -> Iterator[int]:
+    window.navigation.choose(Area.EXPERIMENT)
+    yield _SETTLE_MS
+    page = (window.group_sizes if system is System.GROUP_SIZES else window.subspace).experiments
+    if page is None:
+        raise RuntimeError("the page of experiments was not made")
+    page.choose(EXPERIMENTS[system])
+    page.run()
+    waited = 0
+    while waited < _LONGEST_MS and (page.process.is_busy or not page.pictures):
+        yield _POLL_MS
+        waited += _POLL_MS
+
+
+def _results(window: MainWindow, system: System) -> Iterator[int]:
+    page = window.runs.mechanism_results(system)
+    if page is None:
+        return
+    page.show_tab(MechanismTab.TRUTH)
+    waited = 0
+    while waited < _LONGEST_MS and (page.answer is None or page.answer.request.tab is not MechanismTab.TRUTH):
+        yield _POLL_MS
+        waited += _POLL_MS
+    yield _SETTLE_MS
