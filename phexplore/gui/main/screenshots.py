@@ -26,6 +26,7 @@ from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.project_files import DEMONSTRATION, project_of
 from phexplore.gui.main.settings import Settings
 from phexplore.gui.main.spine_page import DEMONSTRATION_BLOCKS, SpinePage
+from phexplore.gui.main.topdown_screenshots import BlockFiles, topdown_results_tour
 from phexplore.gui.main.window import DEFAULT_SIZE, MainWindow
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.model.keys import TableId, parse_query
@@ -52,6 +53,7 @@ def take_screenshots(
     size: QSize = DEFAULT_SIZE,
     themes: Sequence[ThemeChoice] = THEMES,
     with_run: bool = True,
+    files: BlockFiles | None = None,
 ) -> list[Path]:
     """Drive the window through its views and save a picture of each.
 
@@ -59,7 +61,8 @@ def take_screenshots(
         directory: for the pictures, made if it is not there.
         size: of the window.
         themes: to draw in.
-        with_run: simulate a run of the demonstration data first, so that runs and results have something to show.
+        with_run: simulate runs of the demonstration data first, so that runs and results have something to show.
+        files: block data of the TopDown runs, the demonstration by default.
 
     Returns:
         The pictures, named ``overview-light.png`` and so on.
@@ -73,7 +76,7 @@ def take_screenshots(
         window = MainWindow(project_of(preset(DEMONSTRATION)), settings, Path(folder) / "runs")
         window.resize(size)
         window.show()
-        tour = Tour(window, directory, themes, with_run=with_run)
+        tour = Tour(window, directory, themes, (files or BlockFiles()) if with_run else None)
         tour.start()
         application.exec()
         window.leave_without_asking()
@@ -88,11 +91,14 @@ class Tour(QObject):
         pictures: saved so far.
     """
 
-    def __init__(self, window: MainWindow, directory: Path, themes: Sequence[ThemeChoice], *, with_run: bool) -> None:
+    def __init__(
+        self, window: MainWindow, directory: Path, themes: Sequence[ThemeChoice], files: BlockFiles | None
+    ) -> None:
         super().__init__(window)
         self.pictures: list[Path] = []
         self._window, self._directory, self._themes = window, directory, themes
-        self._steps = self._tour(with_run=with_run)
+        self._files = files
+        self._steps = self._tour(with_run=files is not None)
 
     def start(self) -> None:
         """Take the first step."""
@@ -150,6 +156,8 @@ class Tour(QObject):
                 if area is Area.SPINE:
                     yield from self._spine_tour(theme)
                 self._save(f"topdown-{area.name.lower()}-{theme.value}")
+        if self._files is not None:
+            yield from topdown_results_tour(window, self._files, self._themes, self._save)
 
     def _spine_tour(self, theme: ThemeChoice) -> Iterator[int]:
         """Target places over real blocks where they are beside the program, else over the demonstration's."""
@@ -208,5 +216,6 @@ def _propose(window: MainWindow) -> None:
 
 
 if __name__ == "__main__":
-    for picture in take_screenshots(Path(sys.argv[1])):
+    given = BlockFiles(*sys.argv[2:4]) if len(sys.argv) > 2 else None
+    for picture in take_screenshots(Path(sys.argv[1]), files=given):
         print(picture)  # noqa: T201 - the answer to the person who asked for the pictures

@@ -163,6 +163,11 @@ class TopDownResultsPage(QWidget):
         return self._answer
 
     @property
+    def is_reading(self) -> bool:
+        """Whether an answer is on the way."""
+        return self._reader.is_busy
+
+    @property
     def choice(self) -> TopDownChoice:
         """Which numbers are looked at."""
         return self._choice

@@ -59,7 +59,7 @@ def test_that_a_topdown_run_started_in_the_window_ends_in_pictures(qtbot, window
 
     for tab in TopDownTab:
         results.show_tab(tab)
-        if tab is not TopDownTab.MAP:  # needs a file of shapes
+        if tab not in {TopDownTab.MAP, TopDownTab.COMPARE}:  # they need a file of shapes, and another run
             qtbot.waitUntil(lambda tab=tab: not results.charts[tab].is_empty, timeout=PATIENCE_MS)
     assert "none needed the failsafe" in results.tiles["trials"].accessibleName()
     last = window.headline.tiles[3]
@@ -72,4 +72,16 @@ def test_that_a_topdown_run_started_in_the_window_ends_in_pictures(qtbot, window
     )
     assert (again.state, again.trials, again.problem) == (RunState.COMPLETE, 3, "")
     assert again.spec.topdown.measured_identity == first.spec.identity
-    qtbot.waitUntil(lambda: EDITED not in last.accessibleName() and "Last run: " in last.accessibleName())
+    qtbot.waitUntil(
+        lambda: EDITED not in last.accessibleName() and "Last run: " in last.accessibleName(), timeout=PATIENCE_MS
+    )
+
+    window.navigation.choose(Area.RESULTS)
+    results.show_run(again.directory)
+    results.show_tab(TopDownTab.COMPARE)
+    qtbot.waitUntil(lambda: not results.charts[TopDownTab.COMPARE].is_empty, timeout=PATIENCE_MS)
+    content = results.answer.content
+    assert [run.directory for run in content.runs] == [again.directory, first.directory]
+    assert [run.trials for run in content.runs] == [3, 3]
+    state = next(group for group in content.groups if group.name == "State")
+    assert [figure.mean for figure in state.figures] == [0, 0]  # published exactly by both
