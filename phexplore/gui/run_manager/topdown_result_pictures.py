@@ -218,10 +218,15 @@ def _bias_title(content: BiasContent, unit: str) -> str:
     bias = content.bias
     if bias is None or not len(bias.labels):
         return "No count"
-    worst = int(np.abs(bias.bias).argmax())
+    error = bias.error_between_trials
+    known = np.isfinite(error)
+    clear = ~known | (np.abs(bias.bias) > 2 * np.where(known, error, 0.0))
+    if not clear.any():
+        return "No class of counts is raised or lowered by more than two Monte-Carlo errors"
     small, value = bias.labels[0], float(bias.bias[0])
-    if value > 0 and small == "0":
+    if value > 0 and small == "0" and clear[0]:
         return f"Counts of 0 are raised by {value:.2g} {unit} on average; larger ones pay for them"
+    worst = int(np.where(clear, np.abs(bias.bias), 0.0).argmax())
     word = "raised" if bias.bias[worst] > 0 else "lowered"
     return f"Counts of {bias.labels[worst]} are {word} most: by {people(abs(float(bias.bias[worst])))} {unit}"
 

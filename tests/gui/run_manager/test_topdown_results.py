@@ -195,6 +195,15 @@ def test_that_bias_is_raised_where_people_were_added(run):
     )
 
 
+def test_that_a_bias_within_chance_is_not_a_finding(run):
+    for _ in range(3):
+        run.add_trial()
+    content = ask(run, TopDownTab.BIAS, level="Block", query="total").content
+    assert "raised" in bias_rows(content, "people").title
+    doubtful = replace(content.bias, error_between_trials=np.full(len(content.bias.labels), 1e9))
+    assert "two Monte-Carlo errors" in bias_rows(replace(content, bias=doubtful), "people").title
+
+
 def test_that_too_many_numbers_are_refused_with_the_way_out(run, monkeypatch):
     monkeypatch.setattr("phexplore.gui.run_manager.topdown_result_reader.MOST_NUMBERS", 10)
     run.add_trial()
