@@ -37,6 +37,7 @@ from phexplore.resources import resource
 
 REAL_BLOCKS = resource("synthetic").parents[2] / "shared" / "data" / "blocks"
 """Real blocks beside a checkout; a picture of them says more than one of invented blocks."""
+_REAL_FILES = REAL_BLOCKS / "pl94_ri_2010_blocks.csv.gz", REAL_BLOCKS / "providence_ri_2010_blocks.geojson.gz"
 _TOPDOWN = "pl94-2020-persons-us"
 THEMES = (ThemeChoice.LIGHT, ThemeChoice.DARK)
 _SETTLE_MS = 150
@@ -62,7 +63,7 @@ def take_screenshots(
         size: of the window.
         themes: to draw in.
         with_run: simulate runs of the demonstration data first, so that runs and results have something to show.
-        files: block data of the TopDown runs, the demonstration by default.
+        files: block data of the TopDown runs; real blocks where they are beside the program, else the demonstration.
 
     Returns:
         The pictures, named ``overview-light.png`` and so on.
@@ -76,7 +77,7 @@ def take_screenshots(
         window = MainWindow(project_of(preset(DEMONSTRATION)), settings, Path(folder) / "runs")
         window.resize(size)
         window.show()
-        tour = Tour(window, directory, themes, (files or BlockFiles()) if with_run else None)
+        tour = Tour(window, directory, themes, (files or _real_files()) if with_run else None)
         tour.start()
         application.exec()
         window.leave_without_asking()
@@ -164,10 +165,7 @@ class Tour(QObject):
         page = self._window.pages.currentWidget()
         if not isinstance(page, SpinePage):
             raise TypeError("the page of the spine is not in front")
-        blocks, shapes = (
-            REAL_BLOCKS / "pl94_ri_2010_blocks.csv.gz",
-            REAL_BLOCKS / "providence_ri_2010_blocks.geojson.gz",
-        )
+        blocks, shapes = _REAL_FILES
         if page.path is None:
             page.open(blocks if blocks.exists() else resource(DEMONSTRATION_BLOCKS))
             page.editor.targets["place"].click()
@@ -206,6 +204,11 @@ class Tour(QObject):
         self.pictures.append(path)
 
 
+def _real_files() -> BlockFiles:
+    blocks, shapes = _REAL_FILES
+    return BlockFiles(str(blocks), str(shapes) if shapes.exists() else "") if blocks.exists() else BlockFiles()
+
+
 def _propose(window: MainWindow) -> None:
     """Make the edits of a small proposal, so that every area has something to say."""
     session = window.session
@@ -216,6 +219,5 @@ def _propose(window: MainWindow) -> None:
 
 
 if __name__ == "__main__":
-    given = BlockFiles(*sys.argv[2:4]) if len(sys.argv) > 2 else None
-    for picture in take_screenshots(Path(sys.argv[1]), files=given):
+    for picture in take_screenshots(Path(sys.argv[1])):
         print(picture)  # noqa: T201 - the answer to the person who asked for the pictures

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.window import MainWindow
@@ -12,6 +13,7 @@ from phexplore.gui.run_manager.topdown_launch import TopDownFields
 from phexplore.gui.run_manager.topdown_results import CompareBy, TopDownChoice, TopDownTab
 from phexplore.gui.run_manager.topdown_results_page import TopDownResultsPage
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
+from phexplore.model.topdown_edits import set_level_share
 from phexplore.runs.spec import DEMONSTRATION
 
 _TRIALS = 4
@@ -35,10 +37,10 @@ class BlockFiles:
 def topdown_results_tour(
     window: MainWindow, files: BlockFiles, themes: Sequence[ThemeChoice], save: Callable[[str], None]
 ) -> Iterator[int]:
-    """Run the active scenario and the one before its last edit with one seed, then look at every picture.
+    """Run the active scenario, and again with more budget for the counties, with one seed; then look at every picture.
 
     Args:
-        window: with a TopDown scenario of at least one edit.
+        window: with a TopDown scenario.
         files: data of the runs.
         themes: to draw in.
         save: takes the name of a picture that is on screen.
@@ -47,9 +49,9 @@ def topdown_results_tour(
         Milliseconds to wait before the next step.
     """
     yield from _run(window, files, runs=1)
-    window.session.undo()
+    window.session.edit("Set County to 30 %", lambda s: set_level_share(s, "County", Fraction(3, 10)))
     yield from _run(window, files, runs=2)
-    window.session.redo()
+    window.session.undo()
     window.navigation.choose(Area.RESULTS)
     yield _SETTLE_MS
     page = window.runs.topdown_results
