@@ -529,6 +529,7 @@ class MainWindow(QMainWindow):
         self._targets = page = TargetsPage(self.session, self.pages, runs=self.runs.desk, tuning_home=self._tuning_home)
         page.failed.connect(self._say_failure)
         page.noted.connect(self._on_noted_work)
+        page.runs_wanted.connect(lambda: self.navigation.choose(Area.RUNS))
         return page
 
     def _make_spine_page(self) -> QWidget:

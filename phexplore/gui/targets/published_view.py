@@ -270,7 +270,9 @@ class PublishedView(QWidget):
                 "results",
                 "No release to publish yet",
                 "Once a run has simulated a release, this shows what would be published of it: noisy against published, and how "
-                "often the 90 % intervals hold the truth. Start a run on the page Runs.",
+                "often the 90 % intervals hold the truth.",
+                action="Go to the runs",
+                run=self.runs_wanted.emit,
             )
         )
         self.pages.addWidget(filled)

@@ -34,6 +34,7 @@ from phexplore.gui.widgets.buttons import SymbolButton, TextButton
 from phexplore.gui.widgets.empty_place import EmptyPlace
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import Paragraph, Text
+from phexplore.gui.widgets.page import scrolling
 from phexplore.gui.widgets.stack import Stack
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.rules import REDISTRICTING, Outcome, Rule, Verdict
@@ -302,7 +303,7 @@ class RulesView(QWidget):
         splitter.setChildrenCollapsible(False)
         splitter.setHandleWidth(1)
         splitter.addWidget(left)
-        splitter.addWidget(right)
+        splitter.addWidget(scrolling("The fields of a rule", right))
         splitter.setStretchFactor(0, 3)
         splitter.setStretchFactor(1, 1)
         splitter.setSizes([100 * GRID, 44 * GRID])

@@ -12,10 +12,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFileDialog,
-    QFrame,
     QHBoxLayout,
     QHeaderView,
-    QScrollArea,
     QSplitter,
     QTableView,
     QVBoxLayout,
@@ -41,6 +39,7 @@ from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
 from phexplore.gui.widgets.exact_field import ExactField
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import Text, labelled, line
+from phexplore.gui.widgets.page import scrolling
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.goal_edits import tied, untied, with_cap, with_floors, with_margins, without_cap
 from phexplore.model.goals import Cap, Goals, Key, TiedBy, title_of
@@ -394,12 +393,6 @@ class SolveView(QWidget):
         self._fit()
 
     def _make_side(self) -> QWidget:
-        side = QScrollArea()
-        side.setWidgetResizable(True)
-        side.setFrameShape(QFrame.Shape.NoFrame)
-        side.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        side.setAccessibleName("Caps and result")
-        side.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         content = QWidget()
         column = QVBoxLayout(content)
         column.setContentsMargins(GRID, GRID, MARGIN, GRID)
@@ -408,8 +401,7 @@ class SolveView(QWidget):
         column.addWidget(self.caps)
         column.addWidget(self.panel)
         column.addStretch(1)
-        side.setWidget(content)
-        return side
+        return scrolling("Caps and result", content)
 
 
 def _named(keys: tuple[Key, ...]) -> str:

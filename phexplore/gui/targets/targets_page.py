@@ -52,10 +52,12 @@ class TargetsPage(QWidget):
     Signals:
         failed: a `PhexploreError`.
         noted: a sentence about what was done.
+        runs_wanted: the user wants to start a run.
     """
 
     failed = Signal(object)
     noted = Signal(object)
+    runs_wanted = Signal()
 
     def __init__(
         self,
@@ -116,7 +118,7 @@ class TargetsPage(QWidget):
         """Return the view of a tab, made on first use."""
         if tab not in self._views:
             found = self._views[tab] = self._makers[tab]()
-            for name, signal in (("failed", self.failed), ("noted", self.noted)):
+            for name, signal in (("failed", self.failed), ("noted", self.noted), ("runs_wanted", self.runs_wanted)):
                 if hasattr(found, name):
                     getattr(found, name).connect(signal)
             layout = self._places[tab].layout()

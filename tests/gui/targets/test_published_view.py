@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QObject, QPointF, Qt, Signal
+from PySide6.QtWidgets import QPushButton
 
 from phexplore.gui.charts.published_chart import PublishedNumber
 from phexplore.gui.targets.published_answers import coverage_bars
@@ -68,8 +69,11 @@ def make(qtbot, session, tmp_path):
         found.stop()
 
 
-def test_that_without_runs_the_page_teaches(make) -> None:
-    assert make(runs=False).pages.currentIndex() == 0
+def test_that_without_runs_the_page_teaches_and_leads_to_them(qtbot, make) -> None:
+    view = make(runs=False)
+    assert view.pages.currentIndex() == 0
+    with qtbot.waitSignal(view.runs_wanted):
+        view.pages.currentWidget().findChild(QPushButton).click()
 
 
 def test_that_a_trial_is_published_beside_the_window_and_shown(qtbot, make) -> None:
