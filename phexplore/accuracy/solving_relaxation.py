@@ -54,9 +54,7 @@ def confirm_feasible(
     Raises:
         InfeasibleError: they do not.
     """
-    conflicts = [found for group in separated.groups if (found := lock_conflict(system, goals, group)) is not None]
-    if conflicts:
-        raise min(conflicts, key=lambda error: len(error.conflict))
+    confirm_locks(system, goals, separated)
     violated = [(cap, allowed) for cap, allowed in separated.caps if sum_under(cap, budgets) > allowed]
     if violated:
         errors = [cap_conflict(system, goals, separated, needs, cap, allowed) for cap, allowed in violated]
@@ -65,6 +63,17 @@ def confirm_feasible(
         raise InfeasibleError(
             smallest.sentence, smallest.conflict, relaxations, smallest.needed, smallest.allowed
         )  # the sentence is about one cap, the ways out keep all of them
+
+
+def confirm_locks(system: QuerySystem, goals: Goals, separated: Separated) -> None:
+    """Pass when no lock stands against a goal of its own query or tie.
+
+    Raises:
+        InfeasibleError: one does.
+    """
+    conflicts = [found for group in separated.groups if (found := lock_conflict(system, goals, group)) is not None]
+    if conflicts:
+        raise min(conflicts, key=lambda error: len(error.conflict))
 
 
 class _Trial:

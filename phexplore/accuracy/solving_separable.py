@@ -14,9 +14,11 @@ from fractions import Fraction
 
 from phexplore.accuracy.margins import MarginError
 from phexplore.accuracy.solving_groups import Separated, needs_of, separate, sum_under
-from phexplore.accuracy.solving_relaxation import confirm_feasible
-from phexplore.accuracy.solving_systems import QuerySystem, system_of
+from phexplore.accuracy.solving_relaxation import confirm_feasible, confirm_locks
+from phexplore.accuracy.solving_spine import solve_on_spine
+from phexplore.accuracy.solving_systems import QuerySystem, TopDownSystem, system_of
 from phexplore.accuracy.solving_topdown import with_budgets
+from phexplore.accuracy.uniform_spine import UniformSpine
 from phexplore.model.conventions import Conventions, MarginConvention
 from phexplore.model.goals import Cap, GoalError, Goals, Key, title_of
 from phexplore.model.keys import QueryKey
@@ -114,14 +116,17 @@ def with_own_goals(scenario: Scenario, goals: Goals) -> Goals:
     return replace(goals, margins={**own.margins, **goals.margins}, locks=own.locks | goals.locks)
 
 
-def solve(scenario: Scenario, goals: Goals | None = None, *, spend: bool = False) -> SolvedGoals:
+def solve(
+    scenario: Scenario, goals: Goals | None = None, *, spend: bool = False, spine: UniformSpine | None = None
+) -> SolvedGoals:
     """Return the scenario with the smallest total that keeps all goals, budgets rounded by its conventions.
 
     Args:
-        scenario: of PHSafe or TopDown; its targets and locks count as goals. TopDown's queries are taken by themselves:
-            what least squares adds comes on top.
+        scenario: of PHSafe or TopDown; its targets and locks count as goals.
         goals: further ones; a margin in it replaces the scenario's target.
         spend: use what the caps leave: all targeted budgets are raised by one factor, the largest that fits.
+        spine: margins of TopDown are those after least squares on this spine; None takes every query by itself, and what
+            least squares adds comes on top.
 
     Raises:
         GoalError: a goal cannot be understood.
@@ -132,10 +137,15 @@ def solve(scenario: Scenario, goals: Goals | None = None, *, spend: bool = False
     asked = with_own_goals(scenario, goals or Goals())
     separated = separate(system, asked)
     needs = needs_of(separated)
-    if system.gives_way:
-        separated = making_way(separated, needs)
-    budgets = separated.budgets(needs)
-    confirm_feasible(system, asked, separated, needs, budgets)
+    if spine is not None and isinstance(system, TopDownSystem):
+        confirm_locks(system, asked, separated)
+        separated, needs = solve_on_spine(system, separated, asked, spine)
+        budgets = separated.budgets(needs)
+    else:
+        if system.gives_way:
+            separated = making_way(separated, needs)
+        budgets = separated.budgets(needs)
+        confirm_feasible(system, asked, separated, needs, budgets)
     if spend:
         needs = _spent(separated, needs)
         budgets = separated.budgets(needs)

@@ -38,6 +38,16 @@ def solve(
     cap_bounded_rho: str = typer.Option("", "--cap-bounded-rho", help="At most this bounded budget in all."),
     cap_epsilon: str = typer.Option("", "--cap-epsilon", help="At most this ε (bounded, δ = 1e-10, tightest zCDP)."),
     spend: bool = typer.Option(False, "--spend", help="Use what the caps leave: all targeted budgets by one factor."),
+    after_least_squares: bool = typer.Option(
+        False,
+        "--after-least-squares",
+        help="TopDown: margins of the estimates, on the spine of 2020 with equal fan-outs.",
+    ),
+    blocks: Path | None = typer.Option(
+        None,
+        "--blocks",
+        help="TopDown: margins of the estimates in every unit of this block geography (block data, or demo).",
+    ),
     out: Path | None = typer.Option(None, "--out", help="Save the solved scenario as a project (.phx)."),
     as_json: bool = JSON,
 ) -> None:
@@ -47,17 +57,31 @@ def solve(
     """
     from phexplore.accuracy.solving_conflict import InfeasibleError
     from phexplore.accuracy.solving_separable import solve as solve_goals
-    from phexplore.cli.solving import goals_from, print_infeasible, print_solution, save_project, with_rounding
+    from phexplore.cli.solving import (
+        goals_from,
+        print_infeasible,
+        print_solution,
+        print_tree_margins,
+        save_project,
+        solve_after_least_squares,
+        with_rounding,
+    )
 
     found = with_rounding(load_scenario(scenario), rounding)
     caps = {"rho": cap_rho, "bounded_rho": cap_bounded_rho, "epsilon": cap_epsilon}
     goals = goals_from(targets, caps, found)
     try:
-        solved = solve_goals(found, goals, spend=spend)
+        margins = None
+        if after_least_squares or blocks is not None:
+            solved, margins = solve_after_least_squares(found, goals, blocks, spend=spend)
+        else:
+            solved = solve_goals(found, goals, spend=spend)
     except InfeasibleError as error:
         print_infeasible(error, as_json=as_json)
         raise
     print_solution(solved, as_json=as_json)
+    if margins is not None and not as_json:
+        print_tree_margins(margins)
     if out is not None:
         save_project(found, solved.scenario, "Solve from targets", out)
 

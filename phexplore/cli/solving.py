@@ -12,7 +12,7 @@ from phexplore.errors import UnknownNameError
 from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Budget, exact_text, total_budget
 from phexplore.model.scenario import Scenario
-from phexplore.model.topdown import TopDown
+from phexplore.model.topdown import LevelQuery, TopDown
 
 if TYPE_CHECKING:
     from phexplore.accuracy.solving_conflict import InfeasibleError, Relaxation
@@ -70,6 +70,54 @@ def goals_from(path: Path | None, caps: dict[str, str], scenario: Scenario) -> G
             except ValueError as error:
                 raise GoalError(f"The cap on {on.value} cannot be read: {error}.", "Write e.g. 2.5.") from error
     return replace(goals, caps=(*goals.caps, *further))
+
+
+def solve_after_least_squares(
+    scenario: Scenario, goals: Goals, blocks: Path | None, *, spend: bool
+) -> tuple[SolvedGoals, dict[LevelQuery, float]]:
+    """Return budgets for margins of TopDown's estimates, and these margins in people.
+
+    Args:
+        scenario: of TopDown.
+        goals: beside its own.
+        blocks: block data whose geography counts, ``demo`` for the shipped ones; None takes the spine of 2020 with equal
+            fan-outs.
+        spend: use what the caps leave.
+
+    Raises:
+        GoalError: another system.
+        InfeasibleError: no budgets keep all goals.
+        PhexploreError: the data cannot be read.
+    """
+    from phexplore.accuracy.margins import normal_factor
+    from phexplore.accuracy.solving_separable import solve
+    from phexplore.accuracy.solving_tree import solve_on_tree
+    from phexplore.accuracy.uniform_spine import spine_variances, uniform_spine
+    from phexplore.data.blocks.source import read_population
+    from phexplore.model.goals import GoalError
+    from phexplore.runs.spec import data_path
+    from phexplore.spine.tree import tree_of
+
+    if not isinstance(scenario.method, TopDown):
+        raise GoalError(f"{scenario.name!r} is no TopDown scenario.", "Leave out --after-least-squares and --blocks.")
+    if blocks is not None:
+        population = read_population(data_path(blocks, scenario))
+        found = solve_on_tree(scenario, goals, tree_of(population.geocodes(), scenario.method.levels), spend=spend)
+        return found.solved, dict(found.margins)
+    spine = uniform_spine(scenario.method)
+    solved = solve(scenario, goals, spend=spend, spine=spine)
+    z = float(normal_factor(scenario.conventions.confidence, scenario.conventions.z))
+    method = solved.scenario.topdown
+    variances = spine_variances(spine, {key: method.budget(key) for key in spine.keys})
+    targeted = [entry.query for entry in solved.queries if entry.target is not None]
+    return solved, {key: z * variances[key] ** 0.5 for key in targeted if key in variances}  # type: ignore[index]
+
+
+def print_tree_margins(margins: dict[LevelQuery, float]) -> None:
+    """Print the margins of estimates after least squares, the worst answer and unit of each query."""
+    print("Margins after least squares (worst unit and answer):")
+    for key, margin in margins.items():
+        print(f"  {key.text}: {margin:.3f} people")
 
 
 def print_infeasible(error: InfeasibleError, *, as_json: bool) -> None:

@@ -28,11 +28,15 @@ from phexplore.gui.main.settings import Settings
 from phexplore.gui.main.spine_page import DEMONSTRATION_BLOCKS, SpinePage
 from phexplore.gui.main.topdown_screenshots import BlockFiles, topdown_results_tour
 from phexplore.gui.main.window import DEFAULT_SIZE, MainWindow
+from phexplore.gui.targets.published_view import PublishedView
+from phexplore.gui.targets.solve_view import SolveView
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
+from phexplore.model.goals import Cap, CapOn, Goals
 from phexplore.model.keys import TableId, parse_query
+from phexplore.model.rules import REDISTRICTING, Bound, Measure, Rule
 from phexplore.model.topdown import LevelQuery
 from phexplore.model.topdown_edits import set_level_share
-from phexplore.model.workbook import activate, add_scenario, compare_with
+from phexplore.model.workbook import Workbook, activate, add_scenario, compare_with, set_goals, set_rules
 from phexplore.resources import resource
 
 REAL_BLOCKS = resource("synthetic").parents[2] / "shared" / "data" / "blocks"
@@ -44,6 +48,8 @@ _SETTLE_MS = 150
 """Time for a page to be made, drawn and laid out."""
 _RESULTS_MS = 6_000
 """Time for a process beside the window to read the results of a run on a busy machine."""
+_TARGETS_MS = 900
+"""Time for the answers of a page of targets, which come from beside the window."""
 _POLL_MS = 100
 _LONGEST_RUN_MS = 180_000
 
@@ -126,6 +132,8 @@ class Tour(QObject):
                     yield _RESULTS_MS  # results are read beside the window
                 window.inspector.refresh_now()
                 self._save(f"{area.name.lower()}-{theme.value}")
+                if area is Area.TARGETS:
+                    yield from self._targets_tour("", theme)
         yield from self._topdown_tour()
         yield from mechanism_tour(window, self._themes, self._save, with_run=with_run)
         yield from self._decision_tour()  # saves the project, and its runs move along: nothing comes after it
@@ -157,8 +165,30 @@ class Tour(QObject):
                 if area is Area.SPINE:
                     yield from self._spine_tour(theme)
                 self._save(f"topdown-{area.name.lower()}-{theme.value}")
+            yield from self._targets_tour("topdown-", theme)
         if self._files is not None:
             yield from topdown_results_tour(window, self._files, self._themes, self._save)
+
+    def _targets_tour(self, prefix: str, theme: ThemeChoice) -> Iterator[int]:
+        """Look at every question about targets: solved under a cap that is too tight, judged by a rule, and so on."""
+        window = self._window
+        window.navigation.choose(Area.TARGETS)
+        page = window.targets
+        if not window.session.project.workbook.rules:
+            window.session.edit_workbook("Ask", _with_agenda)
+        for tab in page.shown_tabs:
+            view = page.show_tab(tab)
+            if isinstance(view, SolveView):
+                view.solve()
+            yield _TARGETS_MS
+            if isinstance(view, PublishedView) and view.release is None:
+                view.publish()
+                waited = 0
+                while view.process.is_busy and waited < _LONGEST_RUN_MS:
+                    yield _POLL_MS
+                    waited += _POLL_MS
+                yield _TARGETS_MS
+            self._save(f"{prefix}targets-{tab.name.lower()}-{theme.value}")
 
     def _spine_tour(self, theme: ThemeChoice) -> Iterator[int]:
         """Target places over real blocks where they are beside the program, else over the demonstration's."""
@@ -207,6 +237,13 @@ class Tour(QObject):
 def _real_files() -> BlockFiles:
     blocks, shapes = _REAL_FILES
     return BlockFiles(str(blocks), str(shapes) if shapes.exists() else "") if blocks.exists() else BlockFiles()
+
+
+def _with_agenda(book: Workbook) -> Workbook:
+    """Return the workbook with a cap below what the targets need, and two rules."""
+    cap = Cap(CapOn.BOUNDED, Fraction(11, 5))
+    asked = set_goals(book, "phsafe", Goals(caps=(cap,)))
+    return set_rules(asked, (REDISTRICTING, Rule(Measure.MARGIN, Bound.AT_MOST, Fraction(68), "state_A-G")))
 
 
 def _propose(window: MainWindow) -> None:

@@ -168,6 +168,14 @@ class MainWindow(QMainWindow):
         return self._topdown_budgets
 
     @property
+    def targets(self) -> TargetsPage:
+        """The page of targets, made on first use."""
+        self.pages.page(Area.TARGETS)
+        if self._targets is None:
+            raise RuntimeError("the page of targets was not made")
+        return self._targets
+
+    @property
     def table_view(self) -> BudgetView | ShareView | None:
         """The table that copying and pasting act on, None where there is none."""
         match self.system:

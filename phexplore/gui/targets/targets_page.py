@@ -109,6 +109,11 @@ class TargetsPage(QWidget):
         """The tab in front."""
         return list(self._makers)[self.tabs.currentIndex()]
 
+    @property
+    def shown_tabs(self) -> tuple[TargetsTab, ...]:
+        """The tabs of the active scenario's system."""
+        return tuple(tab for number, tab in enumerate(self._makers) if self.tabs.isTabVisible(number))
+
     def show_tab(self, tab: TargetsTab) -> QWidget:
         """Bring a tab to the front and return its view."""
         self.tabs.setCurrentWidget(self._places[tab])

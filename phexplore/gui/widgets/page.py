@@ -31,22 +31,6 @@ class Section(QFrame):
         self._column.addWidget(content)
 
 
-def scrolling(name: str, content: QWidget) -> QScrollArea:
-    """Return a place that scrolls where its content has no room.
-
-    Args:
-        name: for people who do not see it.
-        content: what scrolls.
-    """
-    found = QScrollArea()
-    found.setAccessibleName(name)
-    found.setWidgetResizable(True)
-    found.setFrameShape(QFrame.Shape.NoFrame)
-    found.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-    found.setWidget(content)
-    return found
-
-
 class Page(QScrollArea):
     """Sections below each other; scrolls when there is no room."""
 

@@ -28,6 +28,9 @@ def test_that_every_view_is_drawn_in_both_themes(tmp_path) -> None:
     for system in ("group-sizes", "subspace"):
         names |= {f"{system}-{area}-{theme}.png" for area in mechanisms for theme in ("light", "dark")}
     maps = {f"spine-map-{theme}.png" for theme in ("light", "dark")}  # where there are real blocks with shapes
+    asked = ("solve", "trade", "rules", "studio", "published")
+    names |= {f"targets-{tab}-{theme}.png" for tab in asked for theme in ("light", "dark")}
+    names |= {f"topdown-targets-{tab}-{theme}.png" for tab in (*asked[:3], "tune") for theme in ("light", "dark")}
     assert {file.name for file in tmp_path.iterdir()} - maps == names
     sizes = [file.stat().st_size for file in tmp_path.iterdir()]
     assert min(sizes) > 10_000
