@@ -110,7 +110,7 @@ def solve_after_least_squares(
     method = solved.scenario.topdown
     variances = spine_variances(spine, {key: method.budget(key) for key in spine.keys})
     targeted = [entry.query for entry in solved.queries if entry.target is not None]
-    return solved, {key: z * variances[key] ** 0.5 for key in targeted if key in variances}  # type: ignore[index]
+    return solved, {key: z * variances[key] ** 0.5 for key in targeted if key in variances}
 
 
 def print_tree_margins(margins: dict[LevelQuery, float]) -> None:
