@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QByteArray, QMimeData, QSize, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QResizeEvent
@@ -171,9 +171,7 @@ class MainWindow(QMainWindow):
     def targets(self) -> TargetsPage:
         """The page of targets, made on first use."""
         self.pages.page(Area.TARGETS)
-        if self._targets is None:
-            raise RuntimeError("the page of targets was not made")
-        return self._targets
+        return cast("TargetsPage", self._targets)
 
     @property
     def table_view(self) -> BudgetView | ShareView | None:
@@ -532,23 +530,18 @@ class MainWindow(QMainWindow):
         return self._topdown_budgets
 
     def _make_targets(self) -> QWidget:
-        from phexplore.gui.targets.targets_page import TargetsPage
+        from phexplore.gui.main.targets_joint import make_targets_page
 
-        self._targets = page = TargetsPage(self.session, self.pages, runs=self.runs.desk, tuning_home=self._tuning_home)
-        page.failed.connect(self._say_failure)
-        page.noted.connect(self._on_noted_work)
-        page.runs_wanted.connect(lambda: self.navigation.choose(Area.RUNS))
-        return page
+        runs = partial(self.navigation.choose, Area.RUNS)
+        self._targets = make_targets_page(
+            self.session, self.runs.desk, self.pages, failed=self._say_failure, noted=self.notice.say, runs_wanted=runs
+        )
+        return self._targets
 
     def _make_spine_page(self) -> QWidget:
         self._spine_page = make_spine_page(self.topdown, self.settings, self.runs.desk)
         self._spine_page.failed.connect(self._say_failure)
         return self._spine_page
-
-    def _tuning_home(self) -> Path:
-        """Return the folder of automatic searches, beside the project's runs."""
-        root = self.runs.desk.root
-        return root.with_name(f"{root.name}-tuning")
 
     def _make_runs(self) -> QWidget:
         return self.runs.make_runs_page()
@@ -687,9 +680,6 @@ class MainWindow(QMainWindow):
 
     def _on_noted(self, text: str) -> None:
         self.notice.say(text, look="attention")
-
-    def _on_noted_work(self, text: str) -> None:
-        self.notice.say(text)
 
     def _on_exported(self, path: Path) -> None:
         self.notice.say(f"{path.name} was written to {path.parent}.")
