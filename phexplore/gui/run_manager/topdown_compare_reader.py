@@ -70,9 +70,10 @@ def compared(directories: Sequence[Path], open_run: Open, choice: TopDownChoice)
 
 
 def are_common(one: RunSpec, other: RunSpec) -> bool:
-    """Return whether two runs draw their noise from the same random bits: seed, data, tree and what is measured agree."""
+    """Return whether two runs share their noise: the same noisy answers, or seed, data, tree and what is measured agree."""
     mine, theirs = one.topdown or TopDownOptions(), other.topdown or TopDownOptions()
-    return (
+    answers = {options.measured_identity or spec.identity for spec, options in ((one, mine), (other, theirs))}
+    return len(answers) == 1 or (
         one.seed is not None
         and one.seed == other.seed
         and one.mode is other.mode is RunMode.PRIVATE

@@ -70,8 +70,9 @@ class TrialCache:
 
     def put(self, directory: Path, index: int, levels: Levels) -> None:
         """Keep a trial."""
+        before = self._held.pop((directory, index), None)
         self._held[directory, index] = levels
-        self._bytes += _bytes_of(levels)
+        self._bytes += _bytes_of(levels) - (0 if before is None else _bytes_of(before))
         while self._bytes > MOST_CACHED and len(self._held) > 1:
             self._bytes -= _bytes_of(self._held.popitem(last=False)[1])
 
