@@ -13,6 +13,7 @@ from pathlib import Path
 
 from phexplore.decide.bundle import Bundle, BundleError, BundleRequest, make_bundle, signed, write_bundle
 from phexplore.decide.citing import evidence
+from phexplore.decide.handing_over import Exported, ExportOrder, write_export
 from phexplore.decide.signing import (
     PUBLIC_SUFFIX,
     Signer,
@@ -160,11 +161,11 @@ class BundleReport:
         return not self.alterations
 
 
-Order = SealOrder | SignOrder | VerifyOrder | KeyOrder
+Order = SealOrder | SignOrder | VerifyOrder | KeyOrder | ExportOrder
 _SEAL_STEPS = 6
 
 
-def carry_out(order: Order, tell: Tell, now: datetime | None = None) -> BundleReport | KeyMade:
+def carry_out(order: Order, tell: Tell, now: datetime | None = None) -> BundleReport | KeyMade | Exported:
     """Do an errand and return what came of it.
 
     Args:
@@ -186,6 +187,9 @@ def carry_out(order: Order, tell: Tell, now: datetime | None = None) -> BundleRe
             content = read_bundle(order.bundle)
             trusted = {load_public_key(key) for key in order.trust} if order.trust else None
             return _report(order.bundle, content, verify(content, trusted), has_trust=bool(order.trust))
+        case ExportOrder():
+            tell(1, 1, "Writing the report")
+            return write_export(order)
         case KeyOrder():
             tell(1, 1, "Making a key pair")
             public = create_key(order.path, order.passphrase)

@@ -5,20 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
 from phexplore.accuracy.check import has_errors
+from phexplore.decide.handing_over import export_order, report_bytes
 from phexplore.errors import PhexploreError
 from phexplore.files.phsafe_config import write_config
 from phexplore.files.whole import write_whole
 from phexplore.gui.binding.latest import Latest
 from phexplore.gui.binding.shown import Shown
 from phexplore.gui.binding.systems import System
-from phexplore.model.topdown import TopDown
-from phexplore.report.known import SCENARIO_EXPORTERS, scenario_exporter
-from phexplore.report.snapshot import scenario_snapshot
+from phexplore.model.scenario import Scenario
+from phexplore.report.known import SCENARIO_EXPORTERS
 from phexplore.report.topdown_scenario import FORMATS as TOPDOWN_FORMATS
+
+if TYPE_CHECKING:
+    from phexplore.gui.decision.errand_process import ErrandProcess
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +71,10 @@ FORMATS = (
 """The JSON files are read back by the window and by every command."""
 
 
+DRAWN = frozenset({"html", "pdf", "svg", "png", "charts-pdf"})
+"""Formats with pictures."""
+
+
 @dataclass(frozen=True, slots=True)
 class Order:
     """What to write and where."""
@@ -95,17 +103,18 @@ def export_text(order: Order) -> bytes:
         from phexplore.report.subspace_export import export_subspace
 
         return export_subspace(scenario, order.form.id.replace("subspace-csv", "csv"))
-    reference = order.shown.reference
-    if isinstance(scenario.method, TopDown):
-        from phexplore.report.topdown_scenario import export_topdown
+    return report_bytes(scenario, _reference(order), order.form.id, order.now)
 
-        return export_topdown(scenario, order.form.id, order.now, reference.scenario if reference else None)
-    snapshot = scenario_snapshot(scenario, order.now, reference.scenario if reference else None)
-    return scenario_exporter(order.form.id).write(snapshot)
+
+def _reference(order: Order) -> Scenario | None:
+    reference = order.shown.reference
+    return reference.scenario if reference is not None else None
 
 
 class Exports(QObject):
-    """Writes files in a thread, so that drawing figures does not stop the window.
+    """Writes files beside the window: small ones in a thread, reports and pictures in a process.
+
+    Drawing and typesetting in a thread would hold the interpreter for seconds.
 
     Signals:
         written: the `Path` of the file.
@@ -120,19 +129,41 @@ class Exports(QObject):
         self._work = Latest(_write, self)
         self._work.finished.connect(self.written)
         self._work.failed.connect(self.failed)
+        self._process: ErrandProcess | None = None
 
     @property
     def is_busy(self) -> bool:
         """Whether a file is being written."""
-        return self._work.is_busy
+        return self._work.is_busy or (self._process is not None and self._process.is_busy)
 
     def start(self, form: ExportFormat, shown: Shown, path: Path) -> None:
         """Write a file."""
-        self._work.request(Order(form, shown, path, datetime.now(UTC)))
+        order = Order(form, shown, path, datetime.now(UTC))
+        if form.id not in DRAWN:
+            self._work.request(order)
+            return
+        try:
+            _require_sound(shown)
+        except PhexploreError as error:
+            self.failed.emit(error)
+            return
+        self._beside.start(export_order(shown.scenario, _reference(order), form.id, path, order.now))
 
     def stop(self) -> None:
-        """Finish what is being written, because the window closes."""
+        """Finish or end what is being written, because the window closes; unfinished files are never put in place."""
         self._work.stop()
+        if self._process is not None:
+            self._process.stop()
+
+    @property
+    def _beside(self) -> ErrandProcess:
+        if self._process is None:
+            from phexplore.gui.decision.errand_process import ErrandProcess
+
+            self._process = ErrandProcess(self)
+            self._process.done.connect(lambda made: self.written.emit(made.path))
+            self._process.failed.connect(self.failed)
+        return self._process
 
 
 def ini_files(order: Order) -> dict[Path, str]:

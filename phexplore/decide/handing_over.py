@@ -1,0 +1,73 @@
+"""A scenario as the files and reports that are handed over, by the id of the format."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from phexplore.files.scenario_json import decode_scenario, encode_scenario
+from phexplore.files.whole import write_whole
+from phexplore.model.scenario import Scenario
+from phexplore.model.topdown import TopDown
+
+
+@dataclass(frozen=True, slots=True)
+class ExportOrder:
+    """A report or a picture to write, for a process beside the window.
+
+    Attributes:
+        scenario: as JSON text, exact.
+        reference: what it is compared with, as JSON text; "" for nothing.
+        form: id of the format.
+        out: the file to write.
+        now: time printed in the document, with its zone.
+    """
+
+    scenario: str
+    reference: str
+    form: str
+    out: Path
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """A file that was written."""
+
+    path: Path
+
+
+def export_order(scenario: Scenario, reference: Scenario | None, form: str, out: Path, now: datetime) -> ExportOrder:
+    """Return the order to write a scenario in a format."""
+    other = "" if reference is None else json.dumps(encode_scenario(reference))
+    return ExportOrder(json.dumps(encode_scenario(scenario)), other, form, out, now)
+
+
+def write_export(order: ExportOrder) -> Exported:
+    """Write the file of an order.
+
+    Raises:
+        PhexploreError: there is no such format, or the file cannot be written.
+    """
+    scenario = decode_scenario(json.loads(order.scenario), "scenario")
+    reference = decode_scenario(json.loads(order.reference), "reference") if order.reference else None
+    write_whole(order.out, report_bytes(scenario, reference, order.form, order.now))
+    return Exported(order.out)
+
+
+def report_bytes(scenario: Scenario, reference: Scenario | None, form: str, now: datetime) -> bytes:
+    """Return a scenario in a format of the reports.
+
+    Raises:
+        UnknownNameError: no such format.
+    """
+    if isinstance(scenario.method, TopDown):
+        from phexplore.report.topdown_scenario import export_topdown  # noqa: PLC0415 - each system loads what it needs
+
+        return export_topdown(scenario, form, now, reference)
+    from phexplore.report.known import scenario_exporter  # noqa: PLC0415 - as above
+    from phexplore.report.snapshot import scenario_snapshot  # noqa: PLC0415 - as above
+
+    return scenario_exporter(form).write(scenario_snapshot(scenario, now, reference))
