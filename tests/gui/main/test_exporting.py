@@ -84,3 +84,26 @@ def test_that_a_failure_is_announced_and_leaves_no_file(qtbot, order, us, query,
     assert isinstance(failed.args[0], PhexploreError)
     assert not path.exists()
     exports.stop()
+
+
+def test_that_a_report_is_drawn_in_a_process_and_is_the_same(qtbot, order, tmp_path) -> None:
+    (form,) = [form for form in FORMATS if form.id == "svg"]
+    exports = Exports()
+    shown_now = order(form).shown
+    with qtbot.waitSignal(exports.written, timeout=120_000) as written:
+        exports.start(form, shown_now, tmp_path / "charts.svg")
+        assert exports.is_busy
+    assert written.args == [tmp_path / "charts.svg"]
+    assert (tmp_path / "charts.svg").read_bytes() == export_text(order(form))
+    exports.stop()
+
+
+def test_that_a_report_of_a_scenario_with_errors_is_refused_at_once(qtbot, order, us) -> None:
+    for query in us.phsafe.budgets:
+        us = set_budget(us, query, Fraction(0))
+    (form,) = [form for form in FORMATS if form.id == "html"]
+    exports = Exports()
+    with qtbot.waitSignal(exports.failed, timeout=1000) as failed:
+        exports.start(form, order(form, us).shown, Path("x.html"))
+    assert "cannot be handed over" in str(failed.args[0])
+    exports.stop()
