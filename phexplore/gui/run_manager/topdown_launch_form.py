@@ -121,22 +121,13 @@ class TopDownLaunchForm(QFrame):
         queries = dict.fromkeys(["total", *(key.query for key in method.query_shares)])
         self.stop.offer(method.levels, [each for each in queries if each != "detailed"])
         self._scenario = scenario
+        self._offer_kept()
         self._find_partner()
 
     def show_runs(self, rows: tuple[RunRow, ...]) -> None:
         """Offer the measurements that runs kept, and the seed of another scenario's run."""
         self._rows = rows
-        found = kept_runs(rows)
-        if found != self._kept:
-            self._kept = found
-            held = self.measurements.currentData() or ""
-            blocked = self.measurements.blockSignals(True)
-            self.measurements.clear()
-            self.measurements.addItem("Draw new ones", "")
-            for each in found:
-                self.measurements.addItem(each.words, str(each.directory))
-            self.measurements.select(held if held in {str(each.directory) for each in found} else "")
-            self.measurements.blockSignals(blocked)
+        self._offer_kept()
         self._find_partner()
 
     def use_folder(self, folder: Path) -> None:
@@ -274,6 +265,21 @@ class TopDownLaunchForm(QFrame):
         self._sentence.set_look("attention" if self._blocked else "muted")
         self.run.setEnabled(not problems and not self._blocked)
         self.run.setToolTip(self._blocked or " ".join(problems.values()))
+
+    def _offer_kept(self) -> None:
+        found = () if self._scenario is None else kept_runs(self._rows, self._scenario.topdown.schema)
+        if found == self._kept:
+            return
+        self._kept = found
+        held = self.measurements.currentData() or ""
+        blocked = self.measurements.blockSignals(True)
+        self.measurements.clear()
+        self.measurements.addItem("Draw new ones", "")
+        for each in found:
+            self.measurements.addItem(each.words, str(each.directory))
+        self.measurements.select(held if held in {str(each.directory) for each in found} else "")
+        self.measurements.blockSignals(blocked)
+        self._on_measurements(0)
 
     def _on_measurements(self, _index: int) -> None:
         """Take data and number of trials from the run whose answers are post-processed again."""

@@ -130,12 +130,19 @@ class KeptRun:
     trials: int
 
 
-def kept_runs(rows: Sequence[RunRow]) -> tuple[KeptRun, ...]:
-    """Return the complete runs that kept their measurements, newest first."""
+def kept_runs(rows: Sequence[RunRow], schema: str) -> tuple[KeptRun, ...]:
+    """Return the complete runs that kept their measurements, newest first.
+
+    Args:
+        rows: all runs, newest first.
+        schema: of the scenario whose passes and constraints they are to be post-processed with.
+    """
     found = []
     for row in rows:
         options = row.spec.topdown if row.spec is not None else None
         if row.spec is None or options is None or row.state is not RunState.COMPLETE:
+            continue
+        if row.spec.scenario.topdown.schema != schema:
             continue
         if options.keep_measurements and options.mechanism is Mechanism.TOP_DOWN:
             words = f"Of {row.title}, {started_words(row.directory)}".rstrip(", ")

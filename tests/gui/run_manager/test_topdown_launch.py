@@ -175,6 +175,7 @@ def test_that_kept_measurements_are_offered_and_bring_their_data_and_trials(form
         row("d", scenario),
         row("c", scenario, keep_measurements=True, state=RunState.FAILED),
         row("b", scenario, keep_measurements=True, mechanism=Mechanism.BLOCK_BY_BLOCK),
+        row("u", preset("pl94-2020-units-us").scenario, keep_measurements=True),
         row("a", scenario, keep_measurements=True),
     )
     form.show_runs(rows)
