@@ -39,7 +39,7 @@ from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook, activate, add_scenario
 
 CONSENSUS = "Consensus draft"
-FILES = "Proposals (*.phx *.json *.ini *.csv *.xlsx);;All files (*)"
+FILES = "Proposals (*.phx *.json *.ini *.csv *.xlsx *.zip);;All files (*)"
 
 ReadProposal = Callable[[Path, Scenario], Scenario]
 """Reads a member's file; a table of parameters changes what it names in the given scenario."""

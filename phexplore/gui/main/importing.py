@@ -11,7 +11,7 @@ from phexplore.errors import PhexploreError
 from phexplore.files.phsafe_config import read_config
 from phexplore.files.scenario_json import decode_scenario, stated_scenario
 from phexplore.files.whole import read_bytes, read_text
-from phexplore.model.issues import Issue
+from phexplore.model.issues import Issue, Severity
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
 
@@ -22,8 +22,9 @@ PROJECT_SUFFIX = ".phx"
 CONFIG_SUFFIX = ".json"
 INI_SUFFIX = ".ini"
 WORKBOOK_SUFFIX = ".xlsx"
+BUNDLE_SUFFIX = ".zip"
 TABLE_SUFFIXES = frozenset({".csv", ".xlsx", ".tsv", ".txt"})
-PARAMETER_SUFFIXES = frozenset({CONFIG_SUFFIX, INI_SUFFIX}) | TABLE_SUFFIXES
+PARAMETER_SUFFIXES = frozenset({CONFIG_SUFFIX, INI_SUFFIX, BUNDLE_SUFFIX}) | TABLE_SUFFIXES
 
 
 def is_readable(path: Path) -> bool:
@@ -52,6 +53,8 @@ def read_parameters(path: Path, like: Scenario) -> tuple[Scenario, Sequence[Issu
         from phexplore.files.das_ini_reading import load_ini
 
         return load_ini(path)
+    if path.suffix.lower() == BUNDLE_SUFFIX:
+        return _from_bundle(path)
     if path.suffix.lower() == WORKBOOK_SUFFIX and (whole := _whole_workbook(path)) is not None:
         return whole
     if path.suffix.lower() in TABLE_SUFFIXES:
@@ -67,6 +70,20 @@ def read_parameters(path: Path, like: Scenario) -> tuple[Scenario, Sequence[Issu
     if (stated := stated_scenario(text)) is not None:
         return decode_scenario(stated, path.name), ()
     return read_config(read_text(path, keep_mark=True), name=path.name)
+
+
+def _from_bundle(path: Path) -> tuple[Scenario, Sequence[Issue]]:
+    """Return the parameters of a bundle, e.g. to compare with what was approved elsewhere; an altered one is refused."""
+    from phexplore.decide.verifying import read_bundle, verify
+
+    found = verify(read_bundle(path))
+    if found.scenario is None:
+        first = found.alterations[0]
+        sentence = f"{path.name} was altered, so nothing of it is used. {first.part}: {first.sentence}"
+        raise PhexploreError(sentence, "Ask for the bundle again.")
+    status, signed = found.manifest["status"], ", ".join(one.signer.name for one in found.signatures) or "nobody"
+    note = Issue((path.name,), f"The bundle is intact, {status}, signed by {signed}.", "", Severity.WARNING)
+    return replace(found.scenario, name=f"{found.scenario.name} ({path.stem})".replace("#", "-")), (note,)
 
 
 def _whole_workbook(path: Path) -> tuple[Scenario, Sequence[Issue]] | None:

@@ -28,8 +28,8 @@ from phexplore.model.workbook import Workbook, add_scenario
 DEMONSTRATION = "sdhc-2020-us"
 """Preset of the project that is opened when no file is named."""
 _PROJECTS = f"Projects (*{PROJECT_SUFFIX})"
-_OPENABLE = f"Projects and parameters (*{PROJECT_SUFFIX} *.json *.ini *.csv *.xlsx);;All files (*)"
-_PARAMETERS = "Parameters (*.json *.ini *.csv *.xlsx);;All files (*)"
+_OPENABLE = f"Projects and parameters (*{PROJECT_SUFFIX} *.json *.ini *.csv *.xlsx *.zip);;All files (*)"
+_PARAMETERS = "Parameters (*.json *.ini *.csv *.xlsx *.zip);;All files (*)"
 
 Then = Callable[[], object]
 

@@ -18,6 +18,7 @@ from phexplore.report.snapshot import scenario_snapshot
 from phexplore.report.table10 import table10_csv
 from phexplore.report.table10_xlsx import table10_xlsx
 from phexplore.report.topdown_workbook import topdown_xlsx
+from tests.signed_bundles import signed_bundle
 
 
 def test_that_a_config_is_read_with_its_text_kept(us, tmp_path) -> None:
@@ -71,3 +72,21 @@ def test_that_a_whole_workbook_of_the_sdhc_brings_its_settings_along(us, tmp_pat
     other = preset("pl94-2020-persons-us").scenario
     found = read_parameters(tmp_path / "sdhc.xlsx", other)[0]
     assert (found.name, found.note, found.method) == ("From Excel", "as agreed", us.method)
+
+
+def test_that_a_bundle_brings_the_parameters_that_were_decided_about(us, tmp_path) -> None:
+    path = tmp_path / "vote of July.zip"
+    path.write_bytes(signed_bundle(us).packed())
+    found, (note,) = read_parameters(path, us)
+    assert found.method == us.method
+    assert found.name == f"{us.name} (vote of July)"
+    assert "approved, signed by" in note.sentence
+
+
+def test_that_an_altered_bundle_is_not_imported(us, tmp_path) -> None:
+    content = bytearray(signed_bundle(us).packed())
+    content[content.index(b'"usa_')] ^= 4
+    path = tmp_path / "vote.zip"
+    path.write_bytes(content)
+    with pytest.raises(PhexploreError, match="was altered"):
+        read_parameters(path, us)
