@@ -301,9 +301,14 @@ class Project:
             self.decisions = before
             raise
 
-    def flush(self) -> None:
-        """Force the journal to disk; the window calls it within a second of an edit. A refusal is in `trouble`."""
+    def flush(self) -> bool:
+        """Force the journal to disk; the window calls it within a second of an edit. A refusal is in `trouble`.
+
+        Returns:
+            Whether every edit is on disk, in the file or in a journal.
+        """
         self._keep(lambda journal: journal.flush())
+        return self.is_clean or self._journal is not None
 
     def close(self) -> None:
         """End the session on purpose: the journal goes, unsaved edits with it."""

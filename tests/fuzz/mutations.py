@@ -379,5 +379,5 @@ def mutated(content: bytes, family: str, dice: random.Random) -> tuple[bytes, st
     mutate = dice.choice(FAMILIES[family])
     try:
         return mutate(content, dice), mutate.__name__
-    except (ValueError, OSError, zipfile.BadZipFile):
+    except (ValueError, OSError, RecursionError, zipfile.BadZipFile):
         return flip_bits(content, dice), "flip_bits"

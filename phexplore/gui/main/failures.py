@@ -27,7 +27,7 @@ class FailureHook(QObject):
     def __init__(
         self,
         say: Say,
-        save_first: Callable[[], object],
+        save_first: Callable[[], bool],
         parent: QObject | None = None,
         *,
         record: Callable[[str], object] | None = None,
@@ -36,7 +36,7 @@ class FailureHook(QObject):
 
         Args:
             say: shows the failure.
-            save_first: forces the journal to disk before anything else is tried.
+            save_first: forces the journal to disk before anything else is tried, and says whether every edit is there.
             parent: owner.
             record: writes the details down; it must not raise.
         """
@@ -86,8 +86,7 @@ class FailureHook(QObject):
         if self._is_speaking:
             return  # a picture that cannot be painted fails sixty times a second; one dialog says it, the log has them all
         self._is_speaking = True
-        self._save_first()
-        self._dialog = self._say(*failure_words(*failure))
+        self._dialog = self._say(*failure_words(*failure, is_kept=self._save_first()))
         if self._dialog is None:
             self._is_speaking = False
         else:
@@ -103,13 +102,18 @@ def failure_details(error: BaseException) -> str:
     return f"{about} {platform.machine()}\n{trace_without_data(error)}"
 
 
-def failure_words(error: BaseException, details: str) -> tuple[str, str]:
+def failure_words(error: BaseException, details: str, *, is_kept: bool = True) -> tuple[str, str]:
     """Return sentence and details of a failure: an expected one in its own words, a bug with how to go on."""
     if isinstance(error, PhexploreError):
         return f"{error.sentence} {error.remedy}".strip(), details
     # Without the text of the error: it is copied with the details, and may hold a value of the data.
+    kept = (
+        "Your edits are on disk; nothing was lost. You can go on."
+        if is_kept
+        else "Your edits are in this window only: save the project under another name now."
+    )
     sentence = (
-        f"Something unexpected happened ({type(error).__name__}). Your edits are in the journal and nothing was lost. You can go "
-        "on; please send the details below to the maintainers. They hold no data."
+        f"Something unexpected happened ({type(error).__name__}). {kept} Please send the details below to the maintainers; they "
+        "hold no data."
     )
     return sentence, details

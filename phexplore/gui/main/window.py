@@ -313,9 +313,9 @@ class MainWindow(QMainWindow):
         self.bottom.message.setText(text)
         self._message.start()
 
-    def save_journal(self) -> None:
-        """Force the journal of the project to disk."""
-        self.session.project.flush()
+    def save_journal(self) -> bool:
+        """Force the journal of the project to disk; return whether every edit is there."""
+        return self.session.project.flush()
 
     def tell_of_crash(self, report: str) -> None:
         """Say that the program was brought down last time, with a report to pass on."""
@@ -675,8 +675,9 @@ class MainWindow(QMainWindow):
         self.notice.say(refusal.full, look="refused")
 
     def _on_troubled(self, trouble: PhexploreError) -> None:
-        words = f"{self.notice.text} {trouble.sentence} {trouble.remedy}".strip()
-        self.notice.say(words, look="refused", action="Save as…", run=self.files.choose_to_save)
+        before = self.notice.text if self.notice.look == "attention" else ""  # e.g. that edits were brought back
+        words = f"{before} {trouble.sentence} {trouble.remedy}"
+        self.notice.say(words.strip(), look="refused", action="Save as…", run=self.files.choose_to_save)
 
     def _on_noted(self, text: str) -> None:
         self.notice.say(text, look="attention")

@@ -43,6 +43,11 @@ class NoticeBar(QFrame):
         """What is being said, "" when nothing is."""
         return "" if self.isHidden() else self._text.text()
 
+    @property
+    def look(self) -> str:
+        """How urgent what is being said is, "" when nothing is."""
+        return "" if self.isHidden() else self._look
+
     def say(self, text: str, *, look: str = "card", action: str = "", run: Callable[[], object] | None = None) -> None:
         """Show a notice.
 

@@ -17,7 +17,9 @@ from phexplore.gui.main.failures import FailureHook, failure_details, failure_wo
 @pytest.fixture
 def hook(qapp):
     said, saved = [], []
-    found = FailureHook(lambda sentence, details: said.append((sentence, details)), lambda: saved.append(len(said)))
+    found = FailureHook(
+        lambda sentence, details: said.append((sentence, details)), lambda: saved.append(len(said)) is None
+    )
     found.said, found.saved = said, saved
     before = sys.excepthook, threading.excepthook, sys.unraisablehook
     found.install()
@@ -43,6 +45,12 @@ def test_that_a_bug_is_said_with_details_after_the_journal_is_saved(hook, capsys
     assert "the reason" not in sentence + details
 
 
+def test_that_edits_that_are_in_the_window_only_are_not_called_safe() -> None:
+    sentence, _ = failure_words(RuntimeError("x"), "", is_kept=False)
+    assert "save the project under another name now" in sentence
+    assert "nothing was lost" not in sentence
+
+
 def test_that_an_expected_failure_speaks_its_own_words() -> None:
     sentence, _ = failure_words(PhexploreError("The disk is full.", "Free some space."), "")
     assert sentence == "The disk is full. Free some space."
@@ -63,7 +71,7 @@ def test_that_failures_while_one_is_shown_open_no_second_dialog_and_are_all_writ
         shown.append(show_failure(None, "Something went wrong", sentence, details=details))
         return shown[-1]
 
-    found = FailureHook(say, lambda: None, record=written.append)
+    found = FailureHook(say, lambda: True, record=written.append)
     for number in range(50):
         found._on_main(ValueError, ValueError(str(number)), None)
     assert (len(shown), len(written)) == (1, 50)
@@ -106,7 +114,7 @@ def test_that_a_recursion_without_end_gives_short_details() -> None:
 
 def test_that_a_failure_while_an_object_is_taken_apart_is_written_down(capsys) -> None:
     written = []
-    found = FailureHook(lambda *_words: None, lambda: None, record=written.append)
+    found = FailureHook(lambda *_words: None, lambda: True, record=written.append)
     before = sys.unraisablehook
 
     class Fragile:
