@@ -13,7 +13,6 @@ from phexplore.accuracy.uniform_spine import UniformSpine, spine_variances, unif
 from phexplore.model.goals import GoalError, Goals
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery, TopDown
-from phexplore.spine.measuring import measured
 from phexplore.spine.tree import GeoTree, UnitShares
 from phexplore.spine.variance import Prediction, Shape, refreshed, shape_of
 from phexplore.workload.queries import parse_query
@@ -111,8 +110,6 @@ def _corrections(spine: UniformSpine, method: TopDown, exact: Mapping[LevelQuery
 def tree_variances(shape: Shape, tree: GeoTree, method: TopDown, targets: list[LevelQuery]) -> dict[LevelQuery, float]:
     """Return the largest exact variance over units and answers of some queries, in people²."""
     names = [level.name for level in tree.levels]
-    # The shape's own query shares are those it was made with.
-    shape = replace(shape, measured=measured(method, names))
     prediction: Prediction = refreshed(shape, with_level_shares(tree, method), method)
     schema = prediction.shape.measured.schema
     found = {}

@@ -61,7 +61,6 @@ def solve(
         goals_from,
         print_infeasible,
         print_solution,
-        print_tree_margins,
         save_project,
         solve_after_least_squares,
         with_rounding,
@@ -79,9 +78,7 @@ def solve(
     except InfeasibleError as error:
         print_infeasible(error, as_json=as_json)
         raise
-    print_solution(solved, as_json=as_json)
-    if margins is not None and not as_json:
-        print_tree_margins(margins)
+    print_solution(solved, margins, as_json=as_json)
     if out is not None:
         save_project(found, solved.scenario, "Solve from targets", out)
 

@@ -166,13 +166,14 @@ def _exact(value: Fraction | None) -> str | None:
     return None if value is None else exact_text(value)
 
 
-def print_solution(solved: SolvedGoals, *, as_json: bool) -> None:
-    """Print solved budgets."""
+def print_solution(solved: SolvedGoals, margins: dict[LevelQuery, float] | None, *, as_json: bool) -> None:
+    """Print solved budgets, and the margins after least squares that they were solved for, if they were."""
     from phexplore.accuracy.solving_systems import system_of
     from phexplore.model.goals import title_of
 
     if as_json:
-        print_json(solution_json(solved))
+        after = {} if margins is None else {"margins": {key.text: margin for key, margin in margins.items()}}
+        print_json({**solution_json(solved), **after})
         return
     conventions = solved.scenario.conventions
     rows = [
@@ -204,6 +205,8 @@ def print_solution(solved: SolvedGoals, *, as_json: bool) -> None:
     )
     for cap, allowed, spent in solved.caps:
         print(f"{cap.title}: {float(spent):.6f} of {float(allowed):.6f} used (unbounded)")
+    if margins is not None:
+        print_tree_margins(margins)
 
 
 def _short(budget: Budget) -> str:

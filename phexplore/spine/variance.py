@@ -12,7 +12,7 @@ because a tree has no cycles. Each block of `components.Decomposition` is worked
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -257,7 +257,13 @@ def refreshed(shape: Shape, tree: GeoTree, method: TopDown) -> Prediction:
 
     Raises:
         PhexploreError: the budgets do not determine the histograms.
+        ValueError: it asks other queries.
     """
+    names = [level.name for level in tree.levels]
+    asked = measured(method, names, shape.measured.schema)
+    if asked.queries != shape.measured.queries:
+        raise ValueError("other queries are asked than the shape was made for")
+    shape = replace(shape, measured=asked)
     structure = shape.structure
     precisions = _precisions(shape, tree, method)
     # Where a leaf or the root is not measured at all, matrices without an inverse occur: those go the careful way.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -371,3 +372,20 @@ def test_that_tuning_stores_its_probes_and_goes_on_from_them(capsys, tmp_path, m
 )
 def test_that_what_cannot_be_tuned_is_a_sentence(capsys, tmp_path, arguments, status):
     assert call(capsys, "tune", *arguments, "--data", "d", "--out", tmp_path / "p")[0] == status
+
+
+def test_that_topdown_is_solved_after_least_squares_on_the_command_line(capsys, tmp_path):
+    targets = tmp_path / "targets.json"
+    targets.write_text('{"County/total": 3, "Block_Group/total": 2}')
+    arguments = ("solve", "pl94-2020-persons-us", "--targets", targets, "--json")
+    alone = json.loads(call(capsys, *arguments)[1])
+    after = json.loads(call(capsys, *arguments, "--after-least-squares")[1])
+    assert after["feasible"]
+    spent = [
+        {cell["query"]: cell["rho"] for cell in each["cells"] if cell["level"] == "County"} for each in (after, alone)
+    ]
+    assert Fraction(spent[0]["total"]) < Fraction(spent[1]["total"])
+    assert after["margins"]["County/total"] == pytest.approx(3, rel=1e-5)
+    printed = call(capsys, *arguments[:-1], "--after-least-squares")[1]
+    assert "County/total: 3.000 people" in printed
+    assert call(capsys, "solve", "sdhc-2020-us", "--after-least-squares")[0] != 0

@@ -55,8 +55,21 @@ def goals_of(workbook: Workbook) -> Goals:
     return restricted(workbook.goals.get(system_name(scenario), Goals()), known)
 
 
-def goal_rows(scenario: Scenario, goals: Goals, solved: SolvedGoals | None = None) -> tuple[GoalRow, ...]:
-    """Return a row per measured query, in the scenario's order."""
+def goal_rows(
+    scenario: Scenario,
+    goals: Goals,
+    solved: SolvedGoals | None = None,
+    margins: Mapping[Key, float] | None = None,
+) -> tuple[GoalRow, ...]:
+    """Return a row per measured query, in the scenario's order.
+
+    Args:
+        scenario: the parameters.
+        goals: what the project asks.
+        solved: what solving gave; None before.
+        margins: of the estimates then, in people, where least squares counts; empty where every query counts by itself.
+    """
+    after = margins or {}
     system = system_of(scenario)
     locks = system.locks | goals.locks
     letters = {key: letter_of(number) for number, tie in enumerate(goals.ties) for key in tie.queries}
@@ -74,7 +87,7 @@ def goal_rows(scenario: Scenario, goals: Goals, solved: SolvedGoals | None = Non
             budget,
             margin_of(system, key, budget),
             found.get(key),
-            margin_of(system, key, found[key].budget) if key in found else None,
+            after.get(key) if after else margin_of(system, key, found[key].budget) if key in found else None,
         )
         for key, budget in system.budgets.items()
     )

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from pathlib import Path
 
-from phexplore.accuracy.margins import MarginError
+from phexplore.accuracy.margins import normal_factor
 from phexplore.accuracy.solving_conflict import InfeasibleError, Relaxation
 from phexplore.accuracy.solving_separable import SolvedGoals, SolvedQuery, rounded_as_in_2020, solve
 from phexplore.accuracy.solving_systems import system_of
@@ -14,7 +17,7 @@ from phexplore.errors import PhexploreError
 from phexplore.gui.binding.wording import budget_text, percent, signed_budget
 from phexplore.model.edits import set_budget, set_lock
 from phexplore.model.goal_edits import with_margins
-from phexplore.model.goals import Goals, Key, title_of
+from phexplore.model.goals import GoalError, Goals, Key, title_of
 from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Budget, Rounding, Unlimited, exact_text, round_exact, total_budget
 from phexplore.model.phsafe import PhSafe
@@ -22,6 +25,14 @@ from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import TopDown
 from phexplore.model.topdown_edits import set_level_lock, set_query_lock
 from phexplore.model.workbook import Workbook, replace_active, set_goals, system_name
+
+
+class Basis(enum.Enum):
+    """Whose margins of error TopDown's goals are about. The value is the choice in words."""
+
+    ALONE = "Margins of every query by itself"
+    SPINE_2020 = "After least squares, spine of 2020"
+    BLOCKS = "After least squares, in block data"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,12 +44,16 @@ class SolveRequest:
         goals: beside its own targets and locks.
         as_in_2020: with the conventions and the rounding of the published budgets.
         spend: use what the caps leave.
+        basis: whose margins count for TopDown.
+        blocks: block data whose geography counts, for `Basis.BLOCKS`.
     """
 
     scenario: Scenario
     goals: Goals
     as_in_2020: bool = False
     spend: bool = False
+    basis: Basis = Basis.ALONE
+    blocks: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,11 +64,13 @@ class SolveAnswer:
         request: the question.
         solved: the budgets; None when there are none.
         refused: why not; an `InfeasibleError` knows ways out. None when solved.
+        margins: of the estimates with the solution, in people; empty where every query counts by itself.
     """
 
     request: SolveRequest
     solved: SolvedGoals | None
     refused: PhexploreError | None
+    margins: Mapping[Key, float] = field(default_factory=dict)
 
     @property
     def relaxations(self) -> tuple[Relaxation, ...]:
@@ -67,11 +84,39 @@ def answer(request: SolveRequest) -> SolveAnswer:
     if request.as_in_2020:
         scenario = replace(scenario, conventions=rounded_as_in_2020(scenario.conventions))
     try:
+        if request.basis is not Basis.ALONE and isinstance(scenario.method, TopDown):
+            return _after_least_squares(request, scenario)
         return SolveAnswer(request, solve(scenario, request.goals, spend=request.spend), None)
-    except (InfeasibleError, MarginError) as error:
-        return SolveAnswer(request, None, error)
     except PhexploreError as error:
         return SolveAnswer(request, None, error)
+
+
+def _after_least_squares(request: SolveRequest, scenario: Scenario) -> SolveAnswer:
+    """Solve for the margins of the estimates.
+
+    Raises:
+        PhexploreError: they cannot be kept, or the block data cannot be read.
+    """
+    # Loaded late: the recursion and its kernels are not needed to open the page.
+    from phexplore.accuracy.solving_tree import solve_on_tree
+    from phexplore.accuracy.uniform_spine import spine_variances, uniform_spine
+    from phexplore.data.blocks.source import read_population
+    from phexplore.spine.tree import tree_of
+
+    if request.basis is Basis.BLOCKS:
+        if request.blocks is None:
+            raise GoalError("No block data are chosen.", "Choose a file of blocks.")
+        population = read_population(request.blocks)
+        found = solve_on_tree(
+            scenario, request.goals, tree_of(population.geocodes(), scenario.topdown.levels), spend=request.spend
+        )
+        return SolveAnswer(request, found.solved, None, {key: margin for key, margin in found.margins.items()})  # noqa: C416 - dict() keeps the type of the keys
+    spine = uniform_spine(scenario.topdown)
+    solved = solve(scenario, request.goals, spend=request.spend, spine=spine)
+    z = float(normal_factor(scenario.conventions.confidence, scenario.conventions.z))
+    method = solved.scenario.topdown
+    variances = spine_variances(spine, {key: method.budget(key) for key in spine.keys})
+    return SolveAnswer(request, solved, None, {key: z * value**0.5 for key, value in variances.items()})
 
 
 def total_of(scenario: Scenario) -> Budget:

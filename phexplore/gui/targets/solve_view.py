@@ -31,7 +31,7 @@ from phexplore.gui.binding.session import Refusal, Session
 from phexplore.gui.targets.caps_editor import CapsEditor
 from phexplore.gui.targets.goal_rows import goal_rows, goals_of, scopes
 from phexplore.gui.targets.goal_table import GoalColumn, GoalTable, parse_goal
-from phexplore.gui.targets.solve_answers import SolveAnswer, SolveRequest, answer, applied, relaxed, with_lock
+from phexplore.gui.targets.solve_answers import Basis, SolveAnswer, SolveRequest, answer, applied, relaxed, with_lock
 from phexplore.gui.targets.solve_panel import SolvePanel
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN, ROW_PADDING
@@ -49,6 +49,10 @@ from phexplore.model.workbook import Workbook, replace_active, set_goals, system
 
 _TABLE_PART, _SIDE_PART = 90 * GRID, 54 * GRID
 """Widths of table and result where nobody has moved the line between them."""
+_BASIS_TIP = (
+    "By itself, a query has the margin of its own noise. After least squares all measurements help; on the spine of 2020 with "
+    "equal fan-outs, or exactly in every unit of block data."
+)
 _CHOSEN = "The chosen rows"
 _FILES = "Goals (*.json *.csv);;All files (*)"
 
@@ -68,6 +72,7 @@ class SolveView(QWidget):
         super().__init__()
         self._session = session
         self._asked: SolveRequest | None = None
+        self._blocks: Path | None = None
         self._solver = Latest(answer, self)
         self._solver.finished.connect(self._show_answer)
         self._solver.failed.connect(self.failed)
@@ -95,7 +100,14 @@ class SolveView(QWidget):
 
     def solve(self, *, as_in_2020: bool = False) -> None:
         """Look for the smallest budgets that keep all goals."""
-        self._asked = SolveRequest(self._session.scenario, self.goals, as_in_2020, self.spend.isChecked())
+        self._asked = SolveRequest(
+            self._session.scenario,
+            self.goals,
+            as_in_2020,
+            self.spend.isChecked(),
+            self.basis.currentData(),
+            self._blocks,
+        )
         self.panel.show_busy()
         self._solver.request(self._asked)
 
@@ -275,6 +287,21 @@ class SolveView(QWidget):
             return
         self.noted.emit(f"{path.name} was written to {path.parent}.")
 
+    def use_blocks(self, path: Path) -> None:
+        """Let the geography of these block data count."""
+        self._blocks = path
+        self.basis.setToolTip(f"{_BASIS_TIP}\nBlock data: {path.name}")
+        self.panel.mark_stale()
+
+    def _on_basis(self, _number: int = 0) -> None:
+        self.panel.mark_stale()
+        if self.basis.currentData() is Basis.BLOCKS and self._blocks is None:
+            dialog = QFileDialog(self, "Choose the block data", "", "Block data (*.csv *.csv.gz);;All files (*)")
+            dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+            dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            dialog.fileSelected.connect(lambda name: self.use_blocks(Path(name)))
+            dialog.open()
+
     def _choose_file(self, *, reads: bool) -> None:
         dialog = QFileDialog(self, "Open goals" if reads else "Save goals", "goals.json", _FILES)
         modes = QFileDialog.AcceptMode
@@ -303,11 +330,13 @@ class SolveView(QWidget):
                 self.scope.addItem(title, title)
         self.caps.show_caps(self.goals.caps, titles)
         self.as_in_2020.setVisible(isinstance(self._session.scenario.method, PhSafe))
+        self.basis.setVisible(not isinstance(self._session.scenario.method, PhSafe))
 
     def _refresh_rows(self) -> None:
         found = self.panel.answer
         current = found.solved if found is not None and self._is_current(found) else None
-        self.table.show_rows(goal_rows(self._session.scenario, self.goals, current))
+        margins = found.margins if current is not None and found is not None else {}
+        self.table.show_rows(goal_rows(self._session.scenario, self.goals, current, margins))
 
     def _make_view(self) -> QTableView:
         view = QTableView()
@@ -353,7 +382,11 @@ class SolveView(QWidget):
         writes.clicked.connect(lambda: self._choose_file(reads=False))
         forget = SymbolButton("trash", "Drop all goals of the project", text="Drop all", bordered=True)
         forget.clicked.connect(self.forget)
-        top = FlowRow(self.solve_button, self.as_in_2020, self.spend, reads, writes, forget, gap=GRID)
+        self.basis = Chooser("Whose margins the goals are about", tip=_BASIS_TIP)
+        for basis in Basis:
+            self.basis.addItem(basis.value, basis)
+        self.basis.currentIndexChanged.connect(self._on_basis)
+        top = FlowRow(self.solve_button, self.as_in_2020, self.basis, self.spend, reads, writes, forget, gap=GRID)
         self.scope = Chooser("Queries the line speaks of", letters=20)
         self.margin = ExactField("Margin of error at most, for the queries chosen", self._take_target_of_scope,
                                  width=9 * GRID)  # fmt: skip

@@ -13,6 +13,7 @@ from phexplore.catalog.presets import preset
 from phexplore.document.project import Project
 from phexplore.gui.binding.session import Session
 from phexplore.gui.targets.goal_table import GoalColumn
+from phexplore.gui.targets.solve_answers import Basis
 from phexplore.gui.targets.solve_panel import STALE
 from phexplore.gui.targets.solve_view import SolveView
 from phexplore.model.edits import set_lock
@@ -209,3 +210,28 @@ def test_that_the_view_fits_at_twice_the_text_size(qtbot, view) -> None:
     appearance().set_scale(200)
     QApplication.sendPostedEvents()
     assert view.minimumSizeHint().width() <= 1280
+
+
+def test_that_topdown_is_solved_after_least_squares_for_less(qtbot, topdown) -> None:
+    key = LevelQuery("County", "total")
+    topdown._take_target(key, Fraction(3))
+    alone = _solve(qtbot, topdown).solved.scenario.topdown.budget(key)
+    topdown.basis.select(Basis.SPINE_2020)
+    topdown._on_basis()
+    assert topdown.panel._note.text() == STALE
+    topdown.solve()
+    qtbot.waitUntil(lambda: topdown.panel.answer.request is topdown._asked, timeout=30_000)
+    found = topdown.panel.answer
+    assert found.solved.scenario.topdown.budget(key) < alone
+    assert found.margins[key] <= 3 * (1 + 1e-6)
+    assert topdown.table.data(_cell(topdown, key, GoalColumn.SOLVED_MARGIN)) == "3.00"
+
+
+def test_that_block_data_that_cannot_be_read_are_said(qtbot, topdown, tmp_path) -> None:
+    (tmp_path / "bad.csv").write_text("no,blocks\n")
+    topdown._take_target(LevelQuery("County", "total"), Fraction(3))
+    topdown.use_blocks(tmp_path / "bad.csv")
+    topdown.basis.select(Basis.BLOCKS)
+    topdown.solve()
+    qtbot.waitUntil(lambda: topdown.panel.answer is not None, timeout=30_000)
+    assert topdown.panel.title == "This cannot be solved"
