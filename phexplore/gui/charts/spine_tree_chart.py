@@ -62,7 +62,7 @@ class SpineTreeChart(ChartFrame):
         canvas.setMouseTracking(True)
         canvas.set_grid(vertical=False, horizontal=False)
         canvas.set_axis_labels("blocks, in the order of the spine", "")
-        canvas.bottom_axis.set_scale(lambda value: f"{value:,.0f}")
+        canvas.bottom_axis.set_scale(lambda value: f"{value:,.0f}" if value == round(value) else "")
         canvas.add_layer(self._draw)
         canvas.resized.connect(self._fit_labels)
 
@@ -273,7 +273,7 @@ class SpineTreeChart(ChartFrame):
         painter.drawRect(room)
         if run.fill in {Fill.COPIED, Fill.SUBTRACTED}:
             pattern = Qt.BrushStyle.BDiagPattern if run.fill is Fill.COPIED else Qt.BrushStyle.DiagCrossPattern
-            painter.setBrush(QBrush(QColor(colours.muted), pattern))
+            painter.setBrush(QBrush(QColor(blended(colours.muted, colours.base, 0.5)), pattern))
             painter.drawRect(room)
         if room.width() >= 3:
             painter.setPen(QPen(QColor(colours.base), 1))

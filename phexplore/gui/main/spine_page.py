@@ -38,7 +38,7 @@ from phexplore.gui.binding.spine_views import (
     TreeContent,
 )
 from phexplore.gui.binding.topdown_session import TopDownSession
-from phexplore.gui.binding.topdown_wording import level_title
+from phexplore.gui.binding.topdown_wording import level_title, plural_level
 from phexplore.gui.charts.frame import ChartFrame
 from phexplore.gui.charts.numbers import Numbers
 from phexplore.gui.charts.spine_histogram_chart import PairedHistograms, SpineHistogramChart
@@ -226,6 +226,8 @@ class SpinePage(QWidget):
         filled = QVBoxLayout(self._filled)
         filled.setContentsMargins(GRID, 0, 0, 0)
         filled.setSpacing(GRID)
+        for text in (self.reason, self.notes):
+            filled.addWidget(text)
         filled.addWidget(self.choices)
         filled.addWidget(self.tabs, 1)
         # Pictures keep a height they can be read at; a small window scrolls.
@@ -251,7 +253,7 @@ class SpinePage(QWidget):
         whole.setSpacing(HALF + 2)
         whole.addLayout(head)
         whole.addWidget(self._working)
-        for text in (self.finding, self.reason, self.problem, self.notes):
+        for text in (self.finding, self.problem):
             whole.addWidget(text)
         whole.addWidget(body, 1)
         self.setAccessibleName("Spine")
@@ -429,7 +431,9 @@ class SpinePage(QWidget):
         self.notes_shown.setVisible(bool(notes))
         self.notes.setVisible(bool(notes) and self.notes_shown.isChecked())
         self.problem.setText(answer.problem)
-        self._file.setText(f"{answer.request.path}: {answer.blocks.blocks:,} blocks")
+        self._file.setText(
+            f"{answer.request.path}: {answer.blocks.blocks:,} {plural_level('Block', answer.blocks.blocks)}"
+        )
         self.editor.offer_classes(answer.blocks.classes)
         if answer.look.tab is self.tab:
             self.choices.settle(answer)
@@ -437,8 +441,8 @@ class SpinePage(QWidget):
 
     def _refuse(self, answer: BlocksRefused) -> None:
         self._answer = None
-        self.finding.setText(f"{answer.path.name} cannot be used: {len(answer.issues):,} problems.")
-        self.reason.setText("Nothing of it was read. Correct the lines listed below, and choose the file again.")
+        several = "s" if len(answer.issues) != 1 else ""
+        self.finding.setText(f"{answer.path.name} cannot be used: {len(answer.issues):,} problem{several}.")
         self.problem.setText("")
         self.refused.show_issues(answer.issues)
         self._pages.setCurrentWidget(self.refused)
@@ -516,6 +520,11 @@ class _RefusedBlocks(QWidget):
         self.table.setAccessibleName("Problems of the file of blocks")
         column = QVBoxLayout(self)
         column.setContentsMargins(GRID, 0, 0, 0)
+        column.addWidget(
+            Text(
+                "Nothing of it was read. Correct the lines listed, and choose the file again.", look="muted", wrap=True
+            )
+        )
         column.addWidget(self.table)
 
     def show_issues(self, issues: Sequence[Issue]) -> None:
