@@ -23,7 +23,7 @@ from phexplore.spine.tree import GeoTree
 
 Ints = NDArray[np.int64]
 
-_LEAST_BYTES, _MOST_BYTES, _RANGES = 4 << 20, 48 << 20, 24
+_LEAST_BYTES, _MOST_BYTES, _RANGES = 1 << 19, 48 << 20, 24
 """Ranges of families take between these many bytes of answers and estimates, about so many per level."""
 
 Task = TypeVar("Task")
