@@ -49,33 +49,34 @@ def fill_direction(
             shift[index, child] = 0.0
             class_sum[index, child] = 0.0
         for margin in range(margins):
-            row_of = polytope.row_of[margin * classes + index]
             for child in range(width):
-                if row_of[child] >= 0:
-                    shift[index, child] += polytope.step[row_of[child]]
+                row = polytope.row_of[margin * classes + index, child]
+                if row >= 0:
+                    shift[index, child] += polytope.step[row]
+    # Indexed in full: a view of a row costs two atomic counts of references, more than the row's few children.
     for column in range(point.shape[0]):
         index = polytope.column_class[column]
         scale = polytope.inverse_metric[column]
-        push, source, values, target = shift[index], slope[column], point[column], direction[column]
         total = 0.0
         positive = 0.0
         for child in range(width):
-            member = 1.0 if values[child] > 0.0 else 0.0
-            value = member * (push[child] - source[child])
-            target[child] = value
+            member = 1.0 if point[column, child] > 0.0 else 0.0
+            value = member * (shift[index, child] - slope[column, child])
+            direction[column, child] = value
             total += value
             positive += member
         if closed and positive > 0.0:
             mean = total / positive
             for child in range(width):
-                target[child] = scale * (target[child] - mean) if values[child] > 0.0 else 0.0
+                direction[column, child] = (
+                    scale * (direction[column, child] - mean) if point[column, child] > 0.0 else 0.0
+                )
         else:
             for child in range(width):
-                target[child] *= scale
+                direction[column, child] *= scale
         if rows > 0:
-            class_total = class_sum[index]
             for child in range(width):
-                class_total[child] += target[child]
+                class_sum[index, child] += direction[column, child]
 
 
 @kernel
@@ -84,16 +85,12 @@ def curve(direction: Floats, weight: Floats, sums: Floats, counts: tuple[int, in
     columns, rows, edges = counts
     width = direction.shape[1]
     for column in range(columns):
-        source = direction[column]
-        target = sums[column]
         for child in range(width):
-            target[child] = source[child]
+            sums[column, child] = direction[column, child]
     add_up(sums, columns, rows, edges, forest)
     for row in range(rows):
-        target = sums[row]
-        factor = weight[row]
         for child in range(width):
-            target[child] *= factor[child]
+            sums[row, child] *= weight[row, child]
     hand_down(sums, edges, forest)
 
 

@@ -235,14 +235,13 @@ def add_up(sums: Floats, columns: int, rows: int, edges: int, forest: Forest) ->
     """Fill the coarser rows of ``sums[rows, children]`` from its first `columns` rows."""
     width = sums.shape[1]
     for row in range(columns, rows):
-        target = sums[row]
         for child in range(width):
-            target[child] = 0.0
+            sums[row, child] = 0.0
+    # Indexed in full: a view of a row costs two atomic counts of references, more than the row's few children.
     for edge in range(edges):
-        source = sums[forest.edge_from[edge]]
-        target = sums[forest.edge_to[edge]]
+        source, target = forest.edge_from[edge], forest.edge_to[edge]
         for child in range(width):
-            target[child] += source[child]
+            sums[target, child] += sums[source, child]
 
 
 @kernel
@@ -250,10 +249,9 @@ def hand_down(sums: Floats, edges: int, forest: Forest) -> None:
     """Add every coarser row of ``sums[rows, children]`` to the finer rows it consists of, down to the columns."""
     width = sums.shape[1]
     for edge in range(edges - 1, -1, -1):
-        source = sums[forest.edge_to[edge]]
-        target = sums[forest.edge_from[edge]]
+        source, target = forest.edge_to[edge], forest.edge_from[edge]
         for child in range(width):
-            target[child] += source[child]
+            sums[target, child] += sums[source, child]
 
 
 @kernel
@@ -271,17 +269,12 @@ def gradient(
     columns, rows, edges = counts
     width = point.shape[1]
     for column in range(columns):
-        source = point[column]
-        target = sums[column]
         for child in range(width):
-            target[child] = source[child]
+            sums[column, child] = point[column, child]
     add_up(sums, columns, rows, edges, forest)
     for row in range(rows):
-        target = sums[row]
-        factor = weight[row]
-        shift = pull[row]
         for child in range(width):
-            target[child] = factor[child] * target[child] - shift[child]
+            sums[row, child] = weight[row, child] * sums[row, child] - pull[row, child]
     hand_down(sums, edges, forest)
 
 

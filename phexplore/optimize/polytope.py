@@ -237,38 +237,37 @@ def factorise(point: Floats, closed: bool, margins: int, polytope: Polytope) -> 
 def touch_curvature(point: Floats, closed: bool, margins: int, polytope: Polytope) -> None:
     """Fill, per class with a free row, Σ_c (1/h_c)(diag(1_F) - 1_F 1_F' / |F|)."""
     classes, width = polytope.class_sum.shape
-    curvature = polytope.curvature
+    # Indexed in full: a view of a row costs two atomic counts of references, more than the row's few children.
+    curvature, member, shift = polytope.curvature, polytope.member, polytope.shift
     for index in range(classes):
         touched = False
         for margin in range(margins):
-            row_of = polytope.row_of[margin * classes + index]
             for child in range(width):
-                touched = touched or (row_of[child] >= 0 and polytope.free[row_of[child]] >= 0)
-        polytope.shift[index, 0] = 1.0 if touched else 0.0
-        for child in range(width):
-            line = curvature[index * width + child]
+                row = polytope.row_of[margin * classes + index, child]
+                touched = touched or (row >= 0 and polytope.free[row] >= 0)
+        shift[index, 0] = 1.0 if touched else 0.0
+        for line in range(index * width, (index + 1) * width):
             for other in range(width):
-                line[other] = 0.0
+                curvature[line, other] = 0.0
     for column in range(point.shape[0]):
         index = polytope.column_class[column]
-        if polytope.shift[index, 0] == 0.0:
+        if shift[index, 0] == 0.0:
             continue
         scale = polytope.inverse_metric[column]
-        values = point[column]
         positive = 0.0
         for child in range(width):
-            polytope.member[child] = 1.0 if values[child] > 0.0 else 0.0
-            positive += polytope.member[child]
+            member[child] = 1.0 if point[column, child] > 0.0 else 0.0
+            positive += member[child]
         if closed and positive < 2.0:
             continue
         spread = scale / positive if closed else 0.0
         for child in range(width):
-            if values[child] > 0.0:
-                line = curvature[index * width + child]
-                line[child] += scale
+            if member[child] > 0.0:
+                line = index * width + child
+                curvature[line, child] += scale
                 if closed:
                     for other in range(width):
-                        line[other] -= spread * polytope.member[other]
+                        curvature[line, other] -= spread * member[other]
 
 
 @kernel

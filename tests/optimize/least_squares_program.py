@@ -117,12 +117,17 @@ class Program:
         for accuracy in (1e-11, 1e-9, 1e-7):
             found = clarabel_call(form, accuracy)()
             if found.status == clarabel.SolverStatus.Solved:
-                return self._polished(around + unit * np.array(found.x))
+                x = around + unit * np.array(found.x)
+                return min((self._polished(x, near) for near in (1e-6, 1e-5, 1e-7)), key=self.objective)
         raise AssertionError(f"Clarabel does not find the minimum: {found.status}")
 
-    def _polished(self, x):
-        """Return the minimum on the face that a point lies on, if it is feasible and lower."""
-        near = 1e-6 * max(1.0, np.abs(x).max() * 1e-4)
+    def _polished(self, x, near):
+        """Return the minimum on the face that a point lies on, if it is feasible and lower.
+
+        Args:
+            near: a count or row this close to its bound lies on it, in people per 10,000 of the largest count.
+        """
+        near *= max(1.0, np.abs(x).max() * 1e-4)
         free = x > near
         sums = self.rows @ x
         binding = (sums < self.low + near) | (sums > self.high - near)
