@@ -89,6 +89,11 @@ def _published_numbers(published: frozenset[QueryKey], states: int) -> int:
     )
 
 
+def phsafe_tiles(shown: Shown) -> tuple[TileContent, ...]:
+    """Return the three figures of PHSafe parameters: privacy loss, targets met, numbers published."""
+    return loss_tile(shown), targets_tile(shown), numbers_tile(shown)
+
+
 def loss_tile(shown: Shown) -> TileContent:
     """Return what the scenario costs in privacy: bounded first, unbounded beside it."""
     privacy = shown.figures.privacy

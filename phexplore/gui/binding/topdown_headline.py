@@ -12,6 +12,11 @@ from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.topdown import LevelQuery
 
 
+def topdown_tiles(shown: TopDownShown) -> tuple[TileContent, ...]:
+    """Return the three figures of TopDown parameters: total, ε, margin of a total."""
+    return topdown_loss_tile(shown), topdown_epsilon_tile(shown), topdown_margin_tile(shown)
+
+
 def topdown_loss_tile(shown: TopDownShown) -> TileContent:
     """Return the total with its change."""
     method, reference = shown.method, shown.reference

@@ -13,12 +13,12 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QMainWindow, QSplitter,
 
 from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
-from phexplore.gui.binding.headline import TileContent, loss_tile, numbers_tile, targets_tile
+from phexplore.gui.binding.headline import TileContent, phsafe_tiles
 from phexplore.gui.binding.inspection import query_of
 from phexplore.gui.binding.phsafe_session import PhSafeSession
 from phexplore.gui.binding.session import Refusal, Session
 from phexplore.gui.binding.systems import System, system_of
-from phexplore.gui.binding.topdown_headline import topdown_epsilon_tile, topdown_loss_tile, topdown_margin_tile
+from phexplore.gui.binding.topdown_headline import topdown_tiles
 from phexplore.gui.binding.topdown_inspection import place_of
 from phexplore.gui.binding.topdown_session import Place, TopDownSession
 from phexplore.gui.binding.verdicts import with_rules
@@ -442,10 +442,6 @@ class MainWindow(QMainWindow):
         return with_rules(self.view.tiles(), self.session.shown.workbook, self.session.scenario)
 
     def _phsafe_view(self) -> SystemView:
-        def tiles() -> tuple[TileContent, ...]:
-            shown = self.session.shown
-            return loss_tile(shown), targets_tile(shown), numbers_tile(shown)
-
         def offers() -> list[Offer]:
             budgets = self.phsafe.scenario.phsafe.budgets
             return [Offer(f"Go to {query.title}", "", partial(self.show_query, query)) for query in budgets]
@@ -457,7 +453,7 @@ class MainWindow(QMainWindow):
                 Area.LEVELS: lambda: levels_page(self.phsafe, self.pages),
                 Area.SCENARIO: lambda: scenario_page(self.phsafe, self.pages),
             },
-            tiles,
+            lambda: phsafe_tiles(self.session.shown),
             lambda: self.inspector,
             self._show_phsafe_issue,
             offers,
@@ -465,10 +461,6 @@ class MainWindow(QMainWindow):
         )
 
     def _topdown_view(self) -> SystemView:
-        def tiles() -> tuple[TileContent, ...]:
-            shown = self.topdown.shown
-            return topdown_loss_tile(shown), topdown_epsilon_tile(shown), topdown_margin_tile(shown)
-
         return SystemView(
             {
                 Area.OVERVIEW: self._make_topdown_overview,
@@ -477,7 +469,7 @@ class MainWindow(QMainWindow):
                 Area.SPINE: self._make_spine_page,
                 Area.SCENARIO: lambda: make_scenario_page(self.topdown),
             },
-            tiles,
+            lambda: topdown_tiles(self.topdown.shown),
             self._make_topdown_inspector,
             self._show_topdown_issue,
             lambda: place_offers(self.topdown, self.show_place),
