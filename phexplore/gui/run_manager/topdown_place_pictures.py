@@ -101,7 +101,7 @@ def path_rows(content: PathContent, unit: str) -> RowsContent:
         for line in _largest(list(lines), most)
     ]
     trials = range(content.trials)
-    left_out = f" {content.left_out:,} further answers are not listed." if content.left_out else ""
+    left_out = f" {content.left_out:,} further answers, the smallest ones, are not listed." if content.left_out else ""
     return RowsContent(
         tuple(rows[:_MOST_ROWS]),
         f"difference from the true count, {unit}",

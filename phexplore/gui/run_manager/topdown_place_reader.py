@@ -127,16 +127,17 @@ def _with_lines(
 ) -> PathContent:
     trials = run.first_trials(SHOWN_TRIALS)
     place_of = {geoid: number for number, geoid in enumerate(run.files.geoids.tolist())}
-    lines: list[MeasuredLine] = []
+    groups: list[list[MeasuredLine]] = []
     for unit in measured.path(geoids):
         inside = np.array([place_of[geoid] for geoid in measured.geoids[unit.leaves].tolist()])
         truth = _cells(run.truth[-1], inside, run.schema.cells)
         published = [_cells(run.leaves(trial), inside, run.schema.cells) for trial in trials]
         noisy = [measured.answers(trial, unit) for trial in trials]
-        lines += _lines_of(run, unit, content.query, truth, published, noisy)
-    return replace(
-        content, lines=tuple(lines[:MOST_LINES]), left_out=max(0, len(lines) - MOST_LINES), trials=len(trials)
-    )
+        groups += _lines_of(run, unit, content.query, truth, published, noisy)
+    most = max(1, MOST_LINES // max(1, len(groups)))
+    lines = tuple(line for group in groups for line in group[:most])  # no level and no query is left out
+    left_out = sum(map(len, groups)) - len(lines)
+    return replace(content, lines=lines, left_out=left_out, trials=len(trials))
 
 
 def _lines_of(
@@ -146,7 +147,8 @@ def _lines_of(
     truth: Integers,
     published: list[Integers],
     noisy: list[dict[str, Integers]],
-) -> list[MeasuredLine]:
+) -> list[list[MeasuredLine]]:
+    """Return the answers of every query that a unit was asked, the largest first."""
     found = []
     for name, variance in unit.variances.items():
         if variance is None or wanted not in {EVERY_QUERY, name}:
@@ -157,20 +159,22 @@ def _lines_of(
         measured = np.stack([each[name] for each in noisy])
         labels = labels_of(query)
         order = np.argsort(-np.maximum(exact, given.max(axis=0)), kind="stable")
-        found += [
-            MeasuredLine(
-                unit.level,
-                unit.code,
-                len(unit.leaves),
-                name,
-                labels[answer],
-                variance**0.5,
-                int(exact[answer]),
-                tuple(measured[:, answer].tolist()),
-                tuple(given[:, answer].tolist()),
-            )
-            for answer in order.tolist()
-        ]
+        found.append(
+            [
+                MeasuredLine(
+                    unit.level,
+                    unit.code,
+                    len(unit.leaves),
+                    name,
+                    labels[answer],
+                    variance**0.5,
+                    int(exact[answer]),
+                    tuple(measured[:, answer].tolist()),
+                    tuple(given[:, answer].tolist()),
+                )
+                for answer in order.tolist()
+            ]
+        )
     return found
 
 

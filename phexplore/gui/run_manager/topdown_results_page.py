@@ -64,6 +64,7 @@ from phexplore.gui.run_manager.topdown_results import (
     TopDownTab,
     WorstContent,
 )
+from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.empty_place import EmptyPlace
@@ -201,6 +202,9 @@ class TopDownResultsPage(QWidget):
 
     # Building
 
+    def _fit(self, _colours: object = None) -> None:
+        self.unit.setFixedWidth(20 * GRID * appearance().scale // 100)  # a block's code has 15 digits
+
     def _make_widgets(self) -> None:
         self.run = Chooser("Run", letters=10)
         self.level = Chooser("Level")
@@ -215,7 +219,8 @@ class TopDownResultsPage(QWidget):
         self.unit = QLineEdit()
         self.unit.setAccessibleName("Code of the unit")
         self.unit.setPlaceholderText("code, e.g. 44007")
-        self.unit.setMaximumWidth(20 * GRID)
+        appearance().changed.connect(self._fit)
+        self._fit()
         self.unit.returnPressed.connect(self._unit_typed)
         self.shapes = TextButton("Shapes…", name="Choose the file of the map's shapes")
         self.shapes.clicked.connect(self._browse)

@@ -124,11 +124,19 @@ def test_that_the_picture_says_true_measured_and_published(folder):
     assert "measured " in rows.rows[0].tip
 
 
-def test_that_the_most_lines_are_said(folder, monkeypatch):
-    monkeypatch.setattr("phexplore.gui.run_manager.topdown_place_reader.MOST_LINES", 10)
-    content = ask(folder / "kept", TopDownTab.PATH, level="Block", unit=busy_block(folder)).content
-    assert len(content.lines) == 10
-    assert f"{content.left_out:,} further answers are not listed" in path_rows(content, "people").summary
+def test_that_the_most_lines_are_said_and_no_level_or_query_is_left_out(folder, monkeypatch):
+    code = busy_block(folder)
+    whole = ask(folder / "kept", TopDownTab.PATH, level="Block", unit=code).content
+    groups = {(line.level, line.query) for line in whole.lines}
+    monkeypatch.setattr("phexplore.gui.run_manager.topdown_place_reader.MOST_LINES", 2 * len(groups))
+    content = ask(folder / "kept", TopDownTab.PATH, level="Block", unit=code).content
+    assert len(content.lines) <= 2 * len(groups)
+    assert {(line.level, line.query) for line in content.lines} == groups
+    assert content.left_out == len(whole.lines) - len(content.lines) > 0
+    assert (
+        f"{content.left_out:,} further answers, the smallest ones, are not listed"
+        in path_rows(content, "people").summary
+    )
 
 
 def test_that_a_run_that_kept_nothing_says_how_to_keep_them(folder):
