@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import datetime as dt
 import io
@@ -154,8 +155,8 @@ def sheet_grids(content: bytes, name: str) -> list[tuple[str, Grid]]:
     import openpyxl  # noqa: PLC0415 - only an import of a workbook pays for it
 
     try:
-        with warnings.catch_warnings():
-            # openpyxl warns of features it drops on saving; nothing is saved here.
+        # openpyxl warns of features it drops on saving, and prints what it thinks of odd styles; answers go to standard output.
+        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
             warnings.simplefilter("ignore")
             values = openpyxl.load_workbook(io.BytesIO(content), data_only=True)
             formulas = openpyxl.load_workbook(io.BytesIO(content), data_only=False)
