@@ -113,11 +113,13 @@ def _row(
 
 
 def _confirm_comparable(proposal: Scenario, baseline: Scenario) -> None:
-    if (
-        type(proposal.method) is not type(baseline.method)
-        or not isinstance(proposal.method, PhSafe | TopDown)
-        or not isinstance(baseline.method, PhSafe | TopDown)
-    ):
+    if not isinstance(proposal.method, PhSafe | TopDown) or not isinstance(baseline.method, PhSafe | TopDown):
+        odd = baseline if isinstance(proposal.method, PhSafe | TopDown) else proposal
+        raise ComparisonError(
+            f"{odd.name!r} holds {type(odd.method).__name__} parameters, which a committee matrix does not lay side by side.",
+            "It takes proposals for the S-DHC (PHSafe) or TopDown; Compare shows what differs in the others.",
+        )
+    if type(proposal.method) is not type(baseline.method):
         raise ComparisonError(
             f"{proposal.name!r} does not belong to the system of {baseline.name!r}.", "Name proposals of one system."
         )

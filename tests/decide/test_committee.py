@@ -87,3 +87,12 @@ def test_that_nobody_is_no_committee(us):
     pure = replace(us, method=replace(us.phsafe, framework=type(us.phsafe.framework).PURE_DP))
     with pytest.raises(ComparisonError, match="framework"):
         committee_matrix([pure], us)
+
+
+def test_that_a_system_without_a_matrix_is_named(us):
+    other = preset("group-sizes-census-2010").scenario
+    for proposals, baseline in (([other], other), ([us], other), ([other], us)):
+        with pytest.raises(ComparisonError, match="holds GroupSizes parameters"):
+            committee_matrix(proposals, baseline)
+    with pytest.raises(ComparisonError, match="does not belong"):
+        committee_matrix([us], PERSONS)

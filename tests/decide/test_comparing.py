@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -67,3 +68,8 @@ def test_that_the_json_says_the_same(us):
     topdown = [preset(name).scenario for name in ("pl94-2020-persons-us", "ppmf-2021-04-high-persons-us")]
     shares = comparison_json(compare(columns(*topdown)))["parameters"]
     assert {"path": "level share County", "values": ["447/4099", "0.076171875"]} in shares
+
+
+def test_that_margins_are_stated_in_the_conventions_of_the_first(us):
+    wider = replace(us, name="At 99 %", conventions=replace(us.conventions, confidence=Fraction(99, 100)))
+    assert compare([Compared("A", us), Compared("B", wider)]).effects == ()

@@ -39,6 +39,10 @@ from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook, activate, add_scenario
 
 CONSENSUS = "Consensus draft"
+_TEACHING = (
+    "Import the members' files – projects, config.json, workbooks, .ini chains – or tick scenarios of this project: "
+    "the matrix shows who moves what, where they agree, and drafts the middle."
+)
 FILES = "Proposals (*.phx *.json *.ini *.csv *.xlsx *.zip);;All files (*)"
 
 ReadProposal = Callable[[Path, Scenario], Scenario]
@@ -190,10 +194,7 @@ class CommitteePage(QWidget):
         self.draft.setEnabled(False)
         self.overlay.setEnabled(len(members) > 1)
         if not members or start is None:
-            self._say_empty(
-                "Import the members' files – projects, config.json, workbooks, .ini chains – or tick scenarios of this project: "
-                "the matrix shows who moves what, where they agree, and drafts the middle."
-            )
+            self._say_empty(_TEACHING)
             return
         try:
             matrix = committee_matrix(members, start)
@@ -201,12 +202,12 @@ class CommitteePage(QWidget):
             self._say_empty(f"{error.sentence} {error.remedy}".strip())
             return
         self._matrix = matrix
-        self.draft.setEnabled(len(members) > 1)
+        self.draft.setEnabled(len(members) > 1 and bool(matrix.rows))
         self._show_view(matrix_view(matrix))
 
     def _show_view(self, view: MatrixView) -> None:
         self.title.setText(view.title)
-        self.sentence.setText(view.sentence)
+        self.sentence.setText(view.sentence if view.numbers.rows else _TEACHING)
         self._place.setVisible(bool(view.numbers.rows))
         self.table.set_numbers(view.numbers)
         self.table.set_looks(lambda row, column: view.looks.get((row, column)))

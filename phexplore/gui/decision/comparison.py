@@ -165,11 +165,7 @@ def _columns(found: Comparison, effects: Sequence[EffectRow]) -> Numbers:
         total = _exact(text)
         change: Value = None
         if place and total is not None and first is not None:
-            change = (
-                "as the first"
-                if total == first
-                else f"{'+' if total > first else '−'}{exact_short(abs(total - first))}"
-            )
+            change = "as A" if total == first else f"{'+' if total > first else '−'}{exact_short(abs(total - first))}"
         narrower, wider = _narrower_wider(effects, place)
         held = None if column.summary is None else _trials(column.summary)
         trials: tuple[Value, ...] = (held,) if has_runs else ()
