@@ -15,7 +15,7 @@ from phexplore.gui.charts.topdown_rows import MarkRow, RowScale, RowsContent
 from phexplore.model.numbers import exact_text
 
 MOST_ROWS = 1000
-"""Rows that are drawn; the others are in the table of the command line."""
+"""Rows that are drawn; the table lists all."""
 _MOST_BINS = 32
 RULES = {
     "single-child": "only children",
