@@ -18,6 +18,9 @@ def show_description(found: SpineDescription, *, as_json: bool) -> None:
     if as_json:
         print_json(content)
         return
+    for sentence in _summary(found):
+        print(sentence)
+    print()
     rows = [[level["name"], f"{level['units']:,}", *_fan_out(level["fan_out"])] for level in content["levels"]]
     print_table(("level", "units", "children: fewest", "median", "most"), rows, right=(1, 2, 3, 4))
     print()
@@ -52,6 +55,15 @@ def show_description(found: SpineDescription, *, as_json: bool) -> None:
         print(f"Unspent, because these blocks have no such level: {part['level']} ({part['share']}).")
     for remark in content["remarks"]:
         say(remark)
+
+
+def _summary(found: SpineDescription) -> list[str]:
+    """Return what the spine does to areas, and why."""
+    from phexplore.accuracy.spine_findings import summary
+    from phexplore.spine.description import class_entities, is_targeted
+
+    targeted = [is_targeted(found.spine, each.name, class_entities(found.spine, each.name)) for each in found.classes]
+    return [sentence for sentence in summary(found.classes, targeted) if sentence]
 
 
 def _fan_out(quantiles: dict[str, float]) -> Sequence[str]:
