@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 
 from phexplore.accounting.zcdp import rho_for_epsilon
 from phexplore.model.conventions import Neighbours
@@ -10,6 +11,7 @@ from phexplore.model.goals import Cap, CapOn
 from phexplore.model.phsafe import PrivacyFramework
 
 
+@lru_cache(maxsize=256)
 def cap_total(cap: Cap, framework: PrivacyFramework, *, doubles: bool = True) -> Fraction:
     """Return the largest sum of budgets that keeps the cap; for ε rounded down at 1e-13.
 

@@ -29,9 +29,10 @@ from phexplore.gui.main.spine_page import DEMONSTRATION_BLOCKS, SpinePage
 from phexplore.gui.main.topdown_screenshots import BlockFiles, topdown_results_tour
 from phexplore.gui.main.window import DEFAULT_SIZE, MainWindow
 from phexplore.gui.targets.published_view import PublishedView
+from phexplore.gui.targets.solve_answers import Basis
 from phexplore.gui.targets.solve_view import SolveView
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
-from phexplore.model.goals import Cap, CapOn, Goals
+from phexplore.model.goals import Cap, CapOn, Goals, Key
 from phexplore.model.keys import TableId, parse_query
 from phexplore.model.rules import REDISTRICTING, Bound, Measure, Rule
 from phexplore.model.topdown import LevelQuery
@@ -179,6 +180,7 @@ class Tour(QObject):
         for tab in page.shown_tabs:
             view = page.show_tab(tab)
             if isinstance(view, SolveView):
+                view.basis.select(Basis.SPINE_2020)
                 view.solve()
             yield _TARGETS_MS
             if isinstance(view, PublishedView) and view.release is None:
@@ -242,7 +244,11 @@ def _real_files() -> BlockFiles:
 def _with_agenda(book: Workbook) -> Workbook:
     """Return the workbook with a cap below what the targets need, and two rules."""
     cap = Cap(CapOn.BOUNDED, Fraction(11, 5))
-    asked = set_goals(book, "phsafe", Goals(caps=(cap,)))
+    margins: dict[Key, Fraction] = {
+        LevelQuery("County", "total"): Fraction(3), LevelQuery("Tract", "total"): Fraction(3),
+        LevelQuery("Block_Group", "total"): Fraction(2), LevelQuery("Block", "detailed"): Fraction(8),
+    }  # fmt: skip
+    asked = set_goals(set_goals(book, "phsafe", Goals(caps=(cap,))), "topdown", Goals(margins=margins))
     return set_rules(asked, (REDISTRICTING, Rule(Measure.MARGIN, Bound.AT_MOST, Fraction(68), "state_A-G")))
 
 

@@ -31,7 +31,7 @@ class RuleForm(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.measure = Chooser("What the rule looks at")
+        self.measure = Chooser("What the rule looks at", letters=22)
         for measure, (words, _) in _MEASURES.items():
             self.measure.addItem(words, measure)
         self.bound = Chooser("On which side of the limit")

@@ -30,7 +30,7 @@ from phexplore.gui.binding.latest import Latest
 from phexplore.gui.binding.session import Refusal, Session
 from phexplore.gui.targets.caps_editor import CapsEditor
 from phexplore.gui.targets.goal_rows import goal_rows, goals_of, scopes
-from phexplore.gui.targets.goal_table import GoalColumn, GoalTable, parse_goal
+from phexplore.gui.targets.goal_table import GoalColumn, GoalTable, cell_text, parse_goal
 from phexplore.gui.targets.solve_answers import Basis, SolveAnswer, SolveRequest, answer, applied, relaxed, with_lock
 from phexplore.gui.targets.solve_panel import SolvePanel
 from phexplore.gui.theme.appearance import appearance
@@ -53,6 +53,8 @@ _BASIS_TIP = (
     "By itself, a query has the margin of its own noise. After least squares all measurements help; on the spine of 2020 with "
     "equal fan-outs, or exactly in every unit of block data."
 )
+_LONGEST_NAME, _LONGEST_NUMBER = 40, 14
+"""Letters of the widest column of names and of numbers."""
 _CHOSEN = "The chosen rows"
 _FILES = "Goals (*.json *.csv);;All files (*)"
 
@@ -337,6 +339,7 @@ class SolveView(QWidget):
         current = found.solved if found is not None and self._is_current(found) else None
         margins = found.margins if current is not None and found is not None else {}
         self.table.show_rows(goal_rows(self._session.scenario, self.goals, current, margins))
+        self._fit()
 
     def _make_view(self) -> QTableView:
         view = QTableView()
@@ -356,17 +359,15 @@ class SolveView(QWidget):
         return view
 
     def _fit(self, _colours: object = None) -> None:
+        """Make every column as wide as what stands in it, and no wider than a long number."""
         metrics = self.view.fontMetrics()
         self.view.verticalHeader().setDefaultSectionSize(metrics.height() + ROW_PADDING)
-        wide = metrics.horizontalAdvance("PH5_denom (Nation, Unattributed)") + 2 * GRID
-        short = metrics.horizontalAdvance("12,000") + GRID
-        samples = {GoalColumn.QUERY: wide, GoalColumn.TIE: short, GoalColumn.LOCK: short, GoalColumn.MARGIN: short,
-                   GoalColumn.TARGET: short, GoalColumn.SOLVED_MARGIN: short}  # fmt: skip
         for column in GoalColumn:
             head = str(self.table.headerData(column, Qt.Orientation.Horizontal))
-            least = metrics.horizontalAdvance(head) + 2 * GRID
-            usual = samples.get(column, metrics.horizontalAdvance("0.662976") + 2 * GRID)
-            self.view.setColumnWidth(column, max(least, usual))
+            words = max((cell_text(row, column) for row in self.table.rows), key=len, default="")
+            most = metrics.horizontalAdvance("0" * (_LONGEST_NAME if column is GoalColumn.QUERY else _LONGEST_NUMBER))
+            wide = min(metrics.horizontalAdvance(words), most)
+            self.view.setColumnWidth(column, max(metrics.horizontalAdvance(head), wide) + 2 * GRID)
 
     def _lay_out(self) -> None:
         self.solve_button = TextButton("Solve", look="primary", symbol="run")
