@@ -20,7 +20,7 @@ from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.topdown import TopDown
 from phexplore.runs.topdown_options import TopDownOptions
 from phexplore.simulate.topdown.bounds import facility_bounds
-from phexplore.simulate.topdown.design import Design
+from phexplore.simulate.topdown.design import Design, DesignError
 from phexplore.workload.queries import parse_query
 from phexplore.workload.schema import load_schema
 
@@ -88,8 +88,12 @@ def read_input(path: Path, method: TopDown, options: TopDownOptions) -> Input:
     """Return the population a scenario meets.
 
     Raises:
+        DesignError: the scenario's schema is forecast, not simulated.
         InputProblemsError: the data cannot be read, or are not what the scenario counts.
     """
+    schema = load_schema(method.schema)
+    if schema.analytic_only:
+        raise DesignError(f"{schema.title}: {schema.analytic_only}", "Choose another scenario.")
     population = read_population(path)
     if options.expand is not None:
         if population.schema.id != EXPANDABLE:
