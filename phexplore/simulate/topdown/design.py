@@ -29,6 +29,10 @@ TOTAL_INVARIANT, TOTAL_CONSTRAINT = "tot", "total"
 """Production's names of the exact total of a unit, as a count that is kept and as a constraint."""
 
 
+NARROWEST = 1e-6
+"""Variances below this count as this: such noise is 0 but once in a million draws, and the variance of ever larger budgets is 0."""
+
+
 class DesignError(PhexploreError):
     """A scenario that cannot be simulated on this data."""
 
@@ -188,7 +192,7 @@ def make_design(
 def measuring(budgets: Sequence[Fraction], noise: Callable[[Fraction], Noise]) -> Measuring:
     """Return the noise of units with these budgets per query."""
     noises = tuple(noise(budget) if budget > 0 else None for budget in budgets)
-    weights = tuple(0.0 if each is None else 1.0 / each.variance() for each in noises)
+    weights = tuple(0.0 if each is None else 1.0 / max(each.variance(), NARROWEST) for each in noises)
     return Measuring(tuple(budgets), noises, weights)
 
 
