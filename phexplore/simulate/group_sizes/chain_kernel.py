@@ -60,28 +60,36 @@ def nearest(total: int, weight: int) -> int:
 
 @njit(cache=True, nogil=True)
 def pool(sums: Ints, weights: Ints, first: int, behind: int, lower: int, upper: int, out: Ints) -> None:
-    """Pool adjacent violators of one stretch; arguments as in `fit_monotone`."""
-    places = behind - first
-    total = np.empty(places, np.int64)
-    weight = np.empty(places, np.int64)
-    end = np.empty(places, np.int64)
-    blocks = 0
+    """Pool adjacent violators of one stretch; arguments as in `fit_monotone`.
+
+    One pass forward: the last block stays at hand, those before it wait in `out`, which their values overwrite from the end, so
+    that half as much memory is touched.
+    """
+    total = out[first:behind]
+    weight = np.empty(behind - first, np.int64)
+    end = np.empty(behind - first, np.int32)
+    last = -1
+    last_total = last_weight = 0
     for place in range(first, behind):
         block_total, block_weight = sums[place], weights[place]
-        while blocks > 0 and at_least(total[blocks - 1], weight[blocks - 1], block_total, block_weight):
-            blocks -= 1
-            block_total += total[blocks]
-            block_weight += weight[blocks]
-        total[blocks] = block_total
-        weight[blocks] = block_weight
-        end[blocks] = place + 1
-        blocks += 1
-    place = first
-    for block in range(blocks):
+        while last >= 0 and at_least(last_total, last_weight, block_total, block_weight):
+            block_total += last_total
+            block_weight += last_weight
+            last -= 1
+            if last >= 0:
+                last_total, last_weight = total[last], weight[last]
+        last += 1
+        total[last] = last_total = block_total
+        weight[last] = last_weight = block_weight
+        end[last] = place + 1
+    place = behind - 1
+    for block in range(last, -1, -1):
         value = min(max(nearest(total[block], weight[block]), lower), upper)
-        while place < end[block]:
+        # A block's number is at most its first place: what waits before it is not overwritten.
+        begin = end[block - 1] if block > 0 else first
+        while place >= begin:
             out[place] = value
-            place += 1
+            place -= 1
 
 
 @njit(cache=True, nogil=True)
