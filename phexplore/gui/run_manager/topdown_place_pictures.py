@@ -13,7 +13,7 @@ from phexplore.gui.charts.topdown_rows import MarkRow, RowScale, RowsContent
 from phexplore.gui.run_manager.topdown_result_pictures import trials_words
 from phexplore.gui.run_manager.topdown_results import EVERY_QUERY, MeasuredLine, PathContent, PlaceContent
 
-_MOST_ROWS = 200
+_MOST_ROWS = 400
 _OF_EACH = 4
 """Answers of each query that the picture of all queries shows; its table has the others."""
 _OF_ONE = 40
