@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -25,6 +26,7 @@ from phexplore.model.numbers import round_exact
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.noise.distributions import noise_for
 
+_WHOLE = re.compile(r"[0-9]{1,15}")
 MOST_SIZES = 1000
 
 
@@ -269,9 +271,9 @@ def _sizes_from(rows: Any, name: str) -> HouseholdSizes:
             )
             continue
         plain = size.removesuffix("+")
-        if not plain.isdigit() or not households.isdigit() or int(plain) > MOST_SIZES:
+        if not (_WHOLE.fullmatch(plain) and _WHOLE.fullmatch(households)) or int(plain) > MOST_SIZES:
             issues.append(
-                Issue((name,), f"{size!r}, {households!r} are not whole numbers of 0 or more.",
+                Issue((name,), f"{size[:40]!r}, {households[:40]!r} are not whole numbers of 0 or more.",
                       f"Write sizes up to {MOST_SIZES}, e.g. 3 or 7+.", line=rows.line_num)
             )  # fmt: skip
         elif int(plain) in counts:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
+import re
 import zipfile
 import zlib
 from collections.abc import Sequence
@@ -14,8 +16,9 @@ from phexplore.model.issues import InputProblemsError, Issue
 LARGEST_FILE = 32 * 2**20
 LARGEST_CONTENT = 128 * 2**20
 MOST_PARTS = 512
-_PIECE = 4096
-MOST_CELLS = 500_000
+_PIECE = 1 << 16
+_RANGE = re.compile(r"\$?([A-Za-z]{1,9})\$?([0-9]{1,9}):\$?([A-Za-z]{1,9})\$?([0-9]{1,9})")
+MOST_CELLS = 50_000
 """Of a sheet, from its first cell to its last: one number in the last corner of a sheet asks for seventeen billion."""
 LARGEST_RATIO = 200
 """Spreadsheets of numbers compress about ten times; a bomb a thousand times."""
@@ -66,6 +69,10 @@ def _refuse_definitions(archive: zipfile.ZipFile, parts: Sequence[zipfile.ZipInf
                 if _defines_entities(file):
                     sentence = f"{part.filename} in the workbook begins with a document type definition."
                     raise _refusal(name, sentence, "Save the table with a spreadsheet program.")
+            with archive.open(part) as file:
+                if (cells := _merged_cells(file)) > MOST_CELLS:
+                    sentence = f"{part.filename} in the workbook joins {cells:,} cells into one."
+                    raise _refusal(name, sentence, "Copy the table into a new workbook.")
 
 
 def _defines_entities(file: IO[bytes]) -> bool:
@@ -76,9 +83,34 @@ def _defines_entities(file: IO[bytes]) -> bool:
     try:
         while not found and (piece := file.read(_PIECE)):
             parser.Parse(piece)
-    except expat.ExpatError:
+    except (expat.ExpatError, LookupError, ValueError):
         return bool(found and found[0])  # no XML: whoever reads it says so
     return bool(found and found[0])
+
+
+def _merged_cells(file: IO[bytes]) -> int:
+    """Return how many cells the joined ranges of a sheet cover: its reader makes an object of each."""
+    parser, total = expat.ParserCreate(), 0
+
+    def begin(element: str, attributes: dict[str, str]) -> None:
+        nonlocal total
+        if element.rpartition(":")[2] == "mergeCell" and (match := _RANGE.fullmatch(attributes.get("ref", ""))):
+            left, top, right, bottom = match.groups()
+            columns = abs(_column(right) - _column(left)) + 1
+            total += columns * (abs(int(bottom) - int(top)) + 1)
+
+    parser.StartElementHandler = begin
+    with contextlib.suppress(expat.ExpatError, LookupError, ValueError):  # no XML: whoever reads it says so
+        while piece := file.read(_PIECE):
+            parser.Parse(piece)
+    return total
+
+
+def _column(letters: str) -> int:
+    number = 0
+    for letter in letters.upper():
+        number = number * 26 + ord(letter) - 64
+    return number
 
 
 def _refusal(name: str, sentence: str, remedy: str) -> InputProblemsError:

@@ -116,6 +116,8 @@ def make_bombs(samples: list[Sample]) -> Iterator[tuple[str, Sample, str, bytes]
         ),
     )
     yield "the last corner", table, name, sheet_of(content, lambda d: d.replace(b'r="A1"', b'r="XFD1048576"', 1))
+    joined = b'<mergeCells count="1"><mergeCell ref="B2:XFD1048576"/></mergeCells><pageMargins'
+    yield "joined cells", table, name, sheet_of(content, lambda d: d.replace(b"<pageMargins", joined, 1))
     yield "zeros in a sheet", table, name, sheet_of(content, lambda d: d + b" " * (200 * MEGABYTE))
     yield (
         "columns",
