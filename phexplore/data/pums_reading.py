@@ -126,10 +126,15 @@ class _Reader:
         import pyarrow as pa  # noqa: PLC0415 - the command line starts without it
         from pyarrow import csv  # noqa: PLC0415
 
+        from phexplore.data.blocks.delimited import MOST_COLUMNS, read_head  # noqa: PLC0415
+
         if not self._path.is_file():
             raise InputProblemsError(
                 [Issue((str(self._path),), "There is no such file.", "Give a PUMS person file, .csv or .csv.gz.")]
             )
+        if read_head(self._path).partition(b"\n")[0].count(b",") >= MOST_COLUMNS:
+            sentence = f"The first line names more than {MOST_COLUMNS:,} columns."
+            raise InputProblemsError([Issue((self._path.name,), sentence, "Give a PUMS person file.", line=1)])
         try:
             header = csv.open_csv(self._path).schema.names
             return csv.read_csv(
