@@ -62,7 +62,7 @@ def start(qtbot, tmp_path):
 
 
 def _wait_for_end(qtbot, run):
-    qtbot.waitUntil(lambda: run.state.is_final, timeout=10_000)
+    qtbot.waitUntil(lambda: run.state.is_final)
     return run.events[-1]
 
 

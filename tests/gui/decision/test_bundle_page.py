@@ -36,7 +36,7 @@ def test_that_the_headline_tells_altered_unsigned_awaited_and_signed_apart() -> 
 
 
 def test_that_a_key_is_made_beside_the_window_and_signs_then(qtbot, page, tmp_path) -> None:
-    with qtbot.waitSignal(page.process.done, timeout=30_000):
+    with qtbot.waitSignal(page.process.done):
         page.create_key(KeyOrder(tmp_path / "ada.key", b"secret"), page.signers)
     (row,) = page.signers.rows
     row.name.setText("Ada")
@@ -48,14 +48,14 @@ def test_that_a_key_is_made_beside_the_window_and_signs_then(qtbot, page, tmp_pa
 
 def test_that_a_file_that_is_no_bundle_is_named_as_altered(qtbot, page, tmp_path) -> None:
     (tmp_path / "no.zip").write_bytes(b"nothing of the kind")
-    with qtbot.waitSignal(page.process.done, timeout=30_000):
+    with qtbot.waitSignal(page.process.done):
         page.check(tmp_path / "no.zip")
     assert page.checking.report.isVisible()
     assert page.checking.report.title.text().startswith("Altered")
 
 
 def test_that_a_missing_bundle_is_refused_with_its_name(qtbot, page, tmp_path) -> None:
-    with qtbot.waitSignal(page.process.failed, timeout=30_000):
+    with qtbot.waitSignal(page.process.failed):
         page.check(tmp_path / "missing.zip")
     assert "missing.zip" in page.checking.reason.text()
 
@@ -75,7 +75,7 @@ def test_that_passphrases_that_differ_are_refused(qtbot, tmp_path) -> None:
 
 def test_that_a_worker_that_dies_is_reported(qtbot, tmp_path) -> None:
     process = ErrandProcess(command=[sys.executable, "-c", "import sys; sys.exit(3)"])
-    with qtbot.waitSignal(process.failed, timeout=30_000) as caught:
+    with qtbot.waitSignal(process.failed) as caught:
         process.start(VerifyOrder(tmp_path / "x.zip"))
     assert "exit code 3" in str(caught.args[0])
 
@@ -84,7 +84,7 @@ def test_that_a_worker_can_be_stopped(qtbot, tmp_path) -> None:
     process = ErrandProcess(command=[sys.executable, "-c", "import sys; sys.stdin.read(); import time; time.sleep(60)"])
     process.start(VerifyOrder(tmp_path / "x.zip"))
     qtbot.waitUntil(lambda: process.is_busy)
-    with qtbot.waitSignal(process.failed, timeout=30_000) as caught:
+    with qtbot.waitSignal(process.failed) as caught:
         process.cancel()
     assert "Stopped" in str(caught.args[0])
     assert isinstance(caught.args[0], PhexploreError)

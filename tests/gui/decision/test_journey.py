@@ -68,7 +68,7 @@ def _decide(qtbot, page, status, who, role, note):
     page.who.setText(who)
     page.role.setText(role)
     page.note.setText(note)
-    with qtbot.waitSignal(page.decided, timeout=20_000):
+    with qtbot.waitSignal(page.decided):
         page.button.click()
 
 
@@ -76,14 +76,14 @@ def test_that_three_proposals_become_a_signed_bundle(qtbot, saved_window, member
     window, session = saved_window, saved_window.session
     committee = _tab(window, DecisionTab.COMMITTEE)
     committee.import_files(members)
-    qtbot.waitUntil(lambda: len(committee.members) == 3, timeout=20_000)
+    qtbot.waitUntil(lambda: len(committee.members) == 3)
     assert "3 members moved" in committee.title.text()
     committee.draft.click()
     assert session.scenario.name == "Consensus draft"
 
     compare = _tab(window, DecisionTab.COMPARE)
     window.decision.compare(["scenario:Consensus draft", "scenario:Ada", "scenario:Grace", "scenario:Alan"])
-    qtbot.waitUntil(lambda: len(compare.columns.numbers.rows) == 4, timeout=20_000)
+    qtbot.waitUntil(lambda: len(compare.columns.numbers.rows) == 4)
 
     approve = _tab(window, DecisionTab.APPROVE)
     _decide(qtbot, approve, Status.RECOMMENDED, "Grace Hopper", "Disclosure avoidance", "for the vote")
@@ -92,7 +92,7 @@ def test_that_three_proposals_become_a_signed_bundle(qtbot, saved_window, member
 
     bundle = _tab(window, DecisionTab.BUNDLE)
     for name, role, passphrase in (("Ada Lovelace", "Chair", b""), ("Grace Hopper", "Operator", b"secret")):
-        with qtbot.waitSignal(bundle.process.done, timeout=30_000):
+        with qtbot.waitSignal(bundle.process.done):
             bundle.create_key(KeyOrder(tmp_path / f"{name.split()[0]}.key", passphrase), bundle.signers)
         bundle.signers.rows[-1].name.setText(name)
         bundle.signers.rows[-1].role.setText(role)
@@ -100,7 +100,7 @@ def test_that_three_proposals_become_a_signed_bundle(qtbot, saved_window, member
     out = tmp_path / "decision.zip"
     steps = []
     bundle.process.began.connect(steps.append)
-    with qtbot.waitSignal(bundle.written, timeout=120_000):
+    with qtbot.waitSignal(bundle.written):
         bundle.write_to(out)
     assert bundle.writing.report.title.text() == "Intact and signed by 2 people"
     assert [step.number for step in steps] == [1, 2, 3, 4, 5, 6]
@@ -119,7 +119,7 @@ def test_that_three_proposals_become_a_signed_bundle(qtbot, saved_window, member
     content = bytearray(out.read_bytes())
     content[content.index(b'"usa_')] ^= 4
     out.write_bytes(content)
-    with qtbot.waitSignal(bundle.process.done, timeout=60_000):
+    with qtbot.waitSignal(bundle.process.done):
         bundle.check(out)
     assert bundle.checking.report.title.text() == "Altered: 1 part not as handed over"
 
@@ -134,15 +134,15 @@ def test_that_a_decision_rests_on_a_run_of_its_parameters_and_the_bundle_holds_i
     window.navigation.choose(next(area for area in type(window.navigation.area) if area.name == "RUNS"))
     window.runs.start_run()
     desk = window.runs.desk
-    qtbot.waitUntil(lambda: any(row.state.is_final for row in desk.rows), timeout=280_000)
+    qtbot.waitUntil(lambda: any(row.state.is_final for row in desk.rows))
     window.files.save_to(tmp_path / "vote.phx")  # the run moves beside the project
     approve = _tab(window, DecisionTab.APPROVE)
-    qtbot.waitUntil(lambda: approve.runs.list.count() == 1, timeout=30_000)
+    qtbot.waitUntil(lambda: approve.runs.list.count() == 1)
     approve.runs.list.item(0).setCheckState(Qt.CheckState.Checked)
     _decide(qtbot, approve, Status.APPROVED, "Ada Lovelace", "Chair", "")
     bundle = _tab(window, DecisionTab.BUNDLE)
-    qtbot.waitUntil(lambda: len(bundle.runs.chosen) == 1, timeout=30_000)
-    with qtbot.waitSignal(bundle.written, timeout=120_000):
+    qtbot.waitUntil(lambda: len(bundle.runs.chosen) == 1)
+    with qtbot.waitSignal(bundle.written):
         bundle.write_to(tmp_path / "decision.zip")
     with zipfile.ZipFile(tmp_path / "decision.zip") as archive:
         assert any(name.startswith("runs/") and name.endswith("summary.json") for name in archive.namelist())

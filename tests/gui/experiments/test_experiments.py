@@ -162,7 +162,7 @@ def test_that_one_click_runs_an_experiment_and_its_figures_stay(qtbot, page) -> 
     first = page()
     first.choose("bases")
     assert first.rows.is_empty
-    with qtbot.waitSignal(first.process.finished, timeout=60_000):
+    with qtbot.waitSignal(first.process.finished):
         first.start.click()
     assert [picture.title for picture in first.pictures] == ["Factor by basis"]
     assert not first.bars.is_empty
@@ -205,7 +205,7 @@ def test_that_what_the_command_refuses_is_said(qtbot, page) -> None:
     shown = page()
     shown.choose("constant")
     shown.fields["constant"]["delta"] = lambda: "nonsense"
-    with qtbot.waitSignal(shown.failed, timeout=60_000) as failed:
+    with qtbot.waitSignal(shown.failed) as failed:
         shown.run()
     assert "nonsense" in failed.args[0].sentence
 
@@ -218,11 +218,11 @@ def test_that_an_experiment_can_be_stopped(qtbot, page) -> None:
             "import sys,time; print('1 of 10: x', file=sys.stderr, flush=True); time.sleep(60)",
         ]
     )
-    with qtbot.waitSignal(shown.process.progressed, timeout=20_000) as said:
+    with qtbot.waitSignal(shown.process.progressed) as said:
         shown.run()
     assert said.args[1:] == [1, 10]
     assert not shown.start.isEnabled()
-    with qtbot.waitSignal(shown.process.busy_changed, timeout=20_000):
+    with qtbot.waitSignal(shown.process.busy_changed):
         shown.cancel.click()
     assert shown.start.isEnabled()
     assert not shown.pictures
@@ -230,6 +230,6 @@ def test_that_an_experiment_can_be_stopped(qtbot, page) -> None:
 
 def test_that_a_program_that_does_not_start_is_said(qtbot, page) -> None:
     shown = page(command=["/no/such/program"])
-    with qtbot.waitSignal(shown.failed, timeout=20_000):
+    with qtbot.waitSignal(shown.failed):
         shown.run()
     assert shown.start.isEnabled()

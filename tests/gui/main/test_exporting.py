@@ -69,7 +69,7 @@ def test_that_a_budget_without_a_decimal_is_refused_by_the_config(order, us, que
 def test_that_files_are_written_beside_the_window(qtbot, order, tmp_path) -> None:
     exports = Exports()
     path = tmp_path / "config.json"
-    with qtbot.waitSignal(exports.written, timeout=20_000) as written:
+    with qtbot.waitSignal(exports.written) as written:
         exports.start(CONFIG, order(CONFIG).shown, path)
     assert written.args == [path]
     assert path.read_bytes() == export_text(order(CONFIG))
@@ -79,7 +79,7 @@ def test_that_files_are_written_beside_the_window(qtbot, order, tmp_path) -> Non
 def test_that_a_failure_is_announced_and_leaves_no_file(qtbot, order, us, query, tmp_path) -> None:
     exports = Exports()
     path = tmp_path / "config.json"
-    with qtbot.waitSignal(exports.failed, timeout=20_000) as failed:
+    with qtbot.waitSignal(exports.failed) as failed:
         exports.start(CONFIG, order(CONFIG, set_budget(us, query, Fraction(1, 3))).shown, path)
     assert isinstance(failed.args[0], PhexploreError)
     assert not path.exists()
@@ -90,7 +90,7 @@ def test_that_a_report_is_drawn_in_a_process_and_is_the_same(qtbot, order, tmp_p
     (form,) = [form for form in FORMATS if form.id == "svg"]
     exports = Exports()
     shown_now = order(form).shown
-    with qtbot.waitSignal(exports.written, timeout=120_000) as written:
+    with qtbot.waitSignal(exports.written) as written:
         exports.start(form, shown_now, tmp_path / "charts.svg")
         assert exports.is_busy
     assert written.args == [tmp_path / "charts.svg"]
@@ -103,7 +103,7 @@ def test_that_a_report_of_a_scenario_with_errors_is_refused_at_once(qtbot, order
         us = set_budget(us, query, Fraction(0))
     (form,) = [form for form in FORMATS if form.id == "html"]
     exports = Exports()
-    with qtbot.waitSignal(exports.failed, timeout=1000) as failed:
+    with qtbot.waitSignal(exports.failed) as failed:
         exports.start(form, order(form, us).shown, Path("x.html"))
     assert "cannot be handed over" in str(failed.args[0])
     exports.stop()

@@ -181,9 +181,9 @@ def test_that_parameters_are_exported_and_read_back(qtbot, opened, tmp_path, pre
     window.actions_table.refresh()
     assert window.actions_table[f"file.export-{form}"].isEnabled()
     assert not window.actions_table["file.export-phsafe-config"].isEnabled()
-    with qtbot.waitSignal(window.exports.written, timeout=10_000):
+    with qtbot.waitSignal(window.exports.written):
         window.export(found[form], target)
-    with qtbot.waitSignal(window.exports.written, timeout=10_000):
+    with qtbot.waitSignal(window.exports.written):
         window.export(found[form.replace("json", "csv")], table)
     assert len(table.read_text().splitlines()) > 1
     window.files.import_parameters(target)

@@ -26,7 +26,7 @@ from phexplore.model.topdown_edits import set_level_share
 from phexplore.runs.events import Note
 from phexplore.runs.store import load_events
 
-WAIT_MS = 60_000
+WAIT_MS = 600_000
 
 
 @pytest.fixture

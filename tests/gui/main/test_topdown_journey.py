@@ -15,7 +15,7 @@ from phexplore.model.topdown_edits import set_constraints
 from phexplore.runs.states import RunState
 from phexplore.runs.store import verify_run
 
-PATIENCE_MS = 60_000
+PATIENCE_MS = 600_000
 
 
 @pytest.fixture

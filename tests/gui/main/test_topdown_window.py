@@ -113,7 +113,7 @@ def test_that_only_fitting_actions_are_offered(window):
 def test_that_production_files_are_written_and_read_back(qtbot, window, tmp_path):
     window.session.edit("County", lambda s: set_level_share(s, "County", Fraction(1, 5)))
     target = tmp_path / "das.ini"
-    with qtbot.waitSignal(window.exports.written, timeout=10_000):
+    with qtbot.waitSignal(window.exports.written):
         window.export(INI, target)
     scenario, _ = load_ini(target)
     assert scenario.topdown.level_shares == window.topdown.shown.method.level_shares

@@ -76,7 +76,7 @@ def test_that_nothing_is_loaded_after_the_window_closed(qtbot, module) -> None:
 
 def test_that_everything_named_exists(qtbot) -> None:
     warmup = Warmup(None, LIBRARIES, PARTS)
-    with qtbot.waitSignal(warmup.done, timeout=60_000):
+    with qtbot.waitSignal(warmup.done):
         warmup.start()
     assert {*LIBRARIES, *PARTS} <= set(sys.modules)
     warmup.stop()

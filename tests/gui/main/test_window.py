@@ -257,7 +257,7 @@ def test_that_pages_are_made_ahead_one_by_one(qtbot, window) -> None:
     window.pages._idle.timeout.connect(lambda: counts.append(len(made)))
     window.pages._idle.setInterval(1)
     window._prepare()
-    qtbot.waitUntil(lambda: len(made) == len(offered_areas(System.PHSAFE)), timeout=20_000)
+    qtbot.waitUntil(lambda: len(made) == len(offered_areas(System.PHSAFE)))
     assert all(after - before <= 1 for before, after in pairwise(counts))
     assert window.pages.currentWidget() is made[Area.OVERVIEW]
     qtbot.waitUntil(lambda: not window.pages._idle.isActive())

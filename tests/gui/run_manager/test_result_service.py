@@ -74,16 +74,16 @@ def test_that_a_real_reader_answers_survives_a_kill_and_ends_with_the_window(ser
     run = write_run()
     found = service()
     found.request(ResultRequest(run.directory, None, ResultTab.WORST))
-    qtbot.waitUntil(lambda: len(found.answers) == 1, timeout=60_000)
+    qtbot.waitUntil(lambda: len(found.answers) == 1)
     assert found.answers[0].headline.trials == 2
     first = found._process.processId()
     os.kill(first, signal.SIGSTOP)  # so that the kill comes before the answer
     found.request(ResultRequest(run.directory, None, ResultTab.WORST))
     os.kill(first, signal.SIGKILL)
-    qtbot.waitUntil(lambda: len(found.failures) == 1, timeout=60_000)
+    qtbot.waitUntil(lambda: len(found.failures) == 1)
     assert "their reader stopped" in found.failures[0].sentence
     found.request(ResultRequest(tmp_path, None, None))
-    qtbot.waitUntil(lambda: len(found.failures) == 2, timeout=60_000)
+    qtbot.waitUntil(lambda: len(found.failures) == 2)
     assert found._process.processId() != first
     found.stop()
     assert found._process.processId() == 0
@@ -107,7 +107,7 @@ def test_that_the_newest_of_waiting_requests_is_answered_next(service, tmp_path,
     for request in asked:
         found.request(request)
     assert found.is_busy
-    qtbot.waitUntil(lambda: len(found.answers) == 2, timeout=60_000)
+    qtbot.waitUntil(lambda: len(found.answers) == 2)
     assert found.answers == [asked[0], asked[-1]]
     assert not found.is_busy
 

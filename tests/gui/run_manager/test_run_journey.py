@@ -17,7 +17,7 @@ from phexplore.model.workbook import Workbook
 from phexplore.runs.states import RunState
 from phexplore.runs.store import verify_run
 
-PATIENCE_MS = 60_000
+PATIENCE_MS = 600_000
 
 
 @pytest.fixture

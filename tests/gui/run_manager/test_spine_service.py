@@ -11,7 +11,7 @@ from phexplore.gui.binding.spine_views import BlocksRefused, SpineAnswer, SpineL
 from phexplore.gui.run_manager.spine_service import SpineService
 from phexplore.spine.settings import SpineSettings
 
-WAIT_MS = 60_000
+WAIT_MS = 600_000
 SCENARIO = preset("pl94-2020-persons-us").scenario
 
 

@@ -81,7 +81,7 @@ def test_that_a_trial_is_published_beside_the_window_and_shown(qtbot, make) -> N
     assert (view.pages.currentIndex(), view.trial.count()) == (1, 3)
     view.publish_button.click()
     assert not view.publish_button.isEnabled()
-    qtbot.waitUntil(lambda: view.release is not None, timeout=20_000)
+    qtbot.waitUntil(lambda: view.release is not None)
     assert view.release.tables == ("PH1", "PH4")
     assert [row.group for row in view.chart.rows] == ["Nation", "Rhode Island"]
     assert "50.0% of 2 intervals" in view.chart.title
@@ -96,7 +96,7 @@ def test_that_a_trial_is_published_beside_the_window_and_shown(qtbot, make) -> N
 def test_that_rows_are_walked_by_keyboard(qtbot, make) -> None:
     view = make()
     view.publish()
-    qtbot.waitUntil(lambda: view.release is not None, timeout=20_000)
+    qtbot.waitUntil(lambda: view.release is not None)
     view.chart.canvas.setFocus()
     qtbot.keyClick(view.chart.canvas, Qt.Key.Key_Down)
     assert "Nation" in view.chart.canvas.accessibleDescription()
@@ -108,7 +108,7 @@ def test_that_rows_are_walked_by_keyboard(qtbot, make) -> None:
 def test_that_tables_are_saved_into_a_folder(qtbot, make, tmp_path) -> None:
     view = make()
     view.publish()
-    qtbot.waitUntil(lambda: view.release is not None, timeout=20_000)
+    qtbot.waitUntil(lambda: view.release is not None)
     with qtbot.waitSignal(view.noted):
         view.save(tmp_path / "published")
     assert (tmp_path / "published" / "comparison.csv").exists()
@@ -116,11 +116,11 @@ def test_that_tables_are_saved_into_a_folder(qtbot, make, tmp_path) -> None:
 
 def test_that_failures_are_said_with_their_reason(qtbot, make) -> None:
     view = make("import sys; print('The run cannot be read.', file=sys.stderr); sys.exit(1)")
-    with qtbot.waitSignal(view.failed, timeout=20_000) as caught:
+    with qtbot.waitSignal(view.failed) as caught:
         view.publish()
     assert "cannot be read" in str(caught.args[0])
     unreadable = make("print('[]')")
-    with qtbot.waitSignal(unreadable.failed, timeout=20_000):
+    with qtbot.waitSignal(unreadable.failed):
         unreadable.publish()
 
 
@@ -128,7 +128,7 @@ def test_that_publishing_is_stopped(qtbot, make) -> None:
     view = make("import time\ntime.sleep(60)")
     view.publish()
     qtbot.waitUntil(lambda: view.process._process.processId() > 0)
-    with qtbot.waitSignal(view.process.stopped, timeout=20_000):
+    with qtbot.waitSignal(view.process.stopped):
         view.process.stop()
     assert "Stopped" in view.words.text()
 

@@ -220,7 +220,7 @@ def test_that_topdown_is_solved_after_least_squares_for_less(qtbot, topdown) -> 
     topdown._on_basis()
     assert topdown.panel._note.text() == STALE
     topdown.solve()
-    qtbot.waitUntil(lambda: topdown.panel.answer.request is topdown._asked, timeout=30_000)
+    qtbot.waitUntil(lambda: topdown.panel.answer.request is topdown._asked)
     found = topdown.panel.answer
     assert found.solved.scenario.topdown.budget(key) < alone
     assert found.margins[key] <= 3 * (1 + 1e-6)
@@ -233,5 +233,5 @@ def test_that_block_data_that_cannot_be_read_are_said(qtbot, topdown, tmp_path) 
     topdown.use_blocks(tmp_path / "bad.csv")
     topdown.basis.select(Basis.BLOCKS)
     topdown.solve()
-    qtbot.waitUntil(lambda: topdown.panel.answer is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: topdown.panel.answer is not None)
     assert topdown.panel.title == "This cannot be solved"

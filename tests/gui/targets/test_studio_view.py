@@ -49,13 +49,13 @@ def view(qtbot, session, run):
     qtbot.addWidget(found)
     found.resize(1100, 600)
     found.show()
-    qtbot.waitUntil(lambda: found.answer is not None, timeout=20_000)
+    qtbot.waitUntil(lambda: found.answer is not None)
     yield found
     found.stop()
 
 
 def _wait(qtbot, view):
-    qtbot.waitUntil(lambda: view.answer.request is view._asked, timeout=20_000)
+    qtbot.waitUntil(lambda: view.answer.request is view._asked)
 
 
 def test_that_sizes_of_2010_hold_the_published_classes() -> None:

@@ -72,7 +72,7 @@ def test_that_it_starts_from_the_six_published_strategies_and_the_own_one(make, 
 def test_that_every_setting_is_stored_listed_and_the_result_loads(qtbot, make, session, tmp_path) -> None:
     view = make()
     view.start_button.click()
-    qtbot.waitUntil(lambda: bool(view.found), timeout=20_000)
+    qtbot.waitUntil(lambda: bool(view.found))
     assert [mark.meets for mark in view.chart.marks] == [True, False]
     folder = next((tmp_path / "tuning").iterdir())
     stored = read_project((folder / "parameters.phx").read_text(), name="a.phx").workbook.scenario
@@ -96,7 +96,7 @@ def test_that_strategies_run_one_after_the_other(qtbot, make) -> None:
     for name in list(view.ticks)[:3]:
         view.ticks[name].setChecked(True)
     view.start()
-    qtbot.waitUntil(lambda: len(view.found) == 3, timeout=30_000)
+    qtbot.waitUntil(lambda: len(view.found) == 3)
     assert len({found.strategy for found in view.found}) == 3
     assert "finished" in view.words.text()
 
@@ -104,10 +104,10 @@ def test_that_strategies_run_one_after_the_other(qtbot, make) -> None:
 def test_that_a_search_pauses_with_what_it_stored_and_goes_on(qtbot, make) -> None:
     view = make(FAKE.replace("SLEEP", "time.sleep(60)"))
     view.start()
-    qtbot.waitUntil(lambda: len(view.chart.marks) == 2, timeout=20_000)
+    qtbot.waitUntil(lambda: len(view.chart.marks) == 2)
     assert not view._settings.isEnabled()
     view.pause_button.click()
-    qtbot.waitUntil(view.start_button.isEnabled, timeout=20_000)
+    qtbot.waitUntil(view.start_button.isEnabled)
     assert "Paused after 2 settings" in view.words.text()
     assert view.found == []
 
@@ -115,7 +115,7 @@ def test_that_a_search_pauses_with_what_it_stored_and_goes_on(qtbot, make) -> No
 def test_that_settings_are_walked_by_keyboard(qtbot, make) -> None:
     view = make()
     view.start()
-    qtbot.waitUntil(lambda: bool(view.found), timeout=20_000)
+    qtbot.waitUntil(lambda: bool(view.found))
     view.chart.canvas.setFocus()
     qtbot.keyClick(view.chart.canvas, Qt.Key.Key_End)
     assert "93.1%" in view._detail.text()
@@ -136,7 +136,7 @@ def test_that_a_wrong_setting_is_said_and_nothing_starts(qtbot, make, name, type
 
 def test_that_a_failure_ends_the_search_and_is_said(qtbot, make) -> None:
     view = make("import sys; print('The criterion is not met even without any noise.', file=sys.stderr); sys.exit(1)")
-    with qtbot.waitSignal(view.failed, timeout=20_000) as caught:
+    with qtbot.waitSignal(view.failed) as caught:
         view.start()
     assert "without any noise" in str(caught.args[0])
 
