@@ -146,7 +146,7 @@ class SpinePage(QWidget):
     def open(self, path: Path) -> None:
         """Look at the spine over the blocks of a file."""
         self._path, self._answer = path, None
-        self._file.setText(str(path))
+        self._name_file(path, path.name)
         self._remembered.keep(SPINE_BLOCKS, str(path))
         self._pages.setCurrentWidget(self._scrolled)
         self._ask()
@@ -207,6 +207,11 @@ class SpinePage(QWidget):
         self.tabs.setAccessibleName("Pictures of the spine")
         self.empty = EmptyPlace("spine", _EMPTY_TITLE, _EMPTY, action="Choose blocks…", run=self._browse)
         self.refused = _RefusedBlocks()
+
+    def _name_file(self, path: Path, words: str) -> None:
+        """Say which file is shown; where it lies is in the tool tip of the button that chooses another."""
+        self._file.setText(words)
+        self.browse.setToolTip(f"Instead of {path}")
 
     def _lay_out(self) -> None:
         head = QHBoxLayout()
@@ -431,9 +436,8 @@ class SpinePage(QWidget):
         self.notes_shown.setVisible(bool(notes))
         self.notes.setVisible(bool(notes) and self.notes_shown.isChecked())
         self.problem.setText(answer.problem)
-        self._file.setText(
-            f"{answer.request.path}: {answer.blocks.blocks:,} {plural_level('Block', answer.blocks.blocks)}"
-        )
+        found = f"{answer.blocks.blocks:,} {plural_level('Block', answer.blocks.blocks)}"
+        self._name_file(answer.request.path, f"{answer.request.path.name}: {found}")
         self.editor.offer_classes(answer.blocks.classes)
         if answer.look.tab is self.tab:
             self.choices.settle(answer)
