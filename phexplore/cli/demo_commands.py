@@ -8,6 +8,7 @@ from pathlib import Path
 import typer
 
 from phexplore.cli.printing import say
+from phexplore.errors import PhexploreError
 
 TRIALS = 20
 SEED = 2020
@@ -45,6 +46,7 @@ def demo(
     project.edit(f"Aim at {margin} people for {query.title}", lambda scenario: edit_margin(scenario, query, margin))
     headline = exact_text(forecast(project.scenario).headline)
     say(f"2. Edit: margin of {query.title} from 20 to {margin} people; bounded ρ follows: {headline}")
+    _make_folder(out)
     project.save(out / "demonstration.phx")
     project.close()
     files = [out / "demonstration.phx"]
@@ -57,6 +59,14 @@ def demo(
         files += export_run(out / "run", form, out / name)
     say(f"5. Done. {len(files)} files and the run are in {out.resolve()}")
     say(f"   The file production reads: {out / CONFIG_NAME} ({CONFIG_FORMAT}); start with {out / 'run-report.html'}")
+
+
+def _make_folder(out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise PhexploreError(f"The folder {out} cannot be made: {reason}.", "Name another one with --out.") from error
 
 
 CONFIG_NAME = "config.json"

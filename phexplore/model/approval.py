@@ -17,6 +17,10 @@ class DecisionError(PhexploreError):
     """A decision that does not follow from the ones before it, or that lacks something."""
 
 
+LONGEST_TEXT = 100_000
+"""Characters of a name or a note: forty pages. More is no note, and every copy of a project carries it."""
+
+
 class Status(enum.Enum):
     """How far a set of parameters has come. The value is the word in files and on the command line."""
 
@@ -83,8 +87,14 @@ class Decision:
         """Refuse a decision nobody made or that decides nothing.
 
         Raises:
-            DecisionError: it names no person or role, or makes a draft.
+            DecisionError: it names no person or role, makes a draft, or a text is longer than `LONGEST_TEXT`.
         """
+        longest = max(map(len, (self.fingerprint, self.scenario, self.who, self.role, self.at, self.note)))
+        if longest > LONGEST_TEXT:
+            raise DecisionError(
+                f"A text of {longest:,} characters is too long for a decision.",
+                f"Keep it within {LONGEST_TEXT:,}; cite a document instead.",
+            )
         if not self.who.strip() or not self.role.strip():
             raise DecisionError("A decision names a person and a role.", "Say who decides, and in which capacity.")
         if self.status is Status.DRAFT:

@@ -247,6 +247,20 @@ def test_that_an_export_is_read_back(capsys, tmp_path):
     assert "phsafe-config" in err
 
 
+def test_that_the_demonstration_makes_its_folder_and_can_be_repeated(capsys, tmp_path):
+    out = tmp_path / "not" / "there" / "yet"
+    for _ in range(2):
+        status, _, err = call(capsys, "demo", "--out", out, "--trials", "2")
+        assert status == DONE, err
+    made = {path.name for path in out.iterdir()}
+    assert made >= {"demonstration.phx", "config.json", "parameters.csv", "parameters.xlsx", "run", "run-report.html"}
+    assert call(capsys, "diff", out / "demonstration.phx", out / "config.json")[1].count("budget ") == 0
+    in_the_way = tmp_path / "file"
+    in_the_way.write_text("", encoding="utf-8")
+    status, _, err = call(capsys, "demo", "--out", in_the_way)
+    assert (status, str(in_the_way) in err) == (EXPECTED_FAILURE, True)
+
+
 def rows(folder, table):
     (file,) = (folder / table).glob("*.csv")
     with file.open(encoding="utf-8", newline="") as lines:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from phexplore.model.approval import (
     FOLLOWING,
+    LONGEST_TEXT,
     Decision,
     DecisionError,
     Status,
@@ -84,6 +85,13 @@ def test_that_at_most_one_set_of_parameters_is_approved(steps):
 def test_that_a_decision_of_nobody_or_about_nothing_is_refused(change):
     with pytest.raises(DecisionError):
         replace(decision(Status.APPROVED), **change)
+
+
+@pytest.mark.parametrize("field", ["scenario", "who", "role", "note"])
+def test_that_a_text_no_person_writes_is_refused(field):
+    assert replace(decision(Status.APPROVED), **{field: "x" * LONGEST_TEXT})
+    with pytest.raises(DecisionError, match="100,001 characters"):
+        replace(decision(Status.APPROVED), **{field: "x" * (LONGEST_TEXT + 1)})
 
 
 def test_that_a_decision_before_the_last_one_is_refused_because_the_clock_was_set_back():
