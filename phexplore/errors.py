@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+import unicodedata
 
 MOST_FRAMES = 40
 """Calls that are shown of each error: a recursion without end has thousands."""
@@ -34,6 +35,17 @@ class BudgetMismatchError(PhexploreError):
 
 class CancelledError(PhexploreError):
     """The user asked for a stop; what was finished is kept."""
+
+
+def visible(text: str) -> str:
+    """Return text from a file so that it can be printed or shown: nothing in it moves the cursor, breaks or reverses the line.
+
+    Control characters, line breaks and marks of writing direction become escapes such as ``\\x1b`` and ``\\u202e``.
+    """
+    return "".join(
+        sign if sign.isprintable() or unicodedata.category(sign) == "Zs" else sign.encode("unicode_escape").decode()
+        for sign in text
+    )
 
 
 def trace_without_data(error: BaseException) -> str:

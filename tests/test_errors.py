@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from phexplore.cli.printing import print_json
+from phexplore.errors import visible
+
+
+@pytest.mark.defect("F10")
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Zoë, 90\u202f% – ε", "Zoë, 90\u202f% – ε"),
+        ("A\x1b[2K\rIntact", r"A\x1b[2K\rIntact"),
+        ("two\nlines\u2028", r"two\nlines\u2028"),
+        ("\u202eadA", r"\u202eadA"),
+        ("\x9b2K", r"\x9b2K"),
+        ("\ud800", r"\ud800"),
+    ],
+)
+def test_that_text_of_a_file_cannot_move_the_cursor_or_reverse_a_line(text, shown):
+    assert visible(text) == shown
+
+
+@pytest.mark.defect("F10")
+def test_that_printed_json_holds_no_sign_that_a_terminal_obeys(capsys):
+    value = {"name": "A\x1b[2K\x9b2K\u202e\u2066\n\ud800ε"}
+    print_json(value)
+    out = capsys.readouterr().out
+    assert not any(sign in out for sign in "\x1b\x9b\u202e\u2066\ud800")
+    assert json.loads(out) == value
