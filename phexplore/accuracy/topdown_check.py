@@ -105,7 +105,8 @@ def _passes(method: TopDown) -> Iterator[Issue]:
 
 _OF_PRIMS = ("US", "Nation", "State", "County", "Prim", "Tract_Subset_Group", "Tract_Subset", "Block_Group", "Block")
 _OF_TRACTS = ("US", "Nation", "State", "County", "Tract_Group", "Tract", "Block_Group", "Block")
-"""Levels that spines have, widest first."""
+_OF_DISTRICTS = ("US", "Nation", "State", "County", "Supdist", "Enumdist")
+"""Levels that spines have, widest first; districts are those of 1940, whose geocodes have no blocks."""
 
 
 def _spine(method: TopDown) -> Iterator[Issue]:
@@ -115,7 +116,9 @@ def _spine(method: TopDown) -> Iterator[Issue]:
     except PhexploreError as error:
         yield Issue(("spine",), error.sentence, error.remedy)
         return
-    levels = _OF_PRIMS if settings.kind == "prim" else _OF_TRACTS
+    levels: tuple[str, ...] = _OF_PRIMS if settings.kind == "prim" else _OF_TRACTS
+    if settings.kind == "standard" and "Enumdist" in method.levels:
+        levels = _OF_DISTRICTS
     lost = [level for level in method.levels if level not in levels and method.level_shares.get(level, 0) > 0]
     if lost:
         yield Issue(

@@ -7,6 +7,7 @@ from typing import Any
 
 from phexplore.catalog.presets import presets
 from phexplore.catalog.states import state
+from phexplore.cli.printing import say
 from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.files.das_ini_reading import load_ini
 from phexplore.files.json_text import plain_values
@@ -20,7 +21,7 @@ from phexplore.model.scenario import Scenario
 
 
 def load_scenario(text: str) -> Scenario:
-    """Return the scenario that `text` names.
+    """Return the scenario that `text` names; what a reader of its file should know is said beside the output.
 
     Args:
         text: a preset id, ``FILE.phx``, ``FILE.phx#NAME``, or the path of a production ``config.json``, a DAS ``.ini``
@@ -30,7 +31,10 @@ def load_scenario(text: str) -> Scenario:
         UnknownNameError: neither a preset nor a file.
         InputProblemsError: the file cannot be understood.
     """
-    return load_with_warnings(text)[0]
+    scenario, warnings = load_with_warnings(text)
+    for issue in warnings:
+        say(f"{issue.place}: {issue.severity.value}: {issue.sentence} {issue.remedy}")
+    return scenario
 
 
 def load_with_warnings(text: str) -> tuple[Scenario, tuple[Issue, ...]]:

@@ -340,6 +340,15 @@ class EffectiveIni:
         key = key.lower()
         return self.values.get((section, key)) or self.values.get((DEFAULT_SECTION, key))
 
+    def stated(self, section: str, key: str) -> IniValue | None:
+        """Return the effective value, None as well where it is empty: an empty value takes back an inherited one."""
+        value = self.get(section, key)
+        return value if value is not None and value.text else None
+
+    def place(self, value: IniValue) -> str:
+        """Return file and line of a value, for sentences that name two of them."""
+        return f"{value.file}:{self.chain.files[value.file].count(chr(10), 0, value.start) + 1}"
+
     def keys(self, section: str) -> tuple[str, ...]:
         """Return the keys of a section, in lower case."""
         return tuple(key for part, key in self.values if part == section)

@@ -11,6 +11,8 @@ from pathlib import Path, PurePosixPath
 from phexplore.catalog.topdown_presets import topdown_entries
 from phexplore.errors import PhexploreError
 from phexplore.files.das_ini import EffectiveIni, IniChain, IniFile, IniValue, effective, load_chain
+from phexplore.files.das_ini_accounting import TOTALS, chosen_framework
+from phexplore.files.das_ini_levels import level_lengths, level_named, levels_of_strategy, spelling_in
 from phexplore.files.das_ini_strategy import (
     ABSOLUTE_SCHEMAS,
     SECTION,
@@ -30,7 +32,6 @@ from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery, Passes, SpineChoice, TopDown
 from phexplore.workload.schema import load_schema
 
-FRAMEWORKS = {"zcdp": PrivacyFramework.ZCDP, "pure_dp": PrivacyFramework.PURE_DP}
 INVARIANTS, CONSTRAINTS = "theinvariants.", "theconstraints."
 
 SPINE_KEYS = (
@@ -105,11 +106,12 @@ class _Meaning:
     def method(self) -> TopDown | None:
         """Return the parameters, or None when something of them cannot be read."""
         schema = self._schema()
-        levels = self._levels()
-        framework = self._framework()
+        table = self._table()
+        levels = self._levels(table)
+        framework, contradictions = chosen_framework(self.ini)
+        self.issues += contradictions
         self._delta()
         invariants, constraints = self._per_level(INVARIANTS, levels), self._per_level(CONSTRAINTS, levels)
-        table = self._table()
         if not schema or not levels or framework is None:
             # Nothing can come of it any more; what is wrong elsewhere is listed all the same.
             if levels and self.ini.get("budget", "geolevel_budget_prop") is not None:
@@ -148,15 +150,12 @@ class _Meaning:
             self.report(value, error.sentence, error.remedy)
             return ""
 
-    def _levels(self) -> tuple[str, ...]:
-        """Return the levels, widest first: the file lists them bottom-up."""
-        value = self.ini.get("geodict", "geolevel_names")
+    def _levels(self, table: StrategyTable | None) -> tuple[str, ...]:
+        """Return the levels, widest first: the file lists them bottom-up, or leaves them to the strategy."""
+        value = self.ini.stated("geodict", "geolevel_names")
         if value is None:
-            self.missing("geodict", "geolevel_names", "List the levels bottom-up, e.g. Block,Block_Group,Tract.")
-            return ()
-        names = [text for text, _, _ in value.items()]
-        if not names:
-            self.report(value, "No level is named.", "List them bottom-up, e.g. Block,Block_Group,Tract.")
+            return self._strategy_levels(table)
+        names = [level_named(text) for text, _, _ in value.items()]
         if len(set(names)) != len(names):
             self.report(value, "A level is named twice.", "Name each once.")
         if len(names) > 1 and names[-1] == "Block":
@@ -167,6 +166,26 @@ class _Meaning:
             )
         self._lengths(len(names))
         return tuple(reversed(names))
+
+    def _strategy_levels(self, table: StrategyTable | None) -> tuple[str, ...]:
+        """Return the levels of the strategy; lengths beside an empty list of names have no effect in production."""
+        levels = levels_of_strategy(self.ini, table)
+        if not levels:
+            remedy = "List the levels bottom-up, e.g. Block,Block_Group,Tract, or name a published strategy."
+            if (value := self.ini.get("geodict", "geolevel_names")) is None:
+                self.missing("geodict", "geolevel_names", remedy)
+            else:
+                self.report(value, "No level is named, and the strategy names none.", remedy)
+            return ()
+        lengths, known = self.ini.stated("geodict", "geolevel_leng"), level_lengths(levels)
+        if lengths is not None and known is not None:
+            expected = [str(length) for length in reversed(known)]
+            if [text for text, _, _ in lengths.items()] != expected:
+                self.report(
+                    lengths, f"The lengths are not those of the strategy's levels, {','.join(expected)}.",
+                    "They have no effect while geolevel_names is empty.", Severity.WARNING,
+                )  # fmt: skip
+        return levels
 
     def _lengths(self, count: int) -> None:
         value = self.ini.get("geodict", "geolevel_leng")
@@ -183,14 +202,6 @@ class _Meaning:
                 value, "The lengths grow, so they are listed top-down; production reads them bottom-up.",
                 "List the longest geocode first, in the order of geolevel_names.",
             )  # fmt: skip
-
-    def _framework(self) -> PrivacyFramework | None:
-        value = self.ini.get("budget", "privacy_framework")
-        if value is None:
-            return PrivacyFramework.ZCDP if self.ini.get("budget", "global_scale") else PrivacyFramework.PURE_DP
-        if (found := FRAMEWORKS.get(value.text.lower())) is None:
-            self.report(value, f"{value.text!r} is no privacy framework.", "Write zcdp or pure_dp.")
-        return found
 
     def _number(self, value: IniValue, text: str, offset: int) -> Fraction | None:
         sentence = ""
@@ -228,7 +239,10 @@ class _Meaning:
         """Return total, level shares and query shares."""
         if schema in ABSOLUTE_SCHEMAS:
             budgets = self._absolute(levels, table)
-            return _shares_of(levels, budgets) if budgets else None
+            if not budgets:
+                return None
+            self._unused_budget(f"{framework.symbol} = {float(sum(budgets.values())):.6g}")
+            return _shares_of(levels, budgets)
         total = self._total(framework)
         level_shares = self._level_shares(levels)
         query_shares = self._query_shares(levels, table)
@@ -236,9 +250,21 @@ class _Meaning:
             return None
         return total, level_shares, query_shares
 
+    def _unused_budget(self, total: str) -> None:
+        """Warn of a total and of level shares beside a strategy that has absolute budgets."""
+        strategy = self.ini.get(SECTION, TABLE_KEY) or self.ini.get("budget", "strategy")
+        for key in (*TOTALS.values(), "geolevel_budget_prop"):
+            if strategy is not None and (value := self.ini.stated("budget", key)) is not None:
+                self.report(
+                    value,
+                    f"{value.written} = {' '.join(value.text.split())} is not used: {strategy.text} "
+                    f"({self.ini.place(strategy)}) sets every budget itself, in all {total}.",
+                    "Remove it.", Severity.WARNING,
+                )  # fmt: skip
+
     def _total(self, framework: PrivacyFramework) -> Fraction | None:
-        key = "global_scale" if framework is PrivacyFramework.ZCDP else "epsilon_budget_total"
-        value = self.ini.get("budget", key)
+        key = TOTALS[framework]
+        value = self.ini.stated("budget", key)
         if value is None:
             self.missing("budget", key, "Write the whole budget, e.g. global_scale = 339/542 (ρ = 1/scale²).")
             return None
@@ -350,7 +376,7 @@ class _Meaning:
                 return None
             budgets = dict(known)
         for key in budgets:
-            if (single := self.ini.get("budget", f"{key.level}_{key.query}")) is not None:
+            if (single := self.ini.get("budget", f"{spelling_in(self.ini, key.level)}_{key.query}")) is not None:
                 number = self._number(single, single.text, single.start)
                 if number is not None and number < 0:
                     self.report(single, f"A budget is 0 or more, got {single.text}.", "Write 0 to leave it out.")
@@ -371,7 +397,7 @@ class _Meaning:
 
     def _per_level(self, prefix: str, levels: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
         found: dict[str, tuple[str, ...]] = {}
-        by_name = {level.lower(): level for level in levels}
+        by_name = {spelling_in(self.ini, level).lower(): level for level in levels}
         for key in self.ini.keys("constraints"):
             if not key.startswith(prefix):
                 continue

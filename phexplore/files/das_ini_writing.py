@@ -16,9 +16,10 @@ from pathlib import PurePosixPath
 from phexplore import __version__
 from phexplore.errors import PhexploreError
 from phexplore.files.das_ini import EffectiveIni, IniChain, IniFile, IniValue, decode_chain, effective, parse_ini
+from phexplore.files.das_ini_accounting import FRAMEWORK_WORDS, MECHANISMS, TOTALS
+from phexplore.files.das_ini_levels import level_lengths, spelling_in
 from phexplore.files.das_ini_reading import (
     CONSTRAINTS,
-    FRAMEWORKS,
     INVARIANTS,
     SPINE_KEYS,
     production_defaults,
@@ -44,22 +45,6 @@ from phexplore.model.topdown import LevelQuery, TopDown
 from phexplore.spine.geodict import geodict_of, same_spine
 from phexplore.workload.schema import load_schema
 
-_FRAMEWORK_WORDS = {framework: word for word, framework in FRAMEWORKS.items()}
-_MECHANISMS = {
-    PrivacyFramework.ZCDP: "discrete_gaussian_mechanism",
-    PrivacyFramework.PURE_DP: "geometric_mechanism",
-}
-_LENGTHS = {
-    "US": 0,
-    "Nation": 1,
-    "State": 2,
-    "County": 5,
-    "Tract": 11,
-    "Tract_Group": 9,
-    "Block_Group": 12,
-    "Block": 16,
-}
-_PRIM_LENGTHS = {"Prim": 6, "Tract_Subset_Group": 11, "Tract_Subset": 12, "Block_Group": 13}
 _SPINES = {"optimised": "opt_spine", "prim": "opt_spine", "aian": "aian_spine", "standard": "non_aian_spine"}
 
 
@@ -200,11 +185,20 @@ class _Patch:
             return str(PurePosixPath(value.file).parent / value.text)
         return self.chain.beside(f"{PurePosixPath(self.chain.root).stem}_strategy.csv")
 
+    def spelled(self, level: str) -> str:
+        """Return a level's name as the imported files write it."""
+        return spelling_in(self.ini, level)
+
     def set(self, section: str, key: str, text: str) -> None:
         """Give a key this value: in its place in the first file, else as a further line there."""
         value = self.ini.get(section, key)
         if value is not None and value.file == self.chain.root and value.section == section:
-            self.replaced.append((value.start, value.end, text))
+            gap = (
+                " "
+                if value.start == value.end and not self.chain.files[value.file][: value.start].endswith(" ")
+                else ""
+            )
+            self.replaced.append((value.start, value.end, gap + text))
         else:
             self.added.setdefault(section, []).append((key if value is None else value.written, text))
 
@@ -222,8 +216,8 @@ class _Patch:
     def output(self) -> IniOutput:
         """Return the files."""
         if self.old.framework is not self.new.framework:
-            self.set("budget", "privacy_framework", _FRAMEWORK_WORDS[self.new.framework])
-            self.set("budget", "dp_mechanism", _MECHANISMS[self.new.framework])
+            self.set("budget", "privacy_framework", FRAMEWORK_WORDS[self.new.framework])
+            self.set("budget", "dp_mechanism", MECHANISMS[self.new.framework])
         if self.old.schema != self.new.schema:
             self.set("schema", "schema", production_name(self.new.schema))
         self._levels()
@@ -245,7 +239,7 @@ class _Patch:
     def _levels(self) -> None:
         if self.old.levels == self.new.levels:
             return
-        self.set("geodict", "geolevel_names", ",".join(reversed(self.new.levels)))
+        self.set("geodict", "geolevel_names", ",".join(self.spelled(level) for level in reversed(self.new.levels)))
         if (lengths := level_lengths(self.new.levels)) is None:
             raise ExportError(
                 f"Nothing says how long the geocodes of {', '.join(self.new.levels)} are.",
@@ -256,8 +250,7 @@ class _Patch:
     def _shares(self) -> None:
         old, new = self.old, self.new
         if old.total != new.total or old.framework is not new.framework:
-            key = "global_scale" if new.framework is PrivacyFramework.ZCDP else "epsilon_budget_total"
-            self.set("budget", key, _total_text(new))
+            self.set("budget", TOTALS[new.framework], _total_text(new))
         if old.level_shares != new.level_shares or old.levels != new.levels:
             texts = [exact_text(new.level_shares[level]) for level in new.levels]
             was = [exact_text(old.level_shares[level]) for level in old.levels]
@@ -313,7 +306,7 @@ class _Patch:
             return
         for key, budget in new.items():
             if budget != old[key]:
-                self.set("budget", f"{key.level}_{key.query}", exact_text(budget))
+                self.set("budget", f"{self.spelled(key.level)}_{key.query}", exact_text(budget))
 
     def _passes(self) -> None:
         if dict(self.old.passes) == dict(self.new.passes):
@@ -332,7 +325,7 @@ class _Patch:
         written = {INVARIANTS: "theInvariants.", CONSTRAINTS: "theConstraints."}[prefix]
         for level in dict.fromkeys([*old, *new]):
             if old.get(level, ()) != new.get(level, ()):
-                self.set("constraints", f"{written}{level}", ", ".join(new.get(level, ())))
+                self.set("constraints", f"{written}{self.spelled(level)}", ", ".join(new.get(level, ())))
 
     def _spine(self) -> None:
         if self.old.spine == self.new.spine:
@@ -384,12 +377,6 @@ def _listed(method: TopDown) -> tuple[tuple[str, ...], tuple[Fraction, ...], Fra
     return tuple(rest), tuple(rest.values()), columns[0]["detailed"]
 
 
-def level_lengths(levels: Sequence[str]) -> tuple[int, ...] | None:
-    """Return the lengths of the geocodes of these levels in production, None when one is unknown."""
-    known = {**_LENGTHS, **_PRIM_LENGTHS} if "Prim" in levels else _LENGTHS
-    return tuple(known[level] for level in levels) if set(levels) <= set(known) else None
-
-
 def production_name(schema: str) -> str:
     """Return the name production gives a schema."""
     aliases = load_schema(schema).aliases
@@ -430,12 +417,11 @@ class _Fresh:
         yield from _section(SECTION, [(TABLE_KEY, self.table)])
 
     def _budget(self, method: TopDown) -> Iterator[tuple[str, str]]:
-        yield "privacy_framework", _FRAMEWORK_WORDS[method.framework]
-        yield "dp_mechanism", _MECHANISMS[method.framework]
+        yield "privacy_framework", FRAMEWORK_WORDS[method.framework]
+        yield "dp_mechanism", MECHANISMS[method.framework]
         yield "approx_dp_delta", _delta_text(self.scenario.conventions.delta)
         if method.schema not in ABSOLUTE_SCHEMAS:
-            key = "global_scale" if method.framework is PrivacyFramework.ZCDP else "epsilon_budget_total"
-            yield key, _total_text(method)
+            yield TOTALS[method.framework], _total_text(method)
             yield "", f"# top-down: {', '.join(method.levels)}"
             yield "geolevel_budget_prop", ", ".join(exact_text(method.level_shares[level]) for level in method.levels)
         listed = _listed(method) if method.framework is PrivacyFramework.PURE_DP else None

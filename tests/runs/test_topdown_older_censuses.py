@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from topdown_runs import EXPANDED, run, spec_of
 
+from phexplore.accuracy.check import check, has_errors
 from phexplore.catalog.topdown_presets import topdown_entries
 from phexplore.data.blocks.age_microdata_writing import write_persons_with_ages
 from phexplore.data.blocks.ages import with_ages
@@ -61,6 +62,11 @@ def census_1940(tmp_path_factory):
     assert warnings == ()
     spec = spec_of(directory / "census.dat.gz", scenario, trials=1, topdown=TopDownOptions(microdata=True))
     return directory / "run", run(directory / "run", spec), read_population(directory / "census.dat.gz")
+
+
+@pytest.mark.defect("D1")
+def test_that_the_example_of_1940_passes_the_check_of_every_command():
+    assert not has_errors(check(load_ini(EXAMPLE)[0]))
 
 
 def test_that_a_run_of_the_demonstration_data_keeps_what_its_parameters_name(demonstration):
