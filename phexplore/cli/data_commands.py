@@ -10,7 +10,7 @@ from typing import Any
 import typer
 
 from phexplore.cli.printing import print_json, say
-from phexplore.cli.source import parse_states
+from phexplore.cli.source import parse_states, say_if_confidential
 from phexplore.model.issues import InputProblemsError, Issue, Severity
 
 JSON = typer.Option(False, "--json", help="Print JSON.")
@@ -204,12 +204,16 @@ def describe(path: Path = typer.Argument(help="Directory of a population, or dem
     if _is_block_data(path):
         from phexplore.data.blocks.source import describe_population
 
+        say_if_confidential(path)
         _show(describe_population(path).json(), as_json=as_json)
         return
     from phexplore.data.description import describe_data
+    from phexplore.runs.guard import TREATED_AS_CONFIDENTIAL
 
     say_choice_of_files(path)
     found = describe_data(path)
+    if not found.is_synthetic:
+        say(TREATED_AS_CONFIDENTIAL)
     content = {
         "storage": found.storage.value,
         "rows": found.rows,

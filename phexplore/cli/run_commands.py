@@ -44,7 +44,7 @@ def tabulate(
     truncate: str = typer.Option("", "--truncate", help="Count what a private run of this scenario measures."),
     states: str = typer.Option("", "--states", help="Only these states, e.g. 44,09 (as a state filter)."),
 ) -> None:
-    """Count the tables exactly, without noise. The counts are as confidential as the data.
+    """Count the tables exactly, without noise. The counts are as confidential as the data; about.json says what they are.
 
     Example: phexplore tabulate population --out tables --truncate sdhc-2020-us
     """
@@ -168,7 +168,7 @@ def simulate(
     """
     from phexplore.accuracy.check import check, has_errors
     from phexplore.runs.events import Failed, Finished, Outcome
-    from phexplore.runs.guard import doubt_about, person_here, record_override
+    from phexplore.runs.guard import doubt_about, make_private, person_here, record_override
     from phexplore.runs.launch import run_worker
     from phexplore.runs.spec import RunMode, RunSpec, data_of
     from phexplore.runs.states import RunState
@@ -185,11 +185,12 @@ def simulate(
     spec = RunSpec(scenario, data_of(scenario, data), trials, seed, RunMode(mode), workers, stop=stop, topdown=topdown)
     if measurements is not None and topdown is not None:
         spec = replace(again(scenario, measurements, spec.data, trials=trials, options=topdown), workers=workers)
-    directory = prepare_directory(out, spec, replace=True)
     if (doubt := doubt_about(scenario, spec.data)) is not None:
         say(doubt.sentence)
-        if state_of(directory) is not RunState.COMPLETE:
-            record_override(directory, doubt, person_here())
+        make_private(out)
+    directory = prepare_directory(out, spec, replace=True)
+    if doubt is not None and state_of(directory) is not RunState.COMPLETE:
+        record_override(directory, doubt, person_here())
     with ProgressLine() as line:
         final = run_worker(directory, line.show)
     match final:

@@ -13,7 +13,7 @@ from phexplore.accuracy.forecast import EpsilonFigure
 from phexplore.accuracy.margins import Margins
 from phexplore.catalog.presets import presets as all_presets
 from phexplore.cli.printing import print_json, print_table, say
-from phexplore.cli.source import load_scenario, load_with_warnings
+from phexplore.cli.source import load_scenario, load_with_warnings, say_if_confidential
 from phexplore.errors import PhexploreError
 from phexplore.model.diff import Change, parameters_only
 from phexplore.model.diff import diff as differences
@@ -205,6 +205,7 @@ def _on_blocks(found: Scenario, data: Path, *, queries: list[str] | None) -> Spi
     from phexplore.accuracy.spine_forecast import forecast_on_blocks
     from phexplore.spine.geography_reading import read_geography
 
+    say_if_confidential(data)
     geography = read_geography(data)
     for issue in geography.warnings:
         say(f"{issue.place}: {issue.severity.value}: {issue.sentence} {issue.remedy}")

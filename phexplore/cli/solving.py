@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from phexplore.cli.printing import print_json, print_table, say
+from phexplore.cli.source import say_if_confidential
 from phexplore.errors import UnknownNameError
 from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Budget, exact_text, total_budget
@@ -101,7 +102,9 @@ def solve_after_least_squares(
     if not isinstance(scenario.method, TopDown):
         raise GoalError(f"{scenario.name!r} is no TopDown scenario.", "Leave out --after-least-squares and --blocks.")
     if blocks is not None:
-        population = read_population(data_path(blocks, scenario))
+        path = data_path(blocks, scenario)
+        say_if_confidential(path)
+        population = read_population(path)
         found = solve_on_tree(scenario, goals, tree_of(population.geocodes(), scenario.method.levels), spend=spend)
         return found.solved, dict(found.margins)
     spine = uniform_spine(scenario.method)

@@ -116,3 +116,11 @@ def _json_or_none(content: str) -> Any:
         return plain_values(content, "", "")
     except InputProblemsError:
         return None
+
+
+def say_if_confidential(path: Path) -> None:
+    """Say before block data are read that they are treated as confidential, if they are."""
+    from phexplore.runs.guard import warning_about_blocks
+
+    if warning := warning_about_blocks(path):
+        say(warning)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from phexplore.cli.printing import print_json, say
-from phexplore.cli.source import load_scenario
+from phexplore.cli.source import load_scenario, say_if_confidential
 from phexplore.cli.spine_printing import print_variances, show_description
 from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.model.topdown import TopDown
@@ -72,6 +72,7 @@ def build(
     targets = [name.strip() for name in entities.split(",") if name.strip()]
     if targets:
         settings = settings.with_targets(targets)
+    say_if_confidential(blocks)
     geography = read_geography(blocks)
     for issue in geography.warnings:
         say(f"{issue.place}: {issue.severity.value}: {issue.sentence} {issue.remedy}")

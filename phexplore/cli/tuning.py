@@ -2,24 +2,47 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from phexplore import __version__
 from phexplore.cli.printing import print_json, print_table, say
 from phexplore.cli.source import load_scenario
 from phexplore.decide.tuning import Probe, Tuner, TuningError, TuningResult, starting_strategies
 from phexplore.errors import UnknownNameError
 from phexplore.files.rules_json import encode_rule
-from phexplore.files.whole import read_text, write_whole
+from phexplore.files.whole import WriteError, read_text, write_whole
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.numbers import parse_exact
 from phexplore.model.rules import REDISTRICTING, Rule
 from phexplore.model.topdown import TopDown
-from phexplore.runs.spec import data_path
+from phexplore.runs.guard import Answer, answer_about, doubt_about
+from phexplore.runs.spec import RunData, data_of
+
+
+@dataclass(frozen=True, slots=True)
+class Tuned:
+    """What a search found, and on which data.
+
+    Attributes:
+        result: of the procedure.
+        data: that were simulated on, nailed to their content.
+        answer: whether they are treated as confidential.
+    """
+
+    result: TuningResult
+    data: RunData
+    answer: Answer
+
+
+_OUTDATING = ("data", "program")
+"""What can change under the same question without anybody asking otherwise."""
 
 
 def tune(
@@ -31,8 +54,10 @@ def tune(
     seed: int,
     trials: int,
     rule: Rule = REDISTRICTING,
-) -> TuningResult:
+) -> Tuned:
     """Run the procedure and store every probe as one line of a file; probes that are there already are not simulated again.
+
+    Probes of the same search on other data, or by another version of the program, are kept beside it under another name.
 
     Args:
         text: SCENARIO.
@@ -55,30 +80,36 @@ def tune(
     if not isinstance(scenario.method, TopDown):
         raise TuningError(f"{scenario.name!r} is no TopDown scenario.", "Choose one, e.g. pl94-2020-persons-us.")
     method = scenario.method
-    data = data_path(data, scenario)
+    described = data_of(scenario, data)
+    if (doubt := doubt_about(scenario, described)) is not None:
+        say(doubt.sentence)
     if strategy:
         known = starting_strategies(method)
         if strategy not in known:
             raise UnknownNameError("starting strategy", strategy, list(known))
         method = known[strategy]
     names = [name.strip() for name in judged.split(",") if name.strip()]
-    criterion = SimulatedCriterion(read_population(data), method, names, rule, trials, seed)
-    asked = {
+    criterion = SimulatedCriterion(read_population(Path(described.path)), method, names, rule, trials, seed)
+    described.verify()
+    asked: dict[str, Any] = {
         "parameters": fingerprint(scenario),
-        "data": str(data),
+        "data": described.sha256,
+        "program": __version__,
         "judged": names,
         "strategy": strategy,
         "seed": seed,
         "trials": trials,
         "criterion": encode_rule(rule),
     }
+    _set_outdated_aside(probes, asked)
     before = read_probes(probes, asked) if probes.exists() else []
     if probes.exists() and not (kept := read_text(probes)).endswith("\n"):
         # What an interruption cut off goes, so that the next probe begins a line.
         write_whole(probes, kept[: kept.rfind("\n") + 1].encode())
     with probes.open("a", encoding="utf-8") as file:
         if not before and not probes.stat().st_size:
-            file.write(json.dumps({"asked": asked}) + "\n")
+            answer = answer_about(scenario, described)
+            file.write(json.dumps({"asked": asked, "confidentiality": answer.json()}) + "\n")
 
         def store(probe: Probe) -> None:
             file.write(json.dumps(probe_json(probe)) + "\n")
@@ -87,7 +118,33 @@ def tune(
 
         tuner = Tuner(criterion.levels, criterion, on_probe=store)
         tuner.resume(before)
-        return tuner.run()
+        return Tuned(tuner.run(), described, answer_about(scenario, described))
+
+
+def _set_outdated_aside(probes: Path, asked: Mapping[str, Any]) -> None:
+    """Rename probes of the same question whose data or program were others: they answer nothing here, but stay."""
+    earlier = _asked_of(probes)
+    if earlier is None or earlier == asked:
+        return
+    if {**earlier, **{name: asked[name] for name in _OUTDATING}} != asked:
+        return
+    kept = probes.with_name(f"{probes.name}.{hashlib.sha256(json.dumps(earlier).encode()).hexdigest()[:12]}")
+    try:
+        probes.replace(kept)
+    except OSError as error:
+        raise WriteError(f"{kept} could not be written: {error.strerror or error}.", "Name another file.") from error
+    say(f"The probes in {probes} were made on other data or by another version; they are kept as {kept.name}.")
+
+
+def _asked_of(probes: Path) -> dict[str, Any] | None:
+    """Return what the probes of a file were asked, None when it holds none."""
+    if not probes.exists():
+        return None
+    try:
+        asked = json.loads(read_text(probes).partition("\n")[0])["asked"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return asked if isinstance(asked, dict) else None
 
 
 def criterion_of(at_least: str, within: str, people: int) -> Rule:
@@ -146,11 +203,14 @@ def read_probes(path: Path, asked: dict[str, Any]) -> list[Probe]:
     return found
 
 
-def print_tuning(found: TuningResult, *, as_json: bool) -> None:
-    """Print what was found."""
+def print_tuning(tuned: Tuned, *, as_json: bool) -> None:
+    """Print what was found, and what it was found on."""
+    found = tuned.result
     if as_json:
         print_json(
             {
+                "data": {"path": tuned.data.path, "sha256": tuned.data.sha256},
+                "confidentiality": tuned.answer.json(),
                 "alone": {level: str(budget) for level, budget in found.alone.items()},
                 "budgets": {level: str(budget) for level, budget in found.budgets.items()},
                 "total": str(found.total),
@@ -164,3 +224,5 @@ def print_tuning(found: TuningResult, *, as_json: bool) -> None:
     print(f"total ρ {float(found.total):.6g} after {len(found.probes)} settings")
     for probe in found.smaller[:1]:
         print(f"A smaller total of {float(probe.total or 0):.6g} met the same criterion: {_budgets_text(probe)}")
+    if tuned.answer.confidential:
+        print(tuned.answer.sentence)

@@ -24,13 +24,14 @@ class WriteError(PhexploreError):
     """A file could not be written; what was there before is untouched."""
 
 
-def write_whole(path: Path, content: bytes, *, keep_previous: str = "") -> None:
+def write_whole(path: Path, content: bytes, *, keep_previous: str = "", private: bool = False) -> None:
     """Replace a file by `content`, so that a crash at any instant leaves the old or the new file, never a part.
 
     Args:
         path: the file; its directory is made if it is missing.
         content: all of it.
         keep_previous: suffix under which the old content stays, e.g. ``".previous"``; "" keeps none.
+        private: whether only its owner may read it.
 
     Raises:
         WriteError: no space, no permission, or the directory is gone.
@@ -43,7 +44,8 @@ def write_whole(path: Path, content: bytes, *, keep_previous: str = "") -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        Path(aside).chmod(path.stat().st_mode & 0o777 if path.exists() else 0o644)
+        if not private:  # what `mkstemp` makes is its owner's alone
+            Path(aside).chmod(path.stat().st_mode & 0o777 if path.exists() else 0o644)
         if keep_previous and path.exists():
             _keep(path, path.with_name(path.name + keep_previous))
         Path(aside).replace(path)

@@ -1,4 +1,4 @@
-"""The guard at the door: data that look like confidential census input are not tuned on without somebody answering for it.
+"""The guard in front of every reader of records: what looks like confidential census input is said and recorded.
 
 Parameters chosen by looking at runs on confidential records reveal something about these records, outside every accounting. The
 program cannot know what is confidential. It takes for it what has one line per person, household or housing unit and no mark of
@@ -8,26 +8,36 @@ its own generator or converters; tables of counts are published or not, which no
 from __future__ import annotations
 
 import getpass
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from phexplore.model.group_sizes import GroupSizes
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
+from phexplore.model.subspace import Subspace
 from phexplore.model.topdown import TopDown
 from phexplore.runs.events import Note
 from phexplore.runs.journal import EventJournal
-from phexplore.runs.spec import RunData
+from phexplore.runs.spec import RunData, RunSpec
 from phexplore.runs.store import EVENTS_FILE
 from phexplore.runs.writing import write_error
 
+TREATED_AS_CONFIDENTIAL = "These data carry no mark of synthetic or published origin: treated as confidential."
+
 UNMARKED = (
-    "These data carry no mark of this program's generator or converters. If they are confidential, parameters chosen by "
-    "looking at this run reveal something about them: tune on synthetic or public data. That the run went on all the same "
-    "is written into its log."
+    f"{TREATED_AS_CONFIDENTIAL} If they are confidential, parameters chosen by looking at this run reveal something about "
+    "them: tune on synthetic or public data. That the run went on all the same is written into its log."
 )
+
+LEFT_OUT = "The data carry no mark of synthetic or published origin and are treated as confidential."
+"""Why exact counts are left out of what others read."""
+
+_MARKED = "These data carry a mark of synthetic or published origin."
+_COUNTS = "These data are a table of counts, not records; whether it is published cannot be seen from it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +56,60 @@ class Doubt:
     def sentence(self) -> str:
         """What a person should know before a run on these data starts."""
         return (
-            f"{self.path} holds records of persons or housing units and carries no mark of this program's generator or converters. "
-            "If the records are confidential, every parameter chosen by looking at this run reveals something about them, and no "
-            "privacy accounting covers that. Tune on synthetic or public data."
+            f"{self.path} holds records of persons or housing units. {TREATED_AS_CONFIDENTIAL} Every parameter chosen by looking at "
+            "results on them reveals something about them, and no privacy accounting covers that. Tune on synthetic or public data."
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the guard found out about data.
+
+    Attributes:
+        confidential: whether they are treated as confidential: records without a mark.
+        sentence: why.
+    """
+
+    confidential: bool
+    sentence: str
+
+    def json(self) -> dict[str, Any]:
+        """Return the answer as it is recorded in what comes out."""
+        return {"treated_as_confidential": self.confidential, "sentence": self.sentence}
+
+
+def answer_about(scenario: Scenario, data: RunData) -> Answer:
+    """Return whether data are treated as confidential, and why."""
+    if doubt_about(scenario, data) is not None:
+        return Answer(confidential=True, sentence=TREATED_AS_CONFIDENTIAL)
+    return Answer(confidential=False, sentence=_MARKED if data.synthetic else _COUNTS)
+
+
+def answer_about_records(data: RunData) -> Answer:
+    """Return whether a population of persons, units and geography is treated as confidential, and why."""
+    return Answer(not data.synthetic, _MARKED if data.synthetic else TREATED_AS_CONFIDENTIAL)
+
+
+def warning_about_blocks(path: Path) -> str:
+    """Return what to say before block data are read without a run, "" for tables of counts."""
+    return Doubt(str(path), "").sentence if _has_block_records(path) else ""
+
+
+def is_confidential(spec: RunSpec, summary: Mapping[str, Any] | None) -> bool:
+    """Return whether the exact counts of a run are treated as confidential, also when its data are gone.
+
+    Args:
+        spec: what the run does.
+        summary: content of its ``summary.json``; None or one of an earlier version says nothing.
+    """
+    if spec.data.synthetic or isinstance(spec.scenario.method, Subspace):
+        return False
+    recorded = (summary or {}).get("confidentiality")
+    if isinstance(recorded, Mapping) and recorded.get("treated_as_confidential") is True:
+        return True
+    if not isinstance(recorded, Mapping) and not Path(spec.data.path).exists():
+        return True
+    return doubt_about(spec.scenario, spec.data) is not None
 
 
 def doubt_about(scenario: Scenario, data: RunData) -> Doubt | None:
@@ -65,6 +125,19 @@ def person_here() -> str:
         return getpass.getuser()
     except (OSError, KeyError, ImportError):
         return "an account without a name"
+
+
+def make_private(directory: Path) -> None:
+    """Make the directory of a run on doubted data, readable by its owner only; one that is there stays as it is.
+
+    Raises:
+        WriteError: the file system refuses.
+    """
+    try:
+        if not directory.exists():
+            directory.mkdir(mode=0o700, parents=True)
+    except OSError as error:
+        raise write_error(directory, error) from error
 
 
 def record_override(directory: Path, doubt: Doubt, who: str, now: datetime | None = None) -> None:

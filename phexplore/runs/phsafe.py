@@ -19,7 +19,6 @@ from phexplore.model.phsafe import PhSafe
 from phexplore.noise.entropy import Entropy, OsEntropy, SeededEntropy
 from phexplore.runs.counting import count_population
 from phexplore.runs.expectation import expectation_of
-from phexplore.runs.guard import UNMARKED
 from phexplore.runs.number_files import NumberFiles, TrialWriter
 from phexplore.runs.numbers import keys_of, noise_columns, release_of, truth_of, values_of
 from phexplore.runs.phsafe_summary import Evidence, ReleasedCounts, exact_summary, private_summary
@@ -95,8 +94,6 @@ class PrivateSimulation:
                 writer=files.trial_writer(*columns, label),
             )
         watch.note(label)
-        if not spec.data.synthetic:
-            watch.note(UNMARKED)
 
     @property
     def _parameters(self) -> PhSafe:
@@ -171,8 +168,6 @@ class ExactSimulation:
         self._exact, self._files = exact, files
         self._writer = files.trial_writer(blank, np.zeros(len(keys)), _NOT_PRIVATE)
         watch.note(_NOT_PRIVATE)
-        if not spec.data.synthetic:
-            watch.note(UNMARKED)
 
     def write_trial(self, index: int, path: Path) -> TrialFigures:
         """Write the counts; see `Simulation.write_trial`."""

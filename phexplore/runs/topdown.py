@@ -17,7 +17,6 @@ from phexplore.data.blocks.population import BlockPopulation
 from phexplore.noise.distributions import Noise
 from phexplore.optimize.rounder import RounderOptions, Target
 from phexplore.runs.cluster import Cluster
-from phexplore.runs.guard import UNMARKED, doubt_about
 from phexplore.runs.simulation import TrialFigures, Watch
 from phexplore.runs.spec import RunMode, RunSpec, RunSpecError
 from phexplore.runs.store import FACILITIES_FILE, TRUTH_FILE, trial_file
@@ -155,8 +154,6 @@ class TopDownSimulation:
             self._shared = Prepared(population, full, world, files, self._label, margins, watched)
         for text in (*given.remarks, *world.design.remarks, *spine_remarks, self._label):
             watch.note(text)
-        if doubt_about(spec.scenario, spec.data) is not None:
-            watch.note(UNMARKED)
 
     @property
     def _label(self) -> str:

@@ -27,6 +27,7 @@ from phexplore.errors import CancelledError, PhexploreError, trace_without_data
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import InputProblemsError
 from phexplore.runs.events import Failed, FinalEvent, Finished, Note, Outcome, PhaseDone, Started, TrialDone
+from phexplore.runs.guard import UNMARKED, answer_about
 from phexplore.runs.journal import EventJournal
 from phexplore.runs.lock import locked
 from phexplore.runs.methods import SIMULATIONS
@@ -139,13 +140,19 @@ class _Start:
         watch = WorkerWatch(self.reporter, self.control)
         with watch.phase("check data"):
             spec.data.verify(on_progress=lambda done, total: watch.progress("check data", done, total))
+        answer = answer_about(spec.scenario, spec.data)
+        if answer.confidential:
+            os.umask(0o077)  # exact counts, in whatever file of the run, are for the owner only
         simulation = self._simulation(spec)
         simulation.prepare(watch)
+        if answer.confidential:
+            watch.note(UNMARKED)
         trials = TrialLoop(self.directory, spec, simulation, watch=watch, report=self.reporter.report).run()
         with watch.phase("summary"):
             content = simulation.finish(trials, watch)
         watch.checkpoint()
-        write_json(self.directory / SUMMARY_FILE, _summary(self.directory, spec, trials, content))
+        summary = {**_summary(self.directory, spec, trials, content), "confidentiality": answer.json()}
+        write_json(self.directory / SUMMARY_FILE, summary, private=answer.confidential)
         return Finished(Outcome.COMPLETE)
 
     def _simulation(self, spec: RunSpec) -> Simulation:

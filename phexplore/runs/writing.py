@@ -46,15 +46,20 @@ def write_error(path: Path, error: OSError) -> WriteError:
     )
 
 
-def write_json(path: Path, content: Mapping[str, Any]) -> None:
+def write_json(path: Path, content: Mapping[str, Any], *, private: bool = False) -> None:
     """Write a JSON object, indented, so that the file is whole or absent.
+
+    Args:
+        path: the file.
+        content: the object.
+        private: whether only its owner may read it.
 
     Raises:
         WriteError: the file system refuses.
         ValueError: the content holds a number JSON has no spelling for.
     """
     text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
-    write_whole(path, (text + "\n").encode())
+    write_whole(path, (text + "\n").encode(), private=private)
 
 
 def remove_quietly(path: Path) -> None:

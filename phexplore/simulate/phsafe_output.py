@@ -69,18 +69,23 @@ def output_lines(result: Tabulation | PhsafeRelease, table_id: TableId) -> Itera
             yield from _level_lines(result, query)
 
 
-def write_output(result: Tabulation | PhsafeRelease, directory: Path) -> tuple[Path, ...]:
+def write_output(result: Tabulation | PhsafeRelease, directory: Path, *, private: bool = False) -> tuple[Path, ...]:
     """Write every table into a directory of its own and return the files.
 
     Each table's directory is written aside and then put in place of an earlier one, whose contents are removed; other
     entries of `directory` stay.
 
+    Args:
+        result: what is written.
+        directory: made if it is missing.
+        private: whether only their owner may read files and directories that are made.
+
     Raises:
         OutputPlaceError: something that is not a directory stands in the way, or the place cannot be written.
     """
     try:
-        directory.mkdir(parents=True, exist_ok=True)
-        return tuple(_write_table(result, table_id, directory) for table_id in output_tables(result))
+        directory.mkdir(mode=0o700 if private else 0o777, parents=True, exist_ok=True)
+        return tuple(_write_table(result, name, directory, private=private) for name in output_tables(result))
     except OSError as error:
         raise OutputPlaceError(
             f"The tables cannot be written to {directory}: {error.strerror or error}.",
@@ -88,7 +93,7 @@ def write_output(result: Tabulation | PhsafeRelease, directory: Path) -> tuple[P
         ) from error
 
 
-def _write_table(result: Tabulation | PhsafeRelease, table_id: TableId, directory: Path) -> Path:
+def _write_table(result: Tabulation | PhsafeRelease, table_id: TableId, directory: Path, *, private: bool) -> Path:
     place = directory / table_id
     if place.exists() and not place.is_dir():
         raise OutputPlaceError(
@@ -98,7 +103,9 @@ def _write_table(result: Tabulation | PhsafeRelease, table_id: TableId, director
     mark = uuid.uuid4().hex
     aside, former = directory / f".{table_id}-{mark}.part", directory / f".{table_id}-{mark}.old"
     try:
-        aside.mkdir()
+        aside.mkdir(mode=0o700 if private else 0o777)
+        if private:
+            (aside / PART_FILE).touch(mode=0o600)
         with (aside / PART_FILE).open("w", encoding="utf-8", newline="\n") as file:
             for line in output_lines(result, table_id):
                 file.write(line + "\n")

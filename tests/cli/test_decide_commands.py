@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from fractions import Fraction
 
 import pytest
@@ -361,6 +362,40 @@ def test_that_tuning_stores_its_probes_and_goes_on_from_them(capsys, tmp_path, m
     assert len(calls) == 2 * simulated - 5
     status, _, err = call(capsys, *arguments, "--seed", "2")
     assert (status, "another search" in err) == (BAD_INPUT, True)
+
+
+@pytest.mark.defect("F8")
+def test_that_probes_of_other_data_under_the_same_path_are_not_taken_for_these(capsys, tmp_path, monkeypatch):
+    from phexplore.decide.tuning_runs import SimulatedCriterion
+
+    def judged(self, budgets):
+        error = sum(0.01 / float(budget) for budget in budgets.values() if budget is not None)
+        return 1 - error, error <= 0.5
+
+    monkeypatch.setattr(SimulatedCriterion, "__call__", judged)
+    blocks, probes = tmp_path / "b.csv", tmp_path / "probes.jsonl"
+    assert call(capsys, "synth", "pl94", "--blocks", "40", "--seed", "1", "--out", blocks)[0] == DONE
+    arguments = ("tune", "pl94-2020-persons-us", "--data", blocks, "--judge", "Tract", "--out", probes, "--json")
+    first = json.loads(call(capsys, *arguments)[1])
+    stored, stored_blocks, before = probes.read_text(), blocks.read_text(), blocks.stat()
+    # The same path, size and time of change; one block's counts of two races are exchanged.
+    header, *lines = [line.split(",") for line in stored_blocks.splitlines()]
+    black, aian = ([header.index(f"{age}_{race}") for age in ("pop", "vap")] for race in ("black", "aian"))
+    cells = next(cells for cells in lines if [cells[n] for n in black] != [cells[n] for n in aian])
+    line = ",".join(cells)
+    for here, there in zip(black, aian, strict=True):
+        cells[here], cells[there] = cells[there], cells[here]
+    blocks.write_text(stored_blocks.replace(line, ",".join(cells), 1))
+    os.utime(blocks, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert blocks.stat().st_size == before.st_size
+    status, out, err = call(capsys, *arguments)
+    second = json.loads(out)
+    assert status == DONE
+    assert "other data" in err
+    assert second["data"]["sha256"] != first["data"]["sha256"]
+    assert [each.read_text() for each in tmp_path.glob("probes.jsonl.*")] == [stored]
+    probes.unlink()
+    assert json.loads(call(capsys, *arguments)[1]) == second
 
 
 @pytest.mark.parametrize(

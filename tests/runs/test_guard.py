@@ -12,8 +12,15 @@ from phexplore.data.source import demonstration_directory
 from phexplore.files.whole import WriteError
 from phexplore.resources import resource
 from phexplore.runs.events import Note
-from phexplore.runs.guard import Doubt, doubt_about, record_override
-from phexplore.runs.spec import data_of
+from phexplore.runs.guard import (
+    TREATED_AS_CONFIDENTIAL,
+    Doubt,
+    answer_about,
+    doubt_about,
+    is_confidential,
+    record_override,
+)
+from phexplore.runs.spec import RunSpec, data_of
 from phexplore.runs.states import RunState
 from phexplore.runs.store import load_events, state_of
 
@@ -82,3 +89,21 @@ def test_that_an_override_says_who_when_and_on_what_and_leaves_the_run_waiting(t
 def test_that_an_override_that_cannot_be_recorded_stops_the_run(tmp_path):
     with pytest.raises(WriteError):
         record_override(tmp_path / "gone", Doubt("x", "y"), "ada")
+
+
+@pytest.mark.defect("F7")
+def test_that_the_answer_says_which_of_three_kinds_data_are(us, copy):
+    topdown = preset("pl94-2020-persons-us").scenario
+    assert not answer_about(us, data_of(us, Path("demo"))).confidential
+    assert "table of counts" in answer_about(topdown, data_of(topdown, Path("demo"))).sentence
+    answer = answer_about(us, data_of(us, copy))
+    assert answer.json() == {"treated_as_confidential": True, "sentence": TREATED_AS_CONFIDENTIAL}
+
+
+@pytest.mark.defect("F7")
+def test_that_a_run_stays_confidential_after_its_data_are_gone_and_whatever_its_summary_says(us, copy):
+    spec = RunSpec(us, data_of(us, copy), 1, 1)
+    shutil.rmtree(copy)
+    for summary in (None, {}, {"confidentiality": {"treated_as_confidential": False}}):
+        assert is_confidential(spec, summary)
+    assert not is_confidential(RunSpec(us, data_of(us, Path("demo")), 1, 1), None)

@@ -1,0 +1,124 @@
+"""Records without a mark: said by every command that reads them, recorded in what comes out, exact counts kept to their owner."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import stat
+
+import pytest
+
+from phexplore.cli.app import DONE, run
+from phexplore.runs.guard import TREATED_AS_CONFIDENTIAL
+
+
+def call(capsys, *arguments):
+    status = run([str(argument) for argument in arguments])
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+@pytest.fixture(scope="module")
+def population(tmp_path_factory):
+    """A small marked population, and the same files without their mark."""
+    marked = tmp_path_factory.mktemp("marked")
+    assert run(["synth", "sdhc", "--persons", "600", "--states", "44", "--seed", "1", "--out", str(marked)]) == DONE
+    bare = tmp_path_factory.mktemp("bare") / "population"
+    shutil.copytree(marked, bare)
+    (bare / "provenance.json").unlink()
+    return marked, bare
+
+
+@pytest.fixture(scope="module")
+def block_records(tmp_path_factory):
+    """One line per person with its block."""
+    file = tmp_path_factory.mktemp("blocks") / "persons.txt.gz"
+    assert run(["synth", "demonstration-2010", "--blocks", "40", "--seed", "1", "--out", str(file)]) == DONE
+    return file
+
+
+def _modes(folder):
+    return {path.name: stat.S_IMODE(path.stat().st_mode) for path in [folder, *folder.rglob("*")]}
+
+
+@pytest.mark.defect("F7")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("run", "sdhc-2020-us", "--data", "RECORDS", "--seed", "1", "--out", "OUT"),
+        ("tabulate", "RECORDS", "--out", "OUT"),
+        ("data", "describe", "RECORDS"),
+        ("data", "describe", "BLOCKS"),
+        ("spine", "build", "BLOCKS", "--preset", "standard", "--out", "OUT"),
+        ("forecast", "ppmf-2021-04-high-persons-us", "--data", "BLOCKS"),
+        ("tune", "ppmf-2021-04-high-persons-us", "--data", "BLOCKS", "--judge", "Tract", "--out", "OUT"),
+    ],
+    ids=lambda arguments: " ".join(arguments[:2]),
+)
+def test_that_every_command_that_reads_records_says_they_are_treated_as_confidential(
+    capsys, tmp_path, population, block_records, arguments
+):
+    places = {"RECORDS": population[1], "BLOCKS": block_records, "OUT": tmp_path / "out"}
+    _, _, err = call(capsys, *(places.get(argument, argument) for argument in arguments))
+    assert TREATED_AS_CONFIDENTIAL in err
+
+
+def test_that_marked_data_and_tables_of_counts_are_read_without_a_word(capsys, tmp_path, population):
+    status, _, err = call(capsys, "tabulate", population[0], "--out", tmp_path / "tables")
+    assert (status, "confidential" in err) == (DONE, False)
+    about = json.loads((tmp_path / "tables" / "about.json").read_text())
+    assert about["confidentiality"]["treated_as_confidential"] is False
+    assert _modes(tmp_path / "tables")["part-00000.csv"] & 0o044
+
+
+@pytest.mark.defect("F6")
+def test_that_exact_tables_of_records_without_a_mark_are_for_their_owner_and_say_what_they_are(
+    capsys, tmp_path, population
+):
+    folder = tmp_path / "tables"
+    assert call(capsys, "tabulate", population[1], "--out", folder)[0] == DONE
+    assert not [name for name, mode in _modes(folder).items() if mode & 0o077]
+    about = json.loads((folder / "about.json").read_text())
+    assert about["confidentiality"] == {"treated_as_confidential": True, "sentence": TREATED_AS_CONFIDENTIAL}
+    assert len(about["data"]["sha256"]) == 64
+
+
+@pytest.mark.defect("F6")
+@pytest.mark.parametrize("mode", [(), ("--no-noise",), ("--non-private",)], ids=["noise", "no noise", "exact"])
+def test_that_the_exact_counts_of_a_run_are_for_their_owner_and_its_summary_records_the_answer(
+    capsys, tmp_path, population, mode
+):
+    marked, bare = tmp_path / "marked", tmp_path / "bare"
+    for out, data in ((marked, population[0]), (bare, population[1])):
+        assert call(capsys, "run", "sdhc-2020-us", "--data", data, "--seed", "1", "--out", out, *mode)[0] == DONE
+    open_to_others = {name for name, bits in _modes(bare).items() if bits & 0o077}
+    assert not open_to_others & {
+        "truth.parquet",
+        "summary.json",
+        "trial-00000.parquet",
+        "part-00000.csv",
+        "release",
+        "bare",
+    }
+    assert _modes(marked)["truth.parquet"] & 0o044
+    assert TREATED_AS_CONFIDENTIAL in (bare / "events.jsonl").read_text()
+    answers = [json.loads((out / "summary.json").read_text())["confidentiality"] for out in (marked, bare)]
+    assert [answer["treated_as_confidential"] for answer in answers] == [False, True]
+
+
+@pytest.mark.defect("F7")
+def test_that_what_tune_finds_says_on_which_data_and_that_they_are_treated_as_confidential(
+    capsys, tmp_path, block_records, monkeypatch
+):
+    from phexplore.decide.tuning_runs import SimulatedCriterion
+
+    monkeypatch.setattr(SimulatedCriterion, "__post_init__", lambda _: None)
+    monkeypatch.setattr(SimulatedCriterion, "__call__", lambda *_: (1.0, True))
+    probes = tmp_path / "probes.jsonl"
+    arguments = ("tune", "ppmf-2021-04-high-persons-us", "--judge", "Tract", "--out", probes, "--json")
+    status, out, _ = call(capsys, *arguments, "--data", block_records)
+    found = json.loads(out)
+    assert status == DONE
+    assert found["confidentiality"]["sentence"] == TREATED_AS_CONFIDENTIAL
+    assert len(found["data"]["sha256"]) == 64
+    assert json.loads(probes.read_text().partition("\n")[0])["confidentiality"]["treated_as_confidential"] is True
