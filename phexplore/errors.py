@@ -8,6 +8,9 @@ import unicodedata
 MOST_FRAMES = 40
 """Calls that are shown of each error: a recursion without end has thousands."""
 
+_JOINERS = "\u200c\u200d"
+"""Invisible, but part of the spelling of several languages; they move nothing."""
+
 
 class PhexploreError(Exception):
     """An expected failure. The text is the sentence; `remedy` says what to do next."""
@@ -38,12 +41,17 @@ class CancelledError(PhexploreError):
 
 
 def visible(text: str) -> str:
-    """Return text from a file so that it can be printed or shown: nothing in it moves the cursor, breaks or reverses the line.
+    r"""Return text from a file so that it can be printed or shown: nothing in it moves the cursor, breaks or reverses the line.
 
-    Control characters, line breaks and marks of writing direction become escapes such as ``\\x1b`` and ``\\u202e``.
+    Control characters, line breaks, marks of writing direction, invisible signs and halves of characters become escapes such
+    as ``\x1b`` and ``\u202e``.
     """
+    if text.isprintable():
+        return text
     return "".join(
-        sign if sign.isprintable() or unicodedata.category(sign) == "Zs" else sign.encode("unicode_escape").decode()
+        sign
+        if sign.isprintable() or sign in _JOINERS or unicodedata.category(sign) == "Zs"
+        else sign.encode("unicode_escape").decode()
         for sign in text
     )
 

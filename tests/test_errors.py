@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from phexplore.cli.printing import print_json
 from phexplore.errors import visible
@@ -31,3 +34,19 @@ def test_that_printed_json_holds_no_sign_that_a_terminal_obeys(capsys):
     out = capsys.readouterr().out
     assert not any(sign in out for sign in "\x1b\x9b\u202e\u2066\ud800")
     assert json.loads(out) == value
+
+
+@pytest.mark.defect("F10")
+@given(st.text(st.characters(codec=None, categories=["Cc", "Cf", "Cs", "Zl", "Zp", "L"]), max_size=20))
+def test_that_nothing_a_terminal_obeys_is_left(text):
+    shown = visible(text)
+    obeyed = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+    assert not {sign for sign in shown if unicodedata.category(sign) in obeyed} - set("\u200c\u200d")
+    shown.encode()
+
+
+@pytest.mark.parametrize(
+    "text", ["Ada Lovelace", "ρ = 2,5 – 1 000 €", "naïve İstanbul 東京", "\u0646\u0627\u0645\u200c\u0647\u0627", ""]
+)
+def test_that_what_people_write_stays(text):
+    assert visible(text) == text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from pathlib import Path
@@ -20,8 +21,9 @@ from phexplore.cli import (
     spine_commands,
     subspace_commands,
 )
+from phexplore.cli.printing import say
 from phexplore.errors import CancelledError, PhexploreError, UnknownNameError
-from phexplore.model.issues import InputProblemsError
+from phexplore.model.issues import InputProblemsError, Issue
 
 DONE, EXPECTED_FAILURE, BAD_INPUT, CANCELLED = 0, 1, 2, 130
 
@@ -75,12 +77,23 @@ def run(arguments: list[str], window: Window | None = None) -> int:
     if not arguments or _is_file(arguments[0]):
         arguments = ["gui", *arguments]
     try:
+        _refuse_undecodable(arguments)
         status = app(arguments, standalone_mode=False)
     except (Exception, KeyboardInterrupt) as error:
         if (failed := _status_of(error)) is None:
             raise
         return failed
     return status if isinstance(status, int) else DONE
+
+
+def _refuse_undecodable(arguments: list[str]) -> None:
+    """Refuse names that cannot be written into a file of ours, before one of them has been read for an hour."""
+    for argument in arguments:
+        try:
+            argument.encode()
+        except UnicodeEncodeError as error:
+            issue = Issue((argument,), "This name is not UTF-8 text.", "Rename the file.")
+            raise InputProblemsError([issue]) from error
 
 
 def _work(arguments: list[str]) -> NoReturn:
@@ -97,15 +110,19 @@ def _status_of(error: BaseException) -> int | None:
     status: int | None = None
     match error:
         case typer.Abort() | KeyboardInterrupt() | CancelledError():
-            print("Cancelled.", file=sys.stderr)
+            say("Cancelled.")
             status = CANCELLED
         case InputProblemsError():
             for issue in error.issues:
-                print(f"{issue.place}: {issue.sentence} {issue.remedy}", file=sys.stderr)
+                say(f"{issue.place}: {issue.sentence} {issue.remedy}")
             status = BAD_INPUT
         case PhexploreError():
-            print(f"{error.sentence} {error.remedy}".strip(), file=sys.stderr)
+            say(f"{error.sentence} {error.remedy}".strip())
             status = BAD_INPUT if isinstance(error, UnknownNameError) else EXPECTED_FAILURE
+        case OSError() if not isinstance(error, BrokenPipeError) and error.filename is not None:
+            # A name that no reader took for its own: too long, in a folder that may not be entered, on a disk that is full.
+            say(f"{os.fsdecode(error.filename)}: {error.strerror}. Check the name, its folder and the space there.")
+            status = BAD_INPUT
         case BrokenPipeError():
             # The reader of our output went away; Python would complain once more while it closes the pipe.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -124,5 +141,7 @@ def _usage_error(error: BaseException) -> int | None:
     show, status = getattr(error, "show", None), getattr(error, "exit_code", None)
     if show is None or not isinstance(status, int):
         return None
-    show(file=sys.stderr)
+    shown = io.StringIO()
+    show(file=shown)
+    say(*shown.getvalue().rstrip("\n").split("\n"))
     return BAD_INPUT

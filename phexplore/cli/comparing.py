@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from phexplore.cli.printing import print_json, print_table, say
+from phexplore.cli.printing import print_json, print_table, say, tell
 from phexplore.cli.source import load_scenario
 from phexplore.decide.committee import CommitteeMatrix, committee_matrix, consensus
 from phexplore.decide.comparing import (
@@ -62,12 +62,12 @@ def print_comparison(comparison: Comparison, *, as_json: bool) -> None:
         ("Measured in runs", [(f"{row.name} {row.place}", *map(_number, row.values)) for row in comparison.measured]),
     ):
         if rows:
-            print(f"\n{title}")
+            tell("", title)
             print_table(("", *names), rows[:_MOST_ROWS], right=range(1, len(names) + 1))
             if len(rows) > _MOST_ROWS:
-                print(f"… and {len(rows) - _MOST_ROWS} more; --json prints all.")
+                tell(f"… and {len(rows) - _MOST_ROWS} more; --json prints all.")
     if comparison.verdicts:
-        print("\nRules")
+        tell("", "Rules")
         verdicts = [
             (row[0].rule.title, *(f"{v.outcome.value} ({v.reason or _room(v.distance)})" for v in row))
             for row in comparison.verdicts
@@ -119,11 +119,11 @@ def print_frontier(found: Frontier, *, as_json: bool) -> None:
         for point in found.points
     ]
     print_table(("total", "headline", "ε", f"margin weighted by {found.weighting.value}"), rows, right=range(4))
-    print(
+    tell(
         f"The scenario spends {float(found.present_total):.6f} for {found.present_margin:.3f}; the best for that is "
         f"{found.best_margin:.3f}, and {found.waste:.1%} of the budget could be saved at the same weighted margin."
     )
-    print("One per cent more of the total would buy most people at:")
+    tell("One per cent more of the total would buy most people at:")
     step = float(found.present_total) / 100
     best = sorted(found.queries, key=lambda query: -query.people_bought(step))[:8]
     prices = [(q.name, f"{q.margin:,.1f}", f"{q.people_bought(step):,.1f}") for q in best]
@@ -203,7 +203,7 @@ def print_matrix(matrix: CommitteeMatrix, *, as_json: bool) -> None:
         print_json(matrix_json(matrix))
         return
     if not matrix.rows:
-        print("Nobody moved anything.")
+        tell("Nobody moved anything.")
         return
     rows = [
         (
@@ -218,7 +218,7 @@ def print_matrix(matrix: CommitteeMatrix, *, as_json: bool) -> None:
     ]
     header = ("", "start", *matrix.members, "min", "median", "max")
     print_table(header, rows, right=range(1, len(header)))
-    print("A dot: left as it was.")
+    tell("A dot: left as it was.")
 
 
 def matrix_json(matrix: CommitteeMatrix) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from phexplore.cli.printing import print_json, say
+from phexplore.cli.printing import print_json, say, tell
 from phexplore.cli.source import parse_states, say_if_confidential
 from phexplore.model.issues import InputProblemsError, Issue, Severity
 
@@ -174,11 +174,11 @@ def check(
         )
     else:
         for issue in found.issues:
-            print(f"{issue.place}: {issue.severity.value}: {issue.sentence} {issue.remedy}")
+            tell(f"{issue.place}: {issue.severity.value}: {issue.sentence} {issue.remedy}")
         if found.counts is not None:
             counts = asdict(found.counts)
-            print(", ".join(f"{_plain(value)} {name.replace('_', ' ')}" for name, value in counts.items()) + ".")
-        print(f"{found.errors:,} errors, {found.warnings:,} warnings.")
+            tell(", ".join(f"{_plain(value)} {name.replace('_', ' ')}" for name, value in counts.items()) + ".")
+        tell(f"{found.errors:,} errors, {found.warnings:,} warnings.")
         say(found.note)
     if found.errors:
         raise typer.Exit(2)
@@ -248,7 +248,7 @@ def _show(content: Mapping[str, Any], *, as_json: bool) -> None:
         print_json(content)
         return
     for key, value in content.items():
-        print(f"{key.replace('_', ' ')}: {_plain(value)}")
+        tell(f"{key.replace('_', ' ')}: {_plain(value)}")
 
 
 _SDHC_FILES = ("persons", "units", "geo")
@@ -276,7 +276,7 @@ def _check_blocks(path: Path, *, as_json: bool) -> None:
     if as_json:
         print_json({"errors": 0, "warnings": 0, "issues": [], "blocks": population.blocks, "records": population.total})
     else:
-        print(f"{population.blocks:,} blocks, {population.total:,} records. 0 errors.")
+        tell(f"{population.blocks:,} blocks, {population.total:,} records. 0 errors.")
 
 
 def _plain(value: Any) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import typer
 
+from phexplore.cli.printing import say, tell
 from phexplore.cli.source import load_scenario
 
 SCENARIO = typer.Argument(
@@ -158,10 +159,9 @@ def approve(
     Example: phexplore approve proposal.phx --who "Ada Lovelace" --role Chair --note "Vote of 1 July" --runs runs/first
     """
     from phexplore.cli.deciding import decide, parse_status
-    from phexplore.cli.printing import say
 
     made, path = decide(scenario, parse_status(status), who=who, role=role, note=note, runs=runs, out=out)
-    print(f"{made.scenario}: {made.status.value} by {made.who} ({made.role}), parameters {made.fingerprint}")
+    tell(f"{made.scenario}: {made.status.value} by {made.who} ({made.role}), parameters {made.fingerprint}")
     say(f"Wrote {path}")
 
 
@@ -184,7 +184,6 @@ def bundle(
     Example: phexplore bundle proposal.phx --runs runs/first --sign ada.key --signer "Ada Lovelace, Chair" --out decision.zip
     """
     from phexplore.cli.deciding import bundle_or_sign
-    from phexplore.cli.printing import say
 
     made = bundle_or_sign(
         scenario,

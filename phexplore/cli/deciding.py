@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from phexplore.cli.printing import print_json, print_table, say
+from phexplore.cli.printing import print_json, print_table, say, tell
 from phexplore.cli.source import load_scenario
 from phexplore.decide.approving import decision_about
 from phexplore.decide.bundle import Bundle, BundleError, BundleRequest, make_bundle, signed, write_bundle
@@ -176,22 +176,22 @@ def print_verification(result: Verification, *, with_trust: bool, as_json: bool)
         print_json(verification_json(result))
         return
     for line in alteration_lines(result.alterations):
-        print(line)
+        tell(line)
     if result.is_intact:
         manifest = result.manifest
-        print(f"Intact: {manifest['scenario']}, {manifest['status']}, made {manifest['made']}")
-        print(f"Parameters {manifest['fingerprint']}")
+        tell(f"Intact: {manifest['scenario']}, {manifest['status']}, made {manifest['made']}")
+        tell(f"Parameters {manifest['fingerprint']}")
         for note in manifest["notes"]:
-            print(f"Note: {note}")
+            tell(f"Note: {note}")
     if result.signatures:
         rows = [(s.signer.name, s.signer.role, s.at, s.key_id[:16]) for s in result.signatures]
         print_table(("signed by", "role", "at", "key"), rows)
         if not with_trust:
             say("Whom a key belongs to, nobody but you can know: give the keys you trust with --trust.")
     elif result.is_intact:
-        print("Unsigned.")
+        tell("Unsigned.")
     for key in result.awaited:
-        print(f"Not signed yet by the key {key}")
+        tell(f"Not signed yet by the key {key}")
 
 
 def verification_json(result: Verification) -> dict[str, Any]:

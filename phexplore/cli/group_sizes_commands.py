@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from phexplore.cli.printing import print_json, print_table, say
+from phexplore.cli.printing import print_json, print_table, say, tell
 from phexplore.errors import CancelledError
 from phexplore.model.numbers import parse_exact
 
@@ -168,5 +168,5 @@ def _print(content: dict[str, Any]) -> None:
         rows.append((*cells, f"{row['seconds']['mean']:.2f}", "yes" if row["keeps_budget"] else f"no: {row['spends']}"))
     levels = [text for number in (1, 2, 3) for text in (f"level {number}", "paper")]
     header = ("data", "ε", "mechanism", *levels, "violations", "paper", "seconds", "keeps ε")
-    print("L1 errors in thousands of groups, mean ± standard deviation; paper: Table 7")
+    tell("L1 errors in thousands of groups, mean ± standard deviation; paper: Table 7")
     print_table(header, rows, right=range(3, 12))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from phexplore.accuracy.group_sizes_forecast import GroupSizesForecast
 from phexplore.accuracy.margins import Margins
 from phexplore.catalog.presets import presets
-from phexplore.cli.printing import print_json, print_table
+from phexplore.cli.printing import print_json, print_table, tell
 from phexplore.model.numbers import exact_text
 from phexplore.model.scenario import Scenario
 from phexplore.report.group_sizes_forecast_json import group_sizes_json
@@ -20,21 +20,21 @@ def print_forecast(scenario: Scenario, figures: GroupSizesForecast, *, as_json: 
         return
     method = scenario.group_sizes
     symbol = figures.framework.symbol
-    print(scenario.name)
-    print(f"mechanism {method.mechanism.value}, sizes 1 to {method.largest:,}")
-    print(f"{symbol} {exact_text(figures.total)} (one individual of a group more or less)")
+    tell(scenario.name)
+    tell(f"mechanism {method.mechanism.value}, sizes 1 to {method.largest:,}")
+    tell(f"{symbol} {exact_text(figures.total)} (one individual of a group more or less)")
     for figure in figures.epsilons:
         how = figure.conversion.value if figure.conversion else "pure DP"
-        print(f"ε = {figure.value:.4f} at δ = {float(figure.delta):.0e}  ({how}, {figure.neighbours.value} neighbours)")
+        tell(f"ε = {figure.value:.4f} at δ = {float(figure.delta):.0e}  ({how}, {figure.neighbours.value} neighbours)")
     if figures.published_chain_total is not None:
         shown = exact_text(figures.published_chain_total)
-        print(f"with the paper's own noise on the chain it would be {symbol} {shown}")
+        tell(f"with the paper's own noise on the chain it would be {symbol} {shown}")
     for sentence in figures.protected:
-        print(f"protected: {sentence}")
+        tell(f"protected: {sentence}")
     for sentence in figures.not_protected:
-        print(f"not protected: {sentence}")
+        tell(f"not protected: {sentence}")
     for erratum in errata:
-        print(f"erratum: {erratum}")
+        tell(f"erratum: {erratum}")
     rows = [
         (
             level.level,

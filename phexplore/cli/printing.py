@@ -1,4 +1,4 @@
-"""Printing for people and for programs: aligned text tables, JSON."""
+"""Printing for people and for programs: aligned text tables, JSON. No text from a file reaches a terminal as it is."""
 
 from __future__ import annotations
 
@@ -8,15 +8,23 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from phexplore.errors import visible
 
-_HIDDEN = re.compile(r"[\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb]")
-"""What JSON lets stand and a terminal obeys: control characters above ASCII, directions of writing, half characters."""
+_OBEYED = re.compile(
+    "[\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+)
+"""Characters beside those below the space that JSON leaves as they are: a terminal obeys them, or cannot print them."""
 
 
 def print_json(value: Any) -> None:
     """Print JSON with stable layout; numbers that must stay exact are text already."""
+    print(json_lines(value))
+
+
+def json_lines(value: Any) -> str:
+    """Return JSON with stable layout in which every character that a terminal would obey is escaped."""
     text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
-    print(_HIDDEN.sub(lambda sign: f"\\u{ord(sign.group()):04x}", text))
+    return _OBEYED.sub(lambda found: json.dumps(found.group())[1:-1], text)
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -> None:
@@ -27,14 +35,18 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, right: 
         rows: text cells.
         right: indices of columns aligned right (numbers).
     """
-    widths = [max(len(str(row[i])) for row in [header, *rows]) for i in range(len(header))]
-    for row in [header, ["-" * width for width in widths], *rows]:
-        cells = [
-            str(c).rjust(w) if i in right else str(c).ljust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True))
-        ]
+    shown = [[visible(str(cell)) for cell in row] for row in [header, *rows]]
+    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
+    for row in [shown[0], ["-" * width for width in widths], *shown[1:]]:
+        cells = [c.rjust(w) if i in right else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True))]
         print("  ".join(cells).rstrip())
 
 
-def say(text: str) -> None:
+def tell(*lines: str) -> None:
+    """Print lines for a person; an empty one without arguments."""
+    print("\n".join(map(visible, lines)))
+
+
+def say(*lines: str) -> None:
     """Tell a person something without disturbing output that a program reads."""
-    print(text, file=sys.stderr)
+    print("\n".join(map(visible, lines)), file=sys.stderr)

@@ -6,6 +6,7 @@ import sys
 from types import TracebackType
 from typing import Self
 
+from phexplore.cli.printing import say
 from phexplore.runs.events import Event, Note, PhaseDone, Progress
 
 _BAR = 24
@@ -47,7 +48,7 @@ class ProgressLine:
 
     def _line(self, text: str) -> None:
         self._end()
-        print(text, file=sys.stderr)
+        say(text)
 
     def _end(self) -> None:
         if self._open:

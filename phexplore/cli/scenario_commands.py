@@ -12,7 +12,7 @@ from phexplore.accuracy.check import has_errors
 from phexplore.accuracy.forecast import EpsilonFigure
 from phexplore.accuracy.margins import Margins
 from phexplore.catalog.presets import presets as all_presets
-from phexplore.cli.printing import print_json, print_table, say
+from phexplore.cli.printing import print_json, print_table, say, tell
 from phexplore.cli.source import load_scenario, load_with_warnings, say_if_confidential
 from phexplore.errors import PhexploreError
 from phexplore.model.diff import Change, parameters_only
@@ -76,9 +76,9 @@ def check(scenario: str = SCENARIO, as_json: bool = JSON) -> None:
         )
     else:
         for issue in issues:
-            print(f"{issue.severity.value}: {issue.place}: {issue.sentence} {issue.remedy}")
+            tell(f"{issue.severity.value}: {issue.place}: {issue.sentence} {issue.remedy}")
         if not issues:
-            print("No issues.")
+            tell("No issues.")
     if has_errors(issues):
         raise typer.Exit(1)
 
@@ -132,8 +132,8 @@ def _forecast_phsafe(found: Scenario, *, as_json: bool) -> None:
         return
     privacy = figures.privacy
     symbol = privacy.framework.symbol
-    print(f"{found.name}")
-    print(f"{symbol} bounded {exact_text(privacy.bounded_total)}, unbounded {exact_text(privacy.total)}")
+    tell(f"{found.name}")
+    tell(f"{symbol} bounded {exact_text(privacy.bounded_total)}, unbounded {exact_text(privacy.total)}")
     _print_epsilons(privacy.epsilons)
     rows = [
         (
@@ -167,20 +167,20 @@ def _forecast_topdown(found: Scenario, data: Path | None, *, as_json: bool) -> N
     if as_json:
         print_json(topdown_json(found, figures, joint, errata, predicted))
         return
-    print(found.name)
-    print(f"{figures.framework.symbol} {exact_text(figures.total)} ≈ {float(figures.total):.6f} (replace one record)")
+    tell(found.name)
+    tell(f"{figures.framework.symbol} {exact_text(figures.total)} ≈ {float(figures.total):.6f} (replace one record)")
     _print_epsilons(figures.epsilons)
     for loss in figures.block_within:
-        print(f"ε = {loss.epsilon:.2f} for the block within {loss.name}")
+        tell(f"ε = {loss.epsilon:.2f} for the block within {loss.name}")
     for loss in figures.attributes:
-        print(f"ε = {loss.epsilon:.2f} for {loss.name} alone")
+        tell(f"ε = {loss.epsilon:.2f} for {loss.name} alone")
     if joint is not None:
-        print(
+        tell(
             f"with {joint.partner}: ε = {joint.epsilon:.3f} as one release (sum of both ε {joint.sum_of_epsilons:.3f}; "
             f"ρ + 2√(ρ ln 1/δ) = {joint.loose_epsilon:.3f})"
         )
     for erratum in errata:
-        print(f"erratum: {erratum}")
+        tell(f"erratum: {erratum}")
     rows = [
         (
             entry.key.level,
@@ -194,9 +194,9 @@ def _forecast_topdown(found: Scenario, data: Path | None, *, as_json: bool) -> N
     ]
     header = ("level", "query", "cells", "share", figures.framework.symbol, "MOE exact", "MOE normal", "MOE ⌊1.64σ⌋")
     print_table(header, rows, right=range(2, 8))
-    print()
+    tell()
     if predicted is None:
-        print(WITHOUT_BLOCKS)
+        tell(WITHOUT_BLOCKS)
     else:
         print_variances(predicted)
 
@@ -215,7 +215,7 @@ def _on_blocks(found: Scenario, data: Path, *, queries: list[str] | None) -> Spi
 def _print_epsilons(figures: tuple[EpsilonFigure, ...]) -> None:
     for figure in figures:
         how = figure.conversion.value if figure.conversion else "pure DP"
-        print(f"ε = {figure.value:.4f} at δ = {float(figure.delta):.0e}  ({how}, {figure.neighbours.value} neighbours)")
+        tell(f"ε = {figure.value:.4f} at δ = {float(figure.delta):.0e}  ({how}, {figure.neighbours.value} neighbours)")
 
 
 def _margin_texts(margins: Margins | None) -> tuple[str, str, str]:
@@ -243,10 +243,10 @@ def diff(a: str = SCENARIO, b: str = SCENARIO, as_json: bool = JSON) -> None:
         )
         return
     if not changes:
-        print("The parameters are equal.")
+        tell("The parameters are equal.")
         return
     print_table(("parameter", "before", "after"), [(c.path, _shown(c.before), _shown(c.after)) for c in changes])
-    print(f"\ntotal privacy loss {total['before']} → {total['after']}")
+    tell("", f"total privacy loss {total['before']} → {total['after']}")
     if effects:
         rows = [(e["name"], e["level"], _people(e["before"]), _people(e["after"])) for e in effects]
         print_table(("name", "level", "MOE before", "MOE after"), rows, right=(2, 3))

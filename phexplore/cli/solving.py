@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from phexplore.cli.printing import print_json, print_table, say
+from phexplore.cli.printing import print_json, print_table, say, tell
 from phexplore.cli.source import say_if_confidential
 from phexplore.errors import UnknownNameError
 from phexplore.model.keys import QueryKey
@@ -118,9 +118,9 @@ def solve_after_least_squares(
 
 def print_tree_margins(margins: dict[LevelQuery, float]) -> None:
     """Print the margins of estimates after least squares, the worst answer and unit of each query."""
-    print("Margins after least squares (worst unit and answer):")
+    tell("Margins after least squares (worst unit and answer):")
     for key, margin in margins.items():
-        print(f"  {key.text}: {margin:.3f} people")
+        tell(f"  {key.text}: {margin:.3f} people")
 
 
 def print_infeasible(error: InfeasibleError, *, as_json: bool) -> None:
@@ -128,13 +128,13 @@ def print_infeasible(error: InfeasibleError, *, as_json: bool) -> None:
     if as_json:
         print_json(infeasible_json(error))
         return
-    print("These goals cannot be kept together:")
+    tell("These goals cannot be kept together:")
     for part in error.conflict:
-        print(f"  {part.text}")
+        tell(f"  {part.text}")
     if error.relaxations:
-        print("Ways out:")
+        tell("Ways out:")
     for way in error.relaxations:
-        print(f"  {way.text}")
+        tell(f"  {way.text}")
 
 
 def infeasible_json(error: InfeasibleError) -> dict[str, Any]:
@@ -192,22 +192,22 @@ def print_solution(solved: SolvedGoals, margins: dict[LevelQuery, float] | None,
     ]
     system = system_of(solved.scenario)
     symbol = system.framework.symbol
-    print(solved.scenario.name)
+    tell(solved.scenario.name)
     header = ("query", "MOE target", f"{symbol} before", f"{symbol} solved", "nearest", "because of")
     print_table(header, rows, right=range(1, 5))
     total = _total(solved)
     if system.doubles:
-        print(f"{symbol} bounded {exact_text(_twice(total))}, unbounded {exact_text(total)}")
+        tell(f"{symbol} bounded {exact_text(_twice(total))}, unbounded {exact_text(total)}")
     else:
-        print(f"{symbol} {exact_text(total)} ≈ {float(solved.scenario.topdown.total):.6f} (replace one record)")
+        tell(f"{symbol} {exact_text(total)} ≈ {float(solved.scenario.topdown.total):.6f} (replace one record)")
     step = exact_text(conventions.rounding_step)
     changed = len(solved.changed_by_direction)
-    print(
+    tell(
         f"Rounded {conventions.rounding.value} to {step}, which adds {float(solved.rounding_tax):.3g} to the unbounded total; "
         f"{changed} of {len(rows)} budgets differ from rounding to the nearest."
     )
     for cap, allowed, spent in solved.caps:
-        print(f"{cap.title}: {float(spent):.6f} of {float(allowed):.6f} used (unbounded)")
+        tell(f"{cap.title}: {float(spent):.6f} of {float(allowed):.6f} used (unbounded)")
     if margins is not None:
         print_tree_margins(margins)
 

@@ -14,10 +14,11 @@ from phexplore.files.json_text import plain_values
 from phexplore.files.phsafe_config import read_config
 from phexplore.files.project_file import FORMAT, read_project
 from phexplore.files.scenario_json import decode_scenario, stated_scenario
-from phexplore.files.whole import read_bytes, read_text
+from phexplore.files.whole import read_text
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
+from phexplore.opening import read_bytes
 
 
 def load_scenario(text: str) -> Scenario:

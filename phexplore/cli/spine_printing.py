@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from phexplore.cli.printing import print_json, print_table, say
+from phexplore.cli.printing import print_json, print_table, say, tell
 
 if TYPE_CHECKING:
     from phexplore.accuracy.spine_forecast import SpineComparison
@@ -19,11 +19,11 @@ def show_description(found: SpineDescription, *, as_json: bool) -> None:
         print_json(content)
         return
     for sentence in _summary(found):
-        print(sentence)
-    print()
+        tell(sentence)
+    tell()
     rows = [[level["name"], f"{level['units']:,}", *_fan_out(level["fan_out"])] for level in content["levels"]]
     print_table(("level", "units", "children: fewest", "median", "most"), rows, right=(1, 2, 3, 4))
-    print()
+    tell()
     rows = [
         [
             each["class"],
@@ -41,18 +41,18 @@ def show_description(found: SpineDescription, *, as_json: bool) -> None:
         rows,
         right=range(1, 6),
     )
-    print()
+    tell()
     bypassed = content["bypassed"]
-    print(
+    tell(
         f"Bypassed with the budgets of {bypassed['scenario']} (rule {bypassed['rule']}): {bypassed['units']:,} units; "
         f"budget moved, all units added up: {bypassed['budget_moved']} of the total."
     )
     for level in bypassed["levels"]:
         shares = ", ".join(f"{share['share']} at {share['units']:,}" for share in level["shares"])
-        print(f"  {level['level']}: {level['units']:,} ({shares})")
-    print(f"Every path from the root to a block carries {bypassed['path_total']} of the total.")
+        tell(f"  {level['level']}: {level['units']:,} ({shares})")
+    tell(f"Every path from the root to a block carries {bypassed['path_total']} of the total.")
     for part in bypassed["unspent"]:
-        print(f"Unspent, because these blocks have no such level: {part['level']} ({part['share']}).")
+        tell(f"Unspent, because these blocks have no such level: {part['level']} ({part['share']}).")
     for remark in content["remarks"]:
         say(remark)
 
@@ -82,7 +82,7 @@ def print_variances(found: SpineComparison) -> None:
         for answer in query["answers"]
     ]
     print_table(("level", "units", "query", "answer", "mean margin", "largest"), rows, right=(1, 4, 5))
-    print()
+    tell()
     rows = [
         [
             each["class"],
@@ -102,10 +102,10 @@ def print_variances(found: SpineComparison) -> None:
         rows,
         right=(1, 4, 5, 6),
     )
-    print()
+    tell()
     if content["standard_missing"]:
-        print(content["standard_missing"])
-    print(content["unseen"])
+        tell(content["standard_missing"])
+    tell(content["unseen"])
     for remark in content["remarks"]:
         say(remark)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from fractions import Fraction
@@ -18,7 +17,7 @@ from phexplore.accuracy.truncation_study import (
     sizes_of_run,
     study,
 )
-from phexplore.cli.printing import print_json, print_table, say
+from phexplore.cli.printing import print_json, print_table, say, tell
 from phexplore.cli.source import load_scenario, require_phsafe
 from phexplore.errors import UnknownNameError
 from phexplore.files.whole import read_text, write_whole
@@ -118,11 +117,11 @@ def print_study(found: TruncationStudy, *, as_json: bool) -> None:
     ]
     header = ("τ", "budget", "bias", "noise σ", "MOE", "RMSE", "people cut", "households cut")
     print_table(header, rows, right=range(8))
-    print(f"* smallest root mean square error, over {found.sizes.households:,} households ({found.sizes.of})")
+    tell(f"* smallest root mean square error, over {found.sizes.households:,} households ({found.sizes.of})")
     if found.cheapest is not None:
-        print(f"Cheapest threshold whose bias stays within the margin: {found.cheapest}")
+        tell(f"Cheapest threshold whose bias stays within the margin: {found.cheapest}")
     if found.sizes.is_open:
-        print("The largest size is open: true bias is larger than shown.")
+        tell("The largest size is open: true bias is larger than shown.")
 
 
 def study_json(found: TruncationStudy) -> dict[str, Any]:
@@ -202,7 +201,7 @@ def _coverage_json(found: Coverage) -> dict[str, Any]:
 def print_coverage(entries: Sequence[dict[str, Any]], *, as_json: bool) -> None:
     """Print how often published intervals held the truncated truth, by table and by room."""
     if as_json:
-        print(json.dumps(list(entries), indent=2))
+        print_json(list(entries))
         return
     rows = []
     for entry in entries:
@@ -212,7 +211,7 @@ def print_coverage(entries: Sequence[dict[str, Any]], *, as_json: bool) -> None:
             rows.append(("", f"from {part['from_sigma']:g} {end} σ", *_coverage_cells(part)))
     print_table(("table", "room of the truth", "held", "of", "share"), rows, right=(2, 3, 4))
     if entries:
-        print(
+        tell(
             "The room of a number is how many standard deviations the truth lies from a limit such as 0. Close to a limit the "
             "published intervals hold another share than 90 %; averaged over all counts their prior allows they hold 90 %."
         )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from phexplore.cli.printing import print_json, print_table, say
+from phexplore.cli.printing import print_json, print_table, say, tell
 from phexplore.cli.source import load_scenario
 from phexplore.errors import PhexploreError
 from phexplore.files.spreadsheet import GuardedWriter
@@ -188,9 +188,9 @@ def _print_slopes(summary: dict[str, Any]) -> None:
             for run, found in enumerate(summary[name])
         ]
     print_table(("errors of", "run", "states", "negative slopes", "significant"), rows, right=(1, 2, 3, 4))
-    print(f"state totals broken: {summary['totals_broken']}")
+    tell(f"state totals broken: {summary['totals_broken']}")
     for difference in summary["differences"]:
-        print(difference)
+        tell(difference)
 
 
 def compare(
@@ -260,7 +260,7 @@ def compare(
     if as_json:
         print_json({"state": chosen[0], "counties": len(found.names), "epsilon": exact_text(budget), "systems": rows})
         return
-    print(f"{len(found.names)} counties, households by size, ε = {exact_text(budget)}, {trials} runs of each system")
+    tell(f"{len(found.names)} counties, households by size, ε = {exact_text(budget)}, {trials} runs of each system")
     shown = [
         (
             str(row["system"]),
@@ -302,8 +302,8 @@ def campus(
             }
         )
         return
-    print(f"{found.cells:,} cells, {found.rank} independent totals; totals broken: {found.broken}")
-    print(
+    tell(f"{found.cells:,} cells, {found.rank} independent totals; totals broken: {found.broken}")
+    tell(
         f"exact variance of every cell {found.variance} = {float(found.variance):.4f}, standard deviation {deviation:.4f}"
     )
     rows = [
@@ -312,7 +312,7 @@ def campus(
         ("root mean square here", *(f"{value:.4f}" for value in found.deviations)),
     ]
     print_table((f"over {repetitions} repetitions", "5 %", "median", "95 %"), rows, right=(1, 2, 3))
-    print("The printed figures are those of the variance.")
+    tell("The printed figures are those of the variance.")
 
 
 def bases(
@@ -332,7 +332,7 @@ def bases(
         return
     rows = [(name, f"{factor:.3f}") for name, factor in sorted(found.items(), key=lambda item: item[1])]
     print_table(("basis", "squared error over the projected mechanism's"), rows, right=(1,))
-    print("Helmert and halves can be chosen in a release; reflection and random are for comparison.")
+    tell("Helmert and halves can be chosen in a release; reflection and random are for comparison.")
 
 
 def constant(
@@ -443,7 +443,7 @@ def _secret(path: Path) -> int:
     Raises:
         PhexploreError: it cannot be read, or is none.
     """
-    remedy = "Draw it once with: python -c 'import secrets; print(secrets.token_hex(32))'"
+    remedy = "Draw it once with: python -c 'import secrets; tell(secrets.token_hex(32))'"
     try:
         text = path.read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError) as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from phexplore.accuracy.subspace_forecast import ReleaseForecast, SubspaceForecast, alternatives
 from phexplore.catalog.presets import presets
-from phexplore.cli.printing import print_json, print_table
+from phexplore.cli.printing import print_json, print_table, tell
 from phexplore.model.numbers import exact_text
 from phexplore.model.scenario import Scenario
 from phexplore.report.subspace_forecast_json import shown_classes, subspace_json
@@ -18,34 +18,34 @@ def print_forecast(scenario: Scenario, figures: SubspaceForecast, *, as_json: bo
         print_json(subspace_json(scenario, figures, errata))
         return
     delta = f", δ = {exact_text(figures.delta)}" if figures.delta else ""
-    print(scenario.name)
-    print(f"ε = {exact_text(figures.epsilon)}{delta} (replace one record)")
+    tell(scenario.name)
+    tell(f"ε = {exact_text(figures.epsilon)}{delta} (replace one record)")
     for sentence in figures.protected:
-        print(f"protected: {sentence}")
+        tell(f"protected: {sentence}")
     for sentence in figures.not_protected:
-        print(f"not protected: {sentence}")
+        tell(f"not protected: {sentence}")
     if figures.paper is not None and not figures.paper.protects:
-        print(
+        tell(
             f"erratum: the paper's constant would have {figures.paper.factor:.3g} times the δ asked for; it is not used."
         )
     for erratum in errata:
-        print(f"erratum: {erratum}")
+        tell(f"erratum: {erratum}")
     for release in figures.releases:
-        print()
+        tell()
         _print_release(scenario, release)
 
 
 def _print_release(scenario: Scenario, release: ReleaseForecast) -> None:
     plan = release.plan
-    print(f"{plan.name}: {plan.release}")
+    tell(f"{plan.name}: {plan.release}")
     for report in plan.space.reports:
         redundant = f" ({report.why})" if report.why else ""
-        print(f"  exact: {report.name}: {report.independent:,} of {report.rows:,} sums independent{redundant}")
+        tell(f"  exact: {report.name}: {report.independent:,} of {report.rows:,} sums independent{redundant}")
     for sentence in release.explanation:
-        print(f"  {sentence}")
-    print(f"  expected squared error {release.squared_error:,.2f} people² over {plan.space.size:,} answers")
+        tell(f"  {sentence}")
+    tell(f"  expected squared error {release.squared_error:,.2f} people² over {plan.space.size:,} answers")
     factor = release.approximation.factor
-    print(f"  {f'at most {factor:.3f} times ' if factor else ''}{release.approximation.words}")
+    tell(f"  {f'at most {factor:.3f} times ' if factor else ''}{release.approximation.words}")
     rows = [
         (
             str(kind.first),

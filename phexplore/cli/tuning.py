@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from phexplore import __version__
-from phexplore.cli.printing import print_json, print_table, say
+from phexplore.cli.printing import print_json, print_table, say, tell
 from phexplore.cli.source import load_scenario
 from phexplore.decide.tuning import Probe, Tuner, TuningError, TuningResult, starting_strategies
 from phexplore.errors import UnknownNameError
@@ -221,8 +221,8 @@ def print_tuning(tuned: Tuned, *, as_json: bool) -> None:
         return
     rows = [(lv, f"{float(found.alone[lv]):.6g}", f"{float(found.budgets[lv]):.6g}") for lv in found.budgets]
     print_table(("level", "ρ alone", "ρ together"), rows, right=(1, 2))
-    print(f"total ρ {float(found.total):.6g} after {len(found.probes)} settings")
+    tell(f"total ρ {float(found.total):.6g} after {len(found.probes)} settings")
     for probe in found.smaller[:1]:
-        print(f"A smaller total of {float(probe.total or 0):.6g} met the same criterion: {_budgets_text(probe)}")
+        tell(f"A smaller total of {float(probe.total or 0):.6g} met the same criterion: {_budgets_text(probe)}")
     if tuned.answer.confidential:
-        print(tuned.answer.sentence)
+        tell(tuned.answer.sentence)

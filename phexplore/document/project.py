@@ -13,11 +13,12 @@ from phexplore.errors import PhexploreError
 from phexplore.files.journal import SUFFIX, Journal, journal_path, left_over, recover
 from phexplore.files.project_file import LoggedStep, ProjectContent, read_project, single, write_project
 from phexplore.files.project_salvage import salvage_project
-from phexplore.files.whole import WriteError, read_bytes, remove_parts, text_of, write_whole
+from phexplore.files.whole import WriteError, remove_parts, text_of, write_whole
 from phexplore.model.approval import Decision, DecisionError, decided
 from phexplore.model.issues import Issue, Severity
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook, replace_active
+from phexplore.opening import read_bytes
 
 PREVIOUS_SUFFIX = ".previous"
 """The content before the last save stays beside the file under this suffix."""

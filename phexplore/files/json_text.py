@@ -25,6 +25,8 @@ MOST_VALUES = 200_000
 """Values of a parameter file: production's have some hundred. Each takes a hundred bytes or more once it is read."""
 MOST_LOGGED_VALUES = 1_000_000
 """Values of a project file with its edit log."""
+_MOST_DIGITS = 100
+"""Of a whole number: counts, places and seeds; numbers that decide privacy are text."""
 _HALF = re.compile(r"\\u[dD][89abAB]")
 
 
@@ -130,7 +132,7 @@ def plain_values(text: str, name: str, remedy: str, *, most: int = MOST_LOGGED_V
     if count_values(text) > most:
         raise _no_json(name, f"it holds more than {most:,} values", remedy)
     try:
-        value = json.loads(text)
+        value = json.loads(text, parse_int=_whole)
         if _HALF.search(text):
             json.dumps(value, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
@@ -143,6 +145,12 @@ def plain_values(text: str, name: str, remedy: str, *, most: int = MOST_LOGGED_V
     except ValueError as error:
         raise _no_json(name, "a number has too many digits", remedy) from error
     return value
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > _MOST_DIGITS:
+        raise ValueError("a number has too many digits")
+    return int(digits)
 
 
 def _no_json(name: str, reason: str, remedy: str) -> InputProblemsError:

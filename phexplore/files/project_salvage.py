@@ -16,10 +16,10 @@ from phexplore.errors import PhexploreError
 from phexplore.files.approval_json import decode_decision
 from phexplore.files.project_file import FORMAT, LoggedStep, ProjectContent, decode_step
 from phexplore.files.scenario_json import decode_workbook
-from phexplore.files.whole import read_bytes
 from phexplore.model.approval import Decision
 from phexplore.model.issues import InputProblemsError, Issue, Severity
 from phexplore.model.workbook import Workbook
+from phexplore.opening import read_bytes
 
 _MEMBER = re.compile(r'^ "(format|version|workbook|cursor|first|log|decisions)": ?', re.MULTILINE)
 _ITEM = re.compile(r"^  \{", re.MULTILINE)

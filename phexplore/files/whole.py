@@ -5,19 +5,14 @@ from __future__ import annotations
 import contextlib
 import glob
 import os
-import stat
 import tempfile
 from pathlib import Path
 
 from phexplore.errors import PhexploreError
-from phexplore.model.issues import InputProblemsError, Issue
+from phexplore.opening import LARGEST_FILE, read_bytes, unreadable
 
 PART_SUFFIX = ".part"
 """What the name of an unfinished file ends with; before it stand a dot, the name of the file and something random."""
-
-
-LARGEST_FILE = 64 * 2**20
-"""Bytes of the largest parameter or project file that is read: about 60,000 steps of the edit log."""
 
 
 class WriteError(PhexploreError):
@@ -111,28 +106,6 @@ def text_of(content: bytes, path: Path, *, keep_mark: bool = False) -> str:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         column = error.start - content.rfind(b"\n", 0, error.start)
-        raise _unreadable(path, "This is not UTF-8 text.", "Save the file as UTF-8.", line, column) from error
-
-
-def read_bytes(path: Path, *, limit: int = LARGEST_FILE) -> bytes:
-    """Return the content of a file.
-
-    Raises:
-        InputProblemsError: missing, unreadable, not a file, or larger than `limit` bytes.
-    """
-    try:
-        if path.is_dir():
-            raise _unreadable(path, "This is a directory, not a file.", "Name the file itself.")
-        if not stat.S_ISREG((found := path.stat()).st_mode):  # opening a pipe would wait for somebody who writes
-            raise _unreadable(path, "This is a device or a pipe, not a file.", "Name a file.")
-        content = path.read_bytes() if found.st_size <= limit else None
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else None
-        raise _unreadable(path, f"The file cannot be read: {reason or error}.", "Check the name.") from error
-    if content is None:
-        raise _unreadable(path, f"The file is larger than {limit // 2**20} MB.", "This is not a parameter file.")
-    return content
-
-
-def _unreadable(path: Path, sentence: str, remedy: str, line: int = 0, column: int = 0) -> InputProblemsError:
-    return InputProblemsError([Issue((str(path),), sentence, remedy, line=line, column=column)])
+        raise unreadable(
+            path, "This is not UTF-8 text.", "Save the file as UTF-8.", line=line, column=column
+        ) from error

@@ -6,7 +6,7 @@ import enum
 from dataclasses import dataclass
 from fractions import Fraction
 
-from phexplore.model.numbers import Rounding
+from phexplore.model.numbers import Rounding, require_bounded
 
 
 class Neighbours(enum.Enum):
@@ -64,6 +64,8 @@ class Conventions:
 
     def __post_init__(self) -> None:
         """Refuse values outside their range."""
+        for name in ("z", "confidence", "rounding_step", "delta"):
+            require_bounded(getattr(self, name), f"the {name.replace('_', ' ')} of the conventions")
         if not 0 < self.confidence < 1:
             raise ValueError(f"a confidence lies between 0 and 1, got {self.confidence}")
         if not 0 < self.delta < 1:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
 
+from phexplore.model.numbers import require_bounded
 from phexplore.model.phsafe import PrivacyFramework
 
 
@@ -108,9 +109,11 @@ class GroupSizes:
             raise ValueError(f"every level has one share, got shares of {sorted(self.level_shares)}")
         if self.total <= 0:
             raise ValueError(f"the total budget is positive, got {self.total}")
+        require_bounded(self.total, "the total budget")
         for level, share in self.level_shares.items():
             if not 0 <= share <= 1:
                 raise ValueError(f"the share of {level} lies between 0 and 1, got {share}")
+            require_bounded(share, f"the share of {level}")
         for name in ("largest", "largest_quantity"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name.replace('_', ' ')} is at least 1, got {getattr(self, name)}")

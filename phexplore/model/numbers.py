@@ -9,6 +9,12 @@ from typing import Literal
 
 _DECIMAL = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d{1,4})?")
 _RATIO = re.compile(r"[+-]?\d+\s*/\s*\d+")
+_MOST_DIGITS = 2_000
+_MOST_BITS = 6_650
+"""Of numerator and denominator: what `_MOST_DIGITS` digits take. Sums and products of such numbers stay quick and can be shown."""
+_WIDEST = 249
+"""Powers of two from 1, as 1e75: a margin squared against a factor squared still is a finite floating-point number."""
+_LONGEST_SHOWN = 40
 
 
 class Unlimited(enum.Enum):
@@ -34,8 +40,12 @@ def parse_exact(text: str) -> Fraction:
     """Read ``0.25``, ``0,25``, ``1/3``, ``25 %`` or ``2.2e-5`` exactly as written.
 
     Raises:
-        ValueError: not one number; the message says which spellings are read.
+        ValueError: not one number, or one beyond what `require_bounded` allows; the message says what is read.
     """
+    if len(text) > 2 * _MOST_DIGITS + 2:
+        raise ValueError(
+            f"{_shortened(text)!r} has {len(text):,} characters; a number has {_MOST_DIGITS:,} digits at most"
+        )
     body, percent, rest = text.strip().partition("%")
     body = body.strip().replace("\u00a0", "").replace("\u202f", "").replace("−", "-")
     if re.fullmatch(r"[+-]?[1-9]\d{0,2},\d{3}", body):
@@ -43,12 +53,37 @@ def parse_exact(text: str) -> Fraction:
         raise ValueError(f"{text.strip()!r} may mean {plain} or {point}; write {plain} or {point}")
     if not rest.strip() and (_DECIMAL.fullmatch(body) or _RATIO.fullmatch(body)):
         try:
-            return Fraction(re.sub(r"\s", "", body).replace(",", ".")) / (100 if percent else 1)
+            value = Fraction(re.sub(r"\s", "", body).replace(",", ".")) / (100 if percent else 1)
         except ZeroDivisionError:
-            raise ValueError(f"{text!r} divides by zero") from None
+            raise ValueError(f"{_shortened(text)!r} divides by zero") from None
+        require_bounded(value, repr(_shortened(text)))
+        return value
+    text = _shortened(text)
     if re.fullmatch(r"[+-]?\d{1,3}([.,]\d{3})+[.,]\d+", body):
         raise ValueError(f"{text!r} has more than one separator; write it without grouping, e.g. 1234.5")
     raise ValueError(f"{text!r} is not a number; write it like 0.25, 0,25, 1/3, 25 % or 2.2e-5")
+
+
+def require_bounded(value: Fraction, what: str) -> None:
+    """Pass a number that everything computed from it can hold: as a text, and as a floating-point number.
+
+    Args:
+        value: the number.
+        what: it is, as the beginning of the message.
+
+    Raises:
+        ValueError: it lies beyond 1e75 or is closer to 0 than 1e-75, or a part of it has more than 2,000 digits.
+    """
+    upper, lower = value.numerator.bit_length(), value.denominator.bit_length()
+    if upper and not -_WIDEST <= upper - lower <= _WIDEST:
+        side = "larger than 1e75" if upper > lower else "closer to 0 than 1e-75"
+        raise ValueError(f"{what} is {side}; no privacy parameter is")
+    if max(upper, lower) > _MOST_BITS:
+        raise ValueError(f"{what} has more than {_MOST_DIGITS:,} digits; round it")
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"
 
 
 def parse_budget(text: str) -> Budget:
@@ -61,7 +96,7 @@ def parse_budget(text: str) -> Budget:
         return UNLIMITED
     value = parse_exact(text)
     if value < 0:
-        raise ValueError(f"a budget is 0 (not published) or more, got {text.strip()}")
+        raise ValueError(f"a budget is 0 (not published) or more, got {_shortened(text.strip())}")
     return value
 
 

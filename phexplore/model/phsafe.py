@@ -9,7 +9,7 @@ from fractions import Fraction
 from types import MappingProxyType
 
 from phexplore.model.keys import QueryKey, TableId
-from phexplore.model.numbers import Budget, Unlimited
+from phexplore.model.numbers import Budget, Unlimited, require_bounded
 
 
 class PrivacyFramework(enum.Enum):
@@ -51,12 +51,15 @@ class PhSafe:
         for query, budget in self.budgets.items():
             if not isinstance(budget, Unlimited) and budget < 0:
                 raise ValueError(f"the budget of {query.text} is negative: {budget}")
+            if not isinstance(budget, Unlimited):
+                require_bounded(budget, f"the budget of {query.text}")
         for table, threshold in self.thresholds.items():
             if threshold < 1:
                 raise ValueError(f"the truncation threshold of {table} keeps at least 1 person, got {threshold}")
         for query, target in self.targets.items():
             if target <= 0:
                 raise ValueError(f"the margin target of {query.text} is positive, got {target}")
+            require_bounded(target, f"the margin target of {query.text}")
         for name in ("budgets", "thresholds", "targets"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
 
-from phexplore.model.numbers import exact_text
+from phexplore.model.numbers import exact_text, require_bounded
 
 
 class Mechanism(enum.Enum):
@@ -154,6 +154,8 @@ class LinearCount:
             raise ValueError(f"the sum {self.name!r} names the cell {min(numbers)}; cells are numbered from 0")
         if any(weight == 0 for _, weight in self.coefficients):
             raise ValueError(f"the sum {self.name!r} has a weight of 0; leave that cell out")
+        for _, weight in self.coefficients:
+            require_bounded(weight, f"a weight of the sum {self.name!r}")
 
     def __str__(self) -> str:
         """Return its name."""
@@ -219,6 +221,7 @@ class Release:
         """Refuse a share outside (0, 1]."""
         if not 0 < self.share <= 1:
             raise ValueError(f"the share of a release lies between 0 and 1, got {self.share}")
+        require_bounded(self.share, "the share of a release")
 
     def __str__(self) -> str:
         """Return it in words, as differences show it."""
@@ -258,6 +261,8 @@ class Subspace:
             raise ValueError(f"ε is positive, got {self.epsilon}")
         if not 0 <= self.delta < 1:
             raise ValueError(f"δ is at least 0 and below 1, got {self.delta}")
+        require_bounded(self.epsilon, "ε")
+        require_bounded(self.delta, "δ")
         object.__setattr__(self, "releases", MappingProxyType(dict(self.releases)))
 
     def __hash__(self) -> int:

@@ -47,13 +47,14 @@ from phexplore.errors import PhexploreError
 from phexplore.files.goals_file import read_goals
 from phexplore.files.journal import journal_path
 from phexplore.files.rules_json import read_rules
-from phexplore.files.whole import read_bytes, read_text
+from phexplore.files.whole import read_text
 from phexplore.gui.main.importing import read_parameters
 from phexplore.model.approval import Decision, Status
 from phexplore.model.edits import set_budget, set_note
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.group_sizes import GroupSizes, equal_shares
 from phexplore.model.workbook import Workbook, add_scenario
+from phexplore.opening import read_bytes
 from phexplore.report.snapshot import scenario_snapshot
 from phexplore.report.table10 import table10_csv
 from phexplore.report.table10_xlsx import table10_xlsx

@@ -106,3 +106,21 @@ def test_that_one_unlimited_part_makes_the_total_unlimited():
 def test_that_a_negative_budget_is_refused():
     with pytest.raises(ValueError, match="not published"):
         parse_budget("-0.1")
+
+
+EXTREME = ("1e9999", "1e-9999", "1e76", "1e-76", f"1/{'7' * 4299}", f"{'7' * 2100}/{'9' * 2099}", "9" * 6000, "1e75/3")
+
+
+@pytest.mark.defect("F9")
+@pytest.mark.parametrize("text", EXTREME, ids=lambda text: text[:8])
+def test_that_numbers_no_parameter_has_are_refused_in_a_short_sentence(text):
+    with pytest.raises(ValueError, match=r"number|1e-?75|digits") as caught:
+        parse_budget(text)
+    assert len(str(caught.value)) < 160
+
+
+@pytest.mark.parametrize("text", ["1e75", "1e-74", f"{'7' * 1990}/{'9' * 1990}", "0." + "3" * 1900, "0", "0e-9999"])
+def test_that_every_number_within_the_bounds_is_read_and_shown_and_computed_with(text):
+    value = parse_exact(text)
+    assert parse_exact(exact_text(value)) == value
+    assert float(value**2 * 1000) < float("inf")

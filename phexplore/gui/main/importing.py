@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 from phexplore.errors import PhexploreError
 from phexplore.files.phsafe_config import read_config
 from phexplore.files.scenario_json import decode_scenario, stated_scenario
-from phexplore.files.whole import read_bytes, read_text
+from phexplore.files.whole import read_text
 from phexplore.model.issues import Issue, Severity
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
+from phexplore.opening import read_bytes
 
 if TYPE_CHECKING:
     from phexplore.report.table10_read import Table10Entry

@@ -1,0 +1,90 @@
+"""Files that somebody names are opened here: regular files only, answered at once, and never read beyond a limit."""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from phexplore.model.issues import InputProblemsError, Issue
+
+LARGEST_FILE = 64 * 2**20
+"""Bytes of the largest parameter or project file that is read: about 60,000 steps of the edit log."""
+
+_NOT_WAITING = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_KINDS = (
+    (stat.S_ISDIR, "This is a directory, not a file.", "Name the file itself."),
+    (stat.S_ISFIFO, "This is a pipe, not a file.", "Write what comes out of it to a file, and name that."),
+    (stat.S_ISSOCK, "This is a socket, not a file.", "Name a file."),
+    (lambda mode: not stat.S_ISREG(mode), "This is a device, not a file.", "Name a file."),
+)
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open a file for reading. A pipe or a device is refused without waiting for anybody, whatever its name was before.
+
+    Raises:
+        InputProblemsError: missing, unreadable, a name no file can have, or something else than a regular file.
+    """
+    refuse_irregular(path)  # opening a device can have effects of its own
+    try:
+        handle = os.open(path, os.O_RDONLY | _NOT_WAITING)
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from error
+    try:
+        _refuse_kind(path, os.fstat(handle).st_mode)
+        return os.fdopen(handle, "rb")
+    except BaseException:
+        with suppress(OSError):
+            os.close(handle)
+        raise
+
+
+def refuse_irregular(path: Path) -> None:
+    """Pass a file that a library opens by its name.
+
+    Raises:
+        InputProblemsError: as for `open_regular`.
+    """
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from error
+    _refuse_kind(path, mode)
+
+
+def read_bytes(path: Path, *, limit: int = LARGEST_FILE) -> bytes:
+    """Return the content of a file.
+
+    Args:
+        path: the file.
+        limit: of its size, in bytes; no more than this is read, also when the file grows meanwhile.
+
+    Raises:
+        InputProblemsError: as for `open_regular`, or larger than `limit` bytes.
+    """
+    with open_regular(path) as file:
+        try:
+            if os.fstat(file.fileno()).st_size <= limit and len(content := file.read(limit + 1)) <= limit:
+                return content
+        except OSError as error:
+            raise _unreadable(path, error) from error
+    raise unreadable(path, f"The file is larger than {limit // 2**20} MB.", "This is not a parameter file.")
+
+
+def unreadable(path: Path, sentence: str, remedy: str, *, line: int = 0, column: int = 0) -> InputProblemsError:
+    """Return the refusal of a file, to be raised."""
+    return InputProblemsError([Issue((str(path),), sentence, remedy, line=line, column=column)])
+
+
+def _refuse_kind(path: Path, mode: int) -> None:
+    for is_kind, sentence, remedy in _KINDS:
+        if is_kind(mode):
+            raise unreadable(path, sentence, remedy)
+
+
+def _unreadable(path: Path, error: OSError | ValueError) -> InputProblemsError:
+    reason = error.strerror if isinstance(error, OSError) else None
+    return unreadable(path, f"The file cannot be read: {reason or error}.", "Check the name.")
