@@ -13,34 +13,26 @@ from phexplore.report.document import people_text
 
 
 def change_sentence(change: Change, before: Forecast, after: Forecast) -> str:
-    """Return one change with its effect, e.g. ``PH3 (State, A-G): ρ 0.662976 → 0.4; margin 20.00 → 25.75 people``.
+    """Return one change, its effect on people first: ``PH3 (State, A-G): margin 20.00 → 25.75 people; unbounded ρ 0.66 → 0.4``.
 
     Args:
         change: what differs.
         before: figures of the first scenario, for the margin it had.
         after: figures of the second.
     """
-    name, values = _name(change, after), f"{_shown(change.before)} → {_shown(change.after)}"
-    if change.field is ChangedField.BUDGET and isinstance(change.key, QueryKey):
-        old, new = _margin(before, change.key), _margin(after, change.key)
-        return f"{name} {values}; margin {old} → {new}"
-    if change.field is ChangedField.THRESHOLD:
-        old, new = _sensitivity(before, change.key), _sensitivity(after, change.key)
-        return f"{name} {values}; sensitivity {old} → {new} people"
-    return f"{name} {values}"
-
-
-def _name(change: Change, after: Forecast) -> str:
+    values = f"{_shown(change.before)} → {_shown(change.after)}"
     key = change.key.title if isinstance(change.key, QueryKey) else str(change.key or "")
     match change.field:
-        case ChangedField.BUDGET:
-            return f"{key}: unbounded {after.privacy.framework.symbol}"
+        case ChangedField.BUDGET if isinstance(change.key, QueryKey):
+            old, new = _margin(before, change.key), _margin(after, change.key)
+            return f"{key}: margin {old} → {new}; unbounded {after.privacy.framework.symbol} {values}"
         case ChangedField.TARGET:
-            return f"{key}: margin target"
+            return f"{key}: margin target {values}"
         case ChangedField.THRESHOLD:
-            return f"{key}: truncation threshold τ"
+            old, new = _sensitivity(before, change.key), _sensitivity(after, change.key)
+            return f"{key}: truncation threshold τ {values}; sensitivity {old} → {new} people"
         case _:
-            return f"{change.field.value.capitalize()}:"
+            return f"{change.field.value.capitalize()}: {values}"
 
 
 def _margin(forecast: Forecast, query: QueryKey) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from phexplore.gui.binding.shown import Shown
-from phexplore.model.diff import diff, parameters_only
+from phexplore.model.diff import ChangedField, diff, parameters_only
 from phexplore.model.keys import QueryKey
 from phexplore.report.changes import change_sentence
 
@@ -17,10 +17,12 @@ class ChangeLine:
     Attributes:
         text: a sentence.
         query: which query it is about, None when it is about something else.
+        field: what kind of parameter.
     """
 
     text: str
     query: QueryKey | None
+    field: ChangedField
 
 
 def change_lines(shown: Shown) -> tuple[ChangeLine, ...]:
@@ -32,6 +34,7 @@ def change_lines(shown: Shown) -> tuple[ChangeLine, ...]:
         ChangeLine(
             change_sentence(change, reference.figures, shown.figures),
             change.key if isinstance(change.key, QueryKey) else None,
+            change.field,
         )
         for change in parameters_only(diff(reference.scenario, shown.scenario))
     )

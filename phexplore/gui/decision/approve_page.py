@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from phexplore.decide.approving import decision_about
+from phexplore.decide.judging import judge
+from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.session import Session
+from phexplore.gui.binding.shown import Update
 from phexplore.gui.charts.controls import field_label
 from phexplore.gui.charts.numbers import Numbers
 from phexplore.gui.charts.twin import NumbersTable
+from phexplore.gui.decision.decision_sheet import DecisionSheet, SheetWords
+from phexplore.gui.decision.decision_summary import decision_summary
 from phexplore.gui.decision.run_citations import RunCitations
 from phexplore.gui.decision.standing import DEEDS, clock, run_offers, standing
 from phexplore.gui.decision.status import TONES
@@ -28,10 +34,25 @@ from phexplore.gui.widgets.page import Page, Section
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.approval import Decision, Status
 from phexplore.model.fingerprint import fingerprint
+from phexplore.model.scenario import Scenario
 
 Save = Callable[[Callable[[], object]], object]
 """Saves the project, asking for a name if there is none, then goes on."""
 _ARROW = "  →  "
+_INSTEAD = "Not yet"
+
+
+@dataclass(frozen=True, slots=True)
+class _Confirmed:
+    """What somebody confirmed on a sheet: everything a decision is made of, as it was shown there."""
+
+    project: Project
+    scenario: Scenario
+    status: Status
+    who: str
+    role: str
+    note: str
+    runs: frozenset[str]
 
 
 class ApprovePage(Page):
@@ -55,7 +76,8 @@ class ApprovePage(Page):
         """
         super().__init__("Approve")
         self._session, self._desk, self._save = session, desk, save
-        self._moving: frozenset[str] = frozenset()
+        self._waiting: _Confirmed | None = None
+        self.sheet: DecisionSheet | None = None
         self._chores = Chores(self)
         self._chores.failed.connect(self._refuse)
         self._make_fields()
@@ -69,6 +91,7 @@ class ApprovePage(Page):
         for section in (status, form, self.record_section):
             self._insert(section)
         self._seen = WhenSeen(self, self.refresh)
+        session.updated.connect(self._forget)
         session.settled.connect(self._seen.request)
         session.saved.connect(self._seen.request)
         desk.changed.connect(self._seen.request)
@@ -87,12 +110,11 @@ class ApprovePage(Page):
         self.sentence.setText(found.sentence)
         self._way.setText(_ARROW.join(status.title for status in Status))
         self._mark.setText(f"Parameters {found.fingerprint}")
-        self._fill_next(found.following)
-        self._next.setEnabled(bool(found.following))
+        self._fill_next(tuple(status for status in found.following if status is not Status.SUPERSEDED))
+        self.withdraw.setVisible(Status.SUPERSEDED in found.following)
         self.runs.show_offers(run_offers(self._desk.rows, self._session.scenario))
-        if self._moving and {path.name for path in self.runs.chosen} >= self._moving:
-            self._moving = frozenset()
-            self._decide()
+        if self._waiting is not None and {path.name for path in self.runs.chosen} >= self._waiting.runs:
+            self._decide(self._waiting)
         self._show_deed()
         rows = tuple(_row(one) for one in found.decisions)
         headers = ("Decision", "Scenario", "Who", "Role", "When (UTC)", "Note", "Runs", "Parameters")
@@ -101,45 +123,108 @@ class ApprovePage(Page):
         self._no_record.setVisible(not rows)
 
     def record(self) -> None:
-        """Record the decision in the form, saving the project first if it has edits that are not saved."""
+        """Open the sheet that shows what is decided about; only its main button records the decision in the form."""
+        status = self._next.currentData()
+        if not isinstance(status, Status) or not self.button.isEnabled():
+            return
         self._say("")
         if not self.who.text().strip() or not self.role.text().strip():
             self._say("A decision names a person and a role. Say who decides, and in which capacity.")
             (self.who if not self.who.text().strip() else self.role).setFocus()
             return
-        if self._session.project.is_clean:
-            self._decide()
-        else:
-            wanted = frozenset(path.name for path in self.runs.chosen)
-            self._save(partial(self._decide_where_runs_are, wanted, self._desk.root))
+        scenario, workbook = self._session.scenario, self._session.project.workbook
+        order = self._order(status, self.who.text(), self.role.text(), self.note.text())
+        entries = decision_summary(
+            self._session.shown,
+            [self.runs.title(path) for path in self.runs.chosen],
+            judge(workbook.rules, scenario),
+        )
+        words = SheetWords(
+            f"{DEEDS[status]}?",
+            f"{scenario.name} becomes {status.title} in the name of {order.who.strip()}, {order.role.strip()}. "
+            "Undo does not take a decision back.",
+            DEEDS[status].split()[0],
+            _INSTEAD,
+        )
+        self._open(DecisionSheet(self, words, scenario.name, entries), lambda: self._save_first(order))
 
-    def _decide_where_runs_are(self, wanted: frozenset[str], before: Path) -> None:
+    def ask_to_withdraw(self) -> None:
+        """Open the sheet that asks who withdraws these parameters, and why."""
+        scenario = self._session.scenario
+        who, role, note = QLineEdit(), QLineEdit(), QLineEdit()
+        fields = (
+            ("Who withdraws", who),
+            ("In which capacity", role),
+            ("Why: the reason is kept with the decision", note),
+        )
+        for caption, field in fields:
+            field.setAccessibleName(caption.partition(":")[0])
+        words = SheetWords(
+            f"{DEEDS[Status.SUPERSEDED]}?",
+            f"{scenario.name} becomes superseded. These parameters can never be approved again, and undo does not take it back.",
+            "Withdraw",
+            "Keep them",
+        )
+        sheet = DecisionSheet(self, words, scenario.name, fields=fields)
+        self._open(
+            sheet, lambda: self._save_first(self._order(Status.SUPERSEDED, who.text(), role.text(), note.text()))
+        )
+
+    def _open(self, sheet: DecisionSheet, confirmed: Callable[[], object]) -> None:
+        self.sheet = sheet
+        sheet.finished.connect(self._on_sheet_closed)
+        sheet.open_for(confirmed)
+
+    def _on_sheet_closed(self) -> None:
+        self.sheet = None
+
+    def _order(self, status: Status, who: str, role: str, note: str) -> _Confirmed:
+        runs = () if status is Status.SUPERSEDED else self.runs.chosen
+        names = frozenset(path.name for path in runs)
+        return _Confirmed(self._session.project, self._session.scenario, status, who, role, note, names)
+
+    def _save_first(self, order: _Confirmed) -> None:
+        """Save the project if it has edits that are not saved, then decide."""
+        self._say("")
+        if self._session.project.is_clean:
+            self._decide(order)
+        else:
+            self._save(partial(self._decide_where_runs_are, order, self._desk.root))
+
+    def _decide_where_runs_are(self, order: _Confirmed, before: Path) -> None:
         """Decide after a save; the runs of a project saved for the first time move beside it, which may take a while."""
-        if wanted and self._desk.root != before:
-            self._moving = wanted
+        if order.runs and self._desk.root != before:
+            self._waiting = order
             self._hint.setText("Waiting for the runs to be moved beside the project.")
         else:
-            self._decide()
+            self._decide(order)
 
-    def _decide(self) -> None:
-        scenario = self._session.scenario
-        status: Status = self._next.currentData()
+    def _decide(self, order: _Confirmed) -> None:
+        self._waiting = None
+        runs = tuple(path for path in self.runs.chosen if path.name in order.runs)
+        if len(runs) < len(order.runs):
+            self._say(
+                "A run that the decision rests on can no longer be cited; nothing was decided. Look at the runs again."
+            )
+            return
         make = partial(
             decision_about,
-            scenario,
-            status,
-            who=self.who.text(),
-            role=self.role.text(),
+            order.scenario,
+            order.status,
+            who=order.who,
+            role=order.role,
             now=datetime.now(UTC),
-            note=self.note.text(),
-            runs=self.runs.chosen,
+            note=order.note,
+            runs=runs,
         )
-        self.button.setEnabled(False)
-        self._chores.do(make, self._take)
+        self._chores.do(make, partial(self._take, order.project))
+        self._show_deed()
 
-    def _take(self, decision: Decision) -> None:
+    def _take(self, project: Project, decision: Decision) -> None:
         self._show_deed()
         session = self._session
+        if project is not session.project:
+            return
         if decision.fingerprint != fingerprint(session.scenario):
             self._say("The parameters were edited meanwhile; nothing was decided. Look at them, then decide again.")
             return
@@ -148,7 +233,7 @@ class ApprovePage(Page):
         except PhexploreError as error:
             self._refuse(error)
             return
-        self.note.clear()
+        self._clear()
         session.mark_saved()
         self.refresh()
         self.decided.emit(decision)
@@ -156,6 +241,18 @@ class ApprovePage(Page):
     def _refuse(self, error: PhexploreError) -> None:
         self._show_deed()
         self._say(f"{error.sentence} {error.remedy}".strip())
+
+    def _forget(self, update: Update) -> None:
+        """Empty the form when another project was opened: what stands in it was about the one before."""
+        if update.before is None:
+            self._waiting = None
+            self._clear()
+            self._say("")
+
+    def _clear(self) -> None:
+        for field in (self.who, self.role, self.note):
+            field.clear()
+        self.runs.untick()
 
     def _say(self, reason: str) -> None:
         self.reason.setText(reason)
@@ -180,6 +277,8 @@ class ApprovePage(Page):
         self.runs = RunCitations("Runs the decision rests on")
         self.button = TextButton("Approve these parameters", look="primary", symbol="tick")
         self.button.clicked.connect(self.record)
+        self.withdraw = TextButton("Withdraw…", name="Withdraw these parameters, with a reason")
+        self.withdraw.clicked.connect(self.ask_to_withdraw)
         self.bundle = TextButton("Write the bundle…", name="Write the bundle of this decision")
         self.bundle.clicked.connect(self.bundle_wanted)
         self.reason = Text(look="refused", wrap=True)
@@ -236,8 +335,11 @@ class ApprovePage(Page):
         part = QWidget()
         column = QVBoxLayout(part)
         column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GRID)
         column.addWidget(self._no_record)
         column.addWidget(self.table)
+        # Far from the button that approves: no gesture may hit both.
+        column.addWidget(self.withdraw, 0, Qt.AlignmentFlag.AlignLeft)
         return part
 
     def _fill_next(self, following: tuple[Status, ...]) -> None:
@@ -254,14 +356,18 @@ class ApprovePage(Page):
 
     def _show_deed(self) -> None:
         status = self._next.currentData()
+        can_decide = status is not None and not self._chores.is_busy
+        for widget in (self._next, self.who, self.role, self.note, self.runs, self.button):
+            widget.setEnabled(can_decide)
         if status is None:
-            self.button.setText("Nothing may follow")
-            self.button.setEnabled(False)
-            self._hint.setText("Superseded parameters stay superseded. Edit the scenario: an edit makes a new draft.")
+            self.button.setText("No further decision possible")
+            self._hint.setText(
+                "These parameters are decided about. Edit the scenario to make a new draft"
+                + (", or withdraw them below." if not self.withdraw.isHidden() else ".")
+            )
             return
-        self.button.setText(DEEDS[status])
+        self.button.setText(f"{DEEDS[status]}…")
         self.button.setAccessibleName(DEEDS[status])
-        self.button.setEnabled(True)
         is_clean = self._session.project.is_clean
         self._hint.setText("" if is_clean else "The project is saved first: a decision counts when it is on disk.")
 

@@ -58,6 +58,16 @@ class RunCitations(QWidget):
             item.data(Qt.ItemDataRole.UserRole) for item in items if item.checkState() is Qt.CheckState.Checked
         )
 
+    def title(self, directory: Path) -> str:
+        """Return what a run is called in the list, the name of its directory when it is not there."""
+        titles = {offer.directory: offer.title for offer in self._offers or ()}
+        return titles.get(directory, directory.name)
+
+    def untick(self) -> None:
+        """Take all ticks away."""
+        for row in range(self.list.count()):
+            self.list.item(row).setCheckState(Qt.CheckState.Unchecked)
+
     def show_offers(self, offers: Sequence[RunOffer], ticked: Sequence[Path] = ()) -> None:
         """Show runs.
 

@@ -82,9 +82,10 @@ class DecisionTour:
             for field, text in ((approve.who, who), (approve.role, role), (approve.note, note)):
                 field.setText(text)
             approve.record()
+            if (sheet := approve.sheet) is not None:
+                sheet.typed.setText(window.session.scenario.name)
+                sheet.action.click()
             yield from _until(partial(self._has_decided, before))
-        approve.who.clear()
-        approve.role.clear()
 
     def _has_decided(self, before: int) -> bool:
         return len(self._window.session.project.decisions) > before

@@ -3,11 +3,20 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLineEdit
 
+from phexplore.accuracy.solving import edit_margin
+from phexplore.catalog.presets import preset
+from phexplore.document.project import Project
+from phexplore.gui.binding.shown import shown
 from phexplore.gui.decision.approve_page import ApprovePage
+from phexplore.gui.decision.decision_summary import decision_summary
 from phexplore.gui.decision.standing import RunOffer
 from phexplore.model.approval import Status
-from phexplore.model.edits import set_budget
+from phexplore.model.edits import set_budget, set_target
+from phexplore.model.workbook import Workbook, compare_with
 
 
 @pytest.fixture
@@ -30,6 +39,26 @@ def _fill(page, who="Ada Lovelace", role="Chair"):
     page.role.setText(role)
 
 
+def _confirm(page, name="Proposal"):
+    page.record()
+    QTest.keyClicks(page.sheet.typed, name)
+    QTest.mouseClick(page.sheet.action, Qt.MouseButton.LeftButton)
+
+
+def _double_click(widget):
+    """Click twice as a person does: the second press arrives as a double click, with its release."""
+    QTest.mouseClick(widget, Qt.MouseButton.LeftButton)
+    QTest.mouseDClick(widget, Qt.MouseButton.LeftButton)
+    QTest.mouseRelease(widget, Qt.MouseButton.LeftButton)
+
+
+def _approve(qtbot, page):
+    _fill(page)
+    page.next.select(Status.APPROVED)
+    with qtbot.waitSignal(page.decided):
+        _confirm(page)
+
+
 def test_that_a_decision_without_a_name_is_refused_beside_the_field(page, session) -> None:
     page.record()
     assert "Say who decides" in page.reason.text()
@@ -41,7 +70,7 @@ def test_that_recording_saves_the_project_first_and_keeps_who_role_note(qtbot, p
     page.note.setText("6 to 1")
     page.next.select(Status.APPROVED)
     with qtbot.waitSignal(page.decided):
-        page.record()
+        _confirm(page)
     (made,) = session.project.decisions
     assert (made.status, made.who, made.role, made.note) == (Status.APPROVED, "Ada Lovelace", "Chair", "6 to 1")
     assert session.project.is_clean
@@ -53,15 +82,12 @@ def test_that_only_what_may_follow_is_offered(qtbot, page) -> None:
     assert [page.next.itemText(n) for n in range(page.next.count())] == ["Recommended", "Approved"]
     _fill(page)
     with qtbot.waitSignal(page.decided):
-        page.record()
-    assert [page.next.itemText(n) for n in range(page.next.count())] == ["Approved", "Superseded"]
+        _confirm(page)
+    assert [page.next.itemText(n) for n in range(page.next.count())] == ["Approved"]
 
 
 def test_that_an_edit_after_the_approval_shows_a_new_draft(qtbot, page, session, query) -> None:
-    _fill(page)
-    page.next.select(Status.APPROVED)
-    with qtbot.waitSignal(page.decided):
-        page.record()
+    _approve(qtbot, page)
     session.edit("Edit", lambda scenario: set_budget(scenario, query, Fraction(1, 50)))
     qtbot.waitUntil(lambda: page.status.text() == "Draft")
     assert "1 parameter differs" in page.sentence.text()
@@ -72,7 +98,7 @@ def test_that_an_edit_made_while_the_runs_are_checked_decides_nothing(qtbot, pag
     session.project.save(tmp_path / "vote.phx")
     session.mark_saved()
     _fill(page)
-    page.record()
+    _confirm(page)
     session.edit("Edit", lambda scenario: set_budget(scenario, query, Fraction(1, 50)))
     qtbot.waitUntil(lambda: bool(page.reason.text()))
     assert "edited meanwhile" in page.reason.text()
@@ -85,7 +111,7 @@ def test_that_a_run_that_is_not_one_is_refused_with_its_reason(qtbot, page, sess
     assert page.runs.chosen == (tmp_path / "bogus",)
     session.project.save(tmp_path / "vote.phx")
     _fill(page)
-    page.record()
+    _confirm(page)
     qtbot.waitUntil(lambda: bool(page.reason.text()))
     assert session.project.decisions == ()
 
@@ -101,3 +127,119 @@ def test_that_ticks_follow_runs_that_move_beside_the_project(page, tmp_path) -> 
     page.runs.show_offers([RunOffer(tmp_path / "a" / "run-1", "run", "")], [tmp_path / "a" / "run-1"])
     page.runs.show_offers([RunOffer(tmp_path / "b" / "run-1", "run", "")])
     assert page.runs.chosen == (tmp_path / "b" / "run-1",)
+
+
+@pytest.mark.defect("B1")
+def test_that_a_double_click_approves_nothing_and_withdraws_nothing(qtbot, page, session) -> None:
+    _fill(page)
+    page.next.select(Status.APPROVED)
+    _double_click(page.button)
+    assert not page.sheet.action.isEnabled()
+    _double_click(page.sheet.action)
+    assert page.sheet.isVisible()
+    assert session.project.decisions == ()
+
+
+@pytest.mark.defect("B1")
+def test_that_return_pressed_twice_decides_nothing(page, session) -> None:
+    _fill(page)
+    page.next.select(Status.APPROVED)
+    QTest.keyClick(page.note, Qt.Key.Key_Return)
+    QTest.keyClick(page.sheet.typed, Qt.Key.Key_Return)
+    QTest.keyClick(page.sheet.typed, Qt.Key.Key_Return)
+    assert page.sheet.isVisible()
+    assert session.project.decisions == ()
+
+
+@pytest.mark.defect("B1")
+def test_that_after_an_approval_the_form_is_empty_and_no_gesture_on_it_withdraws(qtbot, page, session) -> None:
+    _fill(page)
+    page.next.select(Status.APPROVED)
+    page.record()
+    QTest.keyClicks(page.sheet.typed, "proposal ")
+    with qtbot.waitSignal(page.decided):
+        QTest.mouseClick(page.sheet.action, Qt.MouseButton.LeftButton)
+    assert (page.who.text(), page.role.text(), page.note.text()) == ("", "", "")
+    form = (page.next, page.who, page.role, page.note, page.runs, page.button)
+    assert not any(widget.isEnabled() for widget in form)
+    for widget in form:
+        _double_click(widget)
+        QTest.keyClick(widget, Qt.Key.Key_Return)
+    page.record()
+    assert page.sheet is None
+    assert [one.status for one in session.project.decisions] == [Status.APPROVED]
+
+
+@pytest.mark.defect("B1")
+@pytest.mark.parametrize("leave", ["Escape", "close", "Not yet"])
+def test_that_a_sheet_that_is_left_decides_nothing(page, session, leave) -> None:
+    _fill(page)
+    page.record()
+    sheet = page.sheet
+    QTest.keyClicks(sheet.typed, "Proposal")
+    assert sheet.action.isEnabled()
+    match leave:
+        case "Escape":
+            QTest.keyClick(sheet, Qt.Key.Key_Escape)
+        case "close":
+            sheet.close()
+        case _:
+            QTest.mouseClick(sheet.instead, Qt.MouseButton.LeftButton)
+    assert page.sheet is None
+    assert session.project.decisions == ()
+    assert page.who.text() == "Ada Lovelace"
+
+
+@pytest.mark.defect("B1")
+def test_that_withdrawing_is_asked_elsewhere_and_needs_a_reason(qtbot, page, session) -> None:
+    assert page.withdraw.isHidden()
+    _approve(qtbot, page)
+    _double_click(page.withdraw)
+    who, role, note, typed = page.sheet.findChildren(QLineEdit)
+    for field, text in ((who, "Grace Hopper"), (role, "Chair"), (typed, "Proposal")):
+        QTest.keyClicks(field, text)
+    QTest.keyClick(typed, Qt.Key.Key_Return)
+    assert not page.sheet.action.isEnabled()
+    QTest.keyClicks(note, "an error in the shares")
+    with qtbot.waitSignal(page.decided):
+        page.sheet.action.click()
+    made = session.project.decisions[-1]
+    assert (made.status, made.who, made.note) == (Status.SUPERSEDED, "Grace Hopper", "an error in the shares")
+
+
+@pytest.mark.defect("B1")
+def test_that_the_sheet_says_what_is_decided_about(page, session, query) -> None:
+    session.edit_workbook("Compare", lambda book: compare_with(book, "sdhc-2020-us"))
+    session.edit("Edit", lambda scenario: edit_margin(scenario, query, Fraction(40)))
+    session.edit("Edit", lambda scenario: set_target(scenario, query, Fraction(30)))
+    entries = {entry.caption: entry.lines for entry in decision_summary(session.shown, [])}
+    loss = entries["Privacy loss"]
+    assert loss[0].startswith("bounded ρ ")
+    assert loss[1].startswith("ε ")
+    assert "δ = 10⁻¹⁰, zCDP, optimal α, bounded neighbours" in loss[1]
+    (changed,) = [lines for caption, lines in entries.items() if caption.startswith("Changed, in people, against")]
+    assert [line.startswith(f"{query.title}: margin 20") for line in changed] == [True]
+    assert entries["Targets missed: 1"] == (f"{query.title}: margin 40.0, target 30 people",)
+    assert entries["Targets changed: 1"] == (f"{query.title}: 20 → 30",)
+    assert entries["Runs cited"][0].startswith("none")
+
+
+@pytest.mark.defect("B1")
+@pytest.mark.parametrize(
+    "name", ["pl94-2020-persons-us", "ddp-2019-persons-us", "group-sizes-census-2010", "counties-invariant-2010"]
+)
+def test_that_the_sheet_knows_every_system(name) -> None:
+    scenario = preset(name).scenario
+    found = decision_summary(shown(Workbook((scenario,), scenario.name, name)), ["run 1: 20 trials"])
+    entries = {entry.caption: entry.lines for entry in found}
+    assert any("ε" in line for line in entries["Privacy loss"])
+    assert entries[f"Changed, in people, against {preset(name).title}"] == ("nothing",)
+    assert entries["Runs cited"] == ("run 1: 20 trials",)
+
+
+@pytest.mark.defect("M6")
+def test_that_another_project_finds_an_empty_form(page, session, us) -> None:
+    _fill(page)
+    page.note.setText("6 to 1")
+    session.install(Project.new(Workbook((us,), us.name)))
+    assert (page.who.text(), page.role.text(), page.note.text()) == ("", "", "")

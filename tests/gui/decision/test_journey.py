@@ -68,8 +68,10 @@ def _decide(qtbot, page, status, who, role, note):
     page.who.setText(who)
     page.role.setText(role)
     page.note.setText(note)
+    page.button.click()
+    page.sheet.typed.setText(page.window().session.scenario.name)
     with qtbot.waitSignal(page.decided):
-        page.button.click()
+        page.sheet.action.click()
 
 
 def test_that_three_proposals_become_a_signed_bundle(qtbot, saved_window, members, query, tmp_path) -> None:

@@ -1,0 +1,144 @@
+"""The sheet between the form of a decision and the record: everything to know, confirmed by typing the scenario's name."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+
+from phexplore.gui.binding.headline import Tone
+from phexplore.gui.decision.decision_summary import SummaryEntry
+from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
+from phexplore.gui.widgets.buttons import TextButton
+from phexplore.gui.widgets.labels import Paragraph, Text
+from phexplore.gui.widgets.page import scrolling
+
+_LOOKS = {Tone.NEUTRAL: "", Tone.GOOD: "good", Tone.ATTENTION: "attention", Tone.REFUSED: "refused"}
+_WIDTH, _HEIGHT = 88 * GRID, 80 * GRID
+
+
+@dataclass(frozen=True, slots=True)
+class SheetWords:
+    """What a sheet says.
+
+    Attributes:
+        title: the question.
+        sentence: what will hold afterwards, and in whose name.
+        action: text of the button that does it.
+        instead: text of the button that does nothing.
+    """
+
+    title: str
+    sentence: str
+    action: str
+    instead: str
+
+
+class DecisionSheet(QDialog):
+    """Asks once more. Closing it in any way but by its main button decides nothing.
+
+    The main button stays disabled until the name is typed and every required field is filled, so neither a double click nor
+    Return pressed twice can get through it.
+    """
+
+    def __init__(
+        self,
+        parent: QWidget,
+        words: SheetWords,
+        name: str,
+        entries: Sequence[SummaryEntry] = (),
+        fields: Sequence[tuple[str, QLineEdit]] = (),
+    ) -> None:
+        """Make the sheet.
+
+        Args:
+            parent: window it lies on.
+            words: what it says.
+            name: of the scenario, to be typed.
+            entries: what there is to know.
+            fields: captions and fields that must be filled.
+        """
+        super().__init__(parent)
+        self.setWindowTitle(words.title)
+        self.setAccessibleName(words.title)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._name, self._required = name, tuple(field for _, field in fields)
+        self.typed = QLineEdit()
+        self.typed.setAccessibleName("Name of the scenario, to confirm")
+        self.typed.setPlaceholderText("name of the scenario")
+        self.action = TextButton(words.action, look="primary")
+        self.action.setDefault(True)
+        self.action.setEnabled(False)
+        self.action.clicked.connect(self.accept)
+        self.instead = TextButton(words.instead)
+        self.instead.clicked.connect(self.reject)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(MARGIN, MARGIN, MARGIN, MARGIN)
+        column.setSpacing(GRID)
+        column.addWidget(Paragraph(words.title, bold=True, relative=1.25))
+        column.addWidget(Paragraph(words.sentence))
+        if entries:
+            column.addWidget(scrolling("What is decided about", _summary(entries)), 1)
+        for caption, field in fields:
+            column.addWidget(_captioned(caption, field))
+            field.textChanged.connect(self._weigh)
+        column.addWidget(_captioned(f"To confirm, type the name of the scenario: {name}", self.typed))
+        self.typed.textChanged.connect(self._weigh)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(GRID)
+        buttons.addStretch(1)
+        buttons.addWidget(self.instead)
+        buttons.addWidget(self.action)
+        column.addLayout(buttons)
+        room = parent.window().size()
+        height = _HEIGHT if entries else self.sizeHint().height()
+        self.resize(min(_WIDTH, room.width() - 4 * GRID), min(height, room.height() - 8 * GRID))
+
+    def open_for(self, confirmed: Callable[[], object]) -> None:
+        """Open and return at once; `confirmed` is called when the main button is pressed, and only then."""
+        self.accepted.connect(confirmed)
+        self.open()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        (*self._required, self.typed)[0].setFocus()
+
+    def accept(self) -> None:
+        if self.action.isEnabled():
+            super().accept()
+
+    def _weigh(self) -> None:
+        is_filled = all(field.text().strip() for field in self._required)
+        self.action.setEnabled(is_filled and _plain(self.typed.text()) == _plain(self._name))
+
+
+def _plain(text: str) -> str:
+    """Return a name as people compare it: whatever the capitals, spaces and ways to compose a letter."""
+    return " ".join(unicodedata.normalize("NFC", text).split()).casefold()
+
+
+def _captioned(caption: str, field: QLineEdit) -> QWidget:
+    part = QWidget()
+    column = QVBoxLayout(part)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(HALF)
+    column.addWidget(Paragraph(caption, look="muted"))
+    column.addWidget(field)
+    return part
+
+
+def _summary(entries: Sequence[SummaryEntry]) -> QWidget:
+    part = QWidget()
+    column = QVBoxLayout(part)
+    column.setContentsMargins(0, 0, GRID, 0)
+    column.setSpacing(HALF)
+    for entry in entries:
+        column.addWidget(Text(entry.caption, bold=True, wrap=True))
+        column.addWidget(Paragraph("\n".join(entry.lines), look=_LOOKS[entry.tone]))
+        column.addSpacing(HALF)
+    column.addStretch(1)
+    return part
