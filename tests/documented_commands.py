@@ -1,0 +1,85 @@
+"""The commands that README, documents and examples print, in their order, and the files that their readers bring along."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+from phexplore.catalog.presets import preset
+from phexplore.data.blocks.generator import synthesize_states, write_block_file
+from phexplore.document.project import Project
+from phexplore.model.edits import set_threshold
+from phexplore.model.keys import TableId
+from phexplore.model.workbook import Workbook
+from phexplore.resources import resource
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "packaging").rglob("*.md"))]
+EXAMPLES = sorted((ROOT / "docs" / "examples").glob("*.ini"))
+_BLOCK = re.compile(r"^```[a-z]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
+_PROGRAMS = ("phexplore", "sh", "python", "pip", "pipx", "dask", "make", "sudo", "ssh-keygen")
+
+NOT_RUN_HERE = {
+    "sh packaging/run.sh": "opens the window",
+    "sh packaging/test.sh": "runs these tests",
+    "pip install 'phexplore[cluster]'": "fetches packages",
+    "dask scheduler": "waits on another machine; tests/runs/test_cluster.py runs one on this machine",
+    "dask worker tcp://host:8786": "waits on another machine; tests/runs/test_cluster.py runs two on this machine",
+    "phexplore run pl94-2020-persons-us --data blocks.csv.gz --trials 20 --seed 1 --out runs/blocks --scheduler tcp://host:8786": (
+        "needs that scheduler; tests/runs/test_cluster.py gives the option the address of its own"
+    ),
+    "python benchmarks/effects_topdown.py --trials 3 --full --json effects.json": "measures for an hour",
+}
+"""Printed commands that no test runs as they stand, each with the reason."""
+
+_SMALLER = {
+    r"--persons \d+": "--persons 1500",
+    r"--blocks \d+": "--blocks 40",
+    r"--trials \d+": "--trials 1",
+    r"--districts \d+": "--districts 6",
+}
+
+
+def printed_commands(page: Path) -> list[str]:
+    """Return the commands of a page's fenced blocks, or of an example's comments, without their comments."""
+    text = page.read_text(encoding="utf-8")
+    if page.suffix == ".ini":
+        lines = [line[line.index("phexplore ") :] for line in text.splitlines() if re.match(r"#.*\bphexplore ", line)]
+    else:
+        lines = [line for block in _BLOCK.findall(text) for line in block.replace("\\\n", " ").splitlines()]
+    return [_plain(line) for line in lines if line.split(" ", 1)[0] in _PROGRAMS]
+
+
+def _plain(line: str) -> str:
+    return re.sub(r"\s+#.*", "", line).strip()
+
+
+def smaller(command: str) -> str:
+    """Return the same command on little data."""
+    for size, less in _SMALLER.items():
+        command = re.sub(size, less, command)
+    return command
+
+
+def arguments(command: str) -> list[str]:
+    """Return the arguments of a phexplore command, files of the checkout by their path."""
+    words = shlex.split(command)[1:]
+    return [str(ROOT / word) if word.startswith("docs/") else word for word in words]
+
+
+def bring_along(folder: Path) -> None:
+    """Put into a folder the files that documents take for granted: a proposal, blocks with places, counties, a secret."""
+    reference = preset("sdhc-2020-us").scenario
+    proposal = set_threshold(reference, TableId("PH3"), 7)
+    project = Project.new(Workbook((proposal,), proposal.name, proposal.baseline))
+    project.save(folder / "proposal.phx")
+    project.close()
+    write_block_file(synthesize_states(40, 1, ["44"]), folder / "blocks.csv.gz")
+    with (
+        resource("tables/illinois_counties_2010.csv").open("rb") as source,
+        (folder / "counties_2010.csv").open("wb") as file,
+    ):
+        shutil.copyfileobj(source, file)
+    (folder / "secret.hex").write_text("9f" * 32)
