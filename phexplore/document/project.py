@@ -47,6 +47,7 @@ class Project:
 
     Attributes:
         path: the project file, None until the first save.
+        scratch: the file that keeps a project that was never saved, None for one that was opened or is kept in no file.
         issues: what was wrong with the file when it was opened.
         recovered: how many edits were brought back from the journal of a program that did not end properly.
         decisions: who recommended and approved what, oldest first; undo does not touch them, saving keeps them.
@@ -56,6 +57,7 @@ class Project:
     def __init__(self, content: ProjectContent, path: Path | None, *, base: bytes, on_disk: ProjectContent) -> None:
         """Use `Project.new`, `Project.open`, `Project.rescue` or `Project.salvage`."""
         self.path = path
+        self.scratch: Path | None = None
         self.issues: tuple[Issue, ...] = content.issues
         self.recovered = 0
         self.decisions: tuple[Decision, ...] = content.decisions
@@ -124,7 +126,7 @@ class Project:
     def _unsaved(cls, content: ProjectContent, scratch: Path | None, refuge: Refuge | None) -> Project:
         base = write_project(content)
         project = cls(content, None, base=base, on_disk=content)
-        project._refuge, project._scratch = refuge, scratch
+        project._refuge, project._scratch, project.scratch = refuge, scratch, scratch
         if scratch is not None:
             project._is_kept = True
             try:
@@ -157,7 +159,7 @@ class Project:
         project = cls(content, path, base=base, on_disk=on_disk)
         project._refuge, project._is_kept, project.recovered = refuge, True, recovered
         if path is None:
-            project._scratch = home
+            project._scratch = project.scratch = home
         if recovered:
             project._history.forget_saved()
         project._begin(journal, reason, fled)

@@ -312,8 +312,8 @@ class RunStore:
     def create(self, spec: RunSpec, now: datetime) -> Path:
         """Return a new directory with the specification, ready for a worker.
 
-        Lists show the newest name first, so a run is never named before one that is there: a clock that was set back would
-        hide it below the older ones.
+        Lists show the newest name first, so a run is always named after those that are there: a clock that was set back, or
+        a second run within a second, would hide it below the older ones.
 
         Args:
             spec: what to do.
@@ -323,13 +323,9 @@ class RunStore:
             WriteError: the file system refuses.
         """
         moment = now.astimezone(UTC)
-        if (newest := self._newest()) is not None and newest > moment.replace(microsecond=0):
+        if (newest := self._newest()) is not None and newest >= moment.replace(microsecond=0):
             moment = newest + timedelta(seconds=1)
-        name = f"{moment:{_STAMP}}-{spec.identity[:8]}"
-        directory, number = self.root / name, 2
-        while directory.exists():
-            directory, number = self.root / f"{name}-{number}", number + 1
-        return prepare_directory(directory, spec)
+        return prepare_directory(self.root / f"{moment:{_STAMP}}-{spec.identity[:8]}", spec)
 
     def _newest(self) -> datetime | None:
         """Return the latest time in the name of a run, None when there is none."""

@@ -226,7 +226,7 @@ class TestManyRuns:
         again = store.create(make_spec(), NOW)
         later = store.create(make_spec(seed=8), NOW.replace(hour=13))
         assert first.name == f"20260301T123000Z-{make_spec().identity[:8]}"
-        assert again.name == first.name + "-2"
+        assert again.name == first.name.replace("T123000Z", "T123001Z")
         assert [entry.directory for entry in store.entries()] == [later, again, first]
         assert {entry.state for entry in store.entries()} == {RunState.QUEUED}
 

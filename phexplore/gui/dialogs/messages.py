@@ -59,6 +59,8 @@ class Message(QDialog):
 
         button.clicked.connect(act)
         self._buttons.addWidget(button)
+        if is_main:
+            button.setFocus()  # else Space presses the first button while Return presses this one
         return button
 
     def copy_details(self) -> None:
@@ -97,10 +99,27 @@ def show_problems(
     return show_failure(parent, title, sentence, details=details, offers=offers)
 
 
-def ask_to_save(parent: QWidget | None, name: str, *, save: Answer, discard: Answer) -> Message:
-    """Ask what to do with unsaved edits; cancelling does nothing."""
-    message = Message(parent, "Save the edits?", f"{name} has edits that are not saved.")
-    message.add_button("Don't save", discard)
+def ask_to_save(parent: QWidget | None, name: str, *, save: Answer, discard: Answer, runs: int = 0) -> Message:
+    """Ask what to do with unsaved edits and with runs that would go with them; cancelling does nothing.
+
+    Args:
+        parent: window it belongs to.
+        name: of the project.
+        save: keeps the edits and the runs.
+        discard: goes on without them.
+        runs: how many runs an unsaved project has.
+    """
+    if runs:
+        count = "finished run" if runs == 1 else f"{runs} finished runs"
+        title = f"Keep the {count} of this unsaved project?"
+        sentence = (
+            "Runs belong to the project they were started in. Save it and they are kept beside its file; "
+            "otherwise the project and its runs are deleted."
+        )
+    else:
+        title, sentence = "Save the edits?", f"{name} has edits that are not saved."
+    message = Message(parent, title, sentence)
+    message.add_button("Delete" if runs else "Don't save", discard)
     message.add_button("Cancel")
     message.add_button("Save", save, is_main=True)
     message.open()

@@ -58,9 +58,9 @@ def scratch_file() -> Path:
     """Return a name for an unsaved project of this process."""
     folder = scratch_folder()
     number = 1
-    while (path := folder / f"{os.getpid()}-{number}{PROJECT_SUFFIX}").exists():
+    while any(folder.glob(f"{os.getpid()}-{number}{PROJECT_SUFFIX}*")):  # the project, its journal, its runs
         number += 1
-    return path
+    return folder / f"{os.getpid()}-{number}{PROJECT_SUFFIX}"
 
 
 def project_of(chosen: Preset) -> Project:
@@ -81,18 +81,10 @@ class Opening:
     Attributes:
         project: to show.
         note: what there is to say about it, "" for nothing.
-        runs_home: folder of its runs while it has no file.
     """
 
     project: Project
     note: str
-    runs_home: Path
-
-
-def runs_home(scratch: Path | None = None) -> Path:
-    """Return the folder of the runs of unsaved projects of this process, or of the one that left a scratch file."""
-    process = scratch.name.partition("-")[0] if scratch is not None else str(os.getpid())
-    return scratch_folder() / f"{process}-runs"
 
 
 def first_project(path: Path | None) -> Opening:
@@ -108,16 +100,16 @@ def first_project(path: Path | None) -> Opening:
         if path.suffix == PROJECT_SUFFIX:
             project = Project.open(path, refuge=refuge)
             require_shown(project.workbook)
-            return Opening(project, opened_sentence(project), runs_home())
+            return Opening(project, opened_sentence(project))
         project = project_of(preset(DEMONSTRATION))
         scenario, issues = read_parameters(path, project.scenario)
         project.commit(f"Import {path.name}", add_scenario(project.workbook, scenario))
         note = " ".join(f"{issue.sentence} {issue.remedy}" for issue in issues)
-        return Opening(project, note, runs_home())
+        return Opening(project, note)
     for scratch in sorted(scratch_folder().glob(f"*{PROJECT_SUFFIX}"), key=_age):
         if (left := _rescued(scratch)) is not None:
-            return Opening(left, opened_sentence(left), runs_home(scratch))
-    return Opening(project_of(preset(DEMONSTRATION)), "", runs_home())
+            return Opening(left, opened_sentence(left))
+    return Opening(project_of(preset(DEMONSTRATION)), "")
 
 
 def opened_sentence(project: Project) -> str:
@@ -126,7 +118,21 @@ def opened_sentence(project: Project) -> str:
     if project.recovered:
         count = f"{project.recovered} edit" + ("" if project.recovered == 1 else "s")
         words.insert(0, f"{count} that had not been saved when the program ended were brought back.")
+    elif project.path is None and (runs := unsaved_runs(project)):
+        count = "A finished run" if runs == 1 else f"{runs} finished runs"
+        words.insert(
+            0, f"{count} of a project that was not saved when the program ended came back. Save it to keep them."
+        )
     return " ".join(words)
+
+
+def unsaved_runs(project: Project) -> int:
+    """Return how many runs with finished trials go when a project goes that has no file."""
+    if project.path is not None or project.scratch is None:
+        return 0
+    from phexplore.runs.belonging import runs_folder, runs_with_trials  # the window is on screen before that
+
+    return runs_with_trials(runs_folder(project.scratch))
 
 
 def _age(path: Path) -> float:
@@ -138,10 +144,25 @@ def _rescued(scratch: Path) -> Project | None:
         project = Project.rescue(scratch, refuge=refuge)
     except PhexploreError:
         return None  # in use by another window, or not readable: it stays for the user to look at
-    if project.recovered:
+    if project.recovered or unsaved_runs(project):
         return project
     project.close()
     return None
+
+
+def left_behind_runs(path: Path) -> tuple[Path, ...]:
+    """Return the runs of a project file that did not come along when it was first saved: the program was ended before."""
+    from phexplore.runs.belonging import promised_runs
+
+    return promised_runs(scratch_folder(), path)
+
+
+def _promise_runs(project: Project, path: Path) -> None:
+    """Write down whose runs those of an unsaved project are about to be, before the file is there."""
+    from phexplore.runs.belonging import promise_runs, runs_folder
+
+    if project.path is None and project.scratch is not None:
+        promise_runs(runs_folder(project.scratch), path)
 
 
 class ProjectFiles(QObject):
@@ -155,9 +176,20 @@ class ProjectFiles(QObject):
     noted = Signal(object)
     changed = Signal()
 
-    def __init__(self, session: Session, settings: Settings, window: QWidget) -> None:
+    def __init__(
+        self, session: Session, settings: Settings, window: QWidget, *, is_running: Callable[[], bool] = lambda: False
+    ) -> None:
+        """Look after the file of the open project.
+
+        Args:
+            session: the project.
+            settings: remembers files and folders.
+            window: owner of the questions.
+            is_running: whether a run of the project is at work.
+        """
         super().__init__(window)
         self._session, self._settings, self._window = session, settings, window
+        self._is_running = is_running
         self.dialog: QWidget | None = None
 
     @property
@@ -221,6 +253,7 @@ class ProjectFiles(QObject):
         """Save to a file, then go on."""
         project = self._session.project
         try:
+            _promise_runs(project, path)
             project.save(path, overwrite_foreign=overwrite)
         except FileChangedError as error:
             self.dialog = ask(
@@ -248,18 +281,28 @@ class ProjectFiles(QObject):
         if not self.ask_if_needed(then):
             then()
 
-    def ask_if_needed(self, then: Then, *, also: bool = False) -> bool:
-        """Ask before unsaved edits are lost, then go on; return whether there was something to ask.
+    def ask_if_needed(self, then: Then) -> bool:
+        """Ask before work is stopped or lost, then go on; return whether there was something to ask."""
+        if not self._is_running():
+            return self._ask_to_save(then)
+        self.dialog = ask(
+            self._window,
+            "Stop the run?",
+            "A run of this project is at work and ends with it, after the current trial. Finished trials are kept and it can be "
+            "resumed.",
+            action="Stop the run",
+            run=lambda: self._ask_to_save(then) or then(),
+        )
+        return True
 
-        Args:
-            then: what to do when the edits are saved or given up.
-            also: something else would be lost with the unsaved project.
-        """
+    def _ask_to_save(self, then: Then) -> bool:
+        """Ask before unsaved edits or the runs of an unsaved project are lost, then go on; return whether it was asked."""
         project = self._session.project
-        untouched = project.path is None and project.cursor == 0 and not also
+        runs = unsaved_runs(project)
+        untouched = project.path is None and project.cursor == 0 and not runs
         if project.is_clean or untouched:
             return False
-        self.dialog = ask_to_save(self._window, self.title, save=lambda: self.save(then), discard=then)
+        self.dialog = ask_to_save(self._window, self.title, save=lambda: self.save(then), discard=then, runs=runs)
         return True
 
     def _open(self, path: Path) -> None:

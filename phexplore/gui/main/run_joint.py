@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
+from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
-from phexplore.gui.binding.latest import Latest
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.systems import System, system_of
 from phexplore.gui.dialogs.messages import Message, ask
 from phexplore.gui.main.navigation import Area
+from phexplore.gui.main.project_files import left_behind_runs
 from phexplore.gui.main.run_verdicts import RunVerdicts
 from phexplore.gui.run_manager.last_run import LastRun
-from phexplore.gui.run_manager.run_desk import DoubtedRun, RunDesk, runs_folder
+from phexplore.gui.run_manager.run_desk import DoubtedRun, RunDesk
 from phexplore.gui.run_manager.run_rows import RunRow
 from phexplore.gui.run_manager.run_strip import RunStrip
 from phexplore.gui.widgets.stack import Stack
+from phexplore.runs.belonging import runs_folder
 from phexplore.runs.guard import person_here
 
 if TYPE_CHECKING:
@@ -53,13 +56,15 @@ class RunJoint(QObject):
 
         Args:
             session: the project.
-            home: folder of its runs while it has no file.
+            home: folder of the runs of a project that is kept in no file.
             parent: owner.
         """
         super().__init__(parent)
         self._session, self._home = session, home
         self.question: Message | None = None
-        self.desk = RunDesk(runs_folder(session.project.path, home), self)
+        self._project = session.project
+        self._has_file = self._project.path is not None
+        self.desk = RunDesk(self._folder_of(self._project), self)
         self._runs: RunsPage | None = None
         self._results: ResultsPage | None = None
         self._topdown_results: TopDownResultsPage | None = None
@@ -69,23 +74,16 @@ class RunJoint(QObject):
         self._shown_system: System | None = None
         self._last = LastRun(session, self.desk, self)
         self._last.changed.connect(self.headline_changed)
-        self._mover = Latest(_move, self)
-        self._mover.finished.connect(self._on_moved)
-        self._mover.failed.connect(self.failed)
         self.desk.ended.connect(self._on_ended)
         self.desk.failed.connect(self.failed)
         self.desk.doubted.connect(self._ask_about_data)
         session.saved.connect(self._follow_project)
+        self._fetch()
 
     @property
     def active(self) -> tuple[RunRow, ...]:
         """Runs with a worker."""
         return self.desk.active
-
-    @property
-    def has_unsaved_runs(self) -> bool:
-        """Whether there are runs that go when the unsaved project goes."""
-        return self.desk.root == self._home and bool(self.desk.rows)
 
     def fill_strip(self, place: QHBoxLayout) -> RunStrip:
         """Put the progress of runs into the bottom bar."""
@@ -194,12 +192,11 @@ class RunJoint(QObject):
         """
         self.desk.shut_down()
         self._last.stop()
-        self._mover.stop()
         for page in (self._results, self._topdown_results, *self._mechanism_results.values()):
             if page is not None:
                 page.stop()
         if discard:
-            shutil.rmtree(self._home, ignore_errors=True)
+            shutil.rmtree(self.desk.root, ignore_errors=True)
 
     def _open(self, directory: Path) -> None:
         self.opened.emit(Area.RESULTS)
@@ -227,36 +224,22 @@ class RunJoint(QObject):
         if row.problem:
             self.failed.emit(PhexploreError(row.problem, row.remedy))
 
-    def _follow_project(self, _project: object) -> None:
-        """Look after the runs of the project's file; runs of a project just saved move beside it."""
-        root = runs_folder(self._session.project.path, self._home)
-        if root == self.desk.root:
-            return
-        if self.desk.root == self._home and root != self._home:
-            finished = [
-                row.directory for row in self.desk.rows if not row.state.has_process and row.waits_behind is None
-            ]
-            self._mover.request((tuple(finished), root))
-        self.desk.set_root(root)
+    def _folder_of(self, project: Project) -> Path:
+        """Return where new runs of a project go."""
+        place = project.path or project.scratch
+        return self._home if place is None else runs_folder(place)
 
-    def _on_moved(self, _count: int) -> None:
-        self.desk.reread()
+    def _follow_project(self, project: Project) -> None:
+        """Look after the runs of the open project: another one's are left, those of one just saved come along."""
+        had_file, self._has_file = self._has_file, project.path is not None
+        if project is not self._project:
+            self._project = project
+            self.desk.leave(self._folder_of(project), discard=not had_file)
+            self._fetch()
+        else:
+            self.desk.follow(self._folder_of(project), takes_runs=not had_file)
 
-
-def _move(order: tuple[tuple[Path, ...], Path]) -> int:
-    """Move run directories into a folder; return how many there were.
-
-    Raises:
-        PhexploreError: the folder cannot be written; what was not moved stays where it is.
-    """
-    directories, root = order
-    try:
-        for directory in directories:
-            root.mkdir(parents=True, exist_ok=True)
-            shutil.move(directory, root / directory.name)
-    except OSError as error:
-        raise PhexploreError(
-            f"The runs could not be moved to {root}: {error.strerror or error}.",
-            "They stay in the program's own folder.",
-        ) from error
-    return len(directories)
+    def _fetch(self) -> None:
+        """Fetch what a program that was ended left behind when the project was saved for the first time."""
+        if (path := self._project.path) is not None:
+            self.desk.fetch(partial(left_behind_runs, path))

@@ -49,7 +49,7 @@ def _run(path: Path | None, on_shown: Callable[[MainWindow], object] | None) -> 
     from phexplore.gui.main.crash_reports import CrashReport, FailureLog
     from phexplore.gui.main.failures import FailureHook
     from phexplore.gui.main.importing import PROJECT_SUFFIX
-    from phexplore.gui.main.project_files import first_project, report_folder
+    from phexplore.gui.main.project_files import first_project, report_folder, scratch_folder
     from phexplore.gui.main.settings import NUMBERS, TEXT_SIZE, THEME, Settings
     from phexplore.gui.main.window import MainWindow
     from phexplore.gui.theme.appearance import ThemeChoice, appearance
@@ -76,7 +76,7 @@ def _run(path: Path | None, on_shown: Callable[[MainWindow], object] | None) -> 
             return _say_why(error)
         # Whoever opened it with a click has no terminal to read, and there may be something left to open.
         damaged, opening = path, first_project(None)
-    window = MainWindow(opening.project, settings, opening.runs_home)
+    window = MainWindow(opening.project, settings, scratch_folder() / "runs")
     log, crashes = FailureLog(report_folder()), CrashReport(report_folder())
     hook = FailureHook(
         lambda sentence, details: show_failure(window, "Something went wrong", sentence, details=details),

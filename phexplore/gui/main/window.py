@@ -23,7 +23,6 @@ from phexplore.gui.binding.topdown_inspection import place_of
 from phexplore.gui.binding.topdown_session import Place, TopDownSession
 from phexplore.gui.binding.verdicts import with_rules
 from phexplore.gui.decision.decision_page import DecisionTab
-from phexplore.gui.dialogs.messages import ask
 from phexplore.gui.editors.inspector import Inspector
 from phexplore.gui.editors.issues_panel import IssuesPanel
 from phexplore.gui.main.actions import ActionTable
@@ -85,14 +84,14 @@ class MainWindow(QMainWindow):
         Args:
             project: to show.
             settings: what the window remembers.
-            runs_home: folder of the runs of a project that has no file yet.
+            runs_home: folder of the runs of a project that is kept in no file.
         """
         super().__init__()
         self.settings = settings
         self.session = Session(project, self)
         self.phsafe = PhSafeSession(self.session, self)
         self.topdown = TopDownSession(self.session, self)
-        self.files = ProjectFiles(self.session, settings, self)
+        self.files = ProjectFiles(self.session, settings, self, is_running=self._is_running)
         self.exports = Exports(self)
         self.notice = NoticeBar()
         self.navigation = Navigation()
@@ -369,7 +368,7 @@ class MainWindow(QMainWindow):
         self.close()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        if not self._leaves_without_asking and self._asks_before_closing():
+        if not self._leaves_without_asking and self.files.ask_if_needed(self.leave_without_asking):
             event.ignore()
             return
         project = self.session.project
@@ -391,26 +390,8 @@ class MainWindow(QMainWindow):
         project.close()
         event.accept()
 
-    def _asks_before_closing(self) -> bool:
-        """Ask what to do with running work and unsaved edits; return whether the window has to wait."""
-        if self._runs is not None and self._runs.active:
-            ask(
-                self,
-                "Stop the run?",
-                "A run is at work. Closing stops it after the current trial; finished trials are kept and it can be resumed.",
-                action="Stop and close",
-                run=self._close_after_runs,
-            )
-            return True
-        return self._asks_to_save()
-
-    def _asks_to_save(self) -> bool:
-        has_runs = self._runs is not None and self._runs.has_unsaved_runs
-        return self.files.ask_if_needed(self.leave_without_asking, also=has_runs)
-
-    def _close_after_runs(self) -> None:
-        if not self._asks_to_save():
-            self.leave_without_asking()
+    def _is_running(self) -> bool:
+        return self._runs is not None and bool(self._runs.active)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if _dropped_file(event.mimeData()) is not None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -18,6 +20,7 @@ from phexplore.gui.run_manager.launch import LaunchRequest
 from phexplore.gui.run_manager.run_rows import RunAction, RunRow, after_event, refusal, row_of
 from phexplore.gui.run_manager.topdown_launch import TopDownLaunch
 from phexplore.model.scenario import Scenario
+from phexplore.runs.belonging import fetch_runs
 from phexplore.runs.events import Event, Failed, Finished
 from phexplore.runs.guard import Doubt, doubt_about, person_here, record_override
 from phexplore.runs.queue import RunQueue, activate, enqueue, leave
@@ -27,18 +30,12 @@ from phexplore.runs.store import RunEntry, RunStore, describe_run, load_events, 
 
 NEWS_MS = 250
 """Progress is shown at most four times a second."""
-RUNS_SUFFIX = ".runs"
 
 MakeProcess = Callable[[Path, QObject], RunProcess]
 
 
 class RunNotPossibleError(PhexploreError):
     """Something was asked of a run that its state does not allow."""
-
-
-def runs_folder(project: Path | None, fallback: Path) -> Path:
-    """Return where the runs of a project are kept: beside its file, or the fallback while it has none."""
-    return fallback if project is None else project.with_name(project.name + RUNS_SUFFIX)
 
 
 def _now() -> datetime:
@@ -51,6 +48,21 @@ class _Found:
 
     root: Path
     rows: tuple[RunRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Moved:
+    """What became of runs that were to be moved.
+
+    Attributes:
+        asked: where they were.
+        rows: those that were moved, by where they were.
+        problem: why others were not, None for nothing.
+    """
+
+    asked: tuple[Path, ...]
+    rows: dict[Path, RunRow]
+    problem: PhexploreError | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +90,7 @@ class RunDesk(QObject):
         failed: a `PhexploreError`: the data is unreadable, the disk is full, a run cannot be deleted …
         busy_changed: whether data is being described or files are being worked on (bool).
         doubted: a `DoubtedRun`: its data may be confidential; it is made by `confirm` only.
+        relocated: where all runs are now (`Path` by `Path`) that were moved with their project; before `changed`.
     """
 
     changed = Signal(object)
@@ -86,6 +99,7 @@ class RunDesk(QObject):
     failed = Signal(object)
     busy_changed = Signal(object)
     doubted = Signal(object)
+    relocated = Signal(object)
 
     def __init__(
         self,
@@ -105,6 +119,8 @@ class RunDesk(QObject):
         """
         super().__init__(parent)
         self._store = RunStore(root)
+        self._homes: dict[Path, Path] = {root: root}
+        """Where runs belong that are in one of the project's folders: elsewhere once the unsaved project was saved."""
         self._make_process, self._now = make_process, now
         self._queue = RunQueue()
         self._rows: dict[Path, RunRow] = {}
@@ -114,6 +130,8 @@ class RunDesk(QObject):
         self._news = Coalesced(self, interval_ms=NEWS_MS)
         self._news.due.connect(self._tell_progress)
         self._moved: set[Path] = set()
+        self._moving: set[Path] = set()
+        self._relocated: dict[Path, Path] = {}
         self.reread()
 
     @property
@@ -137,18 +155,52 @@ class RunDesk(QObject):
         return self._chores.is_busy
 
     def row(self, directory: Path) -> RunRow | None:
-        """Return one run, None when it is not here."""
-        return self._rows.get(directory)
+        """Return one run, also by the directory it was moved from; None when it is not here."""
+        return self._rows.get(self._relocated.get(directory, directory))
 
-    def set_root(self, root: Path) -> None:
-        """Look after another folder; runs that wait or work go on and stay listed."""
-        if root == self._store.root:
+    def follow(self, root: Path, *, takes_runs: bool) -> None:
+        """Look after the folder of the project's new file; runs that wait or work go on and stay listed.
+
+        Args:
+            root: the folder.
+            takes_runs: whether the runs there are come along, as those of a project that had no file do. Runs at work move
+                when they have ended. Else they stay where they were started.
+        """
+        before = self._store.root
+        if root == before:
             return
-        self._store = RunStore(root)
-        kept = {*self._queue.waiting, *self._queue.active}
-        self._rows = {path: row for path, row in self._rows.items() if path in kept}
+        if takes_runs:
+            self._homes = {path: root if home == before else home for path, home in self._homes.items()}
+        self._store, self._homes = RunStore(root), self._homes | {root: root}
+        held = self._held
+        self._rows = {path: row for path, row in self._rows.items() if path in held or self._is_astray(path)}
+        self._tell()
+        self._gather()
+        self.reread()
+
+    def leave(self, root: Path, *, discard: bool) -> None:
+        """Look after another project: end the workers of the one before and list none of its runs. Blocks for seconds at most.
+
+        Args:
+            root: folder of the other project's runs.
+            discard: whether the folder of the runs before is removed: its project was given up.
+        """
+        before = self._store.root
+        self._end_workers()
+        self._gather()
+        for process in self._processes.values():
+            process.deleteLater()
+        self._rows, self._processes = {}, {}
+        self._store, self._homes = RunStore(root), {root: root}
+        if discard and before != root:
+            self._do(lambda: shutil.rmtree(before, ignore_errors=True), _forget_result)
         self._tell()
         self.reread()
+
+    def fetch(self, find: Callable[[], Iterable[Path]]) -> None:
+        """Move runs here that were left elsewhere; those a worker is at are left out."""
+        root = self._store.root
+        self._do(lambda: fetch_runs(find(), root), lambda moved: self.reread() if moved else None)
 
     def reread(self) -> None:
         """Look at the folder again."""
@@ -157,9 +209,10 @@ class RunDesk(QObject):
 
     def launch(self, scenario: Scenario, request: LaunchRequest | TopDownLaunch) -> None:
         """Describe the data, make the run and put it in the queue; data that may be confidential wait for `confirm`."""
+        store = self._store
 
         def examine() -> DoubtedRun:
-            return _examined(request.spec(scenario, data_of(scenario, request.path)), self._store)
+            return _examined(request.spec(scenario, data_of(scenario, request.path)), store)
 
         self._do(examine, self._take_examined)
 
@@ -172,13 +225,16 @@ class RunDesk(QObject):
 
     def confirm(self, doubted: DoubtedRun) -> None:
         """Make a run in spite of the warning; who did so, when and on which content is written into its record."""
-        self._do(lambda: _made(doubted, self._now()), self._take_new)
+        if (home := self._homes.get(doubted.store.root)) is None:
+            return  # it was asked for in a project that is not open any more
+        here = replace(doubted, store=RunStore(home))
+        self._do(lambda: _made(here, self._now()), self._take_new)
 
     def _take_examined(self, examined: DoubtedRun) -> None:
-        if examined.doubt is not None:
+        if examined.doubt is None:
+            self.confirm(examined)
+        elif examined.store.root in self._homes:
             self.doubted.emit(examined)
-        else:
-            self._do(lambda: _made(examined, self._now()), self._take_new)
 
     def pause(self, directory: Path) -> None:
         """Let a run rest after the current piece of work."""
@@ -214,10 +270,53 @@ class RunDesk(QObject):
 
     def shut_down(self) -> None:
         """End all workers because the window closes; their finished trials stay. Blocks for at most a few seconds."""
+        self._end_workers()
+        self._chores.stop()
+        with suppress(PhexploreError):  # whoever opens the project next fetches what is left
+            for root in set(self._homes.values()):
+                fetch_runs([path for path in self._rows if self._home(path) == root != path.parent], root)
+
+    def _end_workers(self) -> None:
         self._queue = RunQueue()
         for process in list(self._processes.values()):
             process.shut_down()
-        self._chores.stop()
+
+    # Where runs belong
+
+    @property
+    def _held(self) -> set[Path]:
+        """Runs that wait or work, and those whose answers they read."""
+        own = {*self._queue.waiting, *self._queue.active}
+        specs = [row.spec for path, row in self._rows.items() if path in own]
+        return own | {
+            Path(spec.topdown.measurements) for spec in specs if spec is not None and spec.topdown is not None
+        }
+
+    def _home(self, directory: Path) -> Path:
+        return self._homes.get(directory.parent, directory.parent)
+
+    def _is_astray(self, directory: Path) -> bool:
+        return self._home(directory) != directory.parent
+
+    def _gather(self) -> None:
+        """Move runs to where they belong unless they are at work."""
+        held = self._held
+        astray = [path for path in self._rows if path not in held and self._is_astray(path)]
+        for root in {self._home(path) for path in astray}:
+            these = tuple(path for path in astray if self._home(path) == root)
+            self._moving.update(these)
+            self._do(partial(_fetched, these, root), self._take_moved)
+
+    def _take_moved(self, moved: _Moved) -> None:
+        self._moving.difference_update(moved.asked)
+        for path, row in moved.rows.items():
+            if self._rows.pop(path, None) is not None and row.directory.parent == self._store.root:
+                self._rows[row.directory] = row
+        self._relocated |= {path: row.directory for path, row in moved.rows.items()}
+        self.relocated.emit(self._relocated)
+        self._tell()
+        if moved.problem is not None:
+            self.failed.emit(moved.problem)
 
     # What the thread of chores brings
 
@@ -238,11 +337,13 @@ class RunDesk(QObject):
             return
         held = {*self._queue.waiting, *self._queue.active}
         listed = {row.directory: row for row in found.rows if row.directory not in held}
-        own = {path: row for path, row in self._rows.items() if path in held}
+        own = {path: row for path, row in self._rows.items() if path in held or self._is_astray(path)}
         self._rows = listed | own
         self._tell()
 
     def _take_new(self, row: RunRow) -> None:
+        if row.directory.parent not in self._homes:
+            return  # it waits in its own project, which is not open any more
         self._rows[row.directory] = row
         self._enqueue(row.directory)
 
@@ -308,15 +409,22 @@ class RunDesk(QObject):
         row = self._rows.get(directory)
         if row is None or directory in self._queue.active:
             return
-        self._rows[directory] = replace(row, state=entry.state, trials=entry.trials)
+        ended = self._rows[directory] = replace(row, state=entry.state, trials=entry.trials)
+        if self._home(directory) == directory.parent != self._store.root:
+            del self._rows[
+                directory
+            ]  # the project was saved under another name; the run stays with the file it was started in
+        self._gather()
         self._tell()
         self.progressed.emit(directory)
-        self.ended.emit(self._rows[directory])
+        self.ended.emit(ended)
 
     def _demand(self, directory: Path, action: RunAction) -> RunRow:
         row = self._rows.get(directory)
         if row is None:
             raise RunNotPossibleError(f"There is no run in {directory}.", "Choose one of the list.")
+        if directory in self._moving:
+            raise RunNotPossibleError("The run is being moved beside the project.", "Try again in a moment.")
         if (reason := refusal(row, action)) is not None:
             raise RunNotPossibleError(reason, "Choose another run, or wait until its state allows it.")
         return row
@@ -329,6 +437,21 @@ class RunDesk(QObject):
         self._tell()
         for directory in moved:
             self.progressed.emit(directory)
+
+
+def _forget_result(_nothing: object) -> None:
+    """Take the result of a task that has none."""
+
+
+def _fetched(directories: tuple[Path, ...], root: Path) -> _Moved:
+    rows: dict[Path, RunRow] = {}
+    for directory in directories:
+        try:
+            moved = fetch_runs([directory], root)
+        except PhexploreError as error:
+            return _Moved(directories, rows, error)
+        rows |= {before: _described(describe_run(after)) for before, after in moved.items()}
+    return _Moved(directories, rows)
 
 
 def _examined(spec: RunSpec, store: RunStore) -> DoubtedRun:

@@ -59,6 +59,20 @@ def test_that_unsaved_edits_have_three_ways_out(qtbot, parent, button, done) -> 
     assert seen == done
 
 
+@pytest.mark.defect("M19")
+def test_that_keys_pressed_without_looking_save(qtbot, parent) -> None:
+    seen: list[str] = []
+    for key in (Qt.Key.Key_Space, Qt.Key.Key_Return):
+        question = ask_to_save(
+            parent, "a.phx", save=lambda: seen.append("save"), discard=lambda: seen.append("discard")
+        )
+        qtbot.waitUntil(lambda question=question: question.focusWidget() is not None)
+        qtbot.keyClick(question.focusWidget(), key)
+    careful = ask(parent, "Really?", "It is gone then.", action="Do it", run=lambda: seen.append("done"), careful=True)
+    qtbot.keyClick(careful.focusWidget(), Qt.Key.Key_Space)
+    assert seen == ["save", "save"]
+
+
 def test_that_escape_does_nothing(qtbot, parent) -> None:
     seen = []
     question = ask(parent, "Delete?", "For good.", action="Delete", run=lambda: seen.append(1))

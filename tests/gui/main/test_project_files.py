@@ -14,7 +14,6 @@ from phexplore.gui.main.project_files import (
     first_project,
     opened_sentence,
     project_of,
-    runs_home,
     scratch_file,
 )
 from phexplore.gui.widgets.buttons import TextButton
@@ -138,7 +137,7 @@ def test_that_edits_of_a_project_that_was_never_saved_come_back_after_a_crash(qu
     opening = first_project(None)
     assert opening.project.scenario.phsafe.budgets[query] == Fraction(1, 3)
     assert opening.note.startswith("1 edit that had not been saved")
-    assert opening.runs_home == runs_home(scratch)
+    assert opening.project.scratch == scratch
     opening.project.close()
 
 

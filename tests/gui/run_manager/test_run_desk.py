@@ -7,7 +7,7 @@ import pytest
 
 from phexplore.data.source import demonstration_directory
 from phexplore.gui.run_manager.launch import LaunchFields, read_fields
-from phexplore.gui.run_manager.run_desk import RunNotPossibleError, runs_folder
+from phexplore.gui.run_manager.run_desk import RunNotPossibleError
 from phexplore.runs.events import Failed, Outcome
 from phexplore.runs.states import RunState
 from phexplore.runs.store import load_events, load_spec
@@ -158,24 +158,73 @@ def test_that_runs_of_earlier_sessions_are_listed_with_what_happened(pretence, w
     assert (row.directory, row.trials, row.spec) == (run.directory, 3, run.spec)
 
 
-def test_that_another_project_shows_its_own_runs_and_keeps_those_at_work(pretence, launch, write_run, qtbot, tmp_path):
+@pytest.mark.defect("B2")
+def test_that_runs_come_along_when_their_project_is_first_saved_and_one_at_work_when_it_ends(
+    pretence, launch, qtbot, tmp_path
+):
+    desk, saved = pretence.desk, tmp_path / "big.phx.runs"
+    finished = launch(seed="1")
+    pretence.processes[0].end()
+    settle(pretence, qtbot)
+    working, waiting = launch(seed="2"), launch(seed="3")
+    desk.follow(saved, takes_runs=True)
+    settle(pretence, qtbot)
+    assert (saved / finished.name).is_dir()
+    assert working.is_dir()
+    assert waiting.is_dir()
+    assert [row.directory for row in desk.rows] == [waiting, working, saved / finished.name]
+    pretence.processes[1].begin()
+    pretence.processes[1].end()
+    settle(pretence, qtbot)
+    assert pretence.processes[2].directory == waiting
+    pretence.processes[2].end()
+    settle(pretence, qtbot)
+    assert {row.directory.parent for row in desk.rows} == {saved}
+    assert len(desk.rows) == 3
+    assert desk.row(working).directory == saved / working.name
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.defect("B2")
+def test_that_a_run_stays_with_the_file_it_was_started_in_when_the_project_is_saved_under_another_name(
+    pretence, launch, qtbot, tmp_path
+):
+    working = launch()
+    pretence.desk.follow(tmp_path / "copy.phx.runs", takes_runs=False)
+    settle(pretence, qtbot)
+    assert [row.directory for row in pretence.desk.rows] == [working]
+    pretence.processes[0].end()
+    settle(pretence, qtbot)
+    assert pretence.desk.rows == ()
+    assert working.is_dir()
+
+
+@pytest.mark.defect("B3")
+def test_that_another_project_lists_its_own_runs_alone(pretence, launch, write_run, qtbot, tmp_path):
     working = launch()
     other = write_run(root=tmp_path / "other")
-    pretence.desk.set_root(tmp_path / "other")
+    pretence.desk.leave(tmp_path / "other", discard=False)
     settle(pretence, qtbot)
-    assert {row.directory for row in pretence.desk.rows} == {working, other.directory}
-    assert pretence.desk.root == tmp_path / "other"
+    assert [row.directory for row in pretence.desk.rows] == [other.directory]
+    assert pretence.processes[0].commands[-1] == "shut down"
+    assert working.is_dir()
+
+
+@pytest.mark.defect("B3")
+def test_that_a_run_whose_data_was_still_read_is_not_made_in_the_next_project(pretence, us, qtbot, tmp_path):
+    pretence.desk.launch(us, read_fields(LaunchFields()))
+    pretence.desk.leave(tmp_path / "other", discard=True)
+    settle(pretence, qtbot)
+    assert pretence.desk.rows == ()
+    assert pretence.processes == []
+    assert not (tmp_path / "runs").exists()
+    assert not (tmp_path / "other").exists()
 
 
 def test_that_a_closing_window_ends_its_workers(pretence, launch):
     launch()
     pretence.desk.shut_down()
     assert pretence.processes[0].commands[-1] == "shut down"
-
-
-def test_that_runs_are_kept_beside_the_project_file():
-    assert runs_folder(Path("/p/plan.phx"), Path("/home/runs")) == Path("/p/plan.phx.runs")
-    assert runs_folder(None, Path("/home/runs")) == Path("/home/runs")
 
 
 def test_that_records_without_a_mark_wait_for_somebody_who_answers_for_them(pretence, us, qtbot, tmp_path):
