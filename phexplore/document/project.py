@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import chain, count
 from pathlib import Path
 
 from phexplore.document.history import History, Step
@@ -280,7 +282,7 @@ class Project:
         encoded = write_project(content)
         beside = self._journal_beside(target)
         try:
-            write_whole(target, encoded, keep_previous=PREVIOUS_SUFFIX)
+            write_whole(target, encoded, keep_previous=PREVIOUS_SUFFIX, keep_link=True)
         except WriteError:
             if beside is not None and beside not in {self._journal, self._held}:
                 beside.close(remove=False)
@@ -489,18 +491,24 @@ def _set_aside(journal: Journal, home: Path, base: bytes) -> list[Issue]:
     previous = home.with_name(home.name + PREVIOUS_SUFFIX)
     with suppress(OSError):
         bases = (base, previous.read_bytes()) if previous.is_file() else (base,)
-        if count := left_over(journal.path, *bases):
-            kept = journal.path.with_name(journal.path.name + KEPT_SUFFIX)
+        if entries := left_over(journal.path, *bases):
+            kept = _unused(journal.path.with_name(journal.path.name + KEPT_SUFFIX))
             write_whole(kept, journal.path.read_bytes())
             return [
                 Issue(
                     (home.name,),
-                    f"{count} unsaved edits belong to another state of the file, which was replaced since; they were not made.",
+                    f"{entries} unsaved edits belong to another state of the file, which was replaced since; they were not made.",
                     f"They are kept in {kept.name}.",
                     Severity.WARNING,
                 )
             ]
     return []
+
+
+def _unused(path: Path) -> Path:
+    """Return a name nobody has yet: this one, or it with the first free number behind it."""
+    names = chain([path], (path.with_name(f"{path.name}-{number}") for number in count(2)))
+    return next(name for name in names if not os.path.lexists(name))
 
 
 def _clock_remarks(steps: Sequence[LoggedStep]) -> list[Issue]:

@@ -253,7 +253,9 @@ def decode_chain(text: str) -> IniChain | None:
 
 
 def load_chain(path: Path, companions: Callable[[IniFile], Sequence[str]] = lambda _: ()) -> IniChain:
-    """Read a file and everything it includes.
+    """Read a file and everything it includes from its folder, the folder above, and the folders in these.
+
+    What is included goes into projects and bundles, so nothing further away is read, and no link that leads out.
 
     Args:
         path: of the file.
@@ -263,21 +265,34 @@ def load_chain(path: Path, companions: Callable[[IniFile], Sequence[str]] = lamb
         InputProblemsError: a file is missing, is no text, includes itself, or lies where a parameter file does not.
     """
     top = Path(os.path.normpath(path.absolute()))
+    above = top.parent.parent
+    tree = top.parent if above == Path(above.anchor) else above
     texts: dict[Path, str] = {}
-    _load(top, texts, (), companions)
+    _load(top, texts, (), _Surroundings(tree, companions))
     folder = Path(os.path.commonpath([str(found.parent) for found in texts]))
     names = {found.relative_to(folder).as_posix(): text for found, text in texts.items()}
     return IniChain(top.relative_to(folder).as_posix(), names)
 
 
-def _load(
-    path: Path, texts: dict[Path, str], above: tuple[Path, ...], companions: Callable[[IniFile], Sequence[str]]
-) -> None:
+@dataclass(frozen=True, slots=True)
+class _Surroundings:
+    """Where the files of a chain may lie, and which further files belong to one of them."""
+
+    tree: Path
+    companions: Callable[[IniFile], Sequence[str]]
+
+    def hold(self, target: Path) -> bool:
+        """Return whether a file lies here, by its name and by what links make of it."""
+        behind = Path(os.path.realpath(target))
+        return target.is_relative_to(self.tree) and behind.is_relative_to(os.path.realpath(self.tree))
+
+
+def _load(path: Path, texts: dict[Path, str], above: tuple[Path, ...], around: _Surroundings) -> None:
     if path in texts:
         return
     if len(texts) >= MOST_FILES:
         raise InputProblemsError([Issue((path.name,), f"More than {MOST_FILES} files are included.", "Join some.")])
-    texts[path] = _raw_text(path)
+    texts[path] = read_text(path, limit=LARGEST_FILE, keep_mark=True)
     file, _ = parse_ini(texts[path], path.name)
     for value in file.values:
         if value.key != "include":
@@ -285,19 +300,16 @@ def _load(
         target = _target(path.parent, value, file)
         if target in (*above, path):
             raise _refusal(file, value, f"{path.name} includes itself by way of {target.name}", "Break the circle.")
-        if not target.is_file():
+        if not around.hold(target):
+            sentence = f"the included file {value.text!r} lies outside {around.tree}, or a link leads there"
+            raise _refusal(file, value, sentence, "Copy it beside the file that includes it.")
+        if not os.path.isfile(target):  # noqa: PTH113 - a name longer than the system has is no file, and no failure
             raise _refusal(file, value, f"the included file {value.text!r} does not exist", "Put it in its place.")
-        _load(target, texts, (*above, path), companions)
-    for name in companions(file):
+        _load(target, texts, (*above, path), around)
+    for name in around.companions(file):
         companion = path.parent / name
-        if companion.is_file() and companion not in texts:
-            texts[companion] = _raw_text(companion)
-
-
-def _raw_text(path: Path) -> str:
-    """Return the text with its byte-order mark, which goes out as it came in."""
-    text = read_text(path, limit=LARGEST_FILE)
-    return "\ufeff" + text if path.read_bytes().startswith(b"\xef\xbb\xbf") else text
+        if os.path.isfile(companion) and around.hold(companion) and companion not in texts:  # noqa: PTH113 - as above
+            texts[companion] = read_text(companion, limit=LARGEST_FILE, keep_mark=True)
 
 
 def _target(folder: Path, value: IniValue, file: IniFile) -> Path:

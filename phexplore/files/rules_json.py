@@ -46,6 +46,8 @@ def read_rules(text: str, name: str = "rules.json") -> tuple[Rule, ...]:
     entries = value.get("rules") if isinstance(value, dict) else value
     if not isinstance(entries, list):
         raise InputProblemsError([Issue((name,), "The file holds no list of rules.", 'Write {"rules": [ … ]}.')])
+    if not entries:
+        raise InputProblemsError([Issue((name,), "The file holds no rule.", "Write one, e.g. the margin of a query.")])
     rules, issues = [], []
     for number, entry in enumerate(entries, start=1):
         try:

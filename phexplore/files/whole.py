@@ -19,7 +19,9 @@ class WriteError(PhexploreError):
     """A file could not be written; what was there before is untouched."""
 
 
-def write_whole(path: Path, content: bytes, *, keep_previous: str = "", private: bool = False) -> None:
+def write_whole(
+    path: Path, content: bytes, *, keep_previous: str = "", private: bool = False, keep_link: bool = False
+) -> None:
     """Replace a file by `content`, so that a crash at any instant leaves the old or the new file, never a part.
 
     Args:
@@ -27,12 +29,16 @@ def write_whole(path: Path, content: bytes, *, keep_previous: str = "", private:
         content: all of it.
         keep_previous: suffix under which the old content stays, e.g. ``".previous"``; "" keeps none.
         private: whether only its owner may read it.
+        keep_link: replace what a symbolic link leads to and not the link: for a file that somebody opened by this name.
+            A link in a folder of ours was put there by somebody else, so it is not followed.
 
     Raises:
         WriteError: no space, no permission, or the directory is gone.
     """
-    aside = None
+    aside, named = None, path
     try:
+        if keep_link:
+            path = Path(os.path.realpath(path))
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, aside = tempfile.mkstemp(prefix=f".{path.name}.", suffix=PART_SUFFIX, dir=path.parent)
         with os.fdopen(handle, "wb") as file:
@@ -42,7 +48,7 @@ def write_whole(path: Path, content: bytes, *, keep_previous: str = "", private:
         if not private:  # what `mkstemp` makes is its owner's alone
             Path(aside).chmod(path.stat().st_mode & 0o777 if path.exists() else 0o644)
         if keep_previous and path.exists():
-            _keep(path, path.with_name(path.name + keep_previous))
+            _keep(path, named.with_name(named.name + keep_previous))
         Path(aside).replace(path)
         flush_directory(path.parent)
     except OSError as error:
@@ -50,13 +56,14 @@ def write_whole(path: Path, content: bytes, *, keep_previous: str = "", private:
             with contextlib.suppress(OSError):  # the folder may be gone or read-only; the reason is on its way
                 Path(aside).unlink(missing_ok=True)
         raise WriteError(
-            f"{path} could not be written: {error.strerror or error}.",
+            f"{named} could not be written: {error.strerror or error}.",
             "Nothing was lost: the previous file is untouched. Free space or choose another folder.",
         ) from error
 
 
 def remove_parts(path: Path) -> None:
     """Remove what programs that were killed while they wrote this file left unfinished. Nobody may be writing it now."""
+    path = Path(os.path.realpath(path))
     with contextlib.suppress(OSError):
         for part in path.parent.glob(f".{glob.escape(path.name)}*{PART_SUFFIX}"):
             part.unlink(missing_ok=True)

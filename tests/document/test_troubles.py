@@ -286,6 +286,33 @@ class TestOtherPrograms:
         project.close()
         assert kept.exists()
 
+    @pytest.mark.defect("F15")
+    def test_that_edits_kept_of_an_earlier_incident_stay(self, path):
+        names = ["a.phx.journal.kept", "a.phx.journal.kept-2", "a.phx.journal.kept-3"]
+        for number, name in enumerate(names):
+            in_child(partial(_edit_and_die, path))
+            path.write_bytes(path.read_bytes().replace(b'"label": "New project', b'"label": "New project, changed'))
+            project = Project.open(path)
+            assert name in project.issues[0].remedy
+            project.close()
+            assert [path.with_name(each).exists() for each in names] == [each <= number for each in range(3)]
+
+    @pytest.mark.defect("F15")
+    def test_that_saving_by_a_link_writes_the_file_behind_it(self, path):
+        named = path.parent / "elsewhere" / "link.phx"
+        named.parent.mkdir()
+        named.symlink_to(path)
+        before = path.read_bytes()
+        project = Project.open(named)
+        edit(project, 3)
+        project.save()
+        project.close()
+        assert named.is_symlink()
+        assert named.with_name("link.phx.previous").read_bytes() == before
+        project = Project.open(path)
+        assert budget(project) == 3
+        project.close()
+
     def test_that_a_file_removed_by_another_program_is_written_again(self, path):
         project = Project.open(path)
         edit(project, 2)

@@ -118,6 +118,26 @@ def test_that_an_inclusion_that_cannot_be_followed_is_refused_at_its_place(tmp_p
     assert (issue.path, issue.line, issue.column) == (("persons.ini",), 2, 11)
 
 
+@pytest.mark.defect("F15")
+@pytest.mark.parametrize("include", ["../../elsewhere/all.ini", "link.ini", "folder/all.ini"])
+def test_that_no_file_far_from_the_chain_gets_into_it(tmp_path, include):
+    far = tmp_path / "elsewhere" / "all.ini"
+    far.parent.mkdir()
+    far.write_text("[x]\nsecret = 1\n", encoding="utf-8")
+    root = write_chain(tmp_path / "chain", {**CHAIN, "persons/persons.ini": f"[DEFAULT]\nINCLUDE = {include}\n"})
+    (root.parent / "link.ini").symlink_to(far)
+    (root.parent / "folder").symlink_to(far.parent)
+    with pytest.raises(InputProblemsError, match="outside") as caught:
+        load_chain(root)
+    assert caught.value.issues[0].line == 2
+
+
+def test_that_links_within_the_folders_of_a_chain_are_followed(tmp_path):
+    root = write_chain(tmp_path / "chain", {**CHAIN, "persons/persons.ini": "[DEFAULT]\nINCLUDE = link.ini\n"})
+    (root.parent / "link.ini").symlink_to(tmp_path / "chain" / "all.ini")
+    assert "link.ini" in load_chain(root).files
+
+
 def test_that_a_circle_made_later_is_refused_and_does_not_hang():
     files = {f"{i}.ini": f"[DEFAULT]\ninclude = {i + 1}.ini\n[one]\ninclude = {i + 1}.ini\n" for i in range(40)}
     with pytest.raises(PhexploreError, match="circle or too often"):

@@ -23,7 +23,7 @@ RULES = st.builds(
 )
 
 
-@given(st.lists(RULES, max_size=4))
+@given(st.lists(RULES, min_size=1, max_size=4))
 def test_that_rules_are_written_and_read_back(rules):
     assert read_rules(write_rules(rules).decode()) == tuple(rules)
 
@@ -38,6 +38,8 @@ def test_that_numbers_are_read_as_written():
     [
         ("{", "Not JSON"),
         ("3", "no list of rules"),
+        pytest.param('{"rules": []}', "holds no rule", marks=pytest.mark.defect("F15")),
+        pytest.param('[{"measure": "loss", "at_most": "1e-9999"}]', "closer to 0", marks=pytest.mark.defect("F9")),
         ("[3]", "a rule is an object"),
         ('[{"measure": "luck", "at_most": 1}]', "the measure is one of"),
         ('[{"measure": "margin"}]', "exactly one of"),
