@@ -233,8 +233,13 @@ def report(
     Example: phexplore report runs/first --format html --out report.html
     """
     from phexplore.cli.exporting import export_run
+    from phexplore.runs.disclosure import LEFT_OUT
+    from phexplore.runs.guard import is_confidential
+    from phexplore.runs.store import load_spec, load_summary
 
     written = export_run(run, form, out)
+    if is_confidential(load_spec(run), load_summary(run)):
+        say(LEFT_OUT)
     for path in written[:_MOST_NAMED]:
         say(f"Wrote {path}")
     if len(written) > _MOST_NAMED:

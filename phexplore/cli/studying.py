@@ -19,7 +19,7 @@ from phexplore.accuracy.truncation_study import (
 )
 from phexplore.cli.printing import print_json, print_table, say, tell
 from phexplore.cli.source import load_scenario, require_phsafe
-from phexplore.errors import UnknownNameError
+from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.files.whole import read_text, write_whole
 from phexplore.metrics.coverage import Coverage
 from phexplore.model.keys import TableId, parse_level
@@ -152,7 +152,7 @@ def study_json(found: TruncationStudy) -> dict[str, Any]:
 
 
 def publish_run(run: Path, trial: int, seed: int, draws: int, out: Path) -> list[dict[str, Any]]:
-    """Write the published tables of a trial, and where the truth is known every number beside it.
+    """Write the published tables of a trial, and of marked data every number beside its truth.
 
     Returns:
         How often intervals hold the truth, by table and by how far the truth lies from a limit; empty without a truth.
@@ -162,18 +162,30 @@ def publish_run(run: Path, trial: int, seed: int, draws: int, out: Path) -> list
     """
     from phexplore.decide.published_coverage import comparison_file, coverage_by_room, rooms_of
     from phexplore.decide.publishing import coverage, publish_trial, published_files, truth_of
+    from phexplore.runs.guard import TREATED_AS_CONFIDENTIAL, is_confidential
     from phexplore.runs.results import RunResults
+    from phexplore.runs.spec import RunMode
 
     results = RunResults.open(run)
     require_phsafe(results.spec.scenario, "Publishing")
+    confidential = is_confidential(results.spec, results.summary)
+    if confidential and results.spec.mode is not RunMode.PRIVATE:
+        raise PhexploreError(
+            f"The run added no noise, so its tables would be exact counts. {TREATED_AS_CONFIDENTIAL}",
+            "Publish a run with noise.",
+        )
     published = publish_trial(results, trial, seed, draws)
     files = published_files(published)
     truth = truth_of(results) if results.has_truth else {}
     room = rooms_of(results, trial) if results.has_truth else {}
-    if truth:
+    if truth and not confidential:
         files["comparison.csv"] = comparison_file(published, truth, room)
+    if confidential:
+        say(f"comparison.csv was left out, for it holds exact counts. {TREATED_AS_CONFIDENTIAL}")
+        if results.spec.is_reproducible:
+            say("The noise can be drawn again from the run's seed: these tables are as confidential as the data.")
     for name, content in files.items():
-        write_whole(out / name, content)
+        write_whole(out / name, content, private=confidential and results.spec.is_reproducible)
         say(f"Wrote {out / name}")
     classes = coverage_by_room(published, truth, room)
     return [

@@ -154,11 +154,7 @@ def make_bundle(request: BundleRequest) -> Bundle:
         scenario, status, decisions, request.runs, parameters, root, keys, request.clearance, request.now
     )
     notes += _certificate_files(facts, files, has_pdf=request.has_pdf)
-    notes += [
-        f"The run {run.cited.name} used data that is not marked synthetic; its summary tells errors against those counts."
-        for run in request.runs
-        if not run.spec.data.synthetic
-    ]
+    notes += [f"{run.cited.name}: {run.content()['remark']}" for run in request.runs if "left_out" in run.content()]
     if wrong := [name for name in files if not is_safe_name(name)]:
         raise BundleError(
             f"The file name {wrong[0]!r} cannot go into a bundle.", "Rename the file and import it again."

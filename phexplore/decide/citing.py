@@ -13,9 +13,18 @@ from phexplore.errors import PhexploreError
 from phexplore.model.approval import CitedRun
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.scenario import Scenario
+from phexplore.runs.guard import is_confidential
 from phexplore.runs.spec import RunSpec
 from phexplore.runs.states import RunState
-from phexplore.runs.store import MANIFEST_FILE, SUMMARY_FILE, load_spec, state_of, verify_run
+from phexplore.runs.store import (
+    MANIFEST_FILE,
+    SHARED_SUMMARY_FILE,
+    SUMMARY_FILE,
+    load_spec,
+    load_summary,
+    state_of,
+    verify_run,
+)
 
 _PLAIN = re.compile(r"[^A-Za-z0-9_.-]+")
 
@@ -39,7 +48,7 @@ class RunEvidence:
     Attributes:
         cited: name, identity and number of trials.
         spec: what the run did.
-        summary: the bytes of its ``summary.json``.
+        summary: the bytes of its ``summary.json``, of a run on confidential records those of ``summary-shared.json``.
         manifest: the bytes of its ``manifest.json``: check sums of every file of the run.
     """
 
@@ -102,9 +111,26 @@ def evidence_of(directory: Path, scenario: Scenario) -> RunEvidence:
     return RunEvidence(
         CitedRun(name, spec.identity, spec.trials),
         spec,
-        (directory / SUMMARY_FILE).read_bytes(),
+        _summary_to_show(directory, spec),
         (directory / MANIFEST_FILE).read_bytes(),
     )
+
+
+def _summary_to_show(directory: Path, spec: RunSpec) -> bytes:
+    """Return the bytes of the summary that others may read.
+
+    Raises:
+        CitationError: only one with exact counts of records that are treated as confidential is there.
+    """
+    if not is_confidential(spec, load_summary(directory)):
+        return (directory / SUMMARY_FILE).read_bytes()
+    try:
+        return (directory / SHARED_SUMMARY_FILE).read_bytes()
+    except OSError as error:
+        raise CitationError(
+            f"The summary of {directory} holds exact counts of records that carry no mark of synthetic or published origin.",
+            "Simulate again with this version, which writes a summary without them, or on synthetic data.",
+        ) from error
 
 
 def evidence(directories: Sequence[Path], scenario: Scenario) -> tuple[RunEvidence, ...]:

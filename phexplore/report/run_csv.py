@@ -13,6 +13,7 @@ from phexplore.metrics.accuracy_report import AccuracyRow
 from phexplore.model.keys import TableId
 from phexplore.report.run_snapshot import LevelResult, QueryResult, RunSnapshot
 from phexplore.report.table10 import csv_bytes, plain_decimal
+from phexplore.runs.disclosure import LEFT_OUT
 from phexplore.runs.results import RunResults
 from phexplore.runs.spec import RunMode
 from phexplore.simulate.phsafe_output import PART_FILE, header
@@ -177,7 +178,8 @@ def measurement_files(results: RunResults, trial: int) -> Iterator[tuple[str, by
 def run_csv_files(results: RunResults, snapshot: RunSnapshot) -> Iterator[tuple[str, bytes]]:
     """Yield all CSV files of a run, one after the other: relative path and content.
 
-    ``metrics.csv``, ``truncation.csv``, then per trial ``trial-00000/<TABLE>/part-00000.csv``.
+    ``metrics.csv``, ``truncation.csv``, then per trial ``trial-00000/<TABLE>/part-00000.csv``. Of records that are treated as
+    confidential nothing counted exactly; ``left-out.txt`` says so.
 
     Args:
         results: of the run, for the measurements.
@@ -189,6 +191,10 @@ def run_csv_files(results: RunResults, snapshot: RunSnapshot) -> Iterator[tuple[
     yield "metrics.csv", run_metrics_csv(snapshot)
     if snapshot.truncation:
         yield "truncation.csv", truncation_csv(snapshot)
+    if snapshot.is_confidential:
+        yield "left-out.txt", f"{LEFT_OUT}\n".encode()
+        if results.spec.mode is not RunMode.PRIVATE:
+            return
     for trial in results.trials:
         for path, content in measurement_files(results, trial):
             yield f"trial-{trial:05d}/{path}", content

@@ -25,6 +25,7 @@ from phexplore.report.forecast_charts import confidence_text, convention_name
 from phexplore.report.provenance import Section, conventions_section, method_sections, privacy_section
 from phexplore.report.run_charts import cut_share, run_charts, share_text
 from phexplore.report.run_snapshot import LevelResult, QueryResult, RunSnapshot
+from phexplore.runs.disclosure import LEFT_OUT
 from phexplore.runs.spec import RunMode
 from phexplore.runs.states import RunState
 
@@ -70,10 +71,7 @@ def run_document(snapshot: RunSnapshot) -> Document:
 def _warning(snapshot: RunSnapshot) -> str:
     sentences = []
     if snapshot.is_confidential:
-        sentences.append(
-            "This report is confidential: it is computed from exact counts of records that are not marked as synthetic. "
-            "Nothing in it is protected."
-        )
+        sentences.append(f"{LEFT_OUT} What is shown is the noise, which tells nothing about the records.")
     if snapshot.state is not RunState.COMPLETE:
         sentences.append(f"The run is not complete ({snapshot.state.value}): {snapshot.trials} of its trials are here.")
     if snapshot.problems:

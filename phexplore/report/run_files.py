@@ -41,7 +41,7 @@ def write_run_report(run: Path, exporter: Exporter[RunSnapshot], out: Path, now:
     snapshot = run_snapshot(results, now)
     if exporter.id in _FOLDER_FORMATS and (out.is_dir() or out.suffix != exporter.suffix):
         if exporter.id == "csv":
-            return _write_all(out, run_csv_files(results, snapshot))
+            return _write_all(out, run_csv_files(results, snapshot), private=snapshot.is_confidential)
         return _write_all(out, _pictures(snapshot, FigureFormat(exporter.id)))
     target = out / f"report{exporter.suffix}" if out.is_dir() else out
     write_whole(target, exporter.write(snapshot))
@@ -53,10 +53,10 @@ def _pictures(snapshot: RunSnapshot, form: FigureFormat) -> Iterator[tuple[str, 
         yield f"{chart.id}.{form.value}", chart_bytes(chart, form)
 
 
-def _write_all(folder: Path, files: Iterable[tuple[str, bytes]]) -> list[Path]:
+def _write_all(folder: Path, files: Iterable[tuple[str, bytes]], *, private: bool = False) -> list[Path]:
     written = []
     for name, content in files:
-        write_whole(folder / name, content)
+        write_whole(folder / name, content, private=private)
         written.append(folder / name)
     if not written:
         raise PhexploreError(

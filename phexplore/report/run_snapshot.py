@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -227,12 +227,14 @@ class RunSnapshot:
 
     @property
     def is_confidential(self) -> bool:
-        """Whether figures come from exact counts of records that are not marked as synthetic."""
+        """Whether the records carry no mark, so that everything compared with exact counts is left out."""
         return not self.spec.data.synthetic
 
 
 def run_snapshot(results: RunResults, now: datetime) -> RunSnapshot:
     """Read a run as far as it is there and compute the figures of its report.
+
+    Of records that are treated as confidential only the noise is reported: what is compared with exact counts is left out.
 
     Raises:
         RunUnreadableError: the run has not counted yet, or its exact counts cannot be read.
@@ -253,6 +255,7 @@ def run_snapshot(results: RunResults, now: datetime) -> RunSnapshot:
         held = held + within if len(held) else within
     numbers = sum(query.coverage.errors for query in queries)
     per_trial = numbers // max(1, len(results.trials))
+    is_open = results.spec.data.synthetic
     return RunSnapshot(
         spec=results.spec,
         state=results.state,
@@ -260,14 +263,14 @@ def run_snapshot(results: RunResults, now: datetime) -> RunSnapshot:
         now=now,
         forecast=figures,
         queries=tuple(queries),
-        levels=tuple(levels),
-        cells=_cells(results),
-        worst=_worst(results),
-        most_biased=_most_biased(results),
+        levels=tuple(levels if is_open else map(_noise_alone, levels)),
+        cells=_cells(results) if is_open else (),
+        worst=_worst(results) if is_open else (),
+        most_biased=_most_biased(results) if is_open else (),
         overall=coverage_of(int(held.sum()), numbers) if queries else None,
         overall_expected=_weighted(queries),
         error_between_trials=error_between_trials(held / per_trial) if queries else math.inf,
-        truncation=tuple(results.truncation),
+        truncation=tuple(results.truncation) if is_open else (),
         summary=results.summary,
         problems=tuple(results.problems),
     )
@@ -341,6 +344,11 @@ def _level_result(query: QueryKey, errors: Errors) -> LevelResult:
         total_rmse=_rms(errors.total),
         total_me=_mean(errors.total),
     )
+
+
+def _noise_alone(level: LevelResult) -> LevelResult:
+    nothing = math.nan
+    return replace(level, bias_mean=nothing, bias_rmse=nothing, total_mae=nothing, total_rmse=nothing, total_me=nothing)
 
 
 def _rms(values: Any) -> float:

@@ -38,6 +38,7 @@ from phexplore.report.topdown_charts import (
     redistricting_chart,
     sizes_chart,
 )
+from phexplore.runs.guard import is_confidential
 from phexplore.runs.spec import RunMode
 from phexplore.runs.states import RunState
 from phexplore.runs.topdown_options import Mechanism, TopDownOptions
@@ -54,6 +55,11 @@ _SHOWN_QUERIES = (
     "detailed",
 )
 """Queries with a distribution of their own, where they are measured."""
+
+_LEFT_OUT = (
+    "True counts of units, their classes by size and the worst units were left out: the records carry no mark of synthetic or "
+    "published origin and are treated as confidential. Nothing in this report is protected by noise."
+)
 
 _FIGURES = ("mae", "rmse", "me", "mape", "off-over-5", "abs-max")
 _WORST = 5
@@ -110,8 +116,10 @@ def _pictures(results: TopDownResults, form: FigureFormat) -> Iterable[tuple[str
 def run_charts(results: TopDownResults) -> tuple[Chart, ...]:
     """Return the figures of a run, most asked for first; those that would say nothing are left out."""
     charts = [distributions_chart(distributions(results), min(len(results.trials), MOST_TRIALS))]
-    charts += [sizes_chart(results.metrics, "total"), bias_chart(results.metrics, "detailed")]
-    if any(entry["criterion"]["units"] for entry in results.redistricting):
+    if not _is_confidential(results):
+        charts.append(sizes_chart(results.metrics, "total"))
+    charts.append(bias_chart(results.metrics, "detailed"))
+    if not _is_confidential(results) and any(entry["criterion"]["units"] for entry in results.redistricting):
         charts.append(redistricting_chart(results.redistricting))
     return tuple(charts)
 
@@ -129,6 +137,9 @@ def distributions(results: TopDownResults) -> list[LevelDistribution]:
 def csv_files(results: TopDownResults) -> Iterable[tuple[str, bytes]]:
     """Yield every table of a run under its file name."""
     yield "figures.csv", figures_csv(results.metrics)
+    if _is_confidential(results):
+        yield "left-out.txt", f"{_LEFT_OUT}\n".encode()
+        return
     yield (
         "sizes.csv",
         _csv(
@@ -218,7 +229,9 @@ def run_document(results: TopDownResults, now: datetime) -> Document:
 
 def _warning(results: TopDownResults) -> str:
     sentences = []
-    if not results.spec.data.synthetic:
+    if _is_confidential(results):
+        sentences.append(_LEFT_OUT)
+    elif not results.spec.data.synthetic:
         sentences.append(
             "This report is computed from exact counts of blocks that are not marked as synthetic. Nothing in it is protected."
         )
@@ -278,11 +291,18 @@ def _tiles(results: TopDownResults) -> tuple[Tile, ...]:
 
 
 def _tables(results: TopDownResults) -> tuple[TableView, ...]:
-    found = [_figure_table(results.metrics), _size_table(results.metrics)]
+    found = [_figure_table(results.metrics)]
+    if _is_confidential(results):
+        return tuple(found)
+    found.append(_size_table(results.metrics))
     if results.redistricting:
         found.append(_redistricting_table(results.redistricting))
     found.append(_worst_table(results))
     return tuple(found)
+
+
+def _is_confidential(results: TopDownResults) -> bool:
+    return is_confidential(results.spec, results.summary)
 
 
 def _figure_table(metrics: Sequence[Mapping[str, Any]]) -> TableView:

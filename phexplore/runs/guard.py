@@ -33,9 +33,6 @@ UNMARKED = (
     "them: tune on synthetic or public data. That the run went on all the same is written into its log."
 )
 
-LEFT_OUT = "The data carry no mark of synthetic or published origin and are treated as confidential."
-"""Why exact counts are left out of what others read."""
-
 _MARKED = "These data carry a mark of synthetic or published origin."
 _COUNTS = "These data are a table of counts, not records; whether it is published cannot be seen from it."
 

@@ -10,6 +10,7 @@ A run directory holds
 * ``release/``: the first trial in production's layout;
 * ``measurements/``: noisy answers, where they are kept to be post-processed again;
 * ``summary.json``: checks and metrics;
+* ``summary-shared.json``: of a run on records treated as confidential, what of the summary others may read;
 * ``log.txt``: what the worker logged;
 * ``manifest.json``: the SHA-256 of all of these, written last: it is there exactly when the run is complete.
 """
@@ -42,12 +43,23 @@ FACILITIES_FILE = "facilities.parquet"
 RELEASE_DIRECTORY = "release"
 MEASUREMENTS_DIRECTORY = "measurements"
 SUMMARY_FILE = "summary.json"
+SHARED_SUMMARY_FILE = "summary-shared.json"
 LOG_FILE = "log.txt"
 MANIFEST_FILE = "manifest.json"
 
 _TRIAL = re.compile(r"trial-(\d{5,})\.parquet")
 _STAMP = "%Y%m%dT%H%M%SZ"
-_OWN_FILES = (MANIFEST_FILE, SUMMARY_FILE, EVENTS_FILE, TRUTH_FILE, FACILITIES_FILE, LOG_FILE, LOCK_FILE, SPEC_FILE)
+_OWN_FILES = (
+    MANIFEST_FILE,
+    SUMMARY_FILE,
+    SHARED_SUMMARY_FILE,
+    EVENTS_FILE,
+    TRUTH_FILE,
+    FACILITIES_FILE,
+    LOG_FILE,
+    LOCK_FILE,
+    SPEC_FILE,
+)
 
 
 class RunExistsError(PhexploreError):
@@ -162,7 +174,7 @@ def _spec_or_none(directory: Path) -> RunSpec | None:
 
 def _reopen(directory: Path) -> None:
     """Take back what only a complete run has, the mark of completeness first."""
-    for name in (MANIFEST_FILE, SUMMARY_FILE):
+    for name in (MANIFEST_FILE, SUMMARY_FILE, SHARED_SUMMARY_FILE):
         (directory / name).unlink(missing_ok=True)
 
 

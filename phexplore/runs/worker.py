@@ -26,6 +26,7 @@ from phexplore import __version__
 from phexplore.errors import CancelledError, PhexploreError, trace_without_data
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import InputProblemsError
+from phexplore.runs.disclosure import shared_summary
 from phexplore.runs.events import Failed, FinalEvent, Finished, Note, Outcome, PhaseDone, Started, TrialDone
 from phexplore.runs.guard import UNMARKED, answer_about
 from phexplore.runs.journal import EventJournal
@@ -38,6 +39,7 @@ from phexplore.runs.store import (
     EVENTS_FILE,
     LOG_FILE,
     MANIFEST_FILE,
+    SHARED_SUMMARY_FILE,
     SUMMARY_FILE,
     close_run,
     load_events,
@@ -153,6 +155,8 @@ class _Start:
         watch.checkpoint()
         summary = {**_summary(self.directory, spec, trials, content), "confidentiality": answer.json()}
         write_json(self.directory / SUMMARY_FILE, summary, private=answer.confidential)
+        if answer.confidential:
+            write_json(self.directory / SHARED_SUMMARY_FILE, shared_summary(summary))
         return Finished(Outcome.COMPLETE)
 
     def _simulation(self, spec: RunSpec) -> Simulation:

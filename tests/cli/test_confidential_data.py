@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import shutil
 import stat
@@ -9,6 +10,7 @@ import stat
 import pytest
 
 from phexplore.cli.app import DONE, run
+from phexplore.decide.archive import unpack
 from phexplore.runs.guard import TREATED_AS_CONFIDENTIAL
 
 
@@ -122,3 +124,107 @@ def test_that_what_tune_finds_says_on_which_data_and_that_they_are_treated_as_co
     assert found["confidentiality"]["sentence"] == TREATED_AS_CONFIDENTIAL
     assert len(found["data"]["sha256"]) == 64
     assert json.loads(probes.read_text().partition("\n")[0])["confidentiality"]["treated_as_confidential"] is True
+
+
+@pytest.fixture(scope="module")
+def runs(population, tmp_path_factory):
+    """A run on the marked population and one on the same records without their mark."""
+    folder = tmp_path_factory.mktemp("runs")
+    for name, data in zip(("marked", "bare"), population, strict=True):
+        arguments = [
+            "run",
+            "sdhc-2020-us",
+            "--data",
+            str(data),
+            "--trials",
+            "2",
+            "--seed",
+            "1",
+            "--out",
+            str(folder / name),
+        ]
+        assert run(arguments) == DONE
+    return folder / "marked", folder / "bare"
+
+
+@pytest.mark.defect("F6")
+def test_that_a_bundle_holds_no_exact_counts_of_records_without_a_mark(capsys, tmp_path, runs):
+    for name, directory in zip(("marked", "bare"), runs, strict=True):
+        out = tmp_path / f"{name}.zip"
+        status, _, err = call(capsys, "bundle", "sdhc-2020-us", "--out", out, "--runs", directory)
+        assert status == DONE
+        files = unpack(out.read_bytes()).files
+        summary = json.loads(files[f"runs/{name}/summary.json"])
+        assert ("truncation" in summary) == (name == "marked")
+        assert ("left out" in err) == (name == "bare")
+        assert call(capsys, "verify", out)[0] == DONE
+    assert {"truncation", "accuracy_report"} <= set(summary["left_out"])
+    assert summary["checks"]["budget_spent_equals_declared"] is True
+    for entry in summary["metrics"]:
+        assert not {"total", "truncation"} & set(entry)
+    bare = b"".join(content for name, content in files.items() if name.startswith("runs/"))
+    assert b"households" not in bare
+
+
+@pytest.mark.defect("F6")
+def test_that_a_run_of_an_earlier_version_on_such_records_cannot_be_bundled(capsys, tmp_path, runs):
+    old = tmp_path / "old"
+    shutil.copytree(runs[1], old)
+    (old / "summary-shared.json").unlink()
+    manifest = json.loads((old / "manifest.json").read_text())
+    del manifest["files"]["summary-shared.json"]
+    (old / "manifest.json").write_text(json.dumps(manifest))
+    status, _, err = call(capsys, "bundle", "sdhc-2020-us", "--out", tmp_path / "b.zip", "--runs", old)
+    assert (status, "holds exact counts" in err) == (1, True)
+    assert not (tmp_path / "b.zip").exists()
+
+
+@pytest.mark.defect("F6")
+def test_that_publish_writes_no_truth_beside_the_tables_of_records_without_a_mark(capsys, tmp_path, runs):
+    for directory in runs:
+        out = tmp_path / directory.name
+        status, _, err = call(capsys, "publish", directory, "--draws", "100", "--out", out)
+        assert status == DONE
+        is_marked = directory.name == "marked"
+        assert (out / "comparison.csv").exists() == is_marked
+        assert ("left out" in err) != is_marked
+        assert any("TRUTH" in path.read_text() for path in out.rglob("*.csv")) == is_marked
+
+
+@pytest.mark.defect("F6")
+def test_that_publish_refuses_the_exact_tables_of_records_without_a_mark(capsys, tmp_path, population):
+    arguments = ("run", "sdhc-2020-us", "--data", population[1], "--no-noise", "--out", tmp_path / "run")
+    assert call(capsys, *arguments)[0] == DONE
+    status, _, err = call(capsys, "publish", tmp_path / "run", "--out", tmp_path / "tables")
+    assert (status, "exact counts" in err) == (1, True)
+    assert not (tmp_path / "tables").exists()
+    assert call(capsys, "report", tmp_path / "run", "--format", "csv", "--out", tmp_path / "csv")[0] == DONE
+    assert {path.name for path in (tmp_path / "csv").iterdir()} == {"metrics.csv", "left-out.txt"}
+
+
+@pytest.mark.defect("F6")
+@pytest.mark.parametrize("form", ["csv", "html", "png"])
+def test_that_reports_leave_out_what_is_compared_with_exact_counts_and_say_so(capsys, tmp_path, runs, form):
+    written = {}
+    for directory in runs:
+        out = tmp_path / directory.name / "report"
+        out.mkdir(parents=True)
+        status, _, err = call(capsys, "report", directory, "--format", form, "--out", out)
+        assert status == DONE
+        assert ("were left out" in err) == (directory.name == "bare")
+        written[directory.name] = {path.relative_to(out).as_posix(): path.read_bytes() for path in out.rglob("*.*")}
+    marked, bare = written["marked"], written["bare"]
+    if form == "html":
+        assert b"were left out" in bare["report.html"]
+        for table in (b'id="worst"', b'id="truncation"'):
+            assert table in marked["report.html"]
+            assert table not in bare["report.html"]
+    elif form == "png":
+        assert len(bare) < len(marked)
+    else:
+        assert "truncation.csv" in marked
+        assert "truncation.csv" not in bare
+        lines = list(csv.DictReader(bare["metrics.csv"].decode().splitlines()))
+        assert lines
+        assert not any(line[name] for line in lines for name in line if name.startswith(("BIAS", "TOTAL", "LARGEST")))
+        assert any(line["COVERAGE"] for line in lines)
