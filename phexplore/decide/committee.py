@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from statistics import median_low
@@ -91,13 +91,20 @@ def committee_matrix(proposals: Sequence[Scenario], baseline: Scenario) -> Commi
         raise ComparisonError("Nobody proposes anything.", "Name the members' files.")
     for proposal in proposals:
         _confirm_comparable(proposal, baseline)
-    tables = [_numbers(proposal) for proposal in proposals]
+    tables = _tables(proposals, baseline)
     start = _numbers(baseline)
+    speakers = [_has_targets(table) for table in tables]
     rows = []
     for key in dict.fromkeys([*start, *(key for table in tables for key in table)]):
         values = tuple(table.get(key) for table in tables)
-        moved = tuple(value != start.get(key) for value in values)
-        if any(moved) or len(set(values)) > 1:
+        compared = values
+        if key[0] == "target" and not _has_targets(start):
+            # Nothing was said about targets at the start: none was moved, and those who name one may differ.
+            moved = (False,) * len(values)
+            compared = tuple(value for value, speaks in zip(values, speakers, strict=True) if speaks)
+        else:
+            moved = tuple(value != start.get(key) for value in values)
+        if any(moved) or len(set(compared)) > 1:
             rows.append(_row(key, start.get(key), values, moved))
     return CommitteeMatrix(tuple(proposal.name for proposal in proposals), baseline, tuple(rows))
 
@@ -134,6 +141,20 @@ def _confirm_comparable(proposal: Scenario, baseline: Scenario) -> None:
         raise ComparisonError(f"{proposal.name!r} uses another privacy framework.", "Agree on the framework first.")
 
 
+def _tables(proposals: Sequence[Scenario], baseline: Scenario) -> list[dict[Key, Fraction | None]]:
+    """Return the numbers of each proposal; one without any target leaves targets as they were.
+
+    Production's config.json has no place for targets: a member who hands one over says nothing about them.
+    """
+    start = {key: value for key, value in _numbers(baseline).items() if key[0] == "target"}
+    tables = [_numbers(proposal) for proposal in proposals]
+    return [table if _has_targets(table) else table | start for table in tables]
+
+
+def _has_targets(table: Mapping[Key, Fraction | None]) -> bool:
+    return any(kind == "target" for kind, _ in table)
+
+
 def _numbers(scenario: Scenario) -> dict[Key, Fraction | None]:
     found: dict[Key, Fraction | None] = {}
     match scenario.method:
@@ -158,8 +179,8 @@ def consensus(matrix: CommitteeMatrix, proposals: Sequence[Scenario], name: str 
     Raises:
         ComparisonError: the proposals do not make a legal scenario.
     """
-    tables = [_numbers(proposal) for proposal in proposals]
     baseline = matrix.baseline
+    tables = _tables(proposals, baseline)
     middle = {key: _middle([table.get(key) for table in tables]) for key in _numbers(baseline)}
     note = f"The middle of {len(proposals)} proposals: {', '.join(matrix.members)}."
     match baseline.method:

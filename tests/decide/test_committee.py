@@ -96,3 +96,15 @@ def test_that_a_system_without_a_matrix_is_named(us):
             committee_matrix(proposals, baseline)
     with pytest.raises(ComparisonError, match="does not belong"):
         committee_matrix([us], PERSONS)
+
+
+@pytest.mark.defect("M5")
+def test_that_a_proposal_that_cannot_hold_targets_moves_none(us):
+    silent = replace(us, name="From config.json", method=replace(us.method, targets={}))
+    moved = set_threshold(set_budget(silent, CHILDREN, Fraction(1, 2)), "PH2", 8)
+    other = rename(us, "Ada")
+    matrix = committee_matrix([moved, other], us)
+    assert [(row.kind, row.moved) for row in matrix.rows] == [("budget", (True, False)), ("threshold", (True, False))]
+    assert consensus(matrix, [moved, other]).phsafe.targets == us.phsafe.targets
+    assert consensus(committee_matrix([moved, moved], us), [moved, moved]).phsafe.targets == us.phsafe.targets
+    assert [row.kind for row in committee_matrix([other, moved], silent).rows] == ["budget", "threshold"]

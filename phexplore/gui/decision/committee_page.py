@@ -22,6 +22,7 @@ from phexplore.catalog.presets import presets
 from phexplore.decide.committee import CommitteeMatrix, committee_matrix, consensus
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.session import Session
+from phexplore.gui.binding.shown import Update
 from phexplore.gui.charts.topdown_row_chart import TopDownRowChart
 from phexplore.gui.charts.twin import NumbersTable
 from phexplore.gui.decision.matrix import MatrixView, matrix_view
@@ -110,6 +111,7 @@ class CommitteePage(QWidget):
         self._make_widgets()
         self._lay_out()
         self._seen = WhenSeen(self, self.refresh)
+        session.updated.connect(self._forget)
         session.settled.connect(self._seen.request)
         self._seen.request()
 
@@ -179,11 +181,16 @@ class CommitteePage(QWidget):
         count = len(found.proposals)
         label = f"Import {count} proposal" + ("" if count == 1 else "s")
         before = set(self._session.project.workbook.names)
-        ticked = {each.name for each in self.members} if self._is_touched else set()
+        ticked = {each.name for each in self.members}
         if self._session.report(self._session.edit_workbook(label, lambda book: with_proposals(book, found.proposals))):
             self._is_touched = True
             self.refresh()
             self.tick([name for name in self._session.project.workbook.names if name in ticked or name not in before])
+
+    def _forget(self, update: Update) -> None:
+        """Tick anew when another project was opened: a name there may be another member's."""
+        if update.before is None:
+            self._is_touched = False
 
     def _first_ticks(self, own: Sequence[Scenario]) -> set[str]:
         return {each.name for each in own if not each.name.startswith(CONSENSUS)}

@@ -76,13 +76,15 @@ def _row(row: MatrixRow) -> tuple[Value, ...]:
 
 def _title(matrix: CommitteeMatrix) -> str:
     count = len(matrix.members)
-    who = f"{count} member" + (" " if count == 1 else "s ")
+    who = f"{count} member" + ("" if count == 1 else "s")
     if not matrix.rows:
-        return f"{who}propose{'s' if count == 1 else ''} what all started from"
+        return f"{who} propose{'s' if count == 1 else ''} what all started from"
+    movers = sum(any(row.moved[place] for row in matrix.rows) for place in range(count))
+    who = who if movers == count else f"{movers} of {who}"
+    moved = f"{who} moved {len(matrix.rows)} number" + ("" if len(matrix.rows) == 1 else "s")
     opened = [row for row in matrix.rows if row.is_open]
-    moved = f"{who}moved {len(matrix.rows)} number" + ("" if len(matrix.rows) == 1 else "s")
     if not opened:
-        return f"{moved}, and agree on all of them"
+        return moved if count == 1 else f"{moved}, and agree on all of them"
     widest = min(opened, key=lambda row: row.agreement)
     return f"{moved}; they differ on {len(opened)}, most on {row_words(widest)}: {shown(widest.low)} to {shown(widest.high)}"
 

@@ -69,7 +69,8 @@ class DecisionTour:
         window = self._window
         committee: CommitteePage = self._page(DecisionTab.COMMITTEE)
         committee.import_files(_member_files(self._folder))
-        yield from _until(lambda: len(committee.members) == len(_MEMBERS))
+        yield from _until(lambda: len(committee.members) > len(_MEMBERS))
+        committee.tick(tuple(_MEMBERS))
         committee.make_draft()
         window.files.save_to(self._folder / "vote.phx")
         approve: ApprovePage = self._page(DecisionTab.APPROVE)

@@ -15,6 +15,7 @@ from phexplore.gui.charts.twin import Look
 from phexplore.gui.decision.committee_page import CommitteePage, read_files, with_proposals
 from phexplore.gui.decision.matrix import matrix_view
 from phexplore.gui.main.decision_joint import read_proposal
+from phexplore.model.edits import set_budget, set_threshold
 from phexplore.model.keys import TableId
 from phexplore.model.topdown_edits import set_level_share
 from phexplore.model.workbook import Workbook
@@ -115,7 +116,8 @@ def test_that_importing_is_one_step_and_leaves_the_active_scenario(us, proposals
 
 def test_that_a_draft_has_the_middle_of_every_member(qtbot, page, session, files, query) -> None:
     page.import_files(files)
-    qtbot.waitUntil(lambda: len(page.members) == 3)
+    qtbot.waitUntil(lambda: len(page.members) == 4)
+    page.tick(NAMES)
     assert session.project.labels[-1] == "Import 3 proposals"
     assert session.scenario.name == "Proposal"
     page.make_draft()
@@ -149,3 +151,21 @@ def test_that_an_empty_committee_teaches(qtbot, page) -> None:
     page.tick([])
     assert "Import the members' files" in page.sentence.text()
     assert not page.draft.isEnabled()
+
+
+@pytest.mark.defect("M5")
+def test_that_the_headline_counts_who_moved_and_not_what_a_file_cannot_hold(us, query, tmp_path) -> None:
+    proposal = set_threshold(set_budget(us, query, Fraction(1, 2)), TableId("PH4"), 12)
+    (tmp_path / "Alan.json").write_text(write_config(proposal))
+    (alan,) = read_files([tmp_path / "Alan.json"], us, read_proposal).proposals
+    view = matrix_view(committee_matrix([replace(us, name="Chair"), alan], us))
+    assert view.title.startswith("1 of 2 members moved 2 numbers; they differ on 2, most on")
+    assert matrix_view(committee_matrix([alan], us)).title == "1 member moved 2 numbers"
+
+
+@pytest.mark.defect("M5")
+def test_that_the_scenario_being_edited_keeps_its_tick_when_files_are_imported(qtbot, page, files) -> None:
+    assert [each.name for each in page.members] == ["Proposal"]
+    page.import_files(files)
+    qtbot.waitUntil(lambda: len(page.members) > 1)
+    assert [each.name for each in page.members] == ["Proposal", *NAMES]
