@@ -21,6 +21,7 @@ from phexplore.decide.sealing import Began, BundleReport, KeyMade, KeyOrder, Ord
 from phexplore.errors import PhexploreError
 from phexplore.files.project_file import write_project
 from phexplore.gui.binding.session import Session
+from phexplore.gui.binding.shown import Update
 from phexplore.gui.charts.controls import field_label
 from phexplore.gui.decision.bundle_report import BundleReportView
 from phexplore.gui.decision.errand_process import ErrandProcess
@@ -162,10 +163,18 @@ class BundlePage(Page):
         ):
             self._insert(section)
         self._seen = WhenSeen(self, self.refresh)
+        session.updated.connect(self._forget)
         session.settled.connect(self._seen.request)
         session.saved.connect(self._seen.request)
         desk.changed.connect(self._seen.request)
         self.refresh()
+
+    def _forget(self, update: Update) -> None:
+        """Empty the forms when another project was opened: what stands in them was about the one before."""
+        if update.before is None:
+            self.clearance.clear()
+            for editor in (self.signers, self.cosigners):
+                editor.clear()
 
     def stop(self) -> None:
         """End what is being done, because the window closes."""

@@ -155,6 +155,13 @@ class SignersEditor(QWidget):
         for row in self.rows:
             row.passphrase.clear()
 
+    def clear(self) -> None:
+        """Remove all signers: they were about another project."""
+        for row in tuple(self.rows):
+            self._remove(row)
+        for key in tuple(self.expected):
+            self._remove(key)
+
     def _take(self, row: QWidget) -> None:
         self._list.addWidget(row)
         self._empty.hide()

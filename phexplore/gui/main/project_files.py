@@ -171,10 +171,12 @@ class ProjectFiles(QObject):
     Signals:
         noted: a sentence worth a notice.
         changed: a file was opened or saved; recent files may be different.
+        started: a new project was made from a preset.
     """
 
     noted = Signal(object)
     changed = Signal()
+    started = Signal()
 
     def __init__(
         self, session: Session, settings: Settings, window: QWidget, *, is_running: Callable[[], bool] = lambda: False
@@ -362,6 +364,7 @@ class ProjectFiles(QObject):
 
     def _start(self, project: Project) -> None:
         self._install(project)
+        self.started.emit()
         self._session.tell_trouble()
 
     def _install(self, project: Project) -> None:

@@ -588,6 +588,7 @@ class MainWindow(QMainWindow):
         self.bottom.issues.toggled.connect(lambda shown: self.show_issues(shown=shown))
         self.bottom.count_issues(self.issues.counts)
         self.files.noted.connect(self._on_noted)
+        self.files.started.connect(lambda: self.navigation.choose(Area.OVERVIEW))
         self.files.changed.connect(self.commands.refresh_recent)
         self.exports.written.connect(self._on_exported)
         self.exports.failed.connect(self._say_failure)

@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 
 from phexplore.decide.sealing import BundleReport, KeyOrder, Signed, VerifyOrder
+from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
 from phexplore.gui.decision.bundle_page import BundlePage
 from phexplore.gui.decision.bundle_report import headline, lines
 from phexplore.gui.decision.errand_process import ErrandProcess
 from phexplore.gui.decision.key_dialog import KeyDialog
+from phexplore.model.workbook import Workbook
 
 INTACT = BundleReport(Path("d.zip"), "ab" * 32, (), "Vote", "approved", "cd" * 32, "2026-07-01T12:00:00+00:00", 9)
 ADA = Signed("Ada", "Chair", "2026-07-01T12:00:00+00:00", "ef" * 32)
@@ -97,3 +99,14 @@ def test_that_the_same_key_is_not_added_twice(page, tmp_path) -> None:
     assert (len(page.signers.rows), page.signers.later_keys) == (1, (tmp_path / "grace.pub",))
     page.signers.rows[0].removed.emit(page.signers.rows[0])
     assert page.signers.rows == []
+
+
+@pytest.mark.defect("M6")
+def test_that_another_project_finds_no_signers_and_no_clearance(page, session, us, tmp_path) -> None:
+    page.clearance.setText("CB-2026-1")
+    page.signers.add_key(tmp_path / "ada.key", "secret")
+    page.signers.add_expected(tmp_path / "grace.pub")
+    page.cosigners.add_key(tmp_path / "ada.key")
+    session.install(Project.new(Workbook((us,), us.name)))
+    assert page.clearance.text() == ""
+    assert (page.signers.keys, page.signers.later_keys, page.cosigners.keys) == ((), (), ())

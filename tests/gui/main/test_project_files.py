@@ -9,6 +9,7 @@ from phexplore.catalog.presets import preset
 from phexplore.document.project import Project
 from phexplore.files.phsafe_config import write_config
 from phexplore.gui.dialogs.messages import Message
+from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.project_files import (
     DEMONSTRATION,
     first_project,
@@ -152,3 +153,10 @@ def test_that_an_untouched_project_left_behind_is_cleared_away(tmp_path) -> None
 
 def test_that_recovery_and_issues_are_put_in_one_sentence(project) -> None:
     assert opened_sentence(project) == ""
+
+
+@pytest.mark.defect("M6")
+def test_that_a_new_project_opens_on_its_overview(window) -> None:
+    window.navigation.choose(Area.DECISION)
+    window.files.new(preset("counties-invariant-2010"))
+    assert window.navigation.area is Area.OVERVIEW
