@@ -34,7 +34,16 @@ def judge(rules: Sequence[Rule], scenario: Scenario, summary: Summary | None = N
     return tuple(_judge(rule, scenario, summary) for rule in rules)
 
 
+def never_judged(measure: Measure, scenario: Scenario) -> str:
+    """Return why no run and no forecast of this system can judge a measure, "" when one can."""
+    if measure is Measure.LARGEST_GROUP and not isinstance(scenario.method, TopDown):
+        return "only TopDown runs count people by place, race and Hispanic origin, as redistricting needs"
+    return ""
+
+
 def _judge(rule: Rule, scenario: Scenario, summary: Summary | None) -> Verdict:
+    if reason := never_judged(rule.measure, scenario):
+        return not_judged(rule, reason)
     if rule.measure.needs_run and summary is None:
         return not_judged(rule, "only a run can tell")
     return _JUDGES[rule.measure](rule, scenario, summary or {})

@@ -77,6 +77,9 @@ def verdict_summary(verdicts: Sequence[Verdict]) -> str:
     passed = sum(each.outcome is Outcome.PASS for each in verdicts)
     failed = [each for each in verdicts if each.outcome is Outcome.FAIL]
     waiting = len(verdicts) - passed - len(failed)
+    if waiting == len(verdicts):
+        rules = "1 rule" if waiting == 1 else f"{waiting} rules"
+        return f"{rules} not judged: {verdicts[0].reason}"
     text = f"{passed} of {len(verdicts)} rules pass"
     if failed:
         first = failed[0]
@@ -92,7 +95,11 @@ def with_rules(tiles: tuple[TileContent, ...], workbook: Workbook, scenario: Sce
         return tiles
     verdicts = judge(workbook.rules, scenario)
     tile = tiles[1]
-    failed = any(each.outcome is Outcome.FAIL for each in verdicts)
-    change = f"{verdict_summary(verdicts)} · {tile.change}" if tile.change else verdict_summary(verdicts)
-    tone = Tone.ATTENTION if failed else tile.tone
+    outcomes = {each.outcome for each in verdicts}
+    change = f"{tile.change} · {verdict_summary(verdicts)}" if tile.change else verdict_summary(verdicts)
+    tone = tile.tone
+    if Outcome.FAIL in outcomes:
+        tone = Tone.ATTENTION
+    elif Outcome.NOT_JUDGED in outcomes and tone is Tone.GOOD:
+        tone = Tone.NEUTRAL
     return (tiles[0], TileContent(tile.caption, tile.value, tile.beside, change, tone), *tiles[2:])

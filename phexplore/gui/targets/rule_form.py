@@ -5,14 +5,17 @@ from __future__ import annotations
 from fractions import Fraction
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QGridLayout, QLineEdit, QWidget
 
+from phexplore.decide.judging import never_judged
 from phexplore.errors import PhexploreError
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import Chooser
 from phexplore.gui.widgets.labels import Text
 from phexplore.model.numbers import exact_text, parse_exact
 from phexplore.model.rules import REDISTRICTING, Bound, Measure, Rule
+from phexplore.model.scenario import Scenario
 
 _MEASURES = {
     Measure.MARGIN: ("Margin of error", "people"),
@@ -66,6 +69,20 @@ class RuleForm(QWidget):
         grid.setColumnStretch(1, 1)
         self.measure.currentIndexChanged.connect(self._follow_measure)
         self.show_rule(REDISTRICTING)
+
+    def offer_for(self, scenario: Scenario) -> None:
+        """Disable what no run of the scenario's system can judge; the tool tip says why."""
+        model = self.measure.model()
+        if not isinstance(model, QStandardItemModel):
+            raise TypeError("the chooser of measures has another model")
+        for row in range(self.measure.count()):
+            reason = never_judged(self.measure.itemData(row), scenario)
+            model.item(row).setEnabled(not reason)
+            model.item(row).setToolTip(f"Not for this scenario: {reason}" if reason else "")
+        chosen = model.item(self.measure.currentIndex())
+        if chosen is not None and not chosen.isEnabled() and not self.problem() and self.rule() == REDISTRICTING:
+            self.measure.setCurrentIndex(self.measure.findData(Measure.MARGIN))
+            self.limit.clear()
 
     def rule(self) -> Rule:
         """Return what the fields say.

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from phexplore.decide.judging import judge
+from phexplore.decide.judging import judge, never_judged
 from phexplore.errors import PhexploreError
 from phexplore.files.rules_json import read_rules, write_rules
 from phexplore.files.whole import read_text, write_whole
@@ -174,9 +174,18 @@ class RulesView(QWidget):
     def _ask(self, _signal: object = None) -> None:
         book = self._session.project.workbook
         active = book.scenario
+        self._offer_what_can_be_judged(active)
         others = tuple(each for each in book.scenarios if each.name != active.name)
         self._asked = JudgeRequest(book.rules, (active, *others), self._listed())
         self._worker.request(self._asked)
+
+    def _offer_what_can_be_judged(self, scenario: Scenario) -> None:
+        self.form.offer_for(scenario)
+        reason = never_judged(REDISTRICTING.measure, scenario)
+        for button in (self.published, self._empty.button):
+            if button is not None:
+                button.setEnabled(not reason)
+                button.setToolTip(f"Not for this scenario: {reason}" if reason else "")
 
     def _listed(self) -> tuple[tuple[Path, Scenario], ...]:
         rows = self._runs.rows if self._runs is not None else ()
@@ -261,25 +270,24 @@ class RulesView(QWidget):
         reads.clicked.connect(lambda: self._choose_file(reads=True))
         writes = SymbolButton("save", "Save the rules as a file", text="Save…", bordered=True)
         writes.clicked.connect(lambda: self._choose_file(reads=False))
-        published = TextButton("Add the criterion of 2020", name="Add the redistricting criterion of 2020")
-        published.clicked.connect(self.add_published)
+        self.published = TextButton("Add the criterion of 2020", name="Add the redistricting criterion of 2020")
+        self.published.clicked.connect(self.add_published)
         left = QWidget()
         column = QVBoxLayout(left)
         column.setContentsMargins(MARGIN, GRID, GRID, GRID)
         column.setSpacing(GRID)
-        column.addWidget(FlowRow(published, reads, writes, gap=GRID))
+        column.addWidget(FlowRow(self.published, reads, writes, gap=GRID))
         column.addWidget(self._finding)
         self.pages = Stack()
-        self.pages.addWidget(
-            EmptyPlace(
-                "targets",
-                "No decision rules yet",
-                "A rule says what must hold before somebody may say yes, e.g. at least 95 % of areas with 500 people or more "
-                "within ±5 points. Every scenario and run of the project is judged by it, with the distance to the limit.",
-                action="Add the criterion of 2020",
-                run=self.add_published,
-            )
+        self._empty = EmptyPlace(
+            "targets",
+            "No decision rules yet",
+            "A rule says what must hold before somebody may say yes, e.g. at least 95 % of areas with 500 people or more "
+            "within ±5 points. Every scenario and run of the project is judged by it, with the distance to the limit.",
+            action="Add the criterion of 2020",
+            run=self.add_published,
         )
+        self.pages.addWidget(self._empty)
         self.pages.addWidget(self.table)
         column.addWidget(self.pages, 1)
         right = QWidget()

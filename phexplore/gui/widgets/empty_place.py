@@ -45,11 +45,11 @@ class EmptyPlace(QWidget):
             if isinstance(widget, QLabel):
                 widget.setAlignment(Qt.AlignmentFlag.AlignCenter)
             column.addWidget(widget, 0, Qt.AlignmentFlag.AlignHCenter)
-        if action and run is not None:
-            button = TextButton(action, look="primary")
-            button.clicked.connect(self._act)
+        self.button = TextButton(action, look="primary") if action and run is not None else None
+        if self.button is not None:
+            self.button.clicked.connect(self._act)
             column.addSpacing(GRID)
-            column.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
+            column.addWidget(self.button, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addStretch(3)
         appearance().changed.connect(self._restyle)
         self._restyle()

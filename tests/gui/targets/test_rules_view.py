@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QObject, Signal
 
-from phexplore.gui.binding.headline import TileContent
+from phexplore.catalog.presets import preset
+from phexplore.decide.judging import never_judged
+from phexplore.gui.binding.headline import TileContent, Tone, phsafe_tiles
 from phexplore.gui.binding.verdicts import verdict_detail, verdict_summary, verdict_text, with_rules
 from phexplore.gui.targets.rules_view import RulesView
 from phexplore.model.edits import set_budget
@@ -157,3 +159,25 @@ def test_that_the_headline_names_rules_only_where_there_are_some(us) -> None:
     found = with_rules(tiles, set_rules(book, (LOSS,)), us)
     assert found[1].change.startswith("0 of 1 rules pass")
     assert (found[0], found[2]) == (tiles[0], tiles[2])
+
+
+@pytest.mark.defect("M16")
+def test_that_a_rule_nothing_can_judge_is_not_offered_and_contradicts_nothing(qtbot, view, session, us) -> None:
+    assert not view.published.isEnabled()
+    assert "only TopDown runs" in view.published.toolTip()
+    measure = view.form.measure
+    assert measure.currentData() is Measure.MARGIN
+    entry = measure.model().item(measure.findData(Measure.LARGEST_GROUP))
+    assert not entry.isEnabled()
+    assert "only TopDown runs" in entry.toolTip()
+    view.add_published()
+    _wait(qtbot, view)
+    assert view._finding.text() == f"Proposal: 1 rule not judged: {never_judged(Measure.LARGEST_GROUP, us)}"
+    tiles = with_rules(phsafe_tiles(session.shown), session.project.workbook, session.scenario)
+    assert tiles[1].change.startswith("all met · 1 rule not judged: only TopDown")
+    assert tiles[1].tone is Tone.NEUTRAL
+
+
+@pytest.mark.defect("M16")
+def test_that_topdown_is_offered_the_criterion_of_2020() -> None:
+    assert never_judged(Measure.LARGEST_GROUP, preset("pl94-2020-persons-us").scenario) == ""
