@@ -20,7 +20,7 @@ from phexplore.gui.binding.budget_row import (
     forbidden,
     text,
 )
-from phexplore.gui.binding.wording import ABSENT, parse_people
+from phexplore.gui.binding.wording import ABSENT, first_few, parse_people
 from phexplore.model.edits import apply_all, set_target
 from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Unlimited, parse_budget
@@ -228,7 +228,7 @@ def _plan(
     _agree_on_thresholds(by_row, rows)
     ordered = [edit for _, edit in sorted(edits, key=lambda pair: pair[0])]
     count = len(ordered)
-    label = f"Paste {count} value" + ("" if count == 1 else "s")
+    label = f"Paste {count} value" + ("" if count == 1 else "s") + f": {first_few([key.title for key in by_row])}"
     return PastePlan(label, lambda scenario: apply_all(scenario, ordered), count)
 
 

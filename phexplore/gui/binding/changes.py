@@ -4,10 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from phexplore.gui.binding.headline import loss_tile
 from phexplore.gui.binding.shown import Shown
+from phexplore.gui.binding.wording import budget_text
 from phexplore.model.diff import ChangedField, diff, parameters_only
 from phexplore.model.keys import QueryKey
 from phexplore.report.changes import change_sentence
+
+
+def total_line(shown: Shown) -> str:
+    """Return what all differences from the reference cost or save together, "" without a reference."""
+    reference = shown.reference
+    if reference is None:
+        return ""
+    tile = loss_tile(shown)
+    then, now = reference.figures.privacy.bounded_total, shown.figures.privacy.bounded_total
+    if then == now:
+        return f"Total: {tile.caption.removeprefix('Privacy loss, ')} {tile.value}, {tile.change}"
+    return f"Total: {tile.caption.removeprefix('Privacy loss, ')} {budget_text(then)} → {tile.value}; {tile.change}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +40,26 @@ class ChangeLine:
 
 
 def change_lines(shown: Shown) -> tuple[ChangeLine, ...]:
-    """Return every parameter that differs from the reference; empty without one."""
+    """Return every parameter that differs from the reference; empty without one.
+
+    Targets that production's config.json cannot hold are one line, not one per query.
+    """
     reference = shown.reference
     if reference is None:
         return ()
-    return tuple(
+    changes = parameters_only(diff(reference.scenario, shown.scenario))
+    then, now = len(reference.scenario.phsafe.targets), len(shown.scenario.phsafe.targets)
+    targets: tuple[ChangeLine, ...] = ()
+    if (then == 0) != (now == 0):
+        changes = tuple(change for change in changes if change.field is not ChangedField.TARGET)
+        text = f"Margin targets: {then or 'none'} → {now or 'none'}"
+        targets = (ChangeLine(text, None, ChangedField.TARGET),)
+    lines = tuple(
         ChangeLine(
             change_sentence(change, reference.figures, shown.figures),
             change.key if isinstance(change.key, QueryKey) else None,
             change.field,
         )
-        for change in parameters_only(diff(reference.scenario, shown.scenario))
+        for change in changes
     )
+    return (*lines, *targets)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
@@ -68,8 +68,7 @@ class HistoryList(QAbstractListModel):
             moment = datetime.fromisoformat(at).astimezone()
         except ValueError:
             return at
-        is_today = moment.date() == datetime.now(UTC).astimezone().date()
-        return moment.strftime("%H:%M:%S" if is_today else "%Y-%m-%d %H:%M")
+        return moment.strftime("%Y-%m-%d %H:%M")
 
     def _on_updated(self) -> None:
         project = self._session.project

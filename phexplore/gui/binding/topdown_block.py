@@ -21,7 +21,7 @@ from phexplore.gui.binding.topdown_shares import (
 )
 from phexplore.gui.binding.topdown_shown import TopDownShown
 from phexplore.gui.binding.topdown_wording import level_title, place_title, query_title
-from phexplore.gui.binding.wording import ABSENT, parse_people
+from phexplore.gui.binding.wording import ABSENT, first_few, parse_people
 from phexplore.model.numbers import parse_exact
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery, TopDown
@@ -108,7 +108,9 @@ def plan_share_paste(
     queries = {k: _share(k, words, quantity, shown, method) for k, words in changes.items() if not _is_level(k)}
     wanted = {**levels, **queries}
     count = len(wanted)
-    label = f"Paste {count} share" + ("" if count == 1 else "s")
+    label = (
+        f"Paste {count} share" + ("" if count == 1 else "s") + f": {first_few([place_title(key) for key in wanted])}"
+    )
     return SharePaste(label, lambda scenario: _set(scenario, wanted), count)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from fractions import Fraction
 
 from phexplore.model.conventions import Conventions, Conversion, MarginConvention, Neighbours
@@ -112,6 +113,12 @@ def parse_people(text: str) -> Fraction:
             "write it without a comma, or with a point for decimals"
         )
     return parse_exact(text)
+
+
+def first_few(names: Sequence[str], most: int = 3) -> str:
+    """Return the first names as a list, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def sentence(text: str) -> str:

@@ -147,6 +147,9 @@ def _moved_targets(shown: Shown) -> SummaryEntry:
     ]
     if not changes:
         return SummaryEntry("Targets changed", ("none",))
+    then, now = len(shown.reference.scenario.phsafe.targets), len(shown.scenario.phsafe.targets)
+    if not then or not now:
+        return SummaryEntry("Targets changed", (f"{then or 'none'} → {now or 'none'}",), Tone.ATTENTION)
     lines = tuple(
         f"{change.key.title}: {_target(change.before)} → {_target(change.after)}"
         for change in changes

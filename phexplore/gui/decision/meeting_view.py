@@ -139,6 +139,7 @@ class MeetingView(QWidget):
             ("Esc", self.close),
             ("Ctrl+Z", session.undo),
             ("Ctrl+Shift+Z", session.redo),
+            ("Ctrl+Y", session.redo),
             ("Ctrl+K", self.keep_values),
         ):
             QShortcut(QKeySequence(keys), self, activated=act)  # type: ignore[call-overload]

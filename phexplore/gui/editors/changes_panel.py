@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QSizePolicy, QVBoxLayout
 
-from phexplore.gui.binding.changes import ChangeLine, change_lines
+from phexplore.gui.binding.changes import ChangeLine, change_lines, total_line
 from phexplore.gui.binding.session import Session
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.labels import ElidedText, Paragraph, Text
@@ -28,6 +28,7 @@ class ChangesPanel(QFrame):
         self.setProperty("look", "card")
         self.title = Paragraph(bold=True, relative=1.08)
         self._about = ElidedText(look="muted")
+        self._total = ElidedText()
         self.list = QListWidget()
         self.list.setAccessibleName("Differences to the reference")
         self.list.setFrameShape(QFrame.Shape.NoFrame)
@@ -44,7 +45,7 @@ class ChangesPanel(QFrame):
         column = QVBoxLayout(self)
         column.setContentsMargins(2 * GRID, GRID + HALF, GRID, GRID)
         column.setSpacing(HALF)
-        for widget in (self.title, self._about, self._teaching):
+        for widget in (self.title, self._about, self._total, self._teaching):
             column.addWidget(widget)
         column.addWidget(self.list, 1)
         column.addStretch(0)
@@ -65,6 +66,7 @@ class ChangesPanel(QFrame):
             count = len(lines)
             self.title.setText(f"{count} parameter" + ("" if count == 1 else "s") + " changed")
             self._about.setText(f"against {reference.title}")
+            self._total.setText(total_line(shown))
             self._teaching.hide()
             self.list.show()
         if lines != self._lines:
@@ -72,6 +74,7 @@ class ChangesPanel(QFrame):
             self._fill(lines)
 
     def _teach(self, sentence: str) -> None:
+        self._total.setText("")
         self._teaching.setText(sentence)
         self._teaching.show()
         self.list.hide()

@@ -110,6 +110,7 @@ class RowPanel(QFrame):
         if row is None:
             self._title.setText("No row chosen")
             self._hint.setText("Click a row to edit it with sliders")
+            self._show_nothing()
             return
         symbol = row.framework.symbol
         self._title.setText(row.query.title)
@@ -125,6 +126,17 @@ class RowPanel(QFrame):
         self._show_safe_ranges(row)
         self.lock.setChecked(row.is_locked)
         self.lock.set_symbol("locked" if row.is_locked else "unlocked")
+
+    def _show_nothing(self) -> None:
+        """Empty the fields: the values of the row before belong to no row now."""
+        for slider in (self.margin_slider, self.budget_slider):
+            slider.set_value(None)
+            slider.set_mark(None)
+            slider.set_safe_range(None)
+        self.margin_field.set_value("")
+        self.budget_field.set_value("")
+        self.lock.setChecked(False)
+        self.lock.set_symbol("unlocked")
 
     def _show_marks(self, row: Row) -> None:
         before = row.before

@@ -31,6 +31,7 @@ class Action:
         checked: whether it is ticked now; None for actions that are not a choice.
         symbol: its picture, "" for none.
         group: submenu it is in, "" for the menu itself.
+        also: further keys for people who know them from elsewhere; the menu shows the first.
         is_local: its keys are handled by the widget with the focus; the menu only shows them.
         starts_part: a line is drawn above it.
         shown: whether it is listed at all.
@@ -45,6 +46,7 @@ class Action:
     checked: Callable[[], bool] | None = None
     symbol: str = ""
     group: str = ""
+    also: str = ""
     is_local: bool = False
     starts_part: bool = False
     shown: Callable[[], bool] = lambda: True
@@ -141,7 +143,7 @@ class ActionTable(QObject):
         made = QAction(action.text, self)
         made.setObjectName(action.id)
         if action.shortcut:
-            made.setShortcut(QKeySequence(action.shortcut))
+            made.setShortcuts([QKeySequence(keys) for keys in (action.shortcut, action.also) if keys])
         if action.is_local:
             made.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
         made.setCheckable(action.checked is not None)

@@ -155,6 +155,7 @@ class Commands:
                 "&Redo",
                 session.redo,
                 "Ctrl+Shift+Z",
+                also="Ctrl+Y",
                 enabled=lambda: session.project.can_redo,
                 symbol="redo",
             ),

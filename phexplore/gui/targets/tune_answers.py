@@ -123,10 +123,25 @@ def probe_words(probe: Probe) -> str:
     return f"{probe.value:.1%} of areas, {'meets' if probe.meets else 'misses'}: ρ {settings}{total}"
 
 
-def result_words(found: FoundBudgets) -> str:
-    """Return a result in a sentence or two."""
+_FAR_BELOW = Fraction(1, 4)
+"""A found total below this part of the scenario's own needs a word of explanation."""
+
+
+def result_words(found: FoundBudgets, own_total: Fraction, data: str) -> str:
+    """Return a result in a few sentences.
+
+    Args:
+        found: the result.
+        own_total: ρ of the scenario that the search started from.
+        data: what the search was made on.
+    """
     text = f"{strategy_words(found.strategy)}: ρ {float(found.total):.6g} meets the criterion after {found.settings} settings."
     if found.smaller_total is not None:
         less = 1 - float(found.smaller_total / found.total)
         text += f" A smaller ρ of {float(found.smaller_total):.6g} met the same criterion on the way ({less:.1%} less)."
+    if found.total < _FAR_BELOW * own_total:
+        text += (
+            f" That is far below the scenario's ρ of {float(own_total):.4g}, because the criterion was judged on the areas of"
+            f" {data} alone and asks nothing of other tables: it does not show what the nation needs."
+        )
     return text

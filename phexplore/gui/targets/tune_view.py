@@ -257,7 +257,8 @@ class TuneView(QWidget):
                 widget.hide()
                 widget.deleteLater()
         for found in sorted(self.found, key=lambda each: each.total):
-            self._results.addWidget(Paragraph(result_words(found)))
+            own_total = found.total if self._scenario is None else self._scenario.topdown.total
+            self._results.addWidget(Paragraph(result_words(found, own_total, self.data.text().strip())))
             load = TextButton(
                 "Load as scenario", look="link", name=f"Load as scenario: {strategy_words(found.strategy)}"
             )

@@ -49,7 +49,7 @@ def test_that_a_block_without_headers_goes_down_and_right(us, query) -> None:
     following = rows[[row.query for row in rows].index(query) + 1].query
     assert after.method.budgets[query] == Fraction(1, 10)
     assert after.method.budgets[following] == Fraction(1, 5)
-    assert plan.label == "Paste 2 values"
+    assert plan.label == f"Paste 2 values: {query.title}, {following.title}"
 
 
 def test_that_one_value_fills_the_selected_rows(us, query) -> None:

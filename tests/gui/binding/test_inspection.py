@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
+import pytest
+
 from phexplore.accuracy.solving import edit_margin
-from phexplore.gui.binding.changes import change_lines
+from phexplore.gui.binding.changes import change_lines, total_line
 from phexplore.gui.binding.inspection import (
     derived_lines,
     field_history,
@@ -97,3 +100,18 @@ def test_that_changes_read_like_sentences(session, query) -> None:
 
 def test_that_a_table_says_what_it_counts(query) -> None:
     assert "under 18" in subtitle(query)
+
+
+@pytest.mark.defect("minor 16")
+def test_that_changes_name_people_first_and_say_what_they_cost_together(session, query) -> None:
+    assert total_line(session.shown) == "Total: bounded ρ 2.514562, as in the reference"
+    session.edit("Budget", lambda s: set_budget(s, query, Fraction(1, 2)))
+    (line,) = change_lines(session.shown)
+    assert line.text.startswith(f"{query.title}: margin 20.00 people → ")
+    assert total_line(session.shown) == "Total: bounded ρ 2.514562 → 2.188610; −0.325952 (−13.0 %)"
+
+
+@pytest.mark.defect("M5")
+def test_that_targets_a_file_cannot_hold_are_one_change(session) -> None:
+    session.edit("Import", lambda s: replace(s, method=replace(s.phsafe, targets={})))
+    assert [line.text for line in change_lines(session.shown)] == ["Margin targets: 46 → none"]

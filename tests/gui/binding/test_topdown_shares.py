@@ -132,7 +132,7 @@ def test_that_a_block_goes_where_its_names_say():
     now = version()
     block = "Query group\tCounty\tTract\nShare of the level\t20 %\t\ntotal\t1/2\t1/3\n"
     plan = plan_share_paste(block, grid(now), Quantity.SHARE, now, row=5, column=5)
-    assert (plan.count, plan.label) == (3, "Paste 3 shares")
+    assert (plan.count, plan.label) == (3, "Paste 3 shares: County, total at County, total at Tract")
     after = plan.edit(now.scenario).topdown
     assert after.level_shares["County"] == Fraction(1, 5)
     assert after.query_shares[TOTAL] == Fraction(1, 2)

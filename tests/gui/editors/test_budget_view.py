@@ -137,7 +137,7 @@ def test_that_a_paste_is_one_step_and_undone_at_once(qtbot, view, session, query
     QGuiApplication.clipboard().setText("0.1\n0.2\n")
     view.setCurrentIndex(cell(query, Column.BUDGET))
     qtbot.keyClick(view, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
-    assert session.project.labels[1:] == ("Paste 2 values",)
+    assert session.project.labels[1:] == (f"Paste 2 values: {query.title}, PH3 (State, H-I)",)
     assert session.scenario.phsafe.budgets[query] == Fraction(1, 10)
     session.undo()
     assert session.scenario == before

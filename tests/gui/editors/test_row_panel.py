@@ -5,6 +5,7 @@ from fractions import Fraction
 import pytest
 from PySide6.QtCore import Qt
 
+from phexplore.gui.widgets.labels import ElidedText
 from phexplore.model.edits import set_budget, set_lock
 from phexplore.model.keys import parse_query
 
@@ -100,3 +101,12 @@ def test_that_without_a_row_nothing_can_be_edited(panel, session) -> None:
     session.select(None)
     assert not panel.margin_slider.isEnabled()
     assert not panel.lock.isEnabled()
+
+
+@pytest.mark.defect("minor 11")
+def test_that_without_a_row_no_value_of_the_row_before_is_shown(panel, session) -> None:
+    assert panel.margin_field.line.text()
+    session.select(None)
+    assert panel.findChild(ElidedText).text() == "No row chosen"
+    assert (panel.margin_field.line.text(), panel.budget_field.line.text()) == ("", "")
+    assert (panel.margin_slider.value(), panel.budget_slider.value()) == (0, 0)

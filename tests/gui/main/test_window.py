@@ -275,3 +275,9 @@ def test_that_the_division_of_the_window_is_remembered(qtbot, window, project, s
     again.show()
     _visit(again, Area.BUDGETS)
     assert again._splitter.sizes() == chosen
+
+
+@pytest.mark.defect("minor 5")
+def test_that_redo_has_the_keys_of_both_worlds(window) -> None:
+    keys = [keys.toString() for keys in window.actions_table["edit.redo"].shortcuts()]
+    assert keys == ["Ctrl+Shift+Z", "Ctrl+Y"]

@@ -13,7 +13,15 @@ from phexplore.decide.tuning import starting_strategies
 from phexplore.document.project import Project
 from phexplore.files.project_file import read_project
 from phexplore.gui.binding.session import Session
-from phexplore.gui.targets.tune_answers import OWN, as_scenario, probe_words, read_probes, read_result
+from phexplore.gui.targets.tune_answers import (
+    OWN,
+    FoundBudgets,
+    as_scenario,
+    probe_words,
+    read_probes,
+    read_result,
+    result_words,
+)
 from phexplore.gui.targets.tune_view import TuneView
 from phexplore.model.workbook import Workbook
 
@@ -166,3 +174,12 @@ def test_that_a_level_the_data_lack_keeps_its_budget(session) -> None:
     after = as_scenario(session.scenario, found).topdown
     assert after.total * after.level_shares["US"] == before.total * before.level_shares["US"]
     assert after.total * after.level_shares["State"] == Fraction(1, 2)
+
+
+@pytest.mark.defect("minor 19")
+def test_that_a_total_far_below_the_scenarios_is_explained() -> None:
+    found = FoundBudgets(OWN, {}, Fraction(13, 1000), None, None, 70)
+    assert "far below the scenario's ρ of 2.56, because the criterion was judged on the areas of demo alone" in (
+        result_words(found, Fraction(256, 100), "demo")
+    )
+    assert "far below" not in result_words(found, Fraction(2, 100), "demo")
