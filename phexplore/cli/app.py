@@ -72,7 +72,7 @@ def run(arguments: list[str], window: Window | None = None) -> int:
     """Run the command line and return the exit status: 0 done, 1 expected failure, 2 bad input, 130 cancelled."""
     if window is not None:
         _window.append(window)
-    if arguments[:1] == ["--worker"] and len(arguments) == 2:
+    if arguments[:1] == ["--worker"] and len(arguments) > 1:
         _work(arguments[1:])
     if not arguments or _is_file(arguments[0]):
         arguments = ["gui", *arguments]
@@ -98,9 +98,10 @@ def _refuse_undecodable(arguments: list[str]) -> None:
 
 def _work(arguments: list[str]) -> NoReturn:
     """Be the worker of a run directory, as a bundled program starts itself."""
+    from phexplore.runs.place import parse_worker_arguments
     from phexplore.runs.worker import main as worker
 
-    status = worker(Path(arguments[0]))
+    status = worker(*parse_worker_arguments(arguments))
     # As in `runs.worker`: all is written and flushed, and the interpreter takes a second to come apart.
     os._exit(status)
 

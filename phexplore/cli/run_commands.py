@@ -19,6 +19,8 @@ from phexplore.model.group_sizes import GroupSizes
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
 from phexplore.model.subspace import Subspace
+from phexplore.model.topdown import TopDown
+from phexplore.runs.place import HERE, Place, tls_files
 from phexplore.runs.spec import LARGEST_SEED, StopRule
 from phexplore.runs.topdown_options import TopDownOptions
 
@@ -107,8 +109,16 @@ def run(
     scheduler: str = typer.Option(
         "",
         "--scheduler",
-        help="TopDown: address of a Dask cluster that estimates, e.g. tcp://host:8786; changes no byte.",
+        help="TopDown: address of a Dask cluster that estimates, e.g. tcp://host:8786; changes no byte. It is trusted with running "
+        "code here and with exact counts, and never kept: give it again to resume there.",
     ),
+    tls_ca_file: Path | None = typer.Option(
+        None, "--tls-ca-file", help="Certificate (PEM) of the authority of a scheduler at tls://host:8786."
+    ),
+    tls_cert: Path | None = typer.Option(
+        None, "--tls-cert", help="This machine's certificate (PEM) for that scheduler."
+    ),
+    tls_key: Path | None = typer.Option(None, "--tls-key", help="The key (PEM) of that certificate."),
     stop_at: str = typer.Option(
         "",
         "--stop-at",
@@ -126,16 +136,18 @@ def run(
     if no_noise and non_private:
         raise typer.BadParameter("--no-noise and --non-private exclude each other; give one of them.")
     word = "no-noise" if no_noise else "non-private" if non_private else "private"
-    wishes = TopDownWishes(
-        expand, microdata, block_by_block, rounder_target, keep_measurements, measurements, scheduler
-    )
+    if scheduler and not isinstance(found.method, TopDown):
+        raise typer.BadParameter(f"{found.name} is no scenario of TopDown: --scheduler belongs to it.")
+    wishes = TopDownWishes(expand, microdata, block_by_block, rounder_target, keep_measurements, measurements)
     summary = simulate(
         found,
         data,
         out,
         trials=trials,
         seed=seed,
-        workers=workers or (_TRIALS_ON_CLUSTER if scheduler else 1),
+        place=Place(
+            workers or (_TRIALS_ON_CLUSTER if scheduler else 1), scheduler, tls_files(tls_ca_file, tls_cert, tls_key)
+        ),
         mode=word,
         stop=parse_stop(stop_at),
         topdown=wishes.options(found),
@@ -154,7 +166,7 @@ def simulate(
     *,
     trials: int,
     seed: int | None,
-    workers: int = 1,
+    place: Place = HERE,
     mode: str = "private",
     stop: StopRule | None = None,
     topdown: TopDownOptions | None = None,
@@ -182,9 +194,10 @@ def simulate(
         data = _own_data(scenario)
     if isinstance(scenario.method, PhSafe):
         say_choice_of_files(data)
-    spec = RunSpec(scenario, data_of(scenario, data), trials, seed, RunMode(mode), workers, stop=stop, topdown=topdown)
+    described = data_of(scenario, data)
+    spec = RunSpec(scenario, described, trials, seed, RunMode(mode), place.workers or 1, stop=stop, topdown=topdown)
     if measurements is not None and topdown is not None:
-        spec = replace(again(scenario, measurements, spec.data, trials=trials, options=topdown), workers=workers)
+        spec = replace(again(scenario, measurements, described, trials=trials, options=topdown), workers=spec.workers)
     if (doubt := doubt_about(scenario, spec.data)) is not None:
         say(doubt.sentence)
         make_private(out)
@@ -192,7 +205,7 @@ def simulate(
     if doubt is not None and state_of(directory) is not RunState.COMPLETE:
         record_override(directory, doubt, person_here())
     with ProgressLine() as line:
-        final = run_worker(directory, line.show)
+        final = run_worker(directory, line.show, place=place)
     match final:
         case Failed(details=listed, problems=problems) if problems:
             say(listed)

@@ -25,7 +25,6 @@ class TopDownWishes:
         rounder_target: a word.
         keep_measurements: whether noisy answers are kept.
         measurements: directory of a run whose kept answers are post-processed again, None to measure.
-        scheduler: address of a Dask cluster, "" for this machine.
     """
 
     expand: int | None = None
@@ -34,7 +33,6 @@ class TopDownWishes:
     rounder_target: str = RounderTarget.FRACTION.value
     keep_measurements: bool = False
     measurements: Path | None = None
-    scheduler: str = ""
 
     def options(self, scenario: Scenario) -> TopDownOptions | None:
         """Return the options of a run of this scenario, None for another system.
@@ -49,7 +47,7 @@ class TopDownWishes:
             if self != TopDownWishes():
                 raise typer.BadParameter(
                     f"{scenario.name} is no scenario of TopDown: --expand, --microdata, --block-by-block, "
-                    "--rounder-target, --keep-measurements, --measurements and --scheduler belong to it."
+                    "--rounder-target, --keep-measurements and --measurements belong to it."
                 )
             return None
         if self.measurements is not None and (self.block_by_block or self.expand is not None):
@@ -62,7 +60,6 @@ class TopDownWishes:
             mechanism=Mechanism.BLOCK_BY_BLOCK if self.block_by_block else Mechanism.TOP_DOWN,
             target=RounderTarget(self.rounder_target),
             keep_measurements=self.keep_measurements,
-            scheduler=self.scheduler,
         )
 
 

@@ -345,14 +345,15 @@ class TopDownOptionsFormat(_Format):
     keep_measurements: bool
     measurements: str
     measured_identity: str
-    scheduler: str
+    measured_content: str = Field(default="", description="SHA-256 over the kept answers; absent where none are used.")
+    scheduler: str = Field(default="", description="Written by version 1 only, and never read.")
 
 
 class RunSpecFormat(_Format):
     """``spec.json`` of a run directory: everything that decides its result."""
 
-    version: Literal[1]
-    identity: Sha256
+    version: Literal[1, 2]
+    identity: Sha256 = Field(description="Of everything that changes what the run does; where data lie does not.")
     mode: Literal["private", "no-noise", "non-private"]
     trials: int = Field(ge=1)
     seed: int | None
@@ -365,6 +366,9 @@ class RunSpecFormat(_Format):
     fingerprint: str
     scenario: ScenarioFormat
     topdown: TopDownOptionsFormat | None = None
+    seal: Sha256 | None = Field(
+        default=None, description="SHA-256 over all the rest, name for name; from version 2 on."
+    )
 
 
 class PackedFileFormat(_Format):

@@ -1,8 +1,11 @@
 """Work on a Dask cluster instead of threads: each piece is a task that depends on nothing but itself.
 
-A piece and its result travel as bytes, pickled here. So arrays arrive as they were sent (Dask hands over some of them read-only,
-for which the compiled loops would be compiled anew), and the cluster keeps a piece until its result is here: a worker that
-dies loses nothing, another one does its pieces again.
+A piece travels as bytes, pickled here; its result as arrays and plain values (`phexplore.runs.wire`). So arrays arrive as they were
+sent (Dask hands over some of them read-only, for which the compiled loops would be compiled anew), and the cluster keeps a piece
+until its result is here: a worker that dies loses nothing, another one does its pieces again.
+
+Dask's own messages are pickled where Dask likes to: whoever answers at a scheduler's address can run code here. So it is a person
+who gives the address, at every start; TLS proves who answers.
 
 Pieces carry a stamp of this program's source, and a worker with another one refuses them: trials of two versions are never mixed.
 Dask is imported when an address is given, never before.
@@ -13,11 +16,13 @@ from __future__ import annotations
 import hashlib
 import pickle
 import platform
+import socket
+import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from contextlib import ExitStack
 from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
@@ -26,7 +31,9 @@ from typing import Any, Self, TypeVar
 
 import phexplore
 from phexplore.errors import CancelledError, PhexploreError
+from phexplore.runs.place import TlsFiles
 from phexplore.runs.simulation import Watch
+from phexplore.runs.wire import Refusal, WireError, pack, unpack
 
 CONNECT_SECONDS = 15
 """How long a scheduler has to answer, and to have its first worker."""
@@ -77,14 +84,6 @@ def machine() -> tuple[str, ...]:
     return (platform.machine(), binding.get_host_cpu_name(), *(f"{name} {version(name)}" for name in _LIBRARIES))
 
 
-@dataclass(frozen=True, slots=True)
-class _Refusal:
-    """Stands for a result that an expected failure kept from being."""
-
-    sentence: str
-    remedy: str
-
-
 def perform(stamp: str, piece: bytes) -> bytes:
     """Do one piece of work, on a worker.
 
@@ -93,21 +92,24 @@ def perform(stamp: str, piece: bytes) -> bytes:
         piece: a function and its value, pickled.
 
     Returns:
-        The result, pickled; expected failures as values, because exceptions do not keep their remedy on the way.
+        The result as `unpack` reads it; expected failures as values, because exceptions do not keep their remedy on the way.
     """
     if stamp != code_stamp():
         where = f"A worker of the cluster ({platform.node()}) has another version of the program"
-        refusal = _Refusal(f"{where}: its source is {code_stamp()}, this one's is {stamp}.", _SAME_VERSION)
-        return pickle.dumps(refusal, protocol=5)
+        return pack(Refusal(f"{where}: its source is {code_stamp()}, this one's is {stamp}.", _SAME_VERSION))
     function, value = pickle.loads(piece)  # noqa: S301 - from the run itself, as everything a Dask worker executes
     try:
         result = function(value)
     except PhexploreError as error:
-        result = _Refusal(error.sentence, error.remedy)
-    return pickle.dumps(result, protocol=5)
+        result = Refusal(error.sentence, error.remedy)
+    return pack(result)
 
 
 _SAME_VERSION = "Install the same version of phexplore where the scheduler and the workers run."
+
+_USUAL_PORT = 8786
+
+_LONGEST_GREETING = 1 << 20
 
 _WITHOUT = "or leave out the address: this machine then does everything itself"
 
@@ -115,12 +117,13 @@ _WITHOUT = "or leave out the address: this machine then does everything itself"
 class Cluster:
     """A mapper on a Dask cluster (`phexplore.simulate.topdown.driver.Mapper`). Use it in a with block, from any thread."""
 
-    def __init__(self, address: str, watch: Watch) -> None:
+    def __init__(self, address: str, watch: Watch, tls: TlsFiles | None = None) -> None:
         """Connect.
 
         Args:
-            address: of the scheduler, e.g. ``tcp://host:8786``.
+            address: of the scheduler, e.g. ``tcp://host:8786``, as a person gave it: whoever answers there can run code here.
             watch: hears of workers that are gone, and says when to stop.
+            tls: certificates for a ``tls://`` address; None leaves them to Dask's own settings.
 
         Raises:
             ClusterError: Dask is not installed, nobody answers, there is no worker, or it runs another version.
@@ -130,7 +133,7 @@ class Cluster:
         self._lock = threading.Lock()
         self._next_look = 0.0
         self._alone = False
-        self._client = _connect(address)
+        self._client = _connect(address, tls)
         try:
             self._threads = self._count_threads(CONNECT_SECONDS)
             self._greet()
@@ -182,8 +185,12 @@ class Cluster:
 
         while True:
             try:
-                result = pickle.loads(future.result(timeout=_TICK_SECONDS))  # noqa: S301 - see `perform`
+                result = unpack(future.result(timeout=_TICK_SECONDS))
                 break
+            except WireError as error:
+                raise ClusterError(
+                    f"A worker at {self._address} sent what is no result: {error}.", _SAME_VERSION
+                ) from error
             except TimeoutError:
                 self._watch.checkpoint()
                 self._look()
@@ -200,7 +207,7 @@ class Cluster:
                 if future.status == "error":
                     raise
                 raise self._lost(error) from error
-        if isinstance(result, _Refusal):
+        if isinstance(result, Refusal):
             raise PhexploreError(result.sentence, result.remedy)
         return result
 
@@ -290,7 +297,7 @@ def _introduce() -> tuple[str, tuple[str, ...]]:
     return code_stamp(), machine()
 
 
-def _connect(address: str) -> Any:
+def _connect(address: str, tls: TlsFiles | None) -> Any:
     """Return a client of the scheduler.
 
     Raises:
@@ -298,7 +305,7 @@ def _connect(address: str) -> Any:
     """
     try:
         import dask  # noqa: PLC0415 - an optional part
-        from distributed import Client  # noqa: PLC0415 - an optional part
+        from distributed import Client, Security  # noqa: PLC0415 - an optional part
     except ImportError as error:
         raise ClusterError(
             f"The address of a cluster is given ({address}), but Dask is not installed here ({error.name}).",
@@ -306,11 +313,46 @@ def _connect(address: str) -> Any:
         ) from error
     # Pieces are a few megabytes of data that exist nowhere else; Dask would advise to leave them on the workers, where they die.
     dask.config.set({"distributed.admin.large-graph-warning-threshold": 2 * _MOST_BYTES})
+    security = Security()
+    if tls is not None:
+        security = Security(
+            require_encryption=True,
+            tls_ca_file=str(tls.authority),
+            tls_client_cert=str(tls.certificate),
+            tls_client_key=str(tls.key),
+        )
     try:
-        return Client(address, timeout=CONNECT_SECONDS, set_as_default=False, name="phexplore")
+        _greet_scheduler(address, security)
+        return Client(address, timeout=CONNECT_SECONDS, set_as_default=False, name="phexplore", security=security)
     except (OSError, ValueError, RuntimeError, TypeError, KeyError) as error:
         reason = str(error) or type(error).__name__
         raise ClusterError(
             f"No Dask scheduler answers at {address} ({reason}).",
             f"Check that it runs and that this machine reaches it; {_WITHOUT}.",
         ) from error
+
+
+def _greet_scheduler(address: str, security: Any) -> None:
+    """Confirm that what listens there begins as Dask does: with eight bytes that give the size of a short message.
+
+    Dask's client takes the first bytes of a server of another kind for such a size, and waits for as many.
+
+    Raises:
+        OSError: nobody is there, what is there says something else or nothing, or the certificates do not fit.
+    """
+    from distributed.comm.addressing import parse_address, parse_host_port  # noqa: PLC0415 - an optional part
+
+    kind, place = parse_address(address)
+    if kind not in {"tcp", "tls"}:
+        return
+    host, port = parse_host_port(place, _USUAL_PORT)
+    with ExitStack() as opened:
+        stream = opened.enter_context(socket.create_connection((host, port), CONNECT_SECONDS))
+        if kind == "tls":
+            context = security.get_connection_args("client").get("ssl_context")
+            if context is None:
+                raise OSError("an encrypted connection needs certificates")
+            stream = opened.enter_context(context.wrap_socket(stream))
+        first = stream.recv(8, socket.MSG_WAITALL) if kind == "tcp" else stream.recv(8)
+    if len(first) < 8 or int.from_bytes(first, sys.byteorder) > _LONGEST_GREETING:
+        raise OSError("what listens there is something else")

@@ -19,6 +19,7 @@ from types import FrameType, TracebackType
 from typing import IO, Any, Self
 
 from phexplore.runs.events import Event, Failed, FinalEvent, Finished
+from phexplore.runs.place import HERE, Place
 from phexplore.runs.states import GRACE_SECONDS, LOG_TAIL_CHARACTERS, RunMonitor, RunState
 from phexplore.runs.store import record_final
 
@@ -29,11 +30,15 @@ _DRAIN_SECONDS = 1.0
 """How long to wait for the rest of the output of a process that is gone: a grandchild may hold the pipe open."""
 
 
-def worker_command(directory: Path) -> list[str]:
-    """Return program and arguments of the worker of a run directory, from source or frozen into one binary."""
-    if getattr(sys, "frozen", False):
-        return [sys.executable, "--worker", str(directory)]
-    return [sys.executable, "-m", "phexplore.runs.worker", str(directory)]
+def worker_command(directory: Path, place: Place = HERE) -> list[str]:
+    """Return program and arguments of the worker of a run directory, from source or frozen into one binary.
+
+    Args:
+        directory: of the run.
+        place: where it is computed; the address of a scheduler comes from whoever starts the run, never from a file.
+    """
+    first = ["--worker"] if getattr(sys, "frozen", False) else ["-m", "phexplore.runs.worker"]
+    return [sys.executable, *first, str(directory.absolute()), *place.arguments()]
 
 
 class WorkerProcess:
@@ -194,7 +199,7 @@ class WorkerProcess:
 
 
 def run_worker(
-    directory: Path, on_event: Callable[[Event], None], *, command: Sequence[str] | None = None
+    directory: Path, on_event: Callable[[Event], None], *, place: Place = HERE, command: Sequence[str] | None = None
 ) -> FinalEvent:
     """Run a worker to its end and return the final event, which is also the last one passed on.
 
@@ -203,9 +208,10 @@ def run_worker(
     Args:
         directory: of the run, as the store made it.
         on_event: called with every event.
+        place: where it is computed.
         command: program and arguments to start instead of the shipped worker.
     """
-    with WorkerProcess(directory, command) as worker, _interrupts(worker):
+    with WorkerProcess(directory, command or worker_command(directory, place)) as worker, _interrupts(worker):
         last: Event | None = None
         for event in worker.events():
             on_event(event)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from phexplore.runs.place import Place
 from phexplore.runs.spec import RunSpec
 
 
@@ -100,5 +101,5 @@ class Simulation(Protocol):
         """
 
 
-Maker = Callable[[RunSpec, Path], Simulation]
-"""Makes the simulation of a specification in its run directory. Reads nothing yet."""
+Maker = Callable[[RunSpec, Path, Place], Simulation]
+"""Makes the simulation of a specification in its run directory, computed at a place. Reads nothing yet."""

@@ -25,10 +25,11 @@ from phexplore.model.scenario import Scenario
 from phexplore.model.subspace import Subspace
 from phexplore.model.topdown import TopDown
 from phexplore.resources import resource
-from phexplore.runs.topdown_options import TopDownOptions, decode_options, encode_options, identifying
+from phexplore.runs.topdown_options import TopDownOptions, decode_options, encode_options, flag, identifying
 
-SPEC_VERSION = 1
-"""Version of ``spec.json`` and of the run directory around it."""
+SPEC_VERSION = 2
+"""Version of ``spec.json``. In version 1 nothing protected the mark of synthetic data, and a scheduler's address stood in it:
+neither is believed."""
 
 LARGEST_SEED = 2**63 - 1
 """Seeds are kept within what every file format and form holds."""
@@ -89,6 +90,11 @@ class RunData:
             raise RunDataError(
                 f"The data in {self.path} is not what the run was made for: its content has changed.",
                 "Put the original files back, or start a new run on the changed data.",
+            )
+        if self.synthetic and not found.synthetic:
+            raise RunDataError(
+                f"The data in {self.path} no longer carry the mark of synthetic records that the run was made with.",
+                "Put their provenance.json back, or start a new run, which asks whether they are confidential.",
             )
 
 
@@ -236,6 +242,7 @@ class RunSpec:
         stop: an earlier end, None for exactly `trials`.
         code_version: of the program that made the run.
         topdown: what a TopDown run is asked beyond its scenario; None for another method.
+        version: of the specification's format, which decides what its identity covers.
     """
 
     scenario: Scenario
@@ -247,6 +254,7 @@ class RunSpec:
     stop: StopRule | None = None
     code_version: str = __version__
     topdown: TopDownOptions | None = None
+    version: int = SPEC_VERSION
 
     def __post_init__(self) -> None:
         """Refuse values outside their range."""
@@ -272,18 +280,21 @@ class RunSpec:
         """64 hexadecimal digits: equal exactly when the result would be the same, wherever the data lies."""
         return _digest(_identifying(self))
 
+    def repeats(self, other: RunSpec) -> bool:
+        """Return whether this run does what `other` does, which an earlier version of the format may describe."""
+        return replace(self, version=other.version).identity == other.identity
+
     def extends(self, other: RunSpec) -> bool:
         """Return whether this run only asks for more trials of `other`, so the other's trials can be kept.
 
         True for equal runs as well. Another stop rule or number of workers changes no trial either.
         """
-        same_trials = replace(self, trials=other.trials, stop=other.stop)
-        return same_trials.identity == other.identity and (self.trials >= other.trials)
+        return replace(self, trials=other.trials, stop=other.stop).repeats(other) and self.trials >= other.trials
 
 
 def _identifying(spec: RunSpec) -> Mapping[str, Any]:
     return {
-        "spec_version": SPEC_VERSION,
+        "spec_version": spec.version,
         "fingerprint": fingerprint(spec.scenario),
         "conventions": encode_conventions(spec.scenario.conventions),
         "data": spec.data.sha256,
@@ -293,6 +304,7 @@ def _identifying(spec: RunSpec) -> Mapping[str, Any]:
         "stop": _encode_stop(spec.stop),
         "code_version": spec.code_version,
         **({} if spec.topdown is None else {"topdown": identifying(spec.topdown)}),
+        **({} if spec.version == 1 else {"synthetic": spec.data.synthetic, "blocks": spec.data.blocks}),
     }
 
 
@@ -302,9 +314,9 @@ def _digest(content: Mapping[str, Any]) -> str:
 
 
 def encode_spec(spec: RunSpec) -> dict[str, Any]:
-    """Return the specification as JSON, its identity included."""
-    return {
-        "version": SPEC_VERSION,
+    """Return the specification as JSON, with its identity and a seal over all of it."""
+    content = {
+        "version": spec.version,
         "identity": spec.identity,
         "mode": spec.mode.value,
         "trials": spec.trials,
@@ -319,6 +331,7 @@ def encode_spec(spec: RunSpec) -> dict[str, Any]:
         "scenario": encode_scenario(spec.scenario),
         **({} if spec.topdown is None else {"topdown": encode_options(spec.topdown)}),
     }
+    return content if spec.version == 1 else content | {"seal": _digest(content)}
 
 
 def decode_spec(content: Any, place: str = "spec.json") -> RunSpec:
@@ -333,15 +346,15 @@ def decode_spec(content: Any, place: str = "spec.json") -> RunSpec:
         InputProblemsError: its scenario cannot be read; every problem is listed.
     """
     try:
-        if content["version"] > SPEC_VERSION:
+        if (version := _whole(content["version"])) > SPEC_VERSION:
             raise RunSpecError(
-                f"{place} was written by a newer version of the program (format {content['version']}, "
+                f"{place} was written by a newer version of the program (format {version}, "
                 f"this one reads up to {SPEC_VERSION}).",
                 "Open it with that version.",
             )
         spec = RunSpec(
             scenario=decode_scenario(content["scenario"], place),
-            data=_decode_data(content["data"]),
+            data=_decode_data(content["data"], version),
             trials=_whole(content["trials"]),
             seed=None if content["seed"] is None else _whole(content["seed"]),
             mode=RunMode(content["mode"]),
@@ -349,28 +362,30 @@ def decode_spec(content: Any, place: str = "spec.json") -> RunSpec:
             stop=_decode_stop(content["stop"]),
             code_version=str(content["code_version"]),
             topdown=decode_options(content["topdown"]) if "topdown" in content else None,
+            version=version,
         )
-        stated = content["identity"]
+        unsealed = {name: value for name, value in content.items() if name != "seal"}
+        intact = content["identity"] == spec.identity and (version == 1 or content["seal"] == _digest(unsealed))
     except (KeyError, TypeError, ValueError) as error:
         raise RunSpecError(
             f"{place} is not a run specification ({type(error).__name__}: {error}).",
             "Start the run again from its scenario.",
         ) from error
-    if stated != spec.identity:
+    if not intact:
         raise RunSpecError(
-            f"{place} was altered after the run was made (its identity is not {stated!r}).",
+            f"{place} was altered after the run was made: its identity or its seal is another.",
             "Start a new run from the scenario; results of an altered run cannot be trusted.",
         )
     return spec
 
 
-def _decode_data(value: Any) -> RunData:
+def _decode_data(value: Any, version: int) -> RunData:
     return RunData(
         str(value["path"]),
         str(value["sha256"]),
         _whole(value["size_bytes"]),
-        bool(value["synthetic"]),
-        bool(value.get("blocks", False)),
+        flag(value["synthetic"]) and version > 1,
+        flag(value.get("blocks", False)),
     )
 
 

@@ -32,9 +32,11 @@ from phexplore.model.issues import Issue
 from phexplore.runs.events import Event, Failed, Finished, Note, Outcome, decode
 from phexplore.runs.journal import EventJournal
 from phexplore.runs.lock import LOCK_FILE, RunBusyError, is_locked
-from phexplore.runs.spec import SPEC_VERSION, RunSpec, decode_spec, encode_spec
+from phexplore.runs.spec import RunSpec, decode_spec, encode_spec
 from phexplore.runs.states import RunState
 from phexplore.runs.writing import PART_SUFFIX, write_json
+
+MANIFEST_VERSION = 1
 
 SPEC_FILE = "spec.json"
 EVENTS_FILE = "events.jsonl"
@@ -149,7 +151,7 @@ def prepare_directory(directory: Path, spec: RunSpec, *, replace: bool = False) 
         raise RunBusyError(directory)
     if (directory / SPEC_FILE).exists():
         held = _spec_or_none(directory)
-        if held is not None and spec.identity == held.identity and spec.data.path == held.data.path:
+        if held is not None and spec.repeats(held) and spec.data.path == held.data.path:
             return directory
         if held is not None and spec.extends(held):
             _reopen(directory)
@@ -232,10 +234,10 @@ def close_run(directory: Path, identity: str) -> None:
         WriteError: the file system refuses.
     """
     files = {
-        path.relative_to(directory).as_posix(): {"sha256": _sha256(path), "bytes": path.stat().st_size}
+        path.relative_to(directory).as_posix(): {"sha256": sha256_of(path), "bytes": path.stat().st_size}
         for path in _kept_files(directory)
     }
-    write_json(directory / MANIFEST_FILE, {"version": SPEC_VERSION, "identity": identity, "files": files})
+    write_json(directory / MANIFEST_FILE, {"version": MANIFEST_VERSION, "identity": identity, "files": files})
 
 
 def _kept_files(directory: Path) -> list[Path]:
@@ -265,7 +267,7 @@ def verify_run(directory: Path) -> tuple[Issue, ...]:
             issues.append(Issue((str(directory), name), "The file is missing.", remedy))
         elif name not in stated:
             issues.append(Issue((str(directory), name), "The file was added after the run was complete.", remedy))
-        elif _sha256(found[name]) != stated[name]:
+        elif sha256_of(found[name]) != stated[name]:
             issues.append(Issue((str(directory), name), "The file was altered after the run was complete.", remedy))
     return tuple(issues)
 
@@ -391,6 +393,11 @@ def _load_json(path: Path) -> dict[str, Any]:
     return content
 
 
-def _sha256(path: Path) -> str:
+def sha256_of(path: Path) -> str:
+    """Return the 64 hexadecimal digits of a file.
+
+    Raises:
+        OSError: it cannot be read.
+    """
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -17,6 +17,7 @@ from phexplore.data.blocks.population import BlockPopulation
 from phexplore.noise.distributions import Noise
 from phexplore.optimize.rounder import RounderOptions, Target
 from phexplore.runs.cluster import Cluster
+from phexplore.runs.place import HERE, Place
 from phexplore.runs.simulation import TrialFigures, Watch
 from phexplore.runs.spec import RunMode, RunSpec, RunSpecError
 from phexplore.runs.store import FACILITIES_FILE, TRUTH_FILE, trial_file
@@ -24,7 +25,13 @@ from phexplore.runs.topdown_checks import spent_on_noise, trial_checks
 from phexplore.runs.topdown_data import check_input, read_input
 from phexplore.runs.topdown_facilities import write_facilities
 from phexplore.runs.topdown_files import LeafFiles, read_metadata
-from phexplore.runs.topdown_measurements import KeptMeasurements, MeasurementWriter, check_kept, measurement_file
+from phexplore.runs.topdown_measurements import (
+    KeptMeasurements,
+    MeasurementWriter,
+    check_kept,
+    confirm_kept,
+    measurement_file,
+)
 from phexplore.runs.topdown_options import Mechanism, RounderTarget, TopDownOptions
 from phexplore.runs.topdown_release import write_release
 from phexplore.runs.topdown_summary import TrialReader, topdown_summary
@@ -45,8 +52,8 @@ _FROM_SYSTEM = "Drawn from the operating system. Every trial that is released sp
 _NOT_PRIVATE = "Exact measurements, not protected."
 
 
-def make_simulation(spec: RunSpec, directory: Path) -> TopDownSimulation:
-    """Return the simulation of a specification.
+def make_simulation(spec: RunSpec, directory: Path, place: Place = HERE) -> TopDownSimulation:
+    """Return the simulation of a specification, estimated on this machine or on a cluster.
 
     Raises:
         RunSpecError: the mode is one TopDown does not have.
@@ -56,7 +63,7 @@ def make_simulation(spec: RunSpec, directory: Path) -> TopDownSimulation:
             "TopDown has no non-private mode: its exact counts are the data themselves.",
             "Leave out --non-private; --no-noise estimates from exact measurements.",
         )
-    return TopDownSimulation(spec, directory)
+    return TopDownSimulation(spec, directory, place)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,8 +92,9 @@ class Prepared:
 class TopDownSimulation:
     """TopDown with noise or from exact measurements."""
 
-    def __init__(self, spec: RunSpec, directory: Path) -> None:
+    def __init__(self, spec: RunSpec, directory: Path, place: Place = HERE) -> None:
         self._spec = spec
+        self._place = place
         self._directory = directory
         self._shared: Prepared | None = None
         self._watch: Watch | None = None
@@ -115,10 +123,12 @@ class TopDownSimulation:
         spec, method = self._spec, self._spec.scenario.topdown
         self._watch = watch
         path = Path(spec.data.path)
-        if self.options.scheduler:
+        if self._place.scheduler:
             with watch.phase("connect"):
-                self._cluster = Cluster(self.options.scheduler, watch)
+                self._cluster = Cluster(self._place.scheduler, watch, self._place.tls)
             watch.checkpoint()
+        if self.options.measurements:
+            confirm_kept(Path(self.options.measurements), self.options.measured_content)
         with watch.phase("read"):
             given = read_input(path, method, self.options)
         watch.checkpoint()

@@ -9,6 +9,7 @@ from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import TopDown
 from phexplore.runs.spec import RunData, RunMode, RunSpec, RunSpecError
 from phexplore.runs.store import MANIFEST_FILE, load_spec
+from phexplore.runs.topdown_measurements import kept_content
 from phexplore.runs.topdown_options import Mechanism, TopDownOptions
 
 
@@ -68,5 +69,6 @@ def again(scenario: Scenario, run: Path, data: RunData, *, trials: int, options:
             mechanism=held.mechanism,
             measurements=str(run.absolute()),
             measured_identity=measured.identity,
+            measured_content=kept_content(run),
         ),
     )

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from phexplore.model.numbers import exact_text
-from phexplore.runs.store import MEASUREMENTS_DIRECTORY, RunUnreadableError
+from phexplore.runs.store import MEASUREMENTS_DIRECTORY, RunUnreadableError, sha256_of
 from phexplore.runs.writing import writing
 from phexplore.simulate.topdown.design import LevelDesign
 from phexplore.simulate.topdown.driver import World
@@ -123,6 +123,41 @@ class KeptMeasurements:
         if begin < last:
             raise RunUnreadableError(f"{self._path} holds {begin} units, the run asks for {last}.", _REMEDY)
         return Measured(out, 0, 0)
+
+
+def kept_content(directory: Path) -> str:
+    """Return 64 hexadecimal digits over the names and contents of all answers a run kept.
+
+    Raises:
+        RunUnreadableError: one cannot be read, or there is none.
+    """
+    root, overall = directory / MEASUREMENTS_DIRECTORY, hashlib.sha256()
+    files = sorted(path for path in root.rglob("*.parquet") if path.is_file())
+    if not files:
+        raise RunUnreadableError(f"There are no kept answers in {directory}.", _REMEDY)
+    try:
+        for path in files:
+            overall.update(f"{path.relative_to(root).as_posix()}\0{sha256_of(path)}\n".encode())
+    except OSError as error:
+        raise RunUnreadableError(f"{error.filename} cannot be read ({error.strerror}).", _REMEDY) from error
+    return overall.hexdigest()
+
+
+def confirm_kept(directory: Path, content: str) -> None:
+    """Refuse kept answers that are not those a run was made for.
+
+    Args:
+        directory: of the run that kept them.
+        content: what `kept_content` returned when the run was made; "" for a run of the first format, which did not record it.
+
+    Raises:
+        RunUnreadableError: they are others, or cannot be read.
+    """
+    if not content or kept_content(directory) != content:
+        raise RunUnreadableError(
+            f"The answers kept in {directory} are not those this run was made for.",
+            "Put the original ones back, or post-process again with a new run.",
+        )
 
 
 def check_kept(directory: Path, trial: int, world: World, framework: str) -> None:

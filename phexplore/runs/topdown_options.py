@@ -38,7 +38,7 @@ class TopDownOptions:
         keep_measurements: whether the noisy answers are kept.
         measurements: directory of a run whose kept answers are post-processed again; "" draws new ones.
         measured_identity: of that run.
-        scheduler: address of a Dask cluster that estimates; "" for threads of this machine. Changes no byte.
+        measured_content: 64 hexadecimal digits over the kept answers, "" in runs of the first format.
     """
 
     expand: int | None = None
@@ -48,7 +48,7 @@ class TopDownOptions:
     keep_measurements: bool = False
     measurements: str = ""
     measured_identity: str = ""
-    scheduler: str = ""
+    measured_content: str = ""
 
     def __post_init__(self) -> None:
         """Refuse values outside their range."""
@@ -57,9 +57,10 @@ class TopDownOptions:
 
 
 def identifying(options: TopDownOptions) -> Mapping[str, Any]:
-    """Return what decides the result."""
+    """Return what decides the result; where kept answers lie does not, their content does."""
     content = encode_options(options)
-    return {name: value for name, value in content.items() if name not in {"scheduler", "measurements"}}
+    del content["measurements"]
+    return content
 
 
 def encode_options(options: TopDownOptions) -> dict[str, Any]:
@@ -72,7 +73,7 @@ def encode_options(options: TopDownOptions) -> dict[str, Any]:
         "keep_measurements": options.keep_measurements,
         "measurements": options.measurements,
         "measured_identity": options.measured_identity,
-        "scheduler": options.scheduler,
+        **({"measured_content": options.measured_content} if options.measured_content else {}),
     }
 
 
@@ -89,15 +90,20 @@ def decode_options(content: Any) -> TopDownOptions:
         expand=expand,
         mechanism=Mechanism(content["mechanism"]),
         target=RounderTarget(content["target"]),
-        microdata=_flag(content["microdata"]),
-        keep_measurements=_flag(content["keep_measurements"]),
+        microdata=flag(content["microdata"]),
+        keep_measurements=flag(content["keep_measurements"]),
         measurements=str(content["measurements"]),
         measured_identity=str(content["measured_identity"]),
-        scheduler=str(content["scheduler"]),
+        measured_content=str(content.get("measured_content", "")),
     )
 
 
-def _flag(value: Any) -> bool:
+def flag(value: Any) -> bool:
+    """Return a JSON value that is true or false.
+
+    Raises:
+        TypeError: it is neither.
+    """
     if not isinstance(value, bool):
         raise TypeError(f"true or false is expected, got {value!r}")
     return value

@@ -1,4 +1,4 @@
-"""The worker process of a run: ``python -m phexplore.runs.worker RUN_DIR``.
+"""The worker process of a run: ``python -m phexplore.runs.worker RUN_DIR [PLACE]``.
 
 Events leave on standard output, one JSON object per line. Standard input takes the commands ``cancel``, ``pause`` and
 ``resume``; its end means that the starter is gone. Standard error is the log. Everything the run leaves behind is in
@@ -18,7 +18,7 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ from phexplore.runs.guard import UNMARKED, answer_about
 from phexplore.runs.journal import EventJournal
 from phexplore.runs.lock import locked
 from phexplore.runs.methods import SIMULATIONS
+from phexplore.runs.place import HERE, Place, parse_worker_arguments
 from phexplore.runs.reporting import Control, Reporter, WorkerWatch, listen
 from phexplore.runs.simulation import Maker, Simulation
 from phexplore.runs.spec import RunSpec, RunSpecError
@@ -62,15 +63,15 @@ _LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 _LOGGER = logging.getLogger("phexplore.runs")
 
 
-def main(directory: Path, simulations: Mapping[type[object], Maker] = SIMULATIONS) -> int:
-    """Run what the directory's specification says; return the exit status."""
+def main(directory: Path, place: Place = HERE, simulations: Mapping[type[object], Maker] = SIMULATIONS) -> int:
+    """Run what the directory's specification says, where whoever starts it says; return the exit status."""
     _settle_process()
     reporter, control = Reporter(_take_standard_output()), Control()
     threading.Thread(
         target=listen, args=(sys.stdin.fileno(), control, lambda: _leave_soon(reporter)), daemon=True
     ).start()
     with ExitStack() as held:
-        run = _Start(directory, simulations, reporter, control, held)
+        run = _Start(directory, place, simulations, reporter, control, held)
         try:
             end = run.to_end()
         except CancelledError:
@@ -121,6 +122,7 @@ class _Start:
     """One start of a worker on a run directory; `held` keeps the lock and the records open until its end."""
 
     directory: Path
+    place: Place
     simulations: Mapping[type[object], Maker]
     reporter: Reporter
     control: Control
@@ -128,7 +130,7 @@ class _Start:
 
     def to_end(self) -> FinalEvent:
         """Do the run and return how it ended; everything but the manifest is on disk then."""
-        spec = load_spec(self.directory)
+        spec = self._spec()
         self.held.enter_context(locked(self.directory))
         present = present_trials(self.directory)
         if (self.directory / MANIFEST_FILE).exists():
@@ -165,7 +167,11 @@ class _Start:
             raise RunSpecError(
                 f"No simulation of {kind.__name__} is known to this version of the program.", "Choose another scenario."
             )
-        return self.simulations[kind](spec, self.directory)
+        return self.simulations[kind](spec, self.directory, self.place)
+
+    def _spec(self) -> RunSpec:
+        spec = load_spec(self.directory)
+        return spec if self.place.workers is None else replace(spec, workers=self.place.workers)
 
     def write_end(self, end: FinalEvent) -> FinalEvent:
         """Record how the run ended, the manifest of a complete one last; return what became of it."""
@@ -260,6 +266,6 @@ def _failure(error: Exception) -> Failed:
 
 
 if __name__ == "__main__":
-    status = main(Path(sys.argv[1]))
+    status = main(*parse_worker_arguments(sys.argv[1:]))
     # Everything is written and flushed: taking the interpreter and its libraries apart would only cost the user a second.
     os._exit(status)

@@ -87,4 +87,6 @@ if __name__ == "__main__":
     if chosen == "deaf":
         os.write(1, b'{"event": "Started", "trials": 3, "present": 0}\n')
         time.sleep(3600)
-    sys.exit(worker.main(Path(sys.argv[1]), {PhSafe: lambda spec, where: FakeSimulation(spec, where, chosen)}))
+    sys.exit(
+        worker.main(Path(sys.argv[1]), simulations={PhSafe: lambda spec, where, _: FakeSimulation(spec, where, chosen)})
+    )

@@ -23,6 +23,7 @@ from phexplore.runs import cluster as subject
 from phexplore.runs.cluster import Cluster, ClusterError, code_stamp
 from phexplore.runs.events import Finished, Note, Outcome, TrialDone
 from phexplore.runs.launch import run_worker
+from phexplore.runs.place import HERE, Place
 from phexplore.runs.spec import RunSpec, describe_blocks
 from phexplore.runs.store import load_summary, prepare_directory, trial_file
 from phexplore.runs.topdown_again import again
@@ -202,7 +203,7 @@ def block_file(tmp_path_factory):
     return path
 
 
-def run(directory, spec, on_event=None):
+def run(directory, spec, on_event=None, place=HERE):
     """Run a specification in a worker process, as people do; return its summary but for the seconds."""
     notes = []
 
@@ -212,7 +213,7 @@ def run(directory, spec, on_event=None):
         if on_event is not None:
             on_event(event)
 
-    final = run_worker(prepare_directory(directory, spec), hear)
+    final = run_worker(prepare_directory(directory, spec), hear, place=place)
     assert final == Finished(Outcome.COMPLETE), final
     summary = load_summary(directory)
     return {name: value for name, value in summary.items() if name != "seconds"}, notes
@@ -233,7 +234,7 @@ def test_that_a_run_whose_worker_is_killed_has_the_bytes_of_a_local_run(machines
             kill_one(machines)
 
     here, _ = run(tmp_path / "here", spec())
-    there, notes = run(tmp_path / "there", spec(scheduler=machines.address), kill_after_the_first)
+    there, notes = run(tmp_path / "there", spec(), kill_after_the_first, Place(scheduler=machines.address))
     assert there == here
     assert any(machines.address in note for note in notes)
     for index in range(2):
@@ -250,8 +251,8 @@ def test_that_kept_answers_travel_to_the_cluster(machines, block_file, tmp_path)
     kept = TopDownOptions(expand=5, keep_measurements=True)
     run(tmp_path / "kept", RunSpec(scenario, data, 1, 1, topdown=kept))
     for name, address in (("here", ""), ("there", machines.address)):
-        options = TopDownOptions(scheduler=address)
-        run(tmp_path / name, again(scenario, tmp_path / "kept", data, trials=1, options=options))
+        spec = again(scenario, tmp_path / "kept", data, trials=1, options=TopDownOptions())
+        run(tmp_path / name, spec, place=Place(scheduler=address))
     one, other = ((tmp_path / name / trial_file(0)).read_bytes() for name in ("here", "there"))
     assert one == other
 

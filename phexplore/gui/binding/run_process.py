@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from contextlib import suppress
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QProcess, QTimer, Signal
 
+from phexplore.runs.launch import worker_command
+from phexplore.runs.place import HERE, Place
 from phexplore.runs.states import GRACE_SECONDS, LOG_TAIL_CHARACTERS, RunMonitor, RunState
 
 _NICENESS = 10
@@ -31,12 +32,20 @@ class RunProcess(QObject):
     reported = Signal(object)
     state_changed = Signal(object)
 
-    def __init__(self, directory: Path, parent: QObject | None = None, *, command: list[str] | None = None) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        parent: QObject | None = None,
+        *,
+        place: Place = HERE,
+        command: list[str] | None = None,
+    ) -> None:
         """Prepare the run.
 
         Args:
             directory: of the run, as the run store made it.
             parent: owner.
+            place: where it is computed.
             command: program and arguments to start instead of the shipped worker.
         """
         super().__init__(parent)
@@ -44,7 +53,7 @@ class RunProcess(QObject):
         self._monitor = RunMonitor()
         self._log = ""
         self._announced = self._monitor.state
-        program, *arguments = command or worker_command(directory)
+        program, *arguments = command or worker_command(directory, place)
         self._process = QProcess(self)
         self._process.setProgram(program)
         self._process.setArguments(arguments)
@@ -151,10 +160,3 @@ class RunProcess(QObject):
         if self._monitor.state is not self._announced:
             self._announced = self._monitor.state
             self.state_changed.emit(self._announced)
-
-
-def worker_command(directory: Path) -> list[str]:
-    """Return program and arguments of the worker of a run directory, from source or frozen into one binary."""
-    if getattr(sys, "frozen", False):
-        return [sys.executable, "--worker", str(directory)]
-    return [sys.executable, "-m", "phexplore.runs.worker", str(directory)]

@@ -11,6 +11,7 @@ from pathlib import Path
 from phexplore.data.source import DEMONSTRATIONS
 from phexplore.model.numbers import parse_exact
 from phexplore.model.scenario import Scenario
+from phexplore.runs.place import HERE, Place
 from phexplore.runs.spec import LARGEST_SEED, RunData, RunMode, RunSpec, StopRule
 
 MOST_TRIALS = 100_000
@@ -64,6 +65,7 @@ class LaunchRequest:
         mode: what is released.
         workers: trials at the same time.
         stop: an earlier end.
+        place: where it is computed: here.
     """
 
     path: Path
@@ -72,6 +74,7 @@ class LaunchRequest:
     mode: RunMode
     workers: int
     stop: StopRule | None
+    place: Place = HERE
 
     def spec(self, scenario: Scenario, data: RunData) -> RunSpec:
         """Return the specification of the run."""

@@ -23,6 +23,7 @@ from phexplore.model.scenario import Scenario
 from phexplore.runs.belonging import fetch_runs
 from phexplore.runs.events import Event, Failed, Finished
 from phexplore.runs.guard import Doubt, doubt_about, person_here, record_override
+from phexplore.runs.place import HERE, Place
 from phexplore.runs.queue import RunQueue, activate, enqueue, leave
 from phexplore.runs.spec import RunSpec, data_of
 from phexplore.runs.states import RunState
@@ -31,7 +32,8 @@ from phexplore.runs.store import RunEntry, RunStore, describe_run, load_events, 
 NEWS_MS = 250
 """Progress is shown at most four times a second."""
 
-MakeProcess = Callable[[Path, QObject], RunProcess]
+MakeProcess = Callable[..., RunProcess]
+"""Of a directory and an owner, with the place as ``place``."""
 
 
 class RunNotPossibleError(PhexploreError):
@@ -73,11 +75,13 @@ class DoubtedRun:
         spec: what it does.
         store: where it is to be made.
         doubt: what speaks against its data, None for nothing.
+        place: where it is computed.
     """
 
     spec: RunSpec
     store: RunStore
     doubt: Doubt | None
+    place: Place
 
 
 class RunDesk(QObject):
@@ -125,6 +129,7 @@ class RunDesk(QObject):
         self._queue = RunQueue()
         self._rows: dict[Path, RunRow] = {}
         self._processes: dict[Path, RunProcess] = {}
+        self._places: dict[Path, Place] = {}
         self._chores = Chores(self)
         self._chores.failed.connect(self._on_chore_failed)
         self._news = Coalesced(self, interval_ms=NEWS_MS)
@@ -212,23 +217,23 @@ class RunDesk(QObject):
         store = self._store
 
         def examine() -> DoubtedRun:
-            return _examined(request.spec(scenario, data_of(scenario, request.path)), store)
+            return _examined(request.spec(scenario, data_of(scenario, request.path)), store, request.place)
 
         self._do(examine, self._take_examined)
 
-    def repeat(self, directory: Path) -> None:
-        """Make a new run with the specification of another one: the same bytes when it has a seed."""
+    def repeat(self, directory: Path, place: Place = HERE) -> None:
+        """Make a new run with the specification of another one: the same bytes when it has a seed, wherever it is computed."""
         row = self._demand(directory, RunAction.RERUN)
         spec, store = row.spec, self._store
         if spec is not None:
-            self._do(lambda: _examined(_fresh(spec), store), self._take_examined)
+            self._do(lambda: _examined(_fresh(spec), store, place), self._take_examined)
 
     def confirm(self, doubted: DoubtedRun) -> None:
         """Make a run in spite of the warning; who did so, when and on which content is written into its record."""
         if (home := self._homes.get(doubted.store.root)) is None:
             return  # it was asked for in a project that is not open any more
         here = replace(doubted, store=RunStore(home))
-        self._do(lambda: _made(here, self._now()), self._take_new)
+        self._do(lambda: _made(here, self._now()), partial(self._take_new, doubted.place))
 
     def _take_examined(self, examined: DoubtedRun) -> None:
         if examined.doubt is None:
@@ -241,14 +246,22 @@ class RunDesk(QObject):
         self._demand(directory, RunAction.PAUSE)
         self._processes[directory].pause()
 
-    def resume(self, directory: Path) -> None:
-        """Let a paused run go on; start a cancelled or failed one again, its finished trials count."""
+    def resume(self, directory: Path, place: Place = HERE) -> None:
+        """Let a paused run go on; start a cancelled or failed one again, its finished trials count.
+
+        Args:
+            directory: of the run.
+            place: where it is computed from now on: a person says so, never a file. A paused run goes on where it is.
+
+        Raises:
+            RunNotPossibleError: it is not paused, cancelled or failed.
+        """
         row = self._demand(directory, RunAction.RESUME)
         if row.state is RunState.PAUSED:
             self._processes[directory].resume()
             return
         self._rows[directory] = replace(row, state=RunState.QUEUED, problem="", remedy="", details="", phase="")
-        self._enqueue(directory)
+        self._enqueue(directory, place)
 
     def cancel(self, directory: Path) -> None:
         """Stop a run; finished trials are kept. A run that waits leaves the queue."""
@@ -341,11 +354,11 @@ class RunDesk(QObject):
         self._rows = listed | own
         self._tell()
 
-    def _take_new(self, row: RunRow) -> None:
+    def _take_new(self, place: Place, row: RunRow) -> None:
         if row.directory.parent not in self._homes:
             return  # it waits in its own project, which is not open any more
         self._rows[row.directory] = row
-        self._enqueue(row.directory)
+        self._enqueue(row.directory, place)
 
     def _forget(self, directory: Path, _nothing: object) -> None:
         self._rows.pop(directory, None)
@@ -353,14 +366,15 @@ class RunDesk(QObject):
 
     # The queue and its workers
 
-    def _enqueue(self, directory: Path) -> None:
+    def _enqueue(self, directory: Path, place: Place) -> None:
+        self._places[directory] = place
         self._queue = enqueue(self._queue, directory)
         self._start_due()
 
     def _start_due(self) -> None:
         for directory in self._queue.due:
             self._queue = activate(self._queue, directory)
-            process = self._make_process(directory, self)
+            process = self._make_process(directory, self, place=self._places.pop(directory, HERE))
             self._processes[directory] = process
             process.reported.connect(self._on_event)
             process.state_changed.connect(self._on_state)
@@ -454,8 +468,8 @@ def _fetched(directories: tuple[Path, ...], root: Path) -> _Moved:
     return _Moved(directories, rows)
 
 
-def _examined(spec: RunSpec, store: RunStore) -> DoubtedRun:
-    return DoubtedRun(spec, store, doubt_about(spec.scenario, spec.data))
+def _examined(spec: RunSpec, store: RunStore, place: Place) -> DoubtedRun:
+    return DoubtedRun(spec, store, doubt_about(spec.scenario, spec.data), place)
 
 
 def _made(run: DoubtedRun, now: datetime) -> RunRow:

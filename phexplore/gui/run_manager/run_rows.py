@@ -242,7 +242,6 @@ def _topdown_words(options: TopDownOptions | None) -> list[str]:
         (options.target is RounderTarget.WHOLE, "rounded as production"),
         (options.microdata, "writes microdata"),
         (options.keep_measurements, "keeps noisy answers"),
-        (options.scheduler, f"on {options.scheduler}"),
     )
     return [words for wished, words in wishes if wished]
 

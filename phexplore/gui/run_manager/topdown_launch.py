@@ -11,6 +11,7 @@ from typing import TypeVar
 from phexplore.gui.run_manager.launch import read_seed
 from phexplore.gui.run_manager.topdown_stop import stop_rule
 from phexplore.model.scenario import Scenario
+from phexplore.runs.place import HERE, Place
 from phexplore.runs.spec import DEMONSTRATION, RunData, RunMode, RunSpec, StopRule
 from phexplore.runs.topdown_again import again
 from phexplore.runs.topdown_options import Mechanism, RounderTarget, TopDownOptions
@@ -87,6 +88,7 @@ class TopDownLaunch:
         stop: an earlier end.
         options: what TopDown is asked beyond the scenario.
         again: the run whose kept answers are post-processed again, None to measure.
+        place: where it is estimated.
     """
 
     path: Path
@@ -97,6 +99,7 @@ class TopDownLaunch:
     stop: StopRule | None
     options: TopDownOptions
     again: Path | None = None
+    place: Place = HERE
 
     def spec(self, scenario: Scenario, data: RunData) -> RunSpec:
         """Return the specification of the run.
@@ -148,11 +151,11 @@ def read_topdown_fields(fields: TopDownFields) -> TopDownLaunch | Mapping[str, s
         target=fields.target,
         microdata=fields.microdata,
         keep_measurements=measures and fields.keeps,
-        scheduler=scheduler,
     )
     mode = RunMode.PRIVATE if fields.noisy or not measures else RunMode.NO_NOISE
     kept = None if measures else Path(fields.again)
-    return TopDownLaunch(path, fields.trials, seed, mode, fields.workers, stop, options, kept)
+    place = Place(scheduler=scheduler)
+    return TopDownLaunch(path, fields.trials, seed, mode, fields.workers, stop, options, kept, place)
 
 
 def _stop_rule(fields: TopDownFields, limit: str) -> StopRule:

@@ -194,8 +194,9 @@ def pretence(qtbot, tmp_path):
     """A desk over an empty folder, with workers played by the test."""
     processes = []
 
-    def make(directory, parent):
+    def make(directory, parent, place):
         processes.append(PretendedProcess(directory, parent))
+        processes[-1].place = place
         return processes[-1]
 
     desk = RunDesk(tmp_path / "runs", make_process=make)

@@ -56,7 +56,7 @@ def test_that_the_fields_become_a_specification(fields):
     spec = request.spec(preset("pl94-2020-persons-us").scenario, data)
     assert (spec.trials, spec.seed, spec.mode, spec.stop.minimum_trials) == (5, 3, RunMode.PRIVATE, 5)
     assert spec.topdown.expand == 7
-    assert spec.topdown.scheduler == "tcp://10.0.0.1:8786"
+    assert request.place.scheduler == "tcp://10.0.0.1:8786"
     assert spec.topdown.microdata
 
 

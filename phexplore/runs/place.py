@@ -1,0 +1,108 @@
+"""Where a run is computed, and with how many threads: said by a person at every start, never kept in a file.
+
+A scheduler of Dask is trusted with running code here, because Dask unpickles what it sends. So its address comes from whoever
+starts the run, each time. It is no part of a run's specification and changes no byte of its result.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from phexplore.errors import PhexploreError
+
+
+class PlaceError(PhexploreError):
+    """Where to compute is not said in a way that can be followed."""
+
+
+@dataclass(frozen=True, slots=True)
+class TlsFiles:
+    """Certificates for an encrypted connection to a scheduler, PEM.
+
+    Attributes:
+        authority: certificate of the authority that signed the scheduler's and the workers'.
+        certificate: of this machine.
+        key: of that certificate.
+    """
+
+    authority: Path
+    certificate: Path
+    key: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a run is computed.
+
+    Attributes:
+        workers: trials computed at the same time; None as the specification says. Changes no byte.
+        scheduler: address of a Dask scheduler, "" for this machine.
+        tls: certificates for a scheduler at a ``tls://`` address; None leaves them to Dask's own settings.
+    """
+
+    workers: int | None = None
+    scheduler: str = ""
+    tls: TlsFiles | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what contradicts itself.
+
+        Raises:
+            PlaceError: no worker at all, or certificates for a connection that would not use them.
+        """
+        if self.workers is not None and self.workers < 1:
+            raise PlaceError(f"A run has at least 1 worker, got {self.workers}.", "Ask for 1 or more.")
+        if self.tls is not None and not self.scheduler.startswith("tls://"):
+            raise PlaceError(
+                f"Certificates are given, but the connection to {self.scheduler or 'this machine'} would not be encrypted.",
+                "Write the scheduler's address as tls://host:8786, or leave the certificates out.",
+            )
+
+    def arguments(self) -> list[str]:
+        """Return what the worker of a run is told beside its directory; `parse_worker_arguments` reads it."""
+        told: dict[str, int | str | Path | None]
+        told = {"workers": self.workers, "scheduler": self.scheduler or None}
+        if self.tls is not None:
+            told |= {"tls-ca-file": self.tls.authority, "tls-cert": self.tls.certificate, "tls-key": self.tls.key}
+        return [f"--{name}={value}" for name, value in told.items() if value is not None]
+
+
+HERE = Place()
+"""This machine, with as many workers as the specification says."""
+
+
+def tls_files(authority: Path | None, certificate: Path | None, key: Path | None) -> TlsFiles | None:
+    """Return the certificates of an encrypted connection, None when none is named.
+
+    Raises:
+        PlaceError: some are named and some are not.
+    """
+    if authority is None and certificate is None and key is None:
+        return None
+    if authority is None or certificate is None or key is None:
+        raise PlaceError(
+            "An encrypted connection needs three files, and not all of them are named.",
+            "Give --tls-ca-file, --tls-cert and --tls-key together.",
+        )
+    return TlsFiles(authority.absolute(), certificate.absolute(), key.absolute())
+
+
+def parse_worker_arguments(arguments: Sequence[str]) -> tuple[Path, Place]:
+    """Return the run directory and the place that the arguments of a worker name.
+
+    Raises:
+        SystemExit: they name none.
+        PlaceError: they contradict each other.
+    """
+    parser = ArgumentParser(prog="phexplore.runs.worker")
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("--workers", type=int)
+    parser.add_argument("--scheduler", default="")
+    for name in ("ca-file", "cert", "key"):
+        parser.add_argument(f"--tls-{name}", type=Path)
+    found = parser.parse_args(arguments)
+    tls = tls_files(found.tls_ca_file, found.tls_cert, found.tls_key)
+    return found.directory, Place(found.workers, found.scheduler, tls)
