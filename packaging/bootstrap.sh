@@ -57,7 +57,7 @@ stamp=$( { cat "$LOCK" pyproject.toml; "$PY" -V; } | sha256sum | cut -c1-16)
 if [ "$(cat $VENV/.stamp 2>/dev/null || true)" != "$stamp" ]; then
   say "preparing $VENV (about 300 MB to download the first time)"
   [ -x $VENV/bin/python ] || "$PY" -m venv $VENV
-  $VENV/bin/python -m pip install -q --disable-pip-version-check -r "$LOCK"
+  $VENV/bin/python -m pip install -q --disable-pip-version-check --require-hashes -r "$LOCK"
   $VENV/bin/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
   echo "$stamp" >$VENV/.stamp
 fi

@@ -5,33 +5,39 @@ set -eu
 cd "$(dirname "$0")/.."
 PY=${PYTHON:-python3}
 BUILD=out/package
-LOCK=packaging/requirements.lock
 say() { echo "package: $*" >&2; }
 install() { python=$1; shift; "$python" -m pip install -q --disable-pip-version-check "$@"; }
+# From a wheel that tools of the locks build: nothing is fetched whose hash is not known.
+install_program() {
+  rm -rf $BUILD/wheel
+  $BUILD/tools/bin/python -m build --no-isolation --wheel --outdir $BUILD/wheel . >/dev/null
+  install $BUILD/program/bin/python --no-deps --force-reinstall $BUILD/wheel/*.whl
+}
 wants() { case " $what " in *" $1 "*) true ;; *) false ;; esac; }
 what=${*:-wheel folder deb materials}
 mkdir -p dist $BUILD
 
 # One environment with the program alone: what is in it is what is shipped, and the bill of materials is written before
 # PyInstaller, which has to be in it, joins. The other tools live apart.
-stamp=$( { cat $LOCK packaging/package.lock pyproject.toml; "$PY" -V; } | sha256sum | cut -c1-16)
+stamp=$( { cat packaging/program.lock packaging/package.lock packaging/pyinstaller.lock pyproject.toml; "$PY" -V; } | sha256sum | cut -c1-16)
 if [ "$(cat $BUILD/.stamp 2>/dev/null || true)" != "$stamp" ]; then
   say "preparing the build environments"
   rm -rf $BUILD/program $BUILD/tools
   "$PY" -m venv $BUILD/program
   "$PY" -m venv $BUILD/tools
-  install $BUILD/program/bin/python -c $LOCK ".[pdf]"
-  install $BUILD/tools/bin/python -r packaging/package.lock
+  install $BUILD/program/bin/python --require-hashes -r packaging/program.lock
+  install $BUILD/tools/bin/python --require-hashes -r packaging/package.lock
+  install_program
   $BUILD/tools/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --of JSON \
     -o $BUILD/materials.json $BUILD/program/bin/python
-  install $BUILD/program/bin/python -c packaging/package.lock pyinstaller
+  install $BUILD/program/bin/python --require-hashes -r packaging/pyinstaller.lock
   echo "$stamp" >$BUILD/.stamp
 fi
-$BUILD/program/bin/python -m pip install -q --disable-pip-version-check --no-deps --force-reinstall .
+install_program
 version=$($BUILD/program/bin/python -c 'from importlib.metadata import version; print(version("phexplore"))')
 
 if wants wheel; then
-  $BUILD/tools/bin/python -m build --wheel --outdir dist . >/dev/null
+  cp $BUILD/wheel/*.whl dist/
   say "dist/phexplore-$version-py3-none-any.whl"
 fi
 if wants materials; then

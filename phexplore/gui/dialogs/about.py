@@ -23,7 +23,10 @@ def show_about(parent: QWidget | None) -> Message:
     system = (
         f"phexplore {__version__} (MIT)\nPython {platform.python_version()}\nQt {qVersion()}\n{platform.platform()}"
     )
-    made_of = "\n".join(f"{part.name} {part.version}: {part.licence}" for part in parts())
+    made_of = "\n".join(
+        f"{part.name} {part.version}: {part.licence}" + (f" (option {part.option})" if part.option else "")
+        for part in parts()
+    )
     details = f"{system}\n\nMade of these parts, listed at the versions it was tested with:\n{made_of}"
     message = Message(parent, f"phexplore {__version__}", _SENTENCE, details=details)
     message.add_button("Close", is_main=True)
