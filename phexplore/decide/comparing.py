@@ -8,19 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from phexplore.accounting.zcdp import epsilon
-from phexplore.accuracy.forecast import HEADLINE_DELTA
-from phexplore.decide.frontier import headline_of
+from phexplore.decide.frontier import headline_epsilon, headline_of
 from phexplore.decide.judging import analytic_margins, judge, run_metrics
 from phexplore.errors import PhexploreError
-from phexplore.model.conventions import Conversion
 from phexplore.model.diff import Change, ChangedField, diff, parameters_only
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.numbers import Unlimited, exact_text
-from phexplore.model.phsafe import PhSafe, PrivacyFramework
 from phexplore.model.rules import Rule, Verdict
 from phexplore.model.scenario import Scenario
-from phexplore.model.topdown import TopDown
 from phexplore.runs.store import SPEC_FILE, load_spec, load_summary
 
 
@@ -174,12 +169,7 @@ def _measured(columns: Sequence[Compared]) -> tuple[EffectRow, ...]:
 
 def _total(scenario: Scenario) -> tuple[str, float | None]:
     loss = headline_of(scenario)
-    if loss is None:
-        return "Infinity" if isinstance(scenario.method, PhSafe | TopDown) else "-", None
-    framework = scenario.method.framework if isinstance(scenario.method, PhSafe | TopDown) else PrivacyFramework.ZCDP
-    if framework is PrivacyFramework.PURE_DP or loss == 0:
-        return exact_text(loss), float(loss)
-    return exact_text(loss), epsilon(loss, HEADLINE_DELTA, Conversion.ZCDP_OPTIMAL_ALPHA)
+    return "Infinity" if loss is None else exact_text(loss), headline_epsilon(scenario)
 
 
 def value_text(value: Any) -> str:

@@ -13,18 +13,21 @@ import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TypeVar
+from typing import TypeVar, assert_never
 
 from phexplore.accounting.zcdp import epsilon
 from phexplore.accuracy.forecast import HEADLINE_DELTA
 from phexplore.accuracy.margins import normal_factor
 from phexplore.accuracy.solving_systems import reach_of
+from phexplore.accuracy.subspace_forecast import forecast_subspace
 from phexplore.errors import BudgetMismatchError, PhexploreError
 from phexplore.model.conventions import Conversion, Neighbours
+from phexplore.model.group_sizes import GroupSizes
 from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Rounding, Unlimited, round_exact, total_budget
 from phexplore.model.phsafe import PhSafe, PrivacyFramework
 from phexplore.model.scenario import Scenario
+from phexplore.model.subspace import Subspace
 from phexplore.model.topdown import LevelQuery, TopDown
 
 Key = QueryKey | LevelQuery
@@ -189,7 +192,8 @@ def priced_queries(scenario: Scenario, weighting: Weighting) -> list[PricedQuery
             raw = [(key, key.text, z**2, method.budget(key)) for key in method.query_shares if method.budget(key) > 0]
         case _:
             raise FrontierError(
-                f"{scenario.name!r} holds parameters without a budget to trade.", "Choose a PHSafe or TopDown scenario."
+                f"The trade-off is drawn for the S-DHC and for TopDown; {scenario.name!r} belongs to another system.",
+                "Compare scenarios with different budgets instead: phexplore compare.",
             )
     if not raw:
         raise FrontierError("Nothing is published, so there is no trade-off.", "Publish at least one query.")
@@ -309,14 +313,30 @@ def _present(scenario: Scenario) -> dict[Key, float]:
 
 
 def headline_of(scenario: Scenario) -> Fraction | None:
-    """Return the total under the scenario's neighbours, None when something has no noise."""
+    """Return the total loss, ρ or ε as its system states it, under the scenario's neighbours; None without noise."""
     match scenario.method:
         case PhSafe() as method:
             total = total_budget(list(method.budgets.values()))
             if isinstance(total, Unlimited):
                 return None
             return 2 * total if scenario.conventions.neighbours is Neighbours.BOUNDED else total
-        case TopDown() as method:
+        case TopDown() | GroupSizes() as method:
             return method.total
+        case Subspace() as method:
+            return method.epsilon
         case _:
-            return None
+            assert_never(scenario.method)
+
+
+def headline_epsilon(scenario: Scenario) -> float | None:
+    """Return ε of everything at δ = 1e-10, by the tightest zCDP conversion where the loss is ρ; None without noise."""
+    loss = headline_of(scenario)
+    if loss is None:
+        return None
+    if isinstance(scenario.method, Subspace):
+        figures = forecast_subspace(scenario.method, scenario.conventions).epsilons
+        figure = next(figure for figure in figures if figure.delta == HEADLINE_DELTA)
+        return float(loss) if figure.conversion is None else figure.value
+    if scenario.method.framework is PrivacyFramework.PURE_DP or loss == 0:
+        return float(loss)
+    return epsilon(loss, HEADLINE_DELTA, Conversion.ZCDP_OPTIMAL_ALPHA)

@@ -6,13 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from phexplore.accounting.zcdp import epsilon
-from phexplore.accuracy.forecast import HEADLINE_DELTA, forecast
+from phexplore.accuracy.forecast import forecast
 from phexplore.accuracy.margins import keeps_target
 from phexplore.accuracy.topdown_forecast import forecast_topdown
-from phexplore.decide.frontier import headline_of
-from phexplore.model.conventions import Conversion
-from phexplore.model.phsafe import PhSafe, PrivacyFramework
+from phexplore.decide.frontier import headline_epsilon, headline_of
+from phexplore.model.phsafe import PhSafe
 from phexplore.model.rules import Bound, Measure, Rule, Verdict, judged, not_judged
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import TopDown
@@ -109,13 +107,8 @@ def _loss(rule: Rule, scenario: Scenario, _: Summary) -> Verdict:
 
 
 def _epsilon(rule: Rule, scenario: Scenario, _: Summary) -> Verdict:
-    loss = headline_of(scenario)
-    if loss is None:
-        return not_judged(rule, "the loss has no bound")
-    framework = getattr(scenario.method, "framework", PrivacyFramework.ZCDP)
-    if framework is PrivacyFramework.PURE_DP:
-        return judged(rule, float(loss))
-    return judged(rule, epsilon(loss, HEADLINE_DELTA, Conversion.ZCDP_OPTIMAL_ALPHA))
+    value = headline_epsilon(scenario)
+    return not_judged(rule, "the loss has no bound") if value is None else judged(rule, value)
 
 
 def _largest_group(rule: Rule, _: Scenario, summary: Summary) -> Verdict:

@@ -92,7 +92,7 @@ class Rule:
         sign = "≤" if self.bound is Bound.AT_MOST else "≥"
         words = {
             Measure.MARGIN: f"margin of error{where} {side} {limit} people",
-            Measure.LOSS: f"privacy loss ρ {side} {limit}",
+            Measure.LOSS: f"privacy loss {side} {limit}",
             Measure.EPSILON: f"ε {side} {limit}",
             Measure.LARGEST_GROUP: (
                 f"{sign} {percent} % of {self.place + ' ' if self.place else ''}areas with ≥ {self.least_people} people "

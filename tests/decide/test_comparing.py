@@ -73,3 +73,13 @@ def test_that_the_json_says_the_same(us):
 def test_that_margins_are_stated_in_the_conventions_of_the_first(us):
     wider = replace(us, name="At 99 %", conventions=replace(us.conventions, confidence=Fraction(99, 100)))
     assert compare([Compared("A", us), Compared("B", wider)]).effects == ()
+
+
+@pytest.mark.defect("S1")
+@pytest.mark.parametrize(
+    ("name", "total", "loss"), [("group-sizes-census-2010", "1", 1.0), ("counties-invariant-2010", "0.192", 0.192)]
+)
+def test_that_the_total_of_every_system_stands_in_a_comparison(name, total, loss):
+    scenario = preset(name).scenario
+    found = compare([Compared("a", scenario), Compared("b", replace(scenario, note="another"))])
+    assert found.totals == ((total, loss), (total, loss))

@@ -125,3 +125,12 @@ def test_that_shares_and_totals_are_exact():
     assert sum(shares.values()) == 1
     assert total_with_scale(Fraction(2)) <= 2
     assert exact_scale(total_with_scale(Fraction(2))) is not None
+
+
+@pytest.mark.defect("S2")
+@pytest.mark.parametrize("name", ["group-sizes-census-2010", "counties-invariant-2010"])
+def test_that_a_system_without_a_curve_is_not_said_to_lack_a_budget(name):
+    with pytest.raises(FrontierError) as caught:
+        frontier(preset(name).scenario)
+    assert "without a budget" not in caught.value.sentence
+    assert "drawn for the S-DHC and for TopDown" in caught.value.sentence

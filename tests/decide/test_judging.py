@@ -96,3 +96,15 @@ def test_that_a_margin_keeps_its_limit_to_the_nearest_person(us) -> None:
     assert judge((published,), us)[0].outcome is Outcome.PASS
     assert judge((published,), us)[0].distance == 0
     assert judge((closer,), us)[0].outcome is Outcome.FAIL
+
+
+@pytest.mark.defect("S1")
+@pytest.mark.parametrize(
+    ("name", "loss"), [("group-sizes-census-2010", Fraction(1)), ("counties-invariant-2010", Fraction(24, 125))]
+)
+@pytest.mark.parametrize("measure", [Measure.LOSS, Measure.EPSILON])
+def test_that_the_loss_of_every_system_has_its_bound_and_is_judged_at_it(name, loss, measure):
+    scenario = preset(name).scenario
+    found = verdict(Rule(measure, Bound.AT_MOST, loss), scenario, None)
+    assert (found.outcome, found.value) == (Outcome.PASS, float(loss))
+    assert verdict(Rule(measure, Bound.AT_MOST, loss / 2), scenario, None).outcome is Outcome.FAIL

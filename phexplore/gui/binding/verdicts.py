@@ -32,7 +32,7 @@ def amount(rule: Rule, value: float) -> str:
         case Measure.CHECKS:
             return f"{value:.0f}"
         case Measure.LOSS:
-            return f"ρ {value:.6g}"
+            return f"{value:.6g}"
         case Measure.EPSILON:
             return f"ε {value:.4g}"
         case _:
@@ -43,7 +43,7 @@ def distance_text(rule: Rule, distance: float) -> str:
     """Return how far a value is from the limit, in the measure's unit."""
     if rule.measure in _SHARES:
         return f"{abs(distance) * 100:.2f} points"
-    return amount(rule, abs(distance)).removeprefix("ρ ").removeprefix("ε ")
+    return amount(rule, abs(distance)).removeprefix("ε ")
 
 
 def verdict_text(verdict: Verdict) -> str:

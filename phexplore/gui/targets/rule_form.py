@@ -19,7 +19,7 @@ from phexplore.model.scenario import Scenario
 
 _MEASURES = {
     Measure.MARGIN: ("Margin of error", "people"),
-    Measure.LOSS: ("Privacy loss ρ", "ρ"),
+    Measure.LOSS: ("Privacy loss (ρ or ε)", "as stated"),
     Measure.EPSILON: ("ε at δ = 10⁻¹⁰", "ε"),
     Measure.LARGEST_GROUP: ("Areas that keep their largest group", "% of areas"),
     Measure.COVERAGE: ("Coverage of the margin", "% of numbers"),

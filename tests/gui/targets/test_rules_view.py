@@ -87,7 +87,7 @@ def test_that_every_scenario_and_run_has_a_verdict_with_its_distance(qtbot, view
         view.table.horizontalHeaderItem(place).text(): [view.table.item(row, place).text() for row in range(3)]
         for place in range(3)
     }
-    assert texts["Generous"][1].startswith("✗ ρ 5.18861")
+    assert texts["Generous"][1].startswith("✗ 5.18861")
     assert "missing" in texts["Generous"][1]
     assert texts["Proposal"][2] == "– not judged"
     assert texts["Run first"][2] == "✓ 93.00 %, 3.00 points to spare"
