@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -102,11 +103,16 @@ def query_of(schema: str, name: str) -> MarginalQuery:
 def forecast_topdown(method: TopDown, conventions: Conventions) -> TopDownForecast:
     """Return all analytic figures; unchanged query groups come from a cache keyed by value.
 
+    The figures of the parameters last asked for are kept: the edit, the table, tiles and pictures ask for the same ones.
+
     Raises:
         PhexploreError: the schema or a query is unknown.
     """
+    for asked, agreed, figures in tuple(_RECENT):
+        if asked is method and agreed is conventions:
+            return figures
     entries = _entries(method, conventions)
-    return TopDownForecast(
+    figures = TopDownForecast(
         conventions,
         method.framework,
         method.total,
@@ -115,9 +121,11 @@ def forecast_topdown(method: TopDown, conventions: Conventions) -> TopDownForeca
         _per_attribute(method, entries),
         _block_within(method),
     )
+    _RECENT.append((method, conventions, figures))
+    return figures
 
 
-_NEWEST: list[tuple[TopDown, Conventions, tuple[LevelQueryForecast, ...]]] = []
+_RECENT: deque[tuple[TopDown, Conventions, TopDownForecast]] = deque(maxlen=6)
 """The last parameters and their figures: an edit changes a few of a hundred shares, and the others stay the same objects."""
 
 
@@ -126,21 +134,19 @@ def _entries(method: TopDown, conventions: Conventions) -> tuple[LevelQueryForec
 
     Comparing identities costs nothing, and hashing the fractions of a whole scenario costs as much as its figures.
     """
-    before, agreed, known = _NEWEST[0] if _NEWEST else (method, conventions, ())
     kept: dict[LevelQuery, LevelQueryForecast] = {}
-    if agreed is conventions and before.total is method.total and _alike(before, method):
+    before, agreed, figures = _RECENT[-1] if _RECENT else (method, None, None)
+    if figures is not None and agreed is conventions and before.total is method.total and _alike(before, method):
         kept = {
             entry.key: entry
-            for entry in known
+            for entry in figures.entries
             if method.query_shares.get(entry.key) is entry.share
             and method.level_shares.get(entry.key.level) is before.level_shares.get(entry.key.level)
         }
-    entries = tuple(
+    return tuple(
         kept[key] if key in kept else _entry(method, key, share, conventions)
         for key, share in method.query_shares.items()
     )
-    _NEWEST[:] = [(method, conventions, entries)]
-    return entries
 
 
 def _alike(before: TopDown, after: TopDown) -> bool:

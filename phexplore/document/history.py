@@ -87,11 +87,12 @@ class History(Generic[Version]):
         before = self.current
         if value == before:
             return False
+        merges = self.would_merge(merge_key)
         del self._steps[self._cursor + 1 :]
         if self._saved > self._cursor:
             self._saved = -1
         step = Step(label, value, at, merge_key)
-        if merge_key is not None and merge_key == self._open_key and self._cursor not in {0, self._saved}:
+        if merges:
             self._steps[-1] = step
         else:
             self._steps.append(step)
@@ -99,6 +100,10 @@ class History(Generic[Version]):
         self._open_key = merge_key
         self._notify(before)
         return True
+
+    def would_merge(self, merge_key: object) -> bool:
+        """Return whether a step with this key would replace the current one."""
+        return merge_key is not None and merge_key == self._open_key and self._cursor not in {0, self._saved}
 
     def end_merge(self) -> None:
         """Close the step being merged (the slider was released)."""

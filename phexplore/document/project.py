@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -11,9 +11,10 @@ from itertools import chain, count
 from pathlib import Path
 
 from phexplore.document.history import History, Step
+from phexplore.document.soundness import FAILURES, refusal, require_sound, sound_content
 from phexplore.errors import PhexploreError
 from phexplore.files.journal import SUFFIX, Journal, journal_path, left_over, recover
-from phexplore.files.project_file import LoggedStep, ProjectContent, read_project, single, write_project
+from phexplore.files.project_file import LoggedStep, ProjectContent, encode_step, read_project, single, write_project
 from phexplore.files.project_salvage import salvage_project
 from phexplore.files.whole import WriteError, remove_parts, text_of, write_whole
 from phexplore.model.approval import Decision, DecisionError, decided
@@ -88,7 +89,11 @@ class Project:
             label: name of the first step.
             scratch: a file for the journal of a project that has no file yet, so that a crash loses nothing.
             refuge: where edits are kept when they cannot be kept beside the file, once there is one.
+
+        Raises:
+            PhexploreError: the figures of a scenario cannot be computed.
         """
+        require_sound(workbook)
         return cls._unsaved(single(workbook, label, _now()), scratch, refuge)
 
     @classmethod
@@ -98,7 +103,7 @@ class Project:
         Raises:
             InputProblemsError: nothing of it can be read.
         """
-        return cls._unsaved(salvage_project(path), scratch, refuge)
+        return cls._unsaved(sound_content(salvage_project(path), path.name), scratch, refuge)
 
     @classmethod
     def open(cls, path: Path, *, refuge: Refuge | None = None) -> Project:
@@ -151,6 +156,8 @@ class Project:
                 fled = Journal(journal_path(shelter))
                 elsewhere, count = recover(journal_path(shelter), base, on_disk)
                 content, recovered = (elsewhere, count) if count else (content, recovered)
+            read = content
+            content = sound_content(content, home.name)
         except BaseException:
             for held in (journal, fled):
                 if held is not None:
@@ -162,7 +169,7 @@ class Project:
         project._refuge, project._is_kept, project.recovered = refuge, True, recovered
         if path is None:
             project._scratch = project.scratch = home
-        if recovered:
+        if recovered or len(content.steps) != len(read.steps):
             project._history.forget_saved()
         project._begin(journal, reason, fled)
         return project
@@ -213,14 +220,26 @@ class Project:
         return self._history.saved if self.path is not None else None
 
     def commit(self, label: str, workbook: Workbook, merge_key: object = None) -> bool:
-        """Make `workbook` current as one named step; return whether anything changed."""
-        before = len(self._history.steps), self._history.cursor
-        at = _now()
-        pending = LoggedStep(label, at, workbook)
-        changed = self._history.commit(label, workbook, at=at, merge_key=merge_key)
-        if changed:
-            self._record(pending, merged=self._history.cursor == before[1])
-        return changed
+        """Make `workbook` current as one named step; return whether anything changed.
+
+        Every edit of every system passes here, so it is evaluated here: what cannot be computed or written is refused
+        before anything changes.
+
+        Raises:
+            PhexploreError: the edit was refused; version, history, journal and file are as they were.
+        """
+        if workbook == self.workbook:
+            return False
+        at, merges = _now(), self._history.would_merge(merge_key)
+        ahead = self._history.steps[self.cursor - merges]
+        try:
+            require_sound(workbook, self.workbook)
+            entry = encode_step(ahead.value, LoggedStep(label, at, workbook))
+        except FAILURES as error:
+            raise refusal(error) from error
+        self._history.commit(label, workbook, at=at, merge_key=merge_key)
+        self._keep(lambda journal: journal.step(entry, cursor=self.cursor, merged=merges))
+        return True
 
     def edit(self, label: str, change: Callable[[Scenario], Scenario], merge_key: object = None) -> bool:
         """Apply an edit to the active scenario as one named step; return whether anything changed.
@@ -228,24 +247,51 @@ class Project:
         Raises:
             PhexploreError: the edit was refused; nothing was changed.
         """
-        return self.commit(label, replace_active(self.workbook, change(self.scenario)), merge_key)
+        return self.edit_workbook(
+            label, lambda workbook: replace_active(workbook, change(workbook.scenario)), merge_key
+        )
+
+    def edit_workbook(self, label: str, change: Callable[[Workbook], Workbook], merge_key: object = None) -> bool:
+        """Apply an edit to the list of scenarios as one named step; return whether anything changed.
+
+        Raises:
+            PhexploreError: the edit was refused; nothing was changed.
+        """
+        try:
+            workbook = change(self.workbook)
+        except FAILURES as error:
+            raise refusal(error) from error
+        return self.commit(label, workbook, merge_key)
 
     def end_merge(self) -> None:
         """Close the step being merged (the slider was released)."""
         self._history.end_merge()
 
     def undo(self) -> None:
-        """Go one step back."""
-        self.go_to(self.cursor - 1)
+        """Go one step back; steps of a damaged file that have no figures are passed over."""
+        self._go_to_first(range(self.cursor - 1, -1, -1))
 
     def redo(self) -> None:
-        """Go one step forward."""
-        self.go_to(self.cursor + 1)
+        """Go one step forward; steps of a damaged file that have no figures are passed over."""
+        self._go_to_first(range(self.cursor + 1, len(self.steps)))
 
     def go_to(self, cursor: int) -> None:
-        """Make the version with this index current; an index outside the history does nothing."""
+        """Make the version with this index current; an index outside the history does nothing.
+
+        Raises:
+            PhexploreError: the version comes from a damaged file and its figures cannot be computed; nothing was changed.
+        """
+        if not 0 <= cursor < len(self.steps):
+            return
+        require_sound(self.steps[cursor].value, self.workbook)
         if self._history.go_to(cursor):
             self._keep(lambda journal: journal.moved(self.cursor))
+
+    def _go_to_first(self, cursors: Iterable[int]) -> None:
+        for cursor in cursors:
+            with suppress(PhexploreError):
+                self.go_to(cursor)
+                return
 
     def listen(self, listener: Listener) -> None:
         """Call `listener(before, after)` after every change."""
@@ -326,11 +372,6 @@ class Project:
         """Go on with a project that was closed because another one was to take its place, and did not."""
         self._is_kept = self.path is not None
         self._keep(lambda journal: journal.flush())
-
-    def _record(self, step: LoggedStep, *, merged: bool) -> None:
-        before = self._history.steps[self.cursor - 1]
-        logged = LoggedStep(before.label, before.at, before.value)
-        self._keep(lambda journal: journal.step(logged, step, cursor=self.cursor, merged=merged))
 
     def _keep(self, write: Callable[[Journal], None]) -> None:
         """Write to the journal; where that is refused, go on in the refuge with everything that is not in the file."""

@@ -72,13 +72,18 @@ class Journal:
         before.close()
         self._flushed = True
 
-    def step(self, before: LoggedStep, step: LoggedStep, *, cursor: int, merged: bool) -> None:
-        """Record a committed step; `merged` says that it replaces the step before it.
+    def step(self, entry: Mapping[str, Any], *, cursor: int, merged: bool) -> None:
+        """Record a committed step.
+
+        Args:
+            entry: what `encode_step` returned of it.
+            cursor: its index.
+            merged: it replaces the step before it.
 
         Raises:
             WriteError: no space, or the journal is gone; the line is not half-written.
         """
-        self._write({"cursor": cursor, "merged": merged, "step": encode_step(before.workbook, step)})
+        self._write({"cursor": cursor, "merged": merged, "step": entry})
 
     def moved(self, cursor: int) -> None:
         """Record that the cursor moved (undo, redo, jump).

@@ -113,5 +113,5 @@ def test_that_figures_taken_over_from_the_last_edit_equal_fresh_ones():
                 step = rng.choice([Fraction(9, 10), Fraction(19, 20)])
                 scenario = set_conventions(scenario, replace(scenario.conventions, confidence=step))
         found = forecast_topdown(scenario.topdown, scenario.conventions)
-        topdown_forecast._NEWEST.clear()
+        topdown_forecast._RECENT.clear()
         assert found == forecast_topdown(scenario.topdown, scenario.conventions)

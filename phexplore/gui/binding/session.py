@@ -11,7 +11,7 @@ from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.coalesced import Coalesced
 from phexplore.gui.binding.kept import KEPT, KeptVersions
-from phexplore.gui.binding.shown import Shown, Update, require_shown, shown
+from phexplore.gui.binding.shown import Shown, Update, shown
 from phexplore.gui.binding.wording import sentence
 from phexplore.model.keys import QueryKey
 from phexplore.model.scenario import Scenario
@@ -101,12 +101,7 @@ class Session(QObject):
         return self._selection
 
     def install(self, project: Project) -> None:
-        """Show another project; the previous one is closed by whoever opened it.
-
-        Raises:
-            PhexploreError: the window cannot show it; nothing was changed.
-        """
-        require_shown(project.workbook)
+        """Show another project; the previous one is closed by whoever opened it."""
         self._project = project
         self._kept = KeptVersions(project)
         self._listen(project)
@@ -127,7 +122,7 @@ class Session(QObject):
 
     def edit_workbook(self, label: str, change: Callable[[Workbook], Workbook]) -> Refusal | None:
         """Edit the list of scenarios as one named step; return why not, or None."""
-        return self._attempt(lambda: self._project.commit(label, require_shown(change(self._project.workbook))))
+        return self._attempt(lambda: self._project.edit_workbook(label, change))
 
     def report(self, refusal: Refusal | None) -> bool:
         """Announce a refusal that has no field of its own; return whether the edit was made."""
@@ -141,17 +136,19 @@ class Session(QObject):
 
     def undo(self) -> None:
         """Go one step back."""
-        self.go_to(self.project.cursor - 1)
+        self._move(self._project.undo)
 
     def redo(self) -> None:
         """Go one step forward."""
-        self.go_to(self.project.cursor + 1)
+        self._move(self._project.redo)
 
     def go_to(self, step: int) -> None:
         """Show another version of the history."""
+        self._move(lambda: self._project.go_to(step))
+
+    def _move(self, move: Callable[[], object]) -> None:
         before = self._shown
-        self._project.go_to(step)
-        self.tell_trouble()
+        self.report(self._attempt(move))
         if self._shown is before:  # two steps of equal content: the cursor still moved
             self._announce(before)
 
@@ -175,8 +172,6 @@ class Session(QObject):
             change()
         except PhexploreError as error:
             return Refusal("", error.sentence, error.remedy)
-        except ValueError as error:
-            return Refusal("", str(error))
         self.tell_trouble()
         return None
 

@@ -12,13 +12,10 @@ from phexplore.accuracy.forecast import Forecast, forecast
 from phexplore.accuracy.group_sizes_forecast import GroupSizesForecast, forecast_group_sizes
 from phexplore.accuracy.topdown_forecast import TopDownForecast, forecast_topdown
 from phexplore.catalog.presets import presets
+from phexplore.document.soundness import require_figures
 from phexplore.errors import PhexploreError
-from phexplore.model.group_sizes import GroupSizes
 from phexplore.model.issues import Issue
-from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
-from phexplore.model.subspace import Subspace
-from phexplore.model.topdown import TopDown
 from phexplore.model.workbook import Workbook
 
 if TYPE_CHECKING:
@@ -138,18 +135,6 @@ class Update:
     after: Shown
 
 
-def require_shown(workbook: Workbook) -> Workbook:
-    """Return the workbook if the window can show all of it.
-
-    Raises:
-        PhexploreError: the figures of a TopDown scenario cannot be computed, e.g. a query group is unknown.
-    """
-    for scenario in workbook.scenarios:
-        if isinstance(scenario.method, TopDown):
-            forecast_topdown(scenario.method, scenario.conventions)
-    return workbook
-
-
 def shown(
     workbook: Workbook, before: Shown | None = None, *, kept: Callable[[str], tuple[str, Scenario] | None] | None = None
 ) -> Shown:
@@ -163,16 +148,7 @@ def shown(
     scenario = workbook.scenario
     found_kept = kept(workbook.comparison) if kept is not None else None
     reference = _reference(workbook, before.reference if before is not None else None, found_kept)
-    found = Shown(workbook, scenario, reference)
-    # Figures that cannot be computed refuse the edit here, not while something is painted.
-    match scenario.method:
-        case TopDown():
-            _ = found.topdown
-        case PhSafe():
-            _ = found.figures
-        case GroupSizes() | Subspace():
-            pass  # their errors are issues, and their figures absent until these are cured
-    return found
+    return Shown(workbook, scenario, reference)
 
 
 def _reference(workbook: Workbook, before: Reference | None, kept: tuple[str, Scenario] | None) -> Reference | None:
@@ -190,4 +166,8 @@ def _reference(workbook: Workbook, before: Reference | None, kept: tuple[str, Sc
         return None
     if before is not None and before.scenario is scenario and before.title == title:
         return before
+    try:
+        require_figures(scenario)
+    except PhexploreError:  # a version of a damaged file: there is nothing to compare with
+        return None
     return Reference(title, scenario)

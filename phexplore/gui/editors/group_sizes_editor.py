@@ -290,7 +290,7 @@ class SizeDataEditor(QWidget):
         return taking_whole(self._session, title.lower(), change)
 
     def _take_levels(self, typed: str) -> str:
-        found = [re.fullmatch(r"(.+?)\s+([0-9]+)", part.strip()) for part in typed.split(",") if part.strip()]
+        found = [re.fullmatch(r"(.+?)\s+([0-9]{1,15})", part.strip()) for part in typed.split(",") if part.strip()]
         if not found or any(match is None for match in found):
             return Refusal(
                 typed, f"{typed.strip()!r} names no levels.", "Write for example: Nation 1, State 51, County 3107."

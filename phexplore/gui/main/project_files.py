@@ -18,7 +18,6 @@ from phexplore.document.project import PREVIOUS_SUFFIX, FileChangedError, Projec
 from phexplore.errors import PhexploreError
 from phexplore.files.project_salvage import salvage_project
 from phexplore.gui.binding.session import Session
-from phexplore.gui.binding.shown import require_shown
 from phexplore.gui.dialogs.messages import ask, ask_to_save, show_failure, show_problems
 from phexplore.gui.main.importing import PROJECT_SUFFIX, read_parameters
 from phexplore.gui.main.settings import FOLDER, Settings
@@ -99,7 +98,6 @@ def first_project(path: Path | None) -> Opening:
     if path is not None:
         if path.suffix == PROJECT_SUFFIX:
             project = Project.open(path, refuge=refuge)
-            require_shown(project.workbook)
             return Opening(project, opened_sentence(project))
         project = project_of(preset(DEMONSTRATION))
         scenario, issues = read_parameters(path, project.scenario)
