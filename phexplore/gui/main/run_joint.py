@@ -19,12 +19,15 @@ from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.project_files import left_behind_runs
 from phexplore.gui.main.run_verdicts import RunVerdicts
 from phexplore.gui.run_manager.last_run import LastRun
+from phexplore.gui.run_manager.result_service import ReaderProcess, ResultService
 from phexplore.gui.run_manager.run_desk import DoubtedRun, RunDesk
 from phexplore.gui.run_manager.run_rows import RunRow
 from phexplore.gui.run_manager.run_strip import RunStrip
+from phexplore.gui.run_manager.shown_run import ShownRun
 from phexplore.gui.widgets.stack import Stack
-from phexplore.runs.belonging import runs_folder
+from phexplore.runs.belonging import RUNS_SUFFIX, runs_folder
 from phexplore.runs.guard import person_here
+from phexplore.runs.states import RunState
 
 if TYPE_CHECKING:
     from phexplore.gui.run_manager.mechanism_results_page import MechanismResultsPage
@@ -44,12 +47,16 @@ class RunJoint(QObject):
         opened: the `Area` to go to.
         failed: a `PhexploreError`.
         written: the `Path` of an exported file.
+        completed: the `RunRow` of a run that is complete.
+        noted: a sentence worth a notice.
     """
 
     headline_changed = Signal(object)
     opened = Signal(object)
     failed = Signal(object)
     written = Signal(object)
+    completed = Signal(object)
+    noted = Signal(object)
 
     def __init__(self, session: Session, home: Path, parent: QObject) -> None:
         """Look after the runs of a project.
@@ -72,7 +79,9 @@ class RunJoint(QObject):
         self._verdicts: RunVerdicts | None = None
         self._mechanism_results: dict[System, MechanismResultsPage] = {}
         self._shown_system: System | None = None
-        self._last = LastRun(session, self.desk, self)
+        self._reader = ReaderProcess(self)
+        self._shown: dict[System, ShownRun] = {}
+        self._last = LastRun(session, self.desk, self, service=self._service())
         self._last.changed.connect(self.headline_changed)
         self.desk.ended.connect(self._on_ended)
         self.desk.failed.connect(self.failed)
@@ -98,7 +107,7 @@ class RunJoint(QObject):
         from phexplore.gui.run_manager.runs_page import RunsPage
 
         self._runs = RunsPage(self.desk, self._session)
-        self._runs.opened.connect(self._open)
+        self._runs.opened.connect(self.show_results)
         self._runs.failed.connect(self.failed)
         return self._runs
 
@@ -118,7 +127,7 @@ class RunJoint(QObject):
     def _make_phsafe_results(self) -> ResultsPage:
         from phexplore.gui.run_manager.results_page import ResultsPage
 
-        page = ResultsPage(self.desk, self._result_pages)
+        page = ResultsPage(self.desk, self._result_pages, service=self._service())
         page.written.connect(self.written)
         self._session.selected.connect(page.select_query)
         page.select_query(self._session.selection)
@@ -127,20 +136,20 @@ class RunJoint(QObject):
     def _make_topdown_results(self) -> TopDownResultsPage:
         from phexplore.gui.run_manager.topdown_results_page import TopDownResultsPage
 
-        return TopDownResultsPage(self.desk, self._result_pages)
+        return TopDownResultsPage(self.desk, self._result_pages, service=self._service())
 
     def _results_of(self, system: System) -> AnyResults:
         """Return the results of a system, made when they are first looked at."""
         match system:
             case System.PHSAFE:
-                self._results = self._results or self._joined(self._make_phsafe_results())
+                self._results = self._results or self._joined(system, self._make_phsafe_results())
                 return self._results
             case System.TOPDOWN:
-                self._topdown_results = self._topdown_results or self._joined(self._make_topdown_results())
+                self._topdown_results = self._topdown_results or self._joined(system, self._make_topdown_results())
                 return self._topdown_results
             case _:
                 if system not in self._mechanism_results:
-                    self._mechanism_results[system] = self._joined(self._make_mechanism_results(system))
+                    self._mechanism_results[system] = self._joined(system, self._make_mechanism_results(system))
                 return self._mechanism_results[system]
 
     def mechanism_results(self, system: System) -> MechanismResultsPage | None:
@@ -150,11 +159,17 @@ class RunJoint(QObject):
     def _make_mechanism_results(self, system: System) -> MechanismResultsPage:
         from phexplore.gui.run_manager.mechanism_results_page import MechanismResultsPage
 
-        page = MechanismResultsPage(self.desk, system, self._result_pages)
+        page = MechanismResultsPage(self.desk, system, self._result_pages, service=self._service())
         page.written.connect(self.written)
         return page
 
-    def _joined(self, page: Page) -> Page:
+    def _service(self) -> ResultService:
+        return ResultService(self, reader=self._reader)
+
+    def _joined(self, system: System, page: Page) -> Page:
+        self._shown[system] = shown = ShownRun(self._session, self.desk, page, page)
+        if self._verdicts is not None:
+            shown.followed.connect(self._verdicts.refresh)
         page.runs_wanted.connect(self.ask_for_run)
         page.failed.connect(self.failed)
         if self._result_pages is not None:
@@ -192,18 +207,20 @@ class RunJoint(QObject):
         """
         self.desk.shut_down()
         self._last.stop()
+        self._reader.end(wait=True)
         for page in (self._results, self._topdown_results, *self._mechanism_results.values()):
             if page is not None:
                 page.stop()
         if discard:
             shutil.rmtree(self.desk.root, ignore_errors=True)
 
-    def _open(self, directory: Path) -> None:
+    def show_results(self, directory: Path) -> None:
+        """Go to the results of a run."""
         self.opened.emit(Area.RESULTS)
         row = self.desk.row(directory)
         system = System.PHSAFE if row is None or row.spec is None else system_of(row.spec.scenario)
         self._show_results_of(system)
-        self._results_of(system).show_run(directory)
+        self._shown[system].pick(directory if row is None else row.directory)
 
     def _ask_about_data(self, doubted: DoubtedRun) -> None:
         """Let somebody answer for a run on data that may be confidential."""
@@ -223,6 +240,11 @@ class RunJoint(QObject):
     def _on_ended(self, row: RunRow) -> None:
         if row.problem:
             self.failed.emit(PhexploreError(row.problem, row.remedy))
+        elif self.desk.row(row.directory) is None:
+            file = row.directory.parent.name.removesuffix(RUNS_SUFFIX)
+            self.noted.emit(f"The run of {row.title!r} ended. It stays with {file}, where it was started.")
+        elif row.state is RunState.COMPLETE:
+            self.completed.emit(row)
 
     def _folder_of(self, project: Project) -> Path:
         """Return where new runs of a project go."""
@@ -234,6 +256,7 @@ class RunJoint(QObject):
         had_file, self._has_file = self._has_file, project.path is not None
         if project is not self._project:
             self._project = project
+            self._reader.end()
             self.desk.leave(self._folder_of(project), discard=not had_file)
             self._fetch()
         else:

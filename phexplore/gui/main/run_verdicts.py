@@ -1,4 +1,4 @@
-"""How the run shown does on the project's decision rules: one line above its results."""
+"""Above the results: whose run is shown when it is not simply that of the scenario, and how it does on the decision rules."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from phexplore.errors import PhexploreError
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.verdicts import verdict_detail, verdict_summary
 from phexplore.gui.run_manager.run_desk import RunDesk
+from phexplore.gui.run_manager.run_rows import RunRow
+from phexplore.gui.run_manager.shown_run import reservation
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.labels import Paragraph
 from phexplore.gui.widgets.when_seen import WhenSeen
@@ -19,7 +21,7 @@ from phexplore.runs.store import load_summary
 
 
 class RunVerdicts(QWidget):
-    """Results with a line of verdicts above them; the line is hidden while the project has no rules."""
+    """Results with what is to be known of the run above them; hidden while there is nothing."""
 
     def __init__(self, session: Session, desk: RunDesk, content: QWidget) -> None:
         """Put a line above results.
@@ -33,6 +35,7 @@ class RunVerdicts(QWidget):
         self._session, self._desk = session, desk
         self._chooser: QComboBox | None = None
         self._read: tuple[Path, int, object] | None = None
+        self.reservation = Paragraph("", look="attention", bold=True)
         self.line = Paragraph("", bold=True)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -40,12 +43,18 @@ class RunVerdicts(QWidget):
         self._place = QWidget()
         around = QVBoxLayout(self._place)
         around.setContentsMargins(MARGIN, GRID, MARGIN, 0)
-        around.addWidget(self.line)
+        for paragraph in (self.reservation, self.line):
+            around.addWidget(paragraph)
+            paragraph.hide()
         column.addWidget(self._place)
         column.addWidget(content, 1)
         self._seen = WhenSeen(self, self._refresh)
         session.settled.connect(self._seen.request)
         desk.changed.connect(self._seen.request)
+        self._seen.request()
+
+    def refresh(self) -> None:
+        """Look at the run that is chosen again."""
         self._seen.request()
 
     def follow(self, chooser: QComboBox) -> None:
@@ -56,11 +65,18 @@ class RunVerdicts(QWidget):
         self._seen.request()
 
     def _refresh(self) -> None:
-        rules = self._session.project.workbook.rules
         directory = self._chooser.currentData() if self._chooser is not None else None
         row = self._desk.row(directory) if isinstance(directory, Path) else None
+        self.reservation.setText("" if row is None else reservation(self._session.scenario, row))
+        self.reservation.setVisible(bool(self.reservation.text()))
+        self._judge(row)
+        self._place.setVisible(not (self.reservation.isHidden() and self.line.isHidden()))
+
+    def _judge(self, row: RunRow | None) -> None:
+        rules = self._session.project.workbook.rules
         if not rules or row is None or row.spec is None:
-            self._place.hide()
+            self.line.hide()
+            self._read = None
             return
         wanted = (row.directory, row.trials, rules)
         if wanted == self._read:
@@ -70,7 +86,7 @@ class RunVerdicts(QWidget):
             summary = load_summary(row.directory)
         except PhexploreError:
             summary = None
-        self._place.setVisible(summary is not None)
+        self.line.setVisible(summary is not None)
         if summary is None:
             self._read = None  # it is written when the run ends
             return

@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from phexplore.gui.main.guided_tour import GuidedTour
     from phexplore.gui.main.run_joint import RunJoint
     from phexplore.gui.main.spine_page import SpinePage
+    from phexplore.gui.run_manager.run_rows import RunRow
     from phexplore.gui.targets.targets_page import TargetsPage
 
 DEFAULT_SIZE = QSize(1280, 800)
@@ -205,6 +206,8 @@ class MainWindow(QMainWindow):
             self._runs.opened.connect(self.navigation.choose)
             self._runs.failed.connect(self._say_failure)
             self._runs.written.connect(self._on_exported)
+            self._runs.noted.connect(self._on_noted)
+            self._runs.completed.connect(self._on_run_complete)
         return self._runs
 
     @property
@@ -655,6 +658,15 @@ class MainWindow(QMainWindow):
 
     def _on_noted(self, text: str) -> None:
         self.notice.say(text, look="attention")
+
+    def _on_run_complete(self, row: RunRow) -> None:
+        from phexplore.gui.run_manager.run_rows import trials_words
+
+        self.notice.say(
+            f"The run of {row.title!r} is complete: {trials_words(row)} trials.",
+            action="Show results",
+            run=lambda: self.runs.show_results(row.directory),
+        )
 
     def _on_exported(self, path: Path) -> None:
         self.notice.say(f"{path.name} was written to {path.parent}.")

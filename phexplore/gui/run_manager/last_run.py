@@ -17,7 +17,7 @@ from phexplore.gui.run_manager.result_reader import ResultAnswer
 from phexplore.gui.run_manager.result_service import ResultService
 from phexplore.gui.run_manager.result_tiles import headline_tile
 from phexplore.gui.run_manager.run_desk import RunDesk
-from phexplore.gui.run_manager.run_rows import RunRow
+from phexplore.gui.run_manager.run_rows import RunRow, state_words, trials_words
 from phexplore.gui.run_manager.topdown_result_pictures import topdown_headline_tile
 from phexplore.gui.run_manager.topdown_results import TopDownAnswer, TopDownRequest
 from phexplore.model.fingerprint import fingerprint
@@ -26,6 +26,7 @@ from phexplore.model.scenario import Scenario
 from phexplore.model.subspace import Subspace
 from phexplore.model.topdown import TopDown
 from phexplore.runs.spec import RunSpec
+from phexplore.runs.states import RunState
 
 EDITED = "the scenario was edited since"
 
@@ -46,8 +47,8 @@ class FoundRun:
 def last_run_of(scenario: Scenario, rows: Sequence[RunRow], prints: dict[Path, str] | None = None) -> FoundRun | None:
     """Return the newest run with trials of a scenario, None when there is none.
 
-    A run with exactly these parameters comes before a newer one of the same name with others: its figures are those of what is
-    shown.
+    A complete run comes before one that is at work or was cancelled, and one with exactly these parameters before one of the
+    same name with others: its figures are those of what is shown.
 
     Args:
         scenario: the one that is shown.
@@ -55,17 +56,34 @@ def last_run_of(scenario: Scenario, rows: Sequence[RunRow], prints: dict[Path, s
         prints: fingerprints found earlier, by run; completed here.
     """
     known = {} if prints is None else prints
-    ready = [
+    ready = runs_with_results(scenario, rows)
+    mine = fingerprint(scenario)
+    for is_wanted in (_is_complete, _is_unfinished):
+        candidates = [(row, spec) for row, spec in ready if is_wanted(row)]
+        current = next((row for row, spec in candidates if _print_of(row, spec, known) == mine), None)
+        if current is not None:
+            return FoundRun(current, is_current=True)
+        named = next((row for row, spec in candidates if spec.scenario.name == scenario.name), None)
+        if named is not None:
+            return FoundRun(named, is_current=False)
+    return None
+
+
+def runs_with_results(scenario: Scenario, rows: Sequence[RunRow]) -> list[tuple[RunRow, RunSpec]]:
+    """Return the runs with finished trials of the scenario's system, newest first."""
+    return [
         (row, row.spec)
         for row in rows
         if row.trials and row.spec is not None and type(row.spec.scenario.method) is type(scenario.method)
     ]
-    mine = fingerprint(scenario)
-    current = next((row for row, spec in ready if _print_of(row, spec, known) == mine), None)
-    if current is not None:
-        return FoundRun(current, is_current=True)
-    named = next((row for row, spec in ready if spec.scenario.name == scenario.name), None)
-    return None if named is None else FoundRun(named, is_current=False)
+
+
+def _is_complete(row: RunRow) -> bool:
+    return row.state is RunState.COMPLETE
+
+
+def _is_unfinished(row: RunRow) -> bool:
+    return not _is_complete(row)
 
 
 def _print_of(row: RunRow, spec: RunSpec, known: dict[Path, str]) -> str:
@@ -122,7 +140,7 @@ class LastRun(QObject):
                 self._tile = None
                 self.changed.emit(None)
             self._reader.request(_request(row))
-        elif before.is_current != self._found.is_current:
+        elif (before.is_current, before.row.state) != (self._found.is_current, row.state):
             self._show()
 
     def _take(self, answer: ResultAnswer | TopDownAnswer | MechanismAnswer) -> None:
@@ -138,8 +156,16 @@ class LastRun(QObject):
         self._show()
 
     def _show(self) -> None:
-        if self._tile is not None and self._found is not None:
-            self.changed.emit(self._tile if self._found.is_current else marked_as_edited(self._tile))
+        if self._tile is None or self._found is None:
+            return
+        if not self._found.is_current:
+            self.changed.emit(marked(self._tile, EDITED))
+        elif _is_unfinished(self._found.row):
+            self.changed.emit(
+                marked(self._tile, f"{state_words(self._found.row)}: {trials_words(self._found.row)} trials")
+            )
+        else:
+            self.changed.emit(self._tile)
 
     def _on_unreadable(self, _error: PhexploreError) -> None:
         """Leave the tile empty; the page of results says why."""
@@ -147,9 +173,9 @@ class LastRun(QObject):
         self.changed.emit(None)
 
 
-def marked_as_edited(tile: TileContent) -> TileContent:
-    """Return the figure with the word that the scenario is not what it was when it was run."""
-    return replace(tile, change=EDITED, tone=Tone.ATTENTION)
+def marked(tile: TileContent, words: str) -> TileContent:
+    """Return the figure with what speaks against relying on it."""
+    return replace(tile, change=words, tone=Tone.ATTENTION)
 
 
 def _request(row: RunRow) -> ResultRequest | TopDownRequest | MechanismRequest:

@@ -90,6 +90,7 @@ class RunDesk(QObject):
     Signals:
         changed: the rows (tuple of `RunRow`, newest first); at once when a state changes, else at most every 250 ms.
         progressed: the `Path` of a run with new trials, at most every 250 ms, and once more when it has ended.
+        launched: the `Path` of a run that was made.
         ended: the `RunRow` of a run that ended.
         failed: a `PhexploreError`: the data is unreadable, the disk is full, a run cannot be deleted …
         busy_changed: whether data is being described or files are being worked on (bool).
@@ -99,6 +100,7 @@ class RunDesk(QObject):
 
     changed = Signal(object)
     progressed = Signal(object)
+    launched = Signal(object)
     ended = Signal(object)
     failed = Signal(object)
     busy_changed = Signal(object)
@@ -359,6 +361,7 @@ class RunDesk(QObject):
             return  # it waits in its own project, which is not open any more
         self._rows[row.directory] = row
         self._enqueue(row.directory, place)
+        self.launched.emit(row.directory)
 
     def _forget(self, directory: Path, _nothing: object) -> None:
         self._rows.pop(directory, None)

@@ -82,6 +82,8 @@ class RunsPage(QWidget):
         self.table.chosen.connect(self._show_chosen)
         self.table.opened.connect(self._open)
         self.details.asked.connect(self._do)
+        desk.launched.connect(self.table.choose)
+        desk.relocated.connect(self.table.relocate)
         desk.changed.connect(self._show_rows)
         desk.busy_changed.connect(self._show_busy)
         session.settled.connect(self._allow)

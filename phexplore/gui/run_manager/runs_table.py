@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -194,6 +195,11 @@ class RunsTable(QTableView):
         if self._chosen is not None and self.currentIndex().row() != directories.index(self._chosen):
             self.selectRow(directories.index(self._chosen))
         self._following = False
+
+    def relocate(self, moved: Mapping[Path, Path]) -> None:
+        """Keep the chosen run chosen that was moved with its project."""
+        if self._chosen is not None:
+            self._chosen = moved.get(self._chosen, self._chosen)
 
     def choose(self, directory: Path) -> None:
         """Choose a run."""

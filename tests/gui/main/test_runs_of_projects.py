@@ -6,16 +6,21 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from phexplore.accuracy.solving import edit_threshold
 from phexplore.catalog.presets import preset
 from phexplore.document.project import Project
+from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.project_files import first_project, project_of
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.run_manager.launch import LaunchFields, read_fields
 from phexplore.gui.widgets.buttons import TextButton
+from phexplore.model.keys import TableId
+from phexplore.model.workbook import add_scenario
 from phexplore.runs.belonging import runs_folder, runs_in
 from phexplore.runs.states import RunState
 from phexplore.runs.store import SPEC_FILE, state_of, trial_file
@@ -170,3 +175,38 @@ def test_that_runs_of_an_unsaved_project_without_edits_come_back_after_a_crash()
     assert opening.project.scratch == left.scratch
     assert opening.note.startswith("A finished run of a project that was not saved")
     opening.project.close()
+
+
+@pytest.mark.defect("M3")
+@pytest.mark.defect("M4")
+@pytest.mark.defect("M15")
+def test_that_the_end_of_a_run_leads_to_its_results_and_results_say_whose_they_are(unsaved, run, qtbot):
+    unsaved.navigation.choose(Area.RUNS)
+    first = run(unsaved)
+    qtbot.waitUntil(lambda: "is complete: 1 of 1 trials" in unsaved.notice.text)
+    unsaved.notice._act()
+    assert unsaved.navigation.area is Area.RESULTS
+    results, line = unsaved.runs._results, unsaved.runs._verdicts.reservation
+    qtbot.waitUntil(lambda: results.answer is not None)
+    assert results.directory == first
+    assert not line.isVisible()
+
+    unsaved.navigation.choose(Area.RUNS)
+    working = run(unsaved, LONG, to_end=False)
+    unsaved.runs.desk.cancel(working)
+    qtbot.waitUntil(lambda: not unsaved.runs.desk.active and not unsaved.runs.desk.is_busy)
+    unsaved.navigation.choose(Area.RESULTS)
+    assert results.directory == first
+    unsaved.runs.show_results(working)
+    assert results.directory == working
+    qtbot.waitUntil(lambda: line.text().startswith("This run is not complete (cancelled)"))
+
+    other = replace(unsaved.session.scenario, name="Other")
+    unsaved.session.edit_workbook("Add", lambda book: add_scenario(book, edit_threshold(other, TableId("PH4"), 12)))
+    qtbot.waitUntil(lambda: line.text().startswith("These are results of another scenario"))
+    assert results.directory == first
+
+    assert unsaved.runs._reader.process_id
+    unsaved.files.new(preset("pl94-2020-persons-us"))
+    press(unsaved.files.dialog, "Delete")
+    assert unsaved.runs._reader.process_id == 0

@@ -18,6 +18,7 @@ from phexplore.gui.run_manager.last_run import EDITED, LastRun, last_run_of
 from phexplore.gui.run_manager.result_reader import ResultReader
 from phexplore.gui.run_manager.run_desk import RunDesk
 from phexplore.gui.run_manager.run_rows import RunRow
+from phexplore.gui.run_manager.shown_run import reservation, wanted_run
 from phexplore.model.keys import TableId
 from phexplore.model.topdown_edits import set_total
 from phexplore.model.workbook import Workbook, activate, add_scenario
@@ -27,8 +28,8 @@ from phexplore.runs.states import RunState
 DATA = RunData("/no/data", "0" * 64, 1)
 
 
-def row(scenario, name, trials=3):
-    return RunRow(Path(name), RunSpec(scenario, DATA, 5, 1), RunState.COMPLETE, trials=trials)
+def row(scenario, name, trials=3, state=RunState.COMPLETE):
+    return RunRow(Path(name), RunSpec(scenario, DATA, 5, 1), state, trials=trials)
 
 
 @pytest.fixture
@@ -54,6 +55,32 @@ def test_that_an_edited_scenario_keeps_its_run_and_exact_parameters_come_first(p
     assert (found.row.directory, found.is_current) == (Path("1"), True)
     renamed = replace(persons, name="Renamed")
     assert last_run_of(renamed, [row(persons, "1")]).is_current
+
+
+@pytest.mark.defect("M4")
+@pytest.mark.parametrize("state", [RunState.CANCELLED, RunState.FAILED, RunState.RUNNING])
+def test_that_a_complete_run_comes_before_a_newer_one_that_is_not(persons, state):
+    edited = set_total(persons, Fraction(3))
+    rows = [row(persons, "3", state=state), row(persons, "2"), row(edited, "1")]
+    assert last_run_of(persons, rows).row.directory == Path("2")
+    assert last_run_of(persons, [rows[0], rows[2]]).row.directory == Path("1")
+    assert last_run_of(persons, rows[:1]).row.directory == Path("3")
+
+
+@pytest.mark.defect("M4")
+def test_that_results_are_those_of_the_scenario_or_say_whose_they_are(persons, us):
+    other = set_total(replace(persons, name="Other"), Fraction(3))
+    mine, cancelled = row(persons, "2"), row(persons, "4", state=RunState.CANCELLED)
+    rows = [row(us, "5"), cancelled, row(other, "3"), mine]
+    assert wanted_run(persons, rows, {}) is mine
+    assert reservation(persons, mine) == ""
+    new = set_total(replace(persons, name="New"), Fraction(1))
+    foreign = wanted_run(new, rows, {})
+    assert foreign.directory == Path("3")
+    assert reservation(new, foreign) == "These are results of another scenario, 'Other'; 'New' is being edited."
+    assert reservation(persons, cancelled) == "This run is not complete (cancelled): 3 of 5 trials."
+    assert reservation(set_total(persons, Fraction(2)), mine) == "The scenario was edited since this run."
+    assert wanted_run(persons, [row(us, "5")], {}) is None
 
 
 class Direct(QObject):

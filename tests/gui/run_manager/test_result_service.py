@@ -14,7 +14,7 @@ from phexplore.gui.run_manager.result_choices import ResultRequest, ResultTab
 from phexplore.gui.run_manager.result_frames import FrameDecoder, Refused, frame, read_frame
 from phexplore.gui.run_manager.result_reader import ResultAnswer
 from phexplore.gui.run_manager.result_server import serve
-from phexplore.gui.run_manager.result_service import ResultService, server_command
+from phexplore.gui.run_manager.result_service import ReaderProcess, ResultService, server_command
 
 
 @given(st.lists(st.one_of(st.integers(), st.binary(), st.text()), max_size=6), st.lists(st.integers(1, 9), min_size=1))
@@ -54,11 +54,24 @@ def test_that_an_answer_is_small_whatever_the_number_of_errors(write_run):
 
 
 @pytest.fixture
-def service(qapp):
+def reader(qapp):
     made = []
 
     def make(command=None):
-        found = ResultService(command=command)
+        made.append(ReaderProcess(command=command))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.end(wait=True)
+
+
+@pytest.fixture
+def service(reader):
+    made = []
+
+    def make(command=None):
+        found = ResultService(reader=None if command is None else reader(command))
         found.answers, found.failures = [], []
         found.answered.connect(found.answers.append)
         found.failed.connect(found.failures.append)
@@ -76,7 +89,7 @@ def test_that_a_real_reader_answers_survives_a_kill_and_ends_with_the_window(ser
     found.request(ResultRequest(run.directory, None, ResultTab.WORST))
     qtbot.waitUntil(lambda: len(found.answers) == 1)
     assert found.answers[0].headline.trials == 2
-    first = found._process.processId()
+    first = found._reader.process_id
     os.kill(first, signal.SIGSTOP)  # so that the kill comes before the answer
     found.request(ResultRequest(run.directory, None, ResultTab.WORST))
     os.kill(first, signal.SIGKILL)
@@ -84,9 +97,9 @@ def test_that_a_real_reader_answers_survives_a_kill_and_ends_with_the_window(ser
     assert "their reader stopped" in found.failures[0].sentence
     found.request(ResultRequest(tmp_path, None, None))
     qtbot.waitUntil(lambda: len(found.failures) == 2)
-    assert found._process.processId() != first
+    assert found._reader.process_id != first
     found.stop()
-    assert found._process.processId() == 0
+    assert found._reader.process_id == 0
 
 
 ECHO = """
@@ -110,6 +123,53 @@ def test_that_the_newest_of_waiting_requests_is_answered_next(service, tmp_path,
     qtbot.waitUntil(lambda: len(found.answers) == 2)
     assert found.answers == [asked[0], asked[-1]]
     assert not found.is_busy
+
+
+@pytest.fixture
+def echo(reader, tmp_path):
+    """A reader that answers with what it is asked."""
+    script = tmp_path / "echo.py"
+    script.write_text(ECHO.format(path=str(Path.cwd())))
+    return reader([sys.executable, str(script)])
+
+
+@pytest.mark.defect("M15")
+def test_that_all_views_of_a_window_share_one_process_and_each_hears_its_own_answers(echo, tmp_path, qtbot):
+    views = [ResultService(reader=echo) for _ in range(3)]
+    heard = [[] for _ in views]
+    for view, answers in zip(views, heard, strict=True):
+        view.answered.connect(answers.append)
+    asked = [[ResultRequest(tmp_path / f"{one}-{turn}", None, None) for turn in range(3)] for one in range(3)]
+    for turn in range(3):
+        for view, requests in zip(views, asked, strict=True):
+            view.request(requests[turn])
+    process = echo.process_id
+    qtbot.waitUntil(lambda: all(answers[-1:] == [requests[-1]] for answers, requests in zip(heard, asked, strict=True)))
+    assert echo.process_id == process
+    for answers, requests in zip(heard, asked, strict=True):
+        assert set(answers) <= set(requests)
+
+
+@pytest.mark.defect("M15")
+def test_that_the_reader_ends_with_its_project_and_starts_again_for_the_next(echo, tmp_path, qtbot):
+    view, other = ResultService(reader=echo), ResultService(reader=echo)
+    answers = []
+    view.answered.connect(answers.append)
+    other.answered.connect(answers.append)
+    view.request(ResultRequest(tmp_path / "old", None, None))
+    other.request(ResultRequest(tmp_path / "old too", None, None))
+    ended = echo.process_id
+    echo.end(wait=True)
+    assert echo.process_id == 0
+    assert not view.is_busy
+    assert not other.is_busy
+    assert not Path(f"/proc/{ended}").exists() or sys.platform != "linux"
+    wanted = ResultRequest(tmp_path / "new", None, None)
+    view.request(wanted)
+    qtbot.waitUntil(lambda: answers == [wanted])
+    view.stop()
+    view.request(wanted)
+    assert not view.is_busy
 
 
 def test_that_a_reader_that_cannot_be_started_is_told(service, tmp_path, qtbot):

@@ -56,6 +56,23 @@ def test_that_the_chosen_run_is_followed(page, begun, pretence, qtbot):
     assert not page.details.progress.isVisible()
 
 
+@pytest.mark.defect("M3")
+def test_that_a_new_run_is_chosen_and_pause_and_cancel_belong_to_it(page, begun, pretence, qtbot):
+    first = begun.directory
+    begun.end()
+    page.start_run()
+    qtbot.waitUntil(lambda: len(pretence.processes) == 2)
+    new = pretence.processes[1]
+    assert page.details.row.directory == new.directory == page.table.chosen_directory
+    new.begin()
+    press(page, RunAction.CANCEL, qtbot)
+    assert new.commands == ["start", "cancel"]
+    page.table.choose(first)
+    new.finish_trial(0)
+    qtbot.waitUntil(lambda: pretence.desk.row(new.directory).trials == 1)
+    assert page.details.row.directory == first
+
+
 def test_that_the_buttons_do_what_the_state_allows(page, begun, qtbot):
     enabled = {action for action, button in page.details.buttons.items() if button.isEnabled()}
     assert enabled == {RunAction.PAUSE, RunAction.CANCEL, RunAction.RERUN, RunAction.OPEN}
