@@ -16,6 +16,7 @@ from phexplore.cli import (
     demo_commands,
     format_commands,
     group_sizes_commands,
+    key_commands,
     run_commands,
     scenario_commands,
     spine_commands,
@@ -42,6 +43,7 @@ data_commands.register(app)
 run_commands.register(app)
 spine_commands.register(app)
 group_sizes_commands.register(app)
+key_commands.register(app)
 subspace_commands.register(app)
 demo_commands.register(app)
 format_commands.register(app)

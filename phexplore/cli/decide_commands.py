@@ -202,18 +202,23 @@ def bundle(
 
 def verify(
     bundle: Path = typer.Argument(help="A bundle."),
-    trust: list[Path] = typer.Option([], "--trust", help="Public key that may sign; repeat for several."),
+    trust: list[Path] = typer.Option([], "--trust", help="Public key whose signature counts; repeat for several."),
+    require: int | None = typer.Option(
+        None, "--require", min=1, help="Signatures by different trusted keys that must be there; 1 with --trust."
+    ),
     as_json: bool = JSON,
 ) -> None:
-    """Rebuild a bundle from its parts, compare every byte, check the signatures, and name what was altered.
+    """Recompute every part of a bundle from its parameters, compare, check the signatures, and name what does not fit.
 
-    Example: phexplore verify decision.zip --trust ada.pub
+    Without --trust, --require counts the keys of your own store (phexplore keys).
+
+    Example: phexplore verify decision.zip --trust ada.pub --trust grace.pub --require 2
     """
     from phexplore.cli.deciding import print_verification, verify_file
 
-    result = verify_file(bundle, trust)
-    print_verification(result, with_trust=bool(trust), as_json=as_json)
-    if not result.is_intact or result.awaited:
+    result = verify_file(bundle, trust, require)
+    print_verification(result, as_json=as_json)
+    if not result.is_accepted:
         raise typer.Exit(1)
 
 

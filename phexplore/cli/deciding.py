@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from phexplore.cli.printing import print_json, print_table, say, tell
 from phexplore.cli.source import load_scenario
+from phexplore.decide.agreement import Statement
 from phexplore.decide.approving import decision_about
 from phexplore.decide.bundle import Bundle, BundleError, BundleRequest, make_bundle, signed, write_bundle
 from phexplore.decide.citing import evidence
 from phexplore.decide.signing import Signer, load_private_key, load_public_key, public_bytes
-from phexplore.decide.verifying import Verification, alteration_lines, opened, read_bundle, verify
+from phexplore.decide.trusted_keys import trusted_keys
+from phexplore.decide.verifying import CheckedSignature, Verification, opened, read_bundle, verify
 from phexplore.errors import UnknownNameError
 from phexplore.files.project_file import ProjectContent, read_project, single, write_project
 from phexplore.files.whole import read_text, write_whole
-from phexplore.model.approval import Decision, DecisionError, Status, decided, status_of
+from phexplore.model.approval import Decision, DecisionError, Status, decided
 from phexplore.model.fingerprint import fingerprint
-from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook
 
 ARCHIVE_START = b"PK\x03\x04"
@@ -85,8 +87,6 @@ def decide(
 
 
 def _save(content: ProjectContent, decision: Decision, out: Path) -> Path:
-    from dataclasses import replace
-
     write_whole(out, write_project(replace(content, decisions=decided(content.decisions, decision))))
     return out
 
@@ -110,23 +110,37 @@ def bundle_or_sign(
     """
     private = [load_private_key(key, _ask) for key in keys]
     now = datetime.now(UTC)
-    if Path(text).is_file() and Path(text).read_bytes()[:4] == ARCHIVE_START:
+    if _is_archive(Path(text)):
         if not keys:
             raise BundleError(
                 f"{text} is a bundle already.", "Add a signature with --sign KEY, or check it: phexplore verify."
             )
         if runs or expected or clearance:
             raise BundleError("Nothing but signatures can be added to a bundle.", "Make a new one of the scenario.")
-        bundle = opened(read_bundle(Path(text)))
+        bundle = opened(read_bundle(Path(text)), _say_statement)
     else:
         publics = [public_bytes(key) for key in private] + [load_public_key(path) for path in expected]
         bundle = make_bundle(
             _request(text, runs, tuple(dict.fromkeys(publics)), clearance, now, keeps_notes=keeps_notes)
         )
+        bundle = replace(opened(bundle.packed(), _say_statement), notes=bundle.notes) if keys else bundle
     for place, (key, path) in enumerate(zip(private, keys, strict=True)):
         bundle = signed(bundle, key, _signer(names[place] if place < len(names) else path.stem), now)
     write_bundle(bundle, out)
     return bundle
+
+
+def _is_archive(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(ARCHIVE_START)) == ARCHIVE_START
+
+
+def _say_statement(statement: Statement) -> None:
+    say("Signed is, recomputed from the parameters:")
+    for name, text in statement.lines():
+        say(f"  {name}: {text}")
 
 
 def _request(
@@ -160,55 +174,87 @@ def _ask(name: str) -> bytes | None:
     return getpass(f"Passphrase of {name}: ").encode()
 
 
-def verify_file(path: Path, trust: Sequence[Path]) -> Verification:
+def verify_file(path: Path, trust: Sequence[Path], required: int | None) -> Verification:
     """Check a bundle on disk.
 
+    Args:
+        path: of the bundle.
+        trust: files of public keys whose signatures count.
+        required: how many of them have to be there, by different keys: 1 when left out, or none when no key is named either.
+            Without `trust` the keys of the user's store count.
+
     Raises:
-        PhexploreError: a trusted key cannot be read, or the file is too large for any bundle.
+        PhexploreError: a key, the store or the bundle cannot be read.
     """
-    trusted = {load_public_key(key) for key in trust} if trust else None
-    return verify(read_bundle(path), trusted)
+    trusted = {load_public_key(key) for key in trust}
+    if not trust and required:
+        trusted = {key.public_key for key in trusted_keys()}
+    demanded = (1 if trust else 0) if required is None else required
+    return verify(read_bundle(path), trusted, demanded)
 
 
-def print_verification(result: Verification, *, with_trust: bool, as_json: bool) -> None:
-    """Print what was found."""
+def print_verification(result: Verification, *, as_json: bool) -> None:
+    """Print what was found; text of the bundle is shown so that it cannot pass for the program's own lines."""
+    known = {key.public_key: key.name for key in trusted_keys()}
     if as_json:
-        print_json(verification_json(result))
+        print_json(verification_json(result, known))
         return
-    for line in alteration_lines(result.alterations):
-        tell(line)
-    if result.is_intact:
-        manifest = result.manifest
-        tell(f"Intact: {manifest['scenario']}, {manifest['status']}, made {manifest['made']}")
-        tell(f"Parameters {manifest['fingerprint']}")
-        for note in manifest["notes"]:
+    for finding in result.findings:
+        tell(f"{finding.part}: {finding.sentence}")
+    if result.is_intact and result.statement is not None:
+        tell("Intact: every part is as handed over, and all parts agree.")
+        for name, text in result.statement.lines():
+            tell(f"{name}: {text}")
+        for note in result.statement.notes:
             tell(f"Note: {note}")
-    if result.signatures:
-        rows = [(s.signer.name, s.signer.role, s.at, s.key_id[:16]) for s in result.signatures]
-        print_table(("signed by", "role", "at", "key"), rows)
-        if not with_trust:
-            say("Whom a key belongs to, nobody but you can know: give the keys you trust with --trust.")
+    if result.checked:
+        print_table(
+            ("signed by", "role", "at", "key", "which is"),
+            [(c.signature.signer.name, c.signature.signer.role, c.signature.at, c.signature.key_id, key_standing(c, known))
+             for c in result.checked],
+        )  # fmt: skip
+        if any(one.is_valid and not one.is_trusted and one.signature.public_key not in known for one in result.checked):
+            say(
+                "A name in a signature is what its signer wrote. Check with the signer, by telephone, that the key is theirs; then "
+                "name it with --trust, or keep it: phexplore keys add."
+            )
     elif result.is_intact:
         tell("Unsigned.")
-    for key in result.awaited:
-        tell(f"Not signed yet by the key {key}")
 
 
-def verification_json(result: Verification) -> dict[str, Any]:
-    """Return a verification as JSON."""
+def key_standing(checked: CheckedSignature, known: Mapping[bytes, str]) -> str:
+    """Return what the checker knows of the key of a signature, in words."""
+    if not checked.is_valid:
+        return "not valid"
+    name = known.get(checked.signature.public_key)
+    words = "trusted" if checked.is_trusted else "an unknown key" if name is None else "known"
+    return f"{words}: {name}" if name is not None else words
+
+
+def verification_json(result: Verification, known: Mapping[bytes, str]) -> dict[str, Any]:
+    """Return a verification as JSON.
+
+    Args:
+        result: what was found.
+        known: names of the keys in the user's store.
+    """
+    statement = result.statement if result.is_intact else None
     return {
         "intact": result.is_intact,
-        "alterations": [{"part": a.part, "sentence": a.sentence} for a in result.alterations],
-        "status": result.manifest.get("status"),
-        "scenario": result.manifest.get("scenario"),
-        "fingerprint": result.manifest.get("fingerprint"),
+        "status": result.status or None,
+        "scenario": None if statement is None else statement.scenario.name,
+        "fingerprint": None if statement is None else fingerprint(statement.scenario),
         "signatures": [
-            {"signer": s.signer.name, "role": s.signer.role, "at": s.at, "key": s.key_id} for s in result.signatures
+            {
+                "key": one.signature.key_id,
+                "name": one.signature.signer.name,
+                "role": one.signature.signer.role,
+                "at": one.signature.at,
+                "valid": one.is_valid,
+                "trusted": one.is_trusted,
+                "known_as": known.get(one.signature.public_key),
+            }
+            for one in result.checked
         ],
-        "awaited": list(result.awaited),
+        "findings": [{"part": one.part, "sentence": one.sentence} for one in result.findings],
     }
-
-
-def status_line(scenario: Scenario, decisions: Sequence[Decision]) -> str:
-    """Return how far a scenario has come."""
-    return f"{scenario.name}: {status_of(decisions, fingerprint(scenario)).value}"

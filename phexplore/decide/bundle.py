@@ -29,7 +29,7 @@ from phexplore.files.phsafe_config import write_config
 from phexplore.files.project_file import LoggedStep, ProjectContent, single, write_project
 from phexplore.files.scenario_json import decode_scenario, encode_scenario
 from phexplore.files.whole import write_whole
-from phexplore.model.approval import Decision, Status, status_of
+from phexplore.model.approval import Decision, status_of
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
@@ -131,21 +131,22 @@ def make_bundle(request: BundleRequest) -> Bundle:
     _confirm_cited(decisions, request.runs)
     status = status_of(request.decisions, own)
     parameters, root, notes = production_files(scenario)
-    content = request.content or single(
-        Workbook((scenario,), scenario.name), f"Bundle {scenario.name}", _at(request.now)
+    content = request.content or replace(
+        single(Workbook((scenario,), scenario.name), f"Bundle {scenario.name}", _at(request.now)),
+        decisions=request.decisions,
     )
     files: dict[str, bytes] = {
-        SCENARIO: _json(encode_scenario(scenario)),
-        FORECAST: _json(forecast_content(scenario)),
-        DECISIONS: _json(encode_decisions(decisions)),
+        SCENARIO: one_spelling(encode_scenario(scenario)),
+        FORECAST: one_spelling(forecast_content(scenario)),
+        DECISIONS: one_spelling(encode_decisions(decisions)),
         PROJECT: write_project(content),
-        LOG: _steps_text(content.steps),
+        LOG: steps_text(content.steps),
     }
     files |= {f"{PARAMETERS}{name}": text.encode() for name, text in parameters.items()}
     for run in request.runs:
         folder = f"{RUNS}{run.cited.name}/"
         files |= {
-            f"{folder}run.json": _json(run.facts()),
+            f"{folder}run.json": one_spelling(dict(run.facts)),
             f"{folder}summary.json": run.summary,
             f"{folder}manifest.json": run.manifest,
         }
@@ -184,7 +185,7 @@ def make_bundle(request: BundleRequest) -> Bundle:
 def manifest_bytes(content: Mapping[str, Any]) -> bytes:
     """Return a manifest as bytes; it ends with its own check sum, so that a changed one accuses itself."""
     bare = {name: value for name, value in content.items() if name != "self"}
-    return _json({**bare, "self": hashlib.sha256(_json(bare)).hexdigest()})
+    return one_spelling({**bare, "self": hashlib.sha256(one_spelling(bare)).hexdigest()})
 
 
 def signed(bundle: Bundle, key: Ed25519PrivateKey, signer: Signer, now: datetime) -> Bundle:
@@ -267,12 +268,30 @@ def forecast_content(scenario: Scenario) -> dict[str, Any]:
 def _certificate_files(facts: CertificateFacts, files: dict[str, bytes], *, has_pdf: bool) -> list[str]:
     """Add the certificate; return why there is no PDF, if there is none."""
     from phexplore.report.html import document_html  # noqa: PLC0415 - brings the template engine
-    from phexplore.report.pdf import Attached, PdfUnavailableError, pdf_from_html  # noqa: PLC0415 - as above
+    from phexplore.report.pdf import PdfUnavailableError  # noqa: PLC0415 - as above
 
-    html = document_html(certificate(facts))
-    files[CERTIFICATE_HTML] = html
+    files[CERTIFICATE_HTML] = document_html(certificate(facts))
     if not has_pdf:
         return []
+    try:
+        files[CERTIFICATE_PDF] = certificate_pdf(files, facts.now)
+    except PdfUnavailableError as error:
+        return [f"{error.sentence} The certificate is in the bundle as HTML."]
+    return []
+
+
+def certificate_pdf(files: Mapping[str, bytes], now: datetime) -> bytes:
+    """Return the certificate of a bundle as PDF, with the data inside.
+
+    Args:
+        files: of the bundle; the certificate as HTML is among them.
+        now: when the bundle was made.
+
+    Raises:
+        PdfUnavailableError: the libraries that lay it out are not installed.
+    """
+    from phexplore.report.pdf import Attached, pdf_from_html  # noqa: PLC0415 - brings the template engine
+
     attached = [
         Attached(name.rpartition("/")[2], files[name], text)
         for name, text in (
@@ -281,11 +300,7 @@ def _certificate_files(facts: CertificateFacts, files: dict[str, bytes], *, has_
             (DECISIONS, "Who decided what, and when"),
         )
     ]
-    try:
-        files[CERTIFICATE_PDF] = pdf_from_html(html, facts.now, attached)
-    except PdfUnavailableError as error:
-        return [f"{error.sentence} The certificate is in the bundle as HTML."]
-    return []
+    return pdf_from_html(files[CERTIFICATE_HTML], now, attached)
 
 
 def _confirm_cited(decisions: Sequence[Decision], runs: Sequence[RunEvidence]) -> None:
@@ -316,7 +331,7 @@ def _bare(decisions: Sequence[Decision]) -> tuple[Decision, ...]:
     return tuple(replace(decision, note="") for decision in decisions)
 
 
-def _steps_text(steps: Sequence[LoggedStep]) -> bytes:
+def steps_text(steps: Sequence[LoggedStep]) -> bytes:
     """Return the edit log for people: time and label, one line per step."""
     return "".join(f"{step.at or '-'}\t{' '.join(step.label.split())}\n" for step in steps).encode()
 
@@ -325,10 +340,6 @@ def _at(now: datetime) -> str:
     return now.astimezone(UTC).isoformat(timespec="seconds")
 
 
-def _json(value: Any) -> bytes:
+def one_spelling(value: Any) -> bytes:
+    """Return the only way in which the files of a bundle spell a JSON value."""
     return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode()
-
-
-def is_approved(bundle: Bundle) -> bool:
-    """Return whether the bundle's parameters are approved."""
-    return bool(json.loads(bundle.manifest)["status"] == Status.APPROVED.value)

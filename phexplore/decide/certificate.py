@@ -185,9 +185,9 @@ def _runs(runs: Sequence[RunEvidence]) -> Part:
         (
             heading_cell(run.cited.name),
             number_cell(str(run.cited.trials)),
-            Cell("system entropy" if run.spec.seed is None else str(run.spec.seed)),
-            Cell(run.spec.data.sha256),
-            Cell("yes" if run.spec.data.synthetic else "not marked so"),
+            Cell("system entropy" if run.facts["seed"] is None else str(run.facts["seed"])),
+            Cell(run.facts["data"]["sha256"]),
+            Cell("yes" if run.is_synthetic else "not marked so"),
             Cell(_checks(run)),
         )
         for run in runs

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -47,33 +47,20 @@ class RunEvidence:
 
     Attributes:
         cited: name, identity and number of trials.
-        spec: what the run did.
+        facts: what the run did, without the place its data lay in: the content of ``run.json`` in the bundle.
         summary: the bytes of its ``summary.json``, of a run on confidential records those of ``summary-shared.json``.
         manifest: the bytes of its ``manifest.json``: check sums of every file of the run.
     """
 
     cited: CitedRun
-    spec: RunSpec
+    facts: Mapping[str, Any]
     summary: bytes
     manifest: bytes
 
-    def facts(self) -> dict[str, Any]:
-        """Return what the run did, without the place its data lay in."""
-        return {
-            "name": self.cited.name,
-            "identity": self.cited.identity,
-            "fingerprint": fingerprint(self.spec.scenario),
-            "trials": self.spec.trials,
-            "seed": self.spec.seed,
-            "mode": self.spec.mode.value,
-            "reproducible": self.spec.is_reproducible,
-            "program": self.spec.code_version,
-            "data": {
-                "sha256": self.spec.data.sha256,
-                "bytes": self.spec.data.size_bytes,
-                "synthetic": self.spec.data.synthetic,
-            },
-        }
+    @property
+    def is_synthetic(self) -> bool:
+        """Whether its data are marked as synthetic."""
+        return self.facts["data"]["synthetic"] is True
 
     def content(self) -> dict[str, Any]:
         """Return the summary as JSON.
@@ -88,6 +75,20 @@ class RunEvidence:
         if not isinstance(value, dict):
             raise CitationError(f"The summary of {self.cited.name} holds no object.", "Start the run again.")
         return value
+
+
+def _facts(spec: RunSpec, name: str) -> dict[str, Any]:
+    return {
+        "name": name,
+        "identity": spec.identity,
+        "fingerprint": fingerprint(spec.scenario),
+        "trials": spec.trials,
+        "seed": spec.seed,
+        "mode": spec.mode.value,
+        "reproducible": spec.is_reproducible,
+        "program": spec.code_version,
+        "data": {"sha256": spec.data.sha256, "bytes": spec.data.size_bytes, "synthetic": spec.data.synthetic},
+    }
 
 
 def evidence_of(directory: Path, scenario: Scenario) -> RunEvidence:
@@ -110,7 +111,7 @@ def evidence_of(directory: Path, scenario: Scenario) -> RunEvidence:
         raise CitationError(f"{issues[0].place}: {issues[0].sentence}", "A run that was altered proves nothing.")
     return RunEvidence(
         CitedRun(name, spec.identity, spec.trials),
-        spec,
+        _facts(spec, name),
         _summary_to_show(directory, spec),
         (directory / MANIFEST_FILE).read_bytes(),
     )
@@ -148,5 +149,5 @@ def evidence(directories: Sequence[Path], scenario: Scenario) -> tuple[RunEviden
         while any(other.cited.name == name for other in found):
             name, number = f"{one.cited.name}-{number}", number + 1
         cited = CitedRun(name, one.cited.identity, one.cited.trials)
-        found.append(RunEvidence(cited, one.spec, one.summary, one.manifest))
+        found.append(replace(one, cited=cited, facts={**one.facts, "name": name}))
     return tuple(found)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from phexplore.decide.bundle import Bundle, BundleError, BundleRequest, make_bundle, signed, write_bundle
 from phexplore.decide.citing import evidence
@@ -23,8 +24,12 @@ from phexplore.decide.signing import (
     load_public_key,
     public_bytes,
 )
-from phexplore.decide.verifying import Verification, opened, read_bundle, verify
+from phexplore.decide.trusted_keys import TrustedKey
+from phexplore.decide.verifying import opened, read_bundle, verify
 from phexplore.files.project_file import read_project
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 Tell = Callable[[int, int, str], object]
 """Takes the number of the step that begins, how many there are, and what it does."""
@@ -81,19 +86,34 @@ class SealOrder:
 
 @dataclass(frozen=True, slots=True)
 class SignOrder:
-    """More signatures for a bundle that exists."""
+    """More signatures for a bundle that exists.
+
+    Attributes:
+        bundle: the file.
+        out: the file to write.
+        keys: who signs.
+        sha256: of the bundle as it was shown to them, "" when it was not shown.
+    """
 
     bundle: Path
     out: Path
     keys: tuple[KeyFile, ...]
+    sha256: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class VerifyOrder:
-    """A bundle to check; with `trust`, only signatures of these public keys count."""
+    """A bundle to check.
+
+    Attributes:
+        bundle: the file.
+        trusted: keys of the checker's store.
+        required: signatures by different ones of them that have to be there.
+    """
 
     bundle: Path
-    trust: tuple[Path, ...] = ()
+    trusted: tuple[TrustedKey, ...] = ()
+    required: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,45 +135,46 @@ class KeyMade:
 
 @dataclass(frozen=True, slots=True)
 class Signed:
-    """A valid signature as people read it."""
+    """A valid signature as people read it.
+
+    Attributes:
+        name: what the signer wrote.
+        role: what the signer wrote.
+        at: as the signer's machine had it.
+        key_id: the whole fingerprint.
+        owner: whose key it is by the checker's own store, "" for an unknown key.
+    """
 
     name: str
     role: str
     at: str
     key_id: str
+    owner: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class BundleReport:
-    """What a bundle is, after every byte of it was compared.
+    """What a bundle is, after every part of it was made again and compared.
 
     Attributes:
         path: of the file.
         sha256: of the whole file.
         alterations: part and sentence of everything that is wrong; empty = intact.
-        scenario: name, "" when it cannot be read.
-        status: draft, recommended, …
-        fingerprint: of the parameters.
-        made: when.
-        files: how many parts.
+        stated: name and text of everything the bundle states, recomputed; empty when it cannot be read.
         signatures: the valid ones.
         awaited: key ids that are expected to sign and have not.
-        notes: what whoever made it should know.
-        has_trust: whether keys were given to trust.
+        notes: what whoever hands the parameters over should know.
+        shortfall: why the signatures do not suffice for the checker, "" when they do.
     """
 
     path: Path
     sha256: str
     alterations: tuple[tuple[str, str], ...]
-    scenario: str = ""
-    status: str = ""
-    fingerprint: str = ""
-    made: str = ""
-    files: int = 0
+    stated: tuple[tuple[str, str], ...] = ()
     signatures: tuple[Signed, ...] = ()
     awaited: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    has_trust: bool = False
+    shortfall: str = ""
 
     @property
     def is_intact(self) -> bool:
@@ -183,10 +204,9 @@ def carry_out(order: Order, tell: Tell, now: datetime | None = None) -> BundleRe
         case SignOrder():
             return _countersign(order, tell, at)
         case VerifyOrder():
-            tell(1, 1, "Rebuilding the bundle from its parts and comparing every byte")
+            tell(1, 1, "Making every part of the bundle again and comparing")
             content = read_bundle(order.bundle)
-            trusted = {load_public_key(key) for key in order.trust} if order.trust else None
-            return _report(order.bundle, content, verify(content, trusted), has_trust=bool(order.trust))
+            return _report(order.bundle, content, order.trusted, order.required)
         case ExportOrder():
             tell(1, 1, "Writing the report")
             return write_export(order)
@@ -218,51 +238,63 @@ def _seal(order: SealOrder, tell: Tell, now: datetime) -> BundleReport:
             order.keeps_notes,
         )
     )
-    tell(4, _SEAL_STEPS, "Signing")
-    for key, file in zip(keys, order.keys, strict=True):
-        bundle = signed(bundle, key, file.signer, now)
-    return _written(bundle, order.out, tell, 5, _SEAL_STEPS)
+    tell(4, _SEAL_STEPS, "Checking the bundle, then signing")
+    return _signed_and_written(
+        opened(bundle.packed()), list(zip(keys, order.keys, strict=True)), order.out, now, tell, 5, _SEAL_STEPS
+    )
 
 
 def _countersign(order: SignOrder, tell: Tell, now: datetime) -> BundleReport:
     if not order.keys:
         raise BundleError("Nobody signs.", "Add a key.")
     tell(1, 4, "Checking the bundle before it is signed")
-    bundle = opened(read_bundle(order.bundle))
+    content = read_bundle(order.bundle)
+    if order.sha256 and hashlib.sha256(content).hexdigest() != order.sha256:
+        raise BundleError(f"{order.bundle} has changed since it was checked.", "Check it again, then sign.")
+    bundle = opened(content)
     tell(2, 4, "Signing")
-    for file in order.keys:
-        bundle = signed(bundle, load_private_key(file.path, _answer(file)), file.signer, now)
-    return _written(bundle, order.out, tell, 3, 4)
+    keys = [(load_private_key(file.path, _answer(file)), file) for file in order.keys]
+    return _signed_and_written(bundle, keys, order.out, now, tell, 3, 4)
 
 
-def _written(bundle: Bundle, out: Path, tell: Tell, number: int, steps: int) -> BundleReport:
-    """Write, read back, compare, rebuild: a bundle counts only then."""
+def _signed_and_written(
+    bundle: Bundle,
+    keys: list[tuple[Ed25519PrivateKey, KeyFile]],
+    out: Path,
+    now: datetime,
+    tell: Tell,
+    number: int,
+    steps: int,
+) -> BundleReport:
+    """Sign, write, read back, compare, make every part again: a bundle counts only then."""
+    for key, file in keys:
+        bundle = signed(bundle, key, file.signer, now)
     tell(number, steps, "Writing, reading back and comparing")
     write_bundle(bundle, out)
-    tell(number + 1, steps, "Rebuilding the bundle from its parts")
+    tell(number + 1, steps, "Making every part of the bundle again and comparing")
     content = read_bundle(out)
-    report = _report(out, content, verify(content))
+    report = _report(out, content, tuple(TrustedKey(file.signer.name, public_bytes(key)) for key, file in keys))
     if report.alterations:
         part, sentence = report.alterations[0]
         raise BundleError(f"{out} does not stand up to its own check. {part}: {sentence}", "Do not hand it over.")
     return report
 
 
-def _report(path: Path, content: bytes, found: Verification, *, has_trust: bool = False) -> BundleReport:
-    manifest = found.manifest
+def _report(path: Path, content: bytes, trusted: tuple[TrustedKey, ...], required: int = 0) -> BundleReport:
+    owners = {key.public_key: key.name for key in trusted}
+    found = verify(content, owners.keys(), required)
+    statement = found.statement
     return BundleReport(
         path,
         hashlib.sha256(content).hexdigest(),
         tuple((alteration.part, alteration.sentence) for alteration in found.alterations),
-        str(manifest.get("scenario", "")),
-        str(manifest.get("status", "")),
-        str(manifest.get("fingerprint", "")),
-        str(manifest.get("made", "")),
-        len(manifest.get("files", ())),
-        tuple(Signed(s.signer.name, s.signer.role, s.at, s.key_id) for s in found.signatures),
+        tuple(statement.lines()) if statement is not None else (),
+        tuple(
+            Signed(s.signer.name, s.signer.role, s.at, s.key_id, owners.get(s.public_key, "")) for s in found.signatures
+        ),
         found.awaited,
-        tuple(map(str, manifest.get("notes", ()))),
-        has_trust=has_trust,
+        statement.notes if statement is not None else (),
+        found.shortfall,
     )
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from phexplore.errors import PhexploreError
+from phexplore.files.whole import read_bytes
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 _PREFIX = b"phexplore bundle signature 1\x00"
 _ALGORITHM = "Ed25519"
 _LARGEST_KEY = 2**16
+_KEY_BYTES = 32
+_PRIME = 2**255 - 19
+_ORDER_8 = 0x05FC536D880238B13933C6D305ACDFD5F098EFF289F4C345B027B2C28F95E826
+_SMALL_ORDER = frozenset({0, 1, _PRIME - 1, _ORDER_8, _PRIME - _ORDER_8})
+"""The y coordinates of the points whose order divides 8: for such a key one signature fits every text (RFC 8032, 8.9)."""
 PUBLIC_SUFFIX = ".pub"
 """Added to the name of a private key for the file of its public key."""
 
@@ -84,9 +90,9 @@ class Signature:
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey  # noqa: PLC0415 - as above
 
         try:
-            key = Ed25519PublicKey.from_public_bytes(self.public_key)
+            key = Ed25519PublicKey.from_public_bytes(confirm_strong(self.public_key))
             key.verify(self.value, _message(manifest, self.signer, self.at, self.public_key))
-        except (InvalidSignature, ValueError):
+        except (InvalidSignature, SigningError, ValueError):
             return False
         return True
 
@@ -94,6 +100,20 @@ class Signature:
 def key_id_of(public_key: bytes) -> str:
     """Return 64 hexadecimal digits that name a public key."""
     return hashlib.sha256(public_key).hexdigest()
+
+
+def confirm_strong(public_key: bytes) -> bytes:
+    """Return a public key that can belong to one person alone.
+
+    Raises:
+        SigningError: it is not 32 bytes, not in its one spelling, or a point of small order, for which anybody can sign.
+    """
+    y = int.from_bytes(public_key, "little") & (2**255 - 1)
+    if len(public_key) != _KEY_BYTES or y >= _PRIME or y in _SMALL_ORDER:
+        raise SigningError(
+            "The key is weak: anybody can make signatures that fit it.", "Ask its owner for a key made by ssh-keygen."
+        )
+    return public_key
 
 
 def _message(manifest: bytes, signer: Signer, at: str, public_key: bytes) -> bytes:
@@ -236,20 +256,15 @@ def load_public_key(path: Path) -> bytes:
 
     content = _key_bytes(path)
     if (signature := decode_signature(content)) is not None:
-        return signature.public_key
+        return confirm_strong(signature.public_key)
     try:
         key = load_ssh_public_key(content) if content.startswith(b"ssh-") else load_pem_public_key(content)
     except (ValueError, UnsupportedAlgorithm) as error:
         raise SigningError(f"{path} holds no public key that can be read.", "Give a .pub or .pem file.") from error
     if not isinstance(key, Ed25519PublicKey):
         raise SigningError(f"{path} holds no Ed25519 key.", "Bundles are signed with Ed25519.")
-    return key.public_bytes_raw()
+    return confirm_strong(key.public_bytes_raw())
 
 
 def _key_bytes(path: Path) -> bytes:
-    try:
-        if path.stat().st_size > _LARGEST_KEY:
-            raise SigningError(f"{path} is too large for a key.", "Name the key file itself.")
-        return path.read_bytes()
-    except OSError as error:
-        raise SigningError(f"{path} cannot be read: {error.strerror or error}.", "Check the name.") from error
+    return read_bytes(path, limit=_LARGEST_KEY)

@@ -1,50 +1,51 @@
-"""Whether a bundle is what was handed over, and if not, exactly what was altered."""
+"""Whether a bundle is what was handed over, whether its parts agree, and who signed it; if not, exactly what is wrong.
+
+What this proves and what not is in ``docs/trust_of_bundles.md``.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from phexplore.decide.agreement import Alteration, Statement, disagreements
 from phexplore.decide.archive import LARGEST_ARCHIVE, ArchiveError, Unpacked, unpack
 from phexplore.decide.bundle import (
     FORMAT,
     MANIFEST,
-    PARAMETERS,
-    SCENARIO,
     SIGNATURES,
     SUMS,
     VERSION,
     Bundle,
     BundleError,
     manifest_bytes,
-    production_files,
     signature_name,
     sums,
 )
 from phexplore.decide.signing import Signature, decode_signature
-from phexplore.errors import PhexploreError
-from phexplore.files.scenario_json import decode_scenario
-from phexplore.model.fingerprint import fingerprint
+from phexplore.files.whole import read_bytes
 from phexplore.model.scenario import Scenario
 
 ARCHIVE = "the archive"
 
 
 @dataclass(frozen=True, slots=True)
-class Alteration:
-    """One thing that is not as it was handed over.
+class CheckedSignature:
+    """A signature of a bundle and what is known of it.
 
     Attributes:
-        part: name of the file in the bundle, or ``the archive``.
-        sentence: what is wrong with it.
+        signature: as it stands in the bundle. The name in it is what the signer wrote.
+        is_valid: whether the holder of the key signed exactly this bundle.
+        is_trusted: whether it is valid and the checker trusts the key.
     """
 
-    part: str
-    sentence: str
+    signature: Signature
+    is_valid: bool
+    is_trusted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,58 +53,84 @@ class Verification:
     """The result of checking a bundle.
 
     Attributes:
-        alterations: everything that is wrong; empty = intact.
-        manifest: its content, empty when it cannot be read.
-        signatures: those that are valid.
+        alterations: everything that is not as handed over or does not agree; empty = intact.
+        manifest: its content, empty when it cannot be read. It is the maker's word.
+        checked: all signatures that can be read, valid or not.
         awaited: key ids that are expected to sign and have not.
-        scenario: the parameters; None when they cannot be read.
+        statement: what the bundle states, recomputed; None unless all check sums fit and the parameters can be read.
+        shortfall: why the signatures do not suffice for the checker, "" when they do.
     """
 
     alterations: tuple[Alteration, ...]
     manifest: Mapping[str, Any]
-    signatures: tuple[Signature, ...]
-    awaited: tuple[str, ...]
-    scenario: Scenario | None
+    checked: tuple[CheckedSignature, ...] = ()
+    awaited: tuple[str, ...] = ()
+    statement: Statement | None = None
+    shortfall: str = ""
 
     @property
     def is_intact(self) -> bool:
-        """Whether nothing was altered."""
+        """Whether every part is as handed over and all parts agree."""
         return not self.alterations
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether it is intact, everybody expected has signed, and the checker's demands are met."""
+        return self.is_intact and not self.awaited and not self.shortfall
+
+    @property
+    def status(self) -> str:
+        """How far the parameters have come, recomputed; "" for a bundle that is not intact."""
+        return self.statement.status if self.statement is not None and self.is_intact else ""
+
+    @property
+    def scenario(self) -> Scenario | None:
+        """The parameters, None when they cannot be read."""
+        return self.statement.scenario if self.statement is not None else None
+
+    @property
+    def signatures(self) -> tuple[Signature, ...]:
+        """The valid signatures."""
+        return tuple(one.signature for one in self.checked if one.is_valid)
+
+    @property
+    def findings(self) -> tuple[Alteration, ...]:
+        """Everything that keeps the bundle from being accepted."""
+        found = [Alteration(SIGNATURES, f"Not signed yet by the key {key}.") for key in self.awaited]
+        if self.shortfall:
+            found.append(Alteration(SIGNATURES, self.shortfall))
+        return (*self.alterations, *found)
 
 
 def read_bundle(path: Path) -> bytes:
     """Return the bytes of a bundle.
 
     Raises:
-        ArchiveError: it cannot be read or is too large for any bundle.
+        InputProblemsError: it cannot be read, is no file, or is too large for any bundle.
     """
-    try:
-        if path.stat().st_size > LARGEST_ARCHIVE + 2**20:
-            raise ArchiveError(f"{path} is too large for a bundle.", "Choose the file phexplore bundle has written.")
-        return path.read_bytes()
-    except OSError as error:
-        raise ArchiveError(f"{path} cannot be read: {error.strerror or error}.", "Check the name.") from error
+    return read_bytes(path, limit=LARGEST_ARCHIVE + 2**20)
 
 
-def verify(content: bytes, trusted: Collection[bytes] | None = None) -> Verification:
-    """Check a bundle: rebuild it from its parts, compare every byte, check every sum and signature.
+def verify(content: bytes, trusted: Collection[bytes] = (), required: int = 0) -> Verification:
+    """Check a bundle: every byte, sum and signature; then make every part again from the parameters and compare.
 
     Args:
         content: the whole file.
-        trusted: public keys whose signatures count; None accepts any key that the manifest names.
+        trusted: public keys that the checker trusts.
+        required: valid signatures by different trusted keys that the checker demands.
 
     Returns:
-        What was altered, and what the bundle says. A file that is no archive at all is one alteration.
+        What was altered, and what the bundle states. A file that is no archive at all is one alteration.
     """
     try:
         found = unpack(content)
     except ArchiveError as error:
-        return Verification((Alteration(ARCHIVE, error.sentence),), {}, (), (), None)
+        return Verification((Alteration(ARCHIVE, error.sentence),), {}, shortfall=_shortfall((), required))
     alterations = [Alteration(ARCHIVE, f"{problem}.") for problem in found.problems]
     manifest, problems = _read_manifest(found.files.get(MANIFEST))
     alterations += problems
     alterations += _file_alterations(found, manifest)
-    signatures, awaited, wrong = _signatures(found, manifest, trusted)
+    checked, wrong = _signatures(found, manifest, trusted)
     alterations += wrong
     alterations += _sum_alterations(found, {alteration.part for alteration in alterations}, is_vouched=bool(manifest))
     accused = {alteration.part for alteration in alterations}
@@ -111,11 +138,24 @@ def verify(content: bytes, trusted: Collection[bytes] | None = None) -> Verifica
         Alteration(ARCHIVE, f"The check sum in the header of {name!r} was changed.")
         for name in sorted(found.unsure - accused)
     ]
-    scenario = None
+    statement = None
     if not alterations:
-        scenario, wrong = _meaning(found.files, manifest)
-        alterations += wrong
-    return Verification(tuple(alterations), manifest, signatures, awaited, scenario)
+        covered = {name: data for name, data in found.files.items() if name != SUMS and not name.startswith(SIGNATURES)}
+        statement, disagreeing = disagreements(covered, manifest)
+        alterations += disagreeing
+    present = {one.signature.key_id for one in checked if one.is_valid}
+    awaited = tuple(key for key in manifest.get("signers", ()) if key not in present)
+    return Verification(tuple(alterations), manifest, checked, awaited, statement, _shortfall(checked, required))
+
+
+def _shortfall(checked: tuple[CheckedSignature, ...], required: int) -> str:
+    """Return why the signatures do not suffice, "" when they do: different trusted keys are counted."""
+    count = len({one.signature.public_key for one in checked if one.is_trusted})
+    if count >= required:
+        return ""
+    return (
+        f"{count} of the {required} signatures by trusted keys that are required {'is' if count == 1 else 'are'} there."
+    )
 
 
 def _read_manifest(content: bytes | None) -> tuple[Mapping[str, Any], list[Alteration]]:
@@ -156,9 +196,9 @@ def _file_alterations(found: Unpacked, manifest: Mapping[str, Any]) -> Iterator[
 
 
 def _signatures(
-    found: Unpacked, manifest: Mapping[str, Any], trusted: Collection[bytes] | None
-) -> tuple[tuple[Signature, ...], tuple[str, ...], list[Alteration]]:
-    valid: list[Signature] = []
+    found: Unpacked, manifest: Mapping[str, Any], trusted: Collection[bytes]
+) -> tuple[tuple[CheckedSignature, ...], list[Alteration]]:
+    checked: list[CheckedSignature] = []
     wrong: list[Alteration] = []
     expected = tuple(manifest.get("signers", ()))
     for name in sorted(found.files):
@@ -167,23 +207,22 @@ def _signatures(
         signature = decode_signature(found.files[name])
         if signature is None:
             wrong.append(Alteration(name, "The file was altered: it is no signature any more."))
-        elif name != signature_name(signature):
+            continue
+        is_valid = bool(manifest) and signature.is_of(found.files.get(MANIFEST, b""))
+        if name != signature_name(signature):
             wrong.append(Alteration(name, "The file was added: its name is not that of its key."))
-        elif manifest and not signature.is_of(found.files.get(MANIFEST, b"")):
-            who = f"{signature.signer.name} ({signature.key_id[:16]}…)"
+            is_valid = False
+        elif manifest and not is_valid:
+            who = f"{signature.signer.name} ({signature.key_id})"
             wrong.append(Alteration(name, f"The signature of {who} does not fit this manifest, name, role and time."))
         elif expected and signature.key_id not in expected:
             wrong.append(
-                Alteration(name, f"Wrong signer: {signature.signer.name} signed with {signature.key_id[:16]}…, a key "
-                           "the manifest does not name.")
+                Alteration(name, f"Wrong signer: {signature.signer.name} signed with {signature.key_id}, a key the "
+                           "manifest does not name.")
             )  # fmt: skip
-        elif trusted is not None and signature.public_key not in trusted:
-            sentence = f"Wrong signer: the key {signature.key_id[:16]}… of {signature.signer.name} is not trusted."
-            wrong.append(Alteration(name, sentence))
-        elif manifest:
-            valid.append(signature)
-    present = {signature.key_id for signature in valid}
-    return tuple(valid), tuple(key for key in expected if key not in present), wrong
+            is_valid = False
+        checked.append(CheckedSignature(signature, is_valid, is_valid and signature.public_key in trusted))
+    return tuple(checked), wrong
 
 
 def _sum_alterations(found: Unpacked, accused: Collection[str], *, is_vouched: bool) -> Iterator[Alteration]:
@@ -224,41 +263,23 @@ def _lines(content: bytes) -> dict[str, str]:
     return {name: digest for digest, _, name in lines}
 
 
-def _meaning(files: Mapping[str, bytes], manifest: Mapping[str, Any]) -> tuple[Scenario | None, list[Alteration]]:
-    """Compare what the parts say with each other: sums prove that they are unchanged, not that they agree."""
-    try:
-        scenario = decode_scenario(json.loads(files[SCENARIO]), SCENARIO)
-        parameters, _, _ = production_files(scenario)
-    except (PhexploreError, ValueError, KeyError, RecursionError) as error:
-        return None, [Alteration(SCENARIO, f"The parameters cannot be read: {error}")]
-    wrong = []
-    if fingerprint(scenario) != manifest["fingerprint"]:
-        wrong.append(Alteration(SCENARIO, "The parameters do not have the fingerprint of the manifest."))
-    stated = {name.removeprefix(PARAMETERS): data for name, data in files.items() if name.startswith(PARAMETERS)}
-    wrong += [
-        Alteration(f"{PARAMETERS}{name}", "The file does not say what the scenario of the bundle says.")
-        for name in sorted({*parameters, *stated})
-        if stated.get(name) != parameters.get(name, "").encode()
-    ]
-    return scenario, wrong
+def opened(content: bytes, show: Callable[[Statement], object] = lambda _: None) -> Bundle:
+    """Return an intact bundle whose parts agree, to sign it.
 
-
-def opened(content: bytes) -> Bundle:
-    """Return an intact bundle, to sign it.
+    Args:
+        content: the whole file.
+        show: takes what the bundle states, recomputed, before anybody signs it.
 
     Raises:
-        BundleError: it was altered.
+        BundleError: it was altered, or its parts do not agree.
     """
     result = verify(content)
     if not result.is_intact:
         first = result.alterations[0]
-        raise BundleError(f"{first.part}: {first.sentence}", "Do not sign an altered bundle; ask for it again.")
+        raise BundleError(f"{first.part}: {first.sentence}", "Do not sign this bundle; ask for it again.")
+    if result.statement is not None:
+        show(result.statement)
     files = {
         name: data for name, data in unpack(content).files.items() if name != SUMS and not name.startswith(SIGNATURES)
     }
     return Bundle(files, result.signatures, tuple(result.manifest["notes"]))
-
-
-def alteration_lines(alterations: Sequence[Alteration]) -> list[str]:
-    """Return alterations as lines for people."""
-    return [f"{alteration.part}: {alteration.sentence}" for alteration in alterations]

@@ -180,7 +180,7 @@ def test_that_a_scenario_is_recommended_approved_bundled_signed_twice_and_verifi
     status, out, _ = call(capsys, "verify", bundle, "--trust", first_public, "--trust", second_public, "--json")
     found = json.loads(out)
     assert (status, found["intact"], found["status"]) == (DONE, True, "approved")
-    assert {s["signer"] for s in found["signatures"]} == {"Ada", "2"}
+    assert {s["name"] for s in found["signatures"]} == {"Ada", "2"}
     assert call(capsys, "verify", bundle, "--trust", first_public)[0] == EXPECTED_FAILURE
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from phexplore.decide.sealing import KeyFile, KeyOrder, SealOrder, SignOrder, VerifyOrder, carry_out
 from phexplore.decide.signing import Signer, SigningError, load_private_key, load_public_key, public_bytes
+from phexplore.decide.trusted_keys import TrustedKey
 from phexplore.errors import PhexploreError
 from phexplore.files.project_file import single, write_project
 from phexplore.model.workbook import Workbook
@@ -85,9 +86,15 @@ def test_that_a_bundle_is_sealed_in_steps_and_stands_up_to_its_check(us, tmp_pat
     assert report.is_intact
     assert {each.name for each in report.signatures} == {"Ada", "Grace"}
     assert report.awaited == ()
-    checked, _ = _carry_out(VerifyOrder(out, (ada.public, grace.public)))
+    owners = (("Ada", ada), ("Grace", grace))
+    trusted = tuple(TrustedKey(name, load_public_key(made.public)) for name, made in owners)
+    checked, _ = _carry_out(VerifyOrder(out, trusted, 2))
     assert checked.signatures == report.signatures
-    assert checked.has_trust
+    assert checked.shortfall == ""
+    assert {each.owner for each in checked.signatures} == {"Ada", "Grace"}
+    unknown, _ = _carry_out(VerifyOrder(out, (), 1))
+    assert {each.owner for each in unknown.signatures} == {""}
+    assert unknown.shortfall
     assert checked.sha256 == report.sha256
 
 

@@ -22,6 +22,7 @@ from phexplore.decide.signing import (
     public_bytes,
     sign,
 )
+from phexplore.errors import PhexploreError
 
 MANIFEST = b"what is signed"
 AT = "2026-07-01T12:00:00+00:00"
@@ -88,11 +89,11 @@ def test_that_other_files_are_no_keys(tmp_path):
     path = tmp_path / "x"
     for content in (b"", b"nothing", b"-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n", bytes(2**17)):
         path.write_bytes(content)
-        with pytest.raises(SigningError):
+        with pytest.raises(PhexploreError):
             load_private_key(path)
-        with pytest.raises(SigningError):
+        with pytest.raises(PhexploreError):
             load_public_key(path)
-    with pytest.raises(SigningError, match="cannot be read"):
+    with pytest.raises(PhexploreError, match="cannot be read"):
         load_private_key(tmp_path / "absent")
     with pytest.raises(SigningError, match="not an Ed25519 key"):
         load_private_key(private_file(tmp_path, generate_private_key(SECP256R1())))

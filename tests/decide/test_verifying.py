@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import lzma
 import random
 import warnings
 import zipfile
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from signed_bundles import KEYS, NOW, PEOPLE, request, signed_bundle
@@ -37,7 +39,9 @@ def test_that_an_untouched_bundle_is_intact_signed_and_says_what_was_decided(bun
     assert result.alterations == ()
     assert result.awaited == ()
     assert {s.signer.name for s in result.signatures} == {"Ada Lovelace", "Grace Hopper"}
-    assert result.manifest["status"] == "approved"
+    assert result.status == "approved"
+    assert result.is_accepted
+    assert all(one.is_trusted for one in result.checked)
     assert result.scenario == make_scenario(bundle)
 
 
@@ -175,7 +179,7 @@ def test_that_each_of_200_alterations_is_caught_and_named(content, number):
         assert len(result.awaited) == 1
     elif part is not None:
         assert any(alteration.part.startswith(part) for alteration in result.alterations), (part, result.alterations)
-    if way in {flipped, missing, changed_with_new_sums, renamed_signer}:
+    if part != ARCHIVE and way in {flipped, missing, changed_with_new_sums, renamed_signer}:
         assert {alteration.part for alteration in result.alterations} == {part}, result.alterations
 
 
@@ -196,15 +200,16 @@ def test_that_a_forger_who_agrees_with_all_sums_is_betrayed_by_the_parameters(bu
     manifest["files"][name] = {"sha256": hashlib.sha256(files[name]).hexdigest(), "bytes": len(files[name])}
     files[MANIFEST] = manifest_bytes(manifest)
     result = verify(pack({**files, SUMS: sums(files)}))
-    assert [alteration.part for alteration in result.alterations] == [name]
+    assert result.alterations[0].part == name
 
 
 def test_that_a_bundle_made_anew_by_others_is_caught_by_the_trusted_keys(us):
     forged = make_bundle(request(us, signers=(public_bytes(KEYS[2]),)))
     forged = signed(forged, KEYS[2], PEOPLE[0], NOW)
     assert verify(forged.packed()).is_intact
-    result = verify(forged.packed(), TRUSTED)
-    assert "is not trusted" in result.alterations[0].sentence
+    result = verify(forged.packed(), TRUSTED, 1)
+    assert not result.is_accepted
+    assert "0 of the 1 signatures by trusted keys" in result.shortfall
 
 
 def test_that_a_signature_still_awaited_is_named(us):
@@ -220,6 +225,28 @@ def test_that_a_signature_still_awaited_is_named(us):
 def test_that_an_altered_bundle_is_not_signed(content):
     with pytest.raises(BundleError, match="behind the end"):
         opened(content + b"x")
+
+
+SIGNATURES_OF_VERSION_1 = {
+    "approved-two-signers": 2,
+    "approved-without-notes": 0,
+    "dhc-2020-units-us-unsigned": 0,
+    "sdhc-us-unsigned-with-pdf": 0,
+}
+VERSION_1 = sorted((Path(__file__).parent / "bundles_of_version_1").glob("*.xz"))
+
+
+@pytest.mark.defect("F2")
+@pytest.mark.parametrize("path", VERSION_1, ids=lambda path: path.name.partition(".")[0])
+def test_that_bundles_of_the_first_release_go_on_verifying(path):
+    """Written by the release before parts were compared; a later one may word things otherwise and add keys, no more."""
+    result = verify(lzma.decompress(path.read_bytes()))
+    if any("print" in one.sentence for one in result.alterations):
+        pytest.skip("this computer lays out PDF otherwise than the one that made the bundle")
+    assert result.alterations == ()
+    assert len(result.awaited) == ("one-of-two" in path.name)
+    assert len(result.signatures) == SIGNATURES_OF_VERSION_1.get(path.name.partition(".")[0], 1)
+    assert result.status == ("approved" if "approved" in path.name else "draft")
 
 
 @pytest.mark.parametrize("text", [b"", b"PK", b"hello", b"PK\x05\x06" + bytes(18), bytes(1000)])

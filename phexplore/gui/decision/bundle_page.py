@@ -13,12 +13,14 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLineEdit,
     QProgressBar,
+    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
 
 from phexplore.decide.sealing import Began, BundleReport, KeyMade, KeyOrder, Order, SealOrder, SignOrder, VerifyOrder
-from phexplore.errors import PhexploreError
+from phexplore.decide.trusted_keys import trusted_keys
+from phexplore.errors import PhexploreError, visible
 from phexplore.files.project_file import write_project
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.shown import Update
@@ -29,6 +31,7 @@ from phexplore.gui.decision.key_dialog import KeyDialog
 from phexplore.gui.decision.run_citations import RunCitations
 from phexplore.gui.decision.signers import SignersEditor
 from phexplore.gui.decision.standing import run_offers, standing
+from phexplore.gui.decision.trusted_keys_dialog import TrustedKeysDialog
 from phexplore.gui.run_manager.run_desk import RunDesk
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import TextButton
@@ -114,7 +117,7 @@ class Errand(QWidget):
         if self.is_mine:
             self.is_mine = False
             self._show_work(is_working=False)
-            self.refuse(f"{error.sentence} {error.remedy}".strip())
+            self.refuse(visible(f"{error.sentence} {error.remedy}".strip()))
 
 
 class BundlePage(Page):
@@ -141,6 +144,8 @@ class BundlePage(Page):
         self.process.done.connect(self._on_done)
         self._after_key: SignersEditor | None = None
         self._checked: Path | None = None
+        self._inspected: Path | None = None
+        self._to_sign: BundleReport | None = None
         self._key_passphrase = ""
         self._make_fields()
         for section in (
@@ -152,12 +157,13 @@ class BundlePage(Page):
             ),
             Section(
                 "Check a bundle",
-                "Rebuilds the archive from its parts, compares every byte, checks every signature.",
+                "Recomputes every part from the parameters, compares, and checks every signature.",
                 self._check_part(),
             ),
             Section(
                 "Add a signature",
-                "Several people can sign one after the other, each on their own machine.",
+                "Several people can sign one after the other, each on their own machine. Check the bundle first: what is found, "
+                "recomputed, is what you sign.",
                 self._sign_part(),
             ),
         ):
@@ -208,26 +214,35 @@ class BundlePage(Page):
     def check(self, path: Path) -> None:
         """Check a bundle."""
         self._checked = path
-        self.checking.start(VerifyOrder(path, tuple(self.trust)))
+        try:
+            self.checking.start(VerifyOrder(path, trusted_keys(), self.required.value()))
+        except PhexploreError as error:
+            self.checking.refuse(visible(str(error)))
         self.again.setEnabled(True)
+
+    def show_before_signing(self, bundle: Path) -> None:
+        """Check a bundle that somebody wants to sign and show what it states; only an intact one can be signed then."""
+        self._to_sign = None
+        self._inspected = bundle
+        self.signing.start(VerifyOrder(bundle))
 
     def sign(self, bundle: Path, out: Path) -> None:
         """Add signatures to a bundle."""
-        self.signing.start(SignOrder(bundle, out, self.cosigners.keys))
+        sha256 = self._to_sign.sha256 if self._to_sign is not None else ""
+        self._to_sign = None
+        self.signing.start(SignOrder(bundle, out, self.cosigners.keys, sha256))
 
     def create_key(self, order: KeyOrder, editor: SignersEditor) -> None:
         """Make a key pair and sign with it."""
         self._after_key, self._key_passphrase = editor, order.passphrase.decode()
         (self.writing if editor is self.signers else self.signing).start(order)
 
-    def trust_key(self, path: Path) -> None:
-        """Let only signatures of named keys count."""
-        if path not in self.trust:
-            self.trust.append(path)
-        names = ", ".join(each.name for each in self.trust)
-        self.trusted.setText(f"Only signatures of these keys count: {names}")
-        if self._checked is not None:
-            self.check(self._checked)
+    def manage_keys(self) -> TrustedKeysDialog:
+        """Open the store of keys that the user trusts."""
+        dialog = TrustedKeysDialog(self, self._folder())
+        dialog.stored.connect(lambda: self.check(self._checked) if self._checked and not self.process.is_busy else None)
+        dialog.open()
+        return dialog
 
     def _make_fields(self) -> None:
         self.about = Paragraph()
@@ -245,20 +260,22 @@ class BundlePage(Page):
         self.write = TextButton("Write the bundle…", look="primary", symbol="save")
         self.write.clicked.connect(lambda: self._ask_to_save("Write the bundle", self._proposed(), self.write_to))
         self.writing = Errand(self.process, "Write the bundle")
-        self.trust: list[Path] = []
-        self.trusted = Text("Any key counts that the bundle names.", look="muted", wrap=True)
+        self.required = QSpinBox()
+        self.required.setRange(0, 99)
+        self.required.setAccessibleName("Signatures required by keys you trust")
+        self.required.setToolTip("The check fails unless so many different keys you trust have signed")
         self.choose = TextButton("Choose a bundle…", look="primary", name="Choose a bundle to check")
         self.choose.clicked.connect(lambda: self._ask_to_open("Check a bundle", _BUNDLES, self.check))
         self.again = TextButton("Check again")
         self.again.setEnabled(False)
         self.again.clicked.connect(lambda: self.check(self._checked) if self._checked else None)
-        self.trusting = TextButton("Keys I trust…", name="Name public keys whose signatures count")
-        self.trusting.clicked.connect(
-            lambda: self._ask_to_open("Public key", "Public keys (*.pub *.pem);;All files (*)", self.trust_key)
-        )
+        self.trusting = TextButton("Keys you trust…", name="Manage the keys you trust")
+        self.trusting.clicked.connect(self.manage_keys)
         self.checking = Errand(self.process, "Check a bundle")
-        self.cosign = TextButton("Choose the bundle to sign…", name="Choose the bundle to sign")
-        self.cosign.clicked.connect(lambda: self._ask_to_open("Sign a bundle", _BUNDLES, self._ask_where_to_sign))
+        self.inspect = TextButton("Choose the bundle to sign…", name="Choose the bundle to sign")
+        self.inspect.clicked.connect(lambda: self._ask_to_open("Sign a bundle", _BUNDLES, self.show_before_signing))
+        self.cosign = TextButton("Sign this bundle…", look="primary", name="Sign the bundle that was checked")
+        self.cosign.clicked.connect(lambda: self._ask_where_to_sign(self._to_sign.path) if self._to_sign else None)
         self.cosign.setEnabled(False)
         self.signing = Errand(self.process, "Add a signature")
 
@@ -280,7 +297,13 @@ class BundlePage(Page):
 
     def _check_part(self) -> QWidget:
         part = QWidget()
-        column = _column(part, self.trusted)
+        demand = QWidget()
+        row = QHBoxLayout(demand)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(field_label("Signatures &required by keys you trust", self.required))
+        row.addWidget(self.required)
+        row.addStretch(1)
+        column = _column(part, demand)
         column.addLayout(_buttons(self.trusting, self.again, self.choose))
         column.addWidget(self.checking)
         return part
@@ -288,7 +311,7 @@ class BundlePage(Page):
     def _sign_part(self) -> QWidget:
         part = QWidget()
         column = _column(part, self.cosigners)
-        column.addLayout(_buttons(self.cosign))
+        column.addLayout(_buttons(self.inspect, self.cosign))
         column.addWidget(self.signing)
         return part
 
@@ -330,13 +353,18 @@ class BundlePage(Page):
         for button in (self.write, self.choose, self.trusting, self.signers.new_key, self.cosigners.new_key):
             button.setEnabled(not is_busy)
         self.again.setEnabled(not is_busy and self._checked is not None)
-        self.cosign.setEnabled(not is_busy and bool(self.cosigners.rows))
+        self.inspect.setEnabled(not is_busy)
+        self.cosign.setEnabled(not is_busy and self._to_sign is not None and bool(self.cosigners.rows))
 
     def _on_done(self, result: object) -> None:
         if isinstance(result, KeyMade):
             if self._after_key is not None:
                 self._after_key.add_key(result.path, self._key_passphrase)
             self._after_key, self._key_passphrase = None, ""
+        elif isinstance(result, BundleReport) and result.path == self._inspected:
+            self._to_sign = result if result.is_intact else None
+            self._inspected = None
+            self._enable()
         elif isinstance(result, BundleReport) and result.is_intact and result.path != self._checked:
             for editor in (self.signers, self.cosigners):
                 editor.forget_passphrases()

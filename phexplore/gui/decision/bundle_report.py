@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
 from phexplore.decide.sealing import BundleReport
+from phexplore.errors import visible
 from phexplore.gui.decision.standing import clock
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.icons import icon
@@ -19,43 +20,50 @@ def headline(report: BundleReport) -> tuple[str, str]:
     """Return the finding and its look."""
     if not report.is_intact:
         count = len(report.alterations)
-        return f"Altered: {count} part" + ("" if count == 1 else "s") + " not as handed over", "refused"
+        return f"Not intact: {count} finding" + ("" if count == 1 else "s"), "refused"
+    if report.shortfall:
+        return "Intact, but not signed by enough keys you trust", "refused"
     if report.awaited:
         count = len(report.awaited)
         return f"Intact, {count} signature" + ("" if count == 1 else "s") + " still to come", "attention"
     if not report.signatures:
         return "Intact, unsigned", "attention"
+    unknown = sum(not one.owner for one in report.signatures)
+    if unknown:
+        return "Intact, signed by " + ("an unknown key" if unknown == 1 else f"{unknown} unknown keys"), "muted"
     count = len(report.signatures)
-    return f"Intact and signed by {count} " + ("person" if count == 1 else "people"), "good"
+    return f"Intact and signed by {count} " + ("key" if count == 1 else "keys") + " you trust", "good"
 
 
 def lines(report: BundleReport) -> list[tuple[str, str]]:
-    """Return symbol and sentence of everything there is to say, alterations first."""
-    found = [("error", f"{part}: {sentence}") for part, sentence in report.alterations]
+    """Return symbol and sentence of everything there is to say, what is wrong first; text of the bundle cannot pass for ours."""
+    found = [("error", visible(f"{part}: {sentence}")) for part, sentence in report.alterations]
+    if report.shortfall:
+        found.append(("error", report.shortfall))
     if report.is_intact:
-        found.append(
-            (
-                "tick",
-                f"{report.scenario}, {report.status}, made {clock(report.made)} UTC, {report.files} files, every byte compared",
-            )
-        )
-        found.append(("info", f"Parameters {report.fingerprint}"))
+        found.append(("tick", "Every part is as handed over and agrees with what is recomputed from the parameters."))
+        found += [("info", visible(f"{name}: {text}")) for name, text in report.stated]
     for one in report.signatures:
-        who = f"{one.name}, {one.role}" if one.role else one.name
-        when = f"{clock(one.at)} UTC, key {one.key_id[:16]}…"
-        if report.is_intact:
-            found.append(("tick", f"Signed by {who}, {when}"))
+        who = visible(f"{one.name}, {one.role}" if one.role else one.name)
+        when = visible(f"{clock(one.at)} UTC")
+        if not report.is_intact:
+            found.append(("info", f"The signature of {who}, {when}, fits the manifest; the bundle is not intact"))
+        elif one.owner:
+            found.append(("tick", f"Signed with the key of {visible(one.owner)}, as {who}, {when}, key {one.key_id}"))
         else:
-            found.append(("info", f"The signature of {who}, {when}, fits the manifest; what was altered does not"))
-    found += [("warning", f"Not signed yet: key {key[:16]}…") for key in report.awaited]
-    if report.signatures and not report.has_trust:
+            found.append(("info", f"Signed by an unknown key {one.key_id}, which gives the name {who}, {when}"))
+    found += [("warning", f"Not signed yet: key {key}") for key in report.awaited]
+    if any(not one.owner for one in report.signatures):
         found.append(
             (
                 "info",
-                "Whom a key belongs to, only people know: name the keys you trust, or compare their names by telephone.",
+                (
+                    "A name in a signature is what its signer wrote. Check with the signer, by telephone, that this key is theirs, then add "
+                    "it to the keys you trust."
+                ),
             )
         )
-    found += [("info", note) for note in report.notes]
+    found += [("info", visible(note)) for note in report.notes]
     found.append(("info", f"SHA-256 of the file {report.sha256}"))
     return found
 
@@ -95,9 +103,7 @@ class BundleReportView(QWidget):
         self._lines = lines(report)
         self.list.clear()
         for _, sentence in self._lines:
-            item = QListWidgetItem(sentence)
-            item.setToolTip(sentence)
-            self.list.addItem(item)
+            self.list.addItem(QListWidgetItem(sentence))
         self.show()
         self._restyle()
 

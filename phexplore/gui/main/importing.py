@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from phexplore.errors import PhexploreError
+from phexplore.errors import PhexploreError, visible
 from phexplore.files.phsafe_config import read_config
 from phexplore.files.scenario_json import decode_scenario, stated_scenario
 from phexplore.files.whole import read_text
@@ -78,12 +78,12 @@ def _from_bundle(path: Path) -> tuple[Scenario, Sequence[Issue]]:
     from phexplore.decide.verifying import read_bundle, verify
 
     found = verify(read_bundle(path))
-    if found.scenario is None:
+    if found.scenario is None or not found.is_intact:
         first = found.alterations[0]
-        sentence = f"{path.name} was altered, so nothing of it is used. {first.part}: {first.sentence}"
+        sentence = f"{path.name} is not intact, so nothing of it is used. {visible(f'{first.part}: {first.sentence}')}"
         raise PhexploreError(sentence, "Ask for the bundle again.")
-    status, signed = found.manifest["status"], ", ".join(one.signer.name for one in found.signatures) or "nobody"
-    note = Issue((path.name,), f"The bundle is intact, {status}, signed by {signed}.", "", Severity.WARNING)
+    signed = ", ".join(f"{visible(one.signer.name)} (key {one.key_id})" for one in found.signatures) or "nobody"
+    note = Issue((path.name,), f"The bundle is intact, {found.status}, signed by {signed}.", "", Severity.WARNING)
     return replace(found.scenario, name=f"{found.scenario.name} ({path.stem})".replace("#", "-")), (note,)
 
 

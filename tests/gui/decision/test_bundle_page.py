@@ -15,7 +15,7 @@ from phexplore.gui.decision.errand_process import ErrandProcess
 from phexplore.gui.decision.key_dialog import KeyDialog
 from phexplore.model.workbook import Workbook
 
-INTACT = BundleReport(Path("d.zip"), "ab" * 32, (), "Vote", "approved", "cd" * 32, "2026-07-01T12:00:00+00:00", 9)
+INTACT = BundleReport(Path("d.zip"), "ab" * 32, (), (("Scenario", "Vote"), ("Status", "approved")))
 ADA = Signed("Ada", "Chair", "2026-07-01T12:00:00+00:00", "ef" * 32)
 
 
@@ -30,10 +30,13 @@ def page(qtbot, session, desk, tmp_path):
 
 def test_that_the_headline_tells_altered_unsigned_awaited_and_signed_apart() -> None:
     assert headline(INTACT) == ("Intact, unsigned", "attention")
-    assert headline(replace(INTACT, signatures=(ADA,))) == ("Intact and signed by 1 person", "good")
+    assert headline(replace(INTACT, signatures=(ADA,))) == ("Intact, signed by an unknown key", "muted")
+    known = replace(ADA, owner="Ada Lovelace")
+    assert headline(replace(INTACT, signatures=(known,))) == ("Intact and signed by 1 key you trust", "good")
+    assert headline(replace(INTACT, signatures=(known,), shortfall="1 of 2"))[1] == "refused"
     assert headline(replace(INTACT, awaited=("aa" * 32,)))[1] == "attention"
     altered = replace(INTACT, alterations=(("scenario.json", "The file was altered."),))
-    assert headline(altered) == ("Altered: 1 part not as handed over", "refused")
+    assert headline(altered) == ("Not intact: 1 finding", "refused")
     assert lines(altered)[0] == ("error", "scenario.json: The file was altered.")
 
 
@@ -53,7 +56,7 @@ def test_that_a_file_that_is_no_bundle_is_named_as_altered(qtbot, page, tmp_path
     with qtbot.waitSignal(page.process.done):
         page.check(tmp_path / "no.zip")
     assert page.checking.report.isVisible()
-    assert page.checking.report.title.text().startswith("Altered")
+    assert page.checking.report.title.text().startswith("Not intact")
 
 
 def test_that_a_missing_bundle_is_refused_with_its_name(qtbot, page, tmp_path) -> None:

@@ -1,0 +1,149 @@
+"""The keys the user trusts, with whose they are and their full fingerprints: add one after checking it, remove one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QDialog,
+    QFileDialog,
+    QFormLayout,
+    QHBoxLayout,
+    QLineEdit,
+    QListWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from phexplore.decide.signing import load_public_key
+from phexplore.decide.trusted_keys import TrustedKey, forget_key, trust_key, trusted_keys
+from phexplore.errors import PhexploreError, visible
+from phexplore.gui.charts.controls import field_label
+from phexplore.gui.theme.metrics import GRID, MARGIN
+from phexplore.gui.widgets.buttons import TextButton
+from phexplore.gui.widgets.labels import Text
+from phexplore.model.issues import InputProblemsError
+
+_LINES = 6
+
+
+class TrustedKeysDialog(QDialog):
+    """Shows the store of keys and changes it.
+
+    Signals:
+        stored: a key was added or removed.
+    """
+
+    stored = Signal()
+
+    def __init__(self, parent: QWidget | None, folder: Path) -> None:
+        """Make the dialog.
+
+        Args:
+            parent: the window.
+            folder: where public keys are likely to be.
+        """
+        super().__init__(parent)
+        self._folder = folder
+        self._keys: tuple[TrustedKey, ...] = ()
+        self.setWindowTitle("Keys you trust")
+        self.setAccessibleName("Keys you trust")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setMinimumWidth(96 * GRID)
+        self.list = QListWidget()
+        self.list.setAccessibleName("Keys you trust, with full fingerprints")
+        self.list.setWordWrap(True)
+        self.owner = QLineEdit()
+        self.owner.setAccessibleName("Whose key it is")
+        self.owner.setPlaceholderText("name of the person")
+        self.add = TextButton("Add a key…", name="Choose the public key to add")
+        self.add.clicked.connect(self._choose)
+        self.remove = TextButton("Remove", name="Remove the selected key")
+        self.remove.setEnabled(False)
+        self.remove.clicked.connect(self.remove_selected)
+        self.list.currentRowChanged.connect(lambda row: self.remove.setEnabled(row >= 0))
+        done = TextButton("Close")
+        done.clicked.connect(self.close)
+        self.reason = Text(look="refused", wrap=True)
+        self.reason.hide()
+        self._lay_out(done)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show what is in the store."""
+        try:
+            self._keys = trusted_keys()
+        except PhexploreError as error:
+            self._refuse(error)
+        self.list.clear()
+        self.list.addItems([f"{visible(key.name)}\n{key.fingerprint}" for key in self._keys])
+        self.list.setFixedHeight(_LINES * 5 * GRID)
+        self.remove.setEnabled(False)
+
+    def add_key(self, path: Path) -> None:
+        """Add the public key of a file under the name in the field."""
+        try:
+            trust_key(self.owner.text(), load_public_key(path))
+        except PhexploreError as error:
+            self._refuse(error)
+            return
+        self.reason.hide()
+        self.owner.clear()
+        self.refresh()
+        self.stored.emit()
+
+    def remove_selected(self) -> None:
+        """Remove the selected key."""
+        try:
+            forget_key(self._keys[self.list.currentRow()].fingerprint)
+        except PhexploreError as error:
+            self._refuse(error)
+            return
+        self.refresh()
+        self.stored.emit()
+
+    def _refuse(self, error: PhexploreError) -> None:
+        problems = error.issues if isinstance(error, InputProblemsError) else (error,)
+        self.reason.setText(visible(" ".join(f"{one.sentence} {one.remedy}".strip() for one in problems)))
+        self.reason.show()
+
+    def _choose(self) -> None:
+        if not self.owner.text().strip():
+            self.reason.setText("Enter whose key it is, after checking its fingerprint with them; then add it.")
+            self.reason.show()
+            self.owner.setFocus()
+            return
+        dialog = QFileDialog(self, "Public key", str(self._folder), "Public keys (*.pub *.pem);;All files (*)")
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.fileSelected.connect(lambda name: self.add_key(Path(name)))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def _lay_out(self, done: TextButton) -> None:
+        form = QFormLayout()
+        form.setHorizontalSpacing(2 * GRID)
+        row = QHBoxLayout()
+        row.addWidget(self.owner, 1)
+        row.addWidget(self.add)
+        form.addRow(field_label("&Whose key", self.owner), row)
+        buttons = QHBoxLayout()
+        buttons.addWidget(self.remove)
+        buttons.addStretch(1)
+        buttons.addWidget(done)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(MARGIN, MARGIN, MARGIN, MARGIN)
+        column.setSpacing(GRID)
+        column.addWidget(Text("Keys you trust", bold=True, relative=1.25))
+        column.addWidget(
+            Text(
+                "Signatures by these keys are shown with the name you give here. Compare the fingerprint with its owner by telephone "
+                "before you add a key. The list is yours alone: no bundle changes it.",
+                look="muted",
+                wrap=True,
+            )
+        )
+        column.addWidget(self.list)
+        column.addLayout(form)
+        column.addWidget(self.reason)
+        column.addLayout(buttons)
