@@ -27,8 +27,8 @@ from phexplore.decide.bundle import (
     sums,
 )
 from phexplore.decide.signing import Signature, decode_signature
-from phexplore.files.whole import read_bytes
 from phexplore.model.scenario import Scenario
+from phexplore.opening import read_bytes
 
 ARCHIVE = "the archive"
 

@@ -181,7 +181,9 @@ def test_that_a_scenario_is_recommended_approved_bundled_signed_twice_and_verifi
     found = json.loads(out)
     assert (status, found["intact"], found["status"]) == (DONE, True, "approved")
     assert {s["name"] for s in found["signatures"]} == {"Ada", "2"}
-    assert call(capsys, "verify", bundle, "--trust", first_public)[0] == EXPECTED_FAILURE
+    assert call(capsys, "verify", bundle, "--trust", first_public)[0] == DONE
+    twice = ("--trust", first_public, "--trust", first_public, "--require", 2)
+    assert call(capsys, "verify", bundle, *twice)[0] == EXPECTED_FAILURE
 
 
 def test_that_verify_names_the_altered_file_and_has_status_one(capsys, tmp_path, no_pdf):
