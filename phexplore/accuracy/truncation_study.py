@@ -1,9 +1,13 @@
 """What a truncation threshold costs and saves: people cut away against noise, per τ, before any run.
 
-Truncation keeps at most τ people per household, whichever a hash puts first. For a count whose share of the truncated people is π,
-the expected loss is π Σ h(s) max(0, s − τ) over household sizes s; which of a household's people go is as good as random, so the
-loss of the whole table (π = 1) is exact. The noise of a cell has σ = (2τ + 2)/√(2ρ): it grows with τ while the loss shrinks. The
-two are never mixed: the root mean square is beside them, not instead of them.
+Truncation keeps at most τ of the people that a table counts in a household (children only, in tables of children), whichever a hash
+puts first. For a count whose share of the truncated people is π, the expected loss is π Σ h(s) max(0, s − τ) over households with s
+counted people; which of them go is as good as random, so the loss of the whole table (π = 1) is exact, and so is the mean over the
+numbers of an area (π = one by their number). The noise of a cell has σ = (2τ + 2)/√(2ρ): it grows with τ while the loss shrinks.
+The two are never mixed: the root mean square is beside them, not instead of them.
+
+The loss adds up over the households of an area, the noise does not. So the best τ grows with the area, and one τ for the nation and
+all states is a compromise: `best_where` says in areas of which size a threshold is the best.
 """
 
 from __future__ import annotations
@@ -22,7 +26,7 @@ from phexplore.accuracy.margins import margin_by, margins_of, unrounded_budget
 from phexplore.errors import PhexploreError
 from phexplore.model.conventions import Conventions
 from phexplore.model.issues import InputProblemsError, Issue
-from phexplore.model.numbers import round_exact
+from phexplore.model.numbers import exact_text, round_exact
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.noise.distributions import noise_for
 
@@ -142,6 +146,70 @@ class TruncationStudy:
         raise KeyError(threshold)
 
 
+def best_where(found: TruncationStudy, threshold: int) -> tuple[float, float] | None:
+    """Return the households of an area, from and to, for which a threshold has the smallest root mean square error.
+
+    Areas have the distribution of the study's households and its budget; f times as many households lose f times as many people,
+    and f² (b(τ)² − b(τ')²) ≤ σ(τ')² − σ(τ)² has to hold for every other τ'.
+
+    Args:
+        found: a study at one budget.
+        threshold: one that was studied.
+
+    Returns:
+        The smallest and the largest number of households (infinite for no limit); None when another is better everywhere.
+
+    Raises:
+        KeyError: it was not studied.
+    """
+    own = found.point(threshold)
+    low, high = 0.0, math.inf
+    for other in found.points:
+        loss = own.bias**2 - other.bias**2
+        noise = other.deviation**2 - own.deviation**2
+        if loss > 0:
+            high = min(high, noise / loss)
+        elif loss < 0:
+            low = max(low, noise / loss)
+        elif noise < 0:
+            return None
+    if high < low or high < 0:
+        return None
+    return math.sqrt(low) * found.sizes.households, math.sqrt(high) * found.sizes.households
+
+
+def judged(found: TruncationStudy, threshold: int) -> str:
+    """Return in words how far a threshold is from the best one, and why.
+
+    Args:
+        found: a study.
+        threshold: one that was studied, e.g. the scenario's.
+
+    Raises:
+        KeyError: it was not studied.
+    """
+    own, best = found.point(threshold), found.point(found.best)
+    if own == best:
+        return f"τ = {threshold} has the smallest error of this number: ±{own.rmse:,.1f} people (root mean square)."
+    text = (
+        f"τ = {threshold} has an error of ±{own.rmse:,.1f} people, τ = {best.threshold} of ±{best.rmse:,.1f}: it cuts "
+        f"{own.people_cut:.3%} of the counted people, {-own.bias:,.1f} in this number, beside noise of {own.deviation:,.1f}."
+    )
+    if found.cheapest is not None:
+        return text
+    text += (
+        f" What is cut adds up over the {found.sizes.households:,} households of an area, the noise does not; one τ serves the nation "
+        "and every state."
+    )
+    where = best_where(found, threshold)
+    if where is None:
+        return f"{text} At this budget another τ is better in areas of any size."
+    low, high = (f"{limit:,.0f}" for limit in where)
+    if math.isinf(where[1]):
+        return f"{text} τ = {threshold} is the best in areas of more than {low} such households."
+    return f"{text} τ = {threshold} is the best in areas of {low} to {high} such households."
+
+
 def study(
     sizes: HouseholdSizes,
     framework: PrivacyFramework,
@@ -220,7 +288,7 @@ def _point(
 def scaled(sizes: HouseholdSizes, part: Fraction) -> HouseholdSizes:
     """Return the sizes of a smaller place with the same distribution: every count times `part`, rounded."""
     counts = {size: round(count * part) for size, count in sizes.counts.items()}
-    return replace(sizes, counts=counts, of=f"{float(part):.3g} of {sizes.of}")
+    return replace(sizes, counts=counts, of=f"{exact_text(part)} of the households: {sizes.of}")
 
 
 def sizes_of_run(entries: Sequence[Mapping[str, object]], table: str) -> HouseholdSizes:

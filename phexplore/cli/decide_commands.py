@@ -227,19 +227,30 @@ def truncation(
     query: str = typer.Option(..., "--query", help="A truncated query, e.g. PH3/state_A-G."),
     sizes: Path | None = typer.Option(None, "--sizes", help="CSV with size and households."),
     run: Path | None = typer.Option(None, "--run", help="A run: the households of its data."),
-    part: str = typer.Option("", "--part", help="Part of these households that one number counts, e.g. 1/50."),
-    share: str = typer.Option("1", "--share", help="Part of the truncated people that the number counts."),
+    state: str = typer.Option(
+        "", "--state", help="A state of the synthetic population; else the average state or the nation."
+    ),
+    part: str = typer.Option(
+        "", "--part", help="Part of these households that one number counts, e.g. 1/50; else that of an average area."
+    ),
+    share: str = typer.Option(
+        "", "--share", help="Part of the truncated people that the number counts; else that of the average number."
+    ),
     keep_margin: bool = typer.Option(False, "--keep-margin", help="Let the budget follow, so that the margin stays."),
     as_json: bool = JSON,
 ) -> None:
     """Show bias and noise of a count for every truncation threshold, apart and together.
 
-    Example: phexplore truncation sdhc-2020-us --query PH3/state_A-G --run runs/first
+    Without a file or a run, households are those of the synthetic population with the members that the table counts.
+
+    Example: phexplore truncation sdhc-2020-us --query PH3/state_A-G --state 44
     """
     from phexplore.cli.studying import print_study, truncation_study
 
-    found = truncation_study(scenario, query, sizes=sizes, run=run, part=part, share=share, keep_margin=keep_margin)
-    print_study(found, as_json=as_json)
+    found, present = truncation_study(
+        scenario, query, sizes=sizes, run=run, state=state, part=part, share=share, keep_margin=keep_margin
+    )
+    print_study(found, present, as_json=as_json)
 
 
 def publish(

@@ -8,38 +8,45 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from phexplore.accuracy.truncation_sources import average_area, average_share, states_in_run, synthetic_sizes
 from phexplore.accuracy.truncation_study import (
     HouseholdSizes,
     StudyError,
     TruncationStudy,
+    judged,
     read_sizes,
     scaled,
     sizes_of_run,
     study,
 )
+from phexplore.catalog.states import PUERTO_RICO
+from phexplore.catalog.states import state as catalogue_state
 from phexplore.cli.printing import print_json, print_table, say, tell
 from phexplore.cli.source import load_scenario, require_phsafe
+from phexplore.data.synthetic.tables import state_figures
 from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.files.whole import read_text, write_whole
 from phexplore.metrics.coverage import Coverage
-from phexplore.model.keys import TableId, parse_level
+from phexplore.model.keys import QueryKey, TableId, parse_level
 from phexplore.model.numbers import Unlimited, exact_text, parse_exact
 from phexplore.model.scenario import Scenario
-from phexplore.runs.store import load_summary
+from phexplore.runs.guard import TREATED_AS_CONFIDENTIAL, is_confidential
+from phexplore.runs.store import load_spec, load_summary
 
 
 def truncation_study(
-    text: str, query: str, *, sizes: Path | None, run: Path | None, part: str, share: str, keep_margin: bool
-) -> TruncationStudy:
-    """Return the study of one query of a scenario.
+    text: str, query: str, *, sizes: Path | None, run: Path | None, state: str, part: str, share: str, keep_margin: bool
+) -> tuple[TruncationStudy, int]:
+    """Return the study of one query of a scenario, and the scenario's threshold.
 
     Args:
         text: SCENARIO.
         query: ``PH3/state_A-G``.
         sizes: file of household sizes; or
-        run: directory of a run whose data are studied.
-        part: of these households the number is counted over, e.g. ``1/50``.
-        share: of the truncated people that the number counts.
+        run: directory of a run whose data are studied; or
+        state: of the synthetic population, "" for the nation: what is studied without file and run.
+        part: of these households the number is counted over, e.g. ``1/50``; "" for an average area of the query's level.
+        share: of the truncated people that the number counts; "" for the average number.
         keep_margin: whether the budget follows the margin.
 
     Raises:
@@ -53,22 +60,26 @@ def truncation_study(
     )
     if key is None or key.table not in scenario.phsafe.thresholds:
         raise UnknownNameError("truncated query", query, [q.text for q in scenario.phsafe.budgets])
-    found = _sizes(sizes, run, table)
+    found, area = _sizes(scenario, key, sizes=sizes, run=run, state=state)
     if part:
-        found = scaled(found, _number(part, "--part"))
+        area = _number(part, "--part")
+    if area != 1:
+        found = scaled(found, area)
     budget = scenario.phsafe.budgets[key]
     if isinstance(budget, Unlimited) or budget == 0:
         raise StudyError(f"{key.title} is published without noise or not at all.", "Give it a budget.")
     margin = _present_margin(scenario, key.text) if keep_margin else None
-    return study(
+    present = scenario.phsafe.thresholds[key.table]
+    result = study(
         found,
         scenario.phsafe.framework,
         scenario.conventions,
         budget=None if keep_margin else budget,
         margin=margin,
-        share=_number(share, "--share"),
-        thresholds=sorted({*range(1, min(found.largest + 1, 20) + 1), scenario.phsafe.thresholds[key.table]}),
+        share=_number(share, "--share") if share else average_share(key),
+        thresholds=sorted({*range(1, min(found.largest + 1, 20) + 1), present}),
     )
+    return result, present
 
 
 def _number(text: str, option: str) -> Fraction:
@@ -78,14 +89,25 @@ def _number(text: str, option: str) -> Fraction:
         raise StudyError(f"{option} cannot be read: {error}.", "Write e.g. 0.25, 1/50 or 20 %.") from error
 
 
-def _sizes(sizes: Path | None, run: Path | None, table: str) -> HouseholdSizes:
-    if (sizes is None) == (run is None):
-        raise StudyError("A study needs household sizes from one place.", "Give --sizes FILE or --run RUN.")
+def _sizes(
+    scenario: Scenario, query: QueryKey, *, sizes: Path | None, run: Path | None, state: str
+) -> tuple[HouseholdSizes, Fraction]:
+    """Return the households, and the part of them that an average area of the query has."""
+    if sum(place not in {None, ""} for place in (sizes, run, state)) > 1:
+        raise StudyError("A study needs households from one place.", "Give one of --sizes, --run and --state.")
     if sizes is not None:
-        return read_sizes(read_text(sizes), sizes.name)
-    summary = load_summary(run) if run is not None else None
-    entries: Sequence[dict[str, Any]] = (summary or {}).get("truncation", ())
-    return sizes_of_run(entries, table)
+        return read_sizes(read_text(sizes), sizes.name), Fraction(1)
+    if run is not None:
+        summary = load_summary(run) or {}
+        if is_confidential(load_spec(run), summary):
+            say(TREATED_AS_CONFIDENTIAL)
+        areas = states_in_run(summary, query)
+        return sizes_of_run(summary.get("truncation", ()), query.table), average_area(query, areas)
+    if not state and scenario.phsafe.states == (PUERTO_RICO,):
+        state = PUERTO_RICO
+    if not state:
+        return synthetic_sizes(query.table), average_area(query, len(state_figures()))
+    return synthetic_sizes(query.table, catalogue_state(state).fips), Fraction(1)
 
 
 def _present_margin(scenario: Scenario, place: str) -> Fraction:
@@ -97,10 +119,10 @@ def _present_margin(scenario: Scenario, place: str) -> Fraction:
     return Fraction(analytic_margins(scenario)[place] or 1)
 
 
-def print_study(found: TruncationStudy, *, as_json: bool) -> None:
-    """Print bias and noise of every threshold, apart and together."""
+def print_study(found: TruncationStudy, present: int, *, as_json: bool) -> None:
+    """Print bias and noise of every threshold, apart and together, and what the scenario's threshold is beside the best."""
     if as_json:
-        print_json(study_json(found))
+        print_json({**study_json(found), "present": {"tau": present, "judged": judged(found, present)}})
         return
     rows = [
         (
@@ -118,6 +140,9 @@ def print_study(found: TruncationStudy, *, as_json: bool) -> None:
     header = ("τ", "budget", "bias", "noise σ", "MOE", "RMSE", "people cut", "households cut")
     print_table(header, rows, right=range(8))
     tell(f"* smallest root mean square error, over {found.sizes.households:,} households ({found.sizes.of})")
+    if (count := round(1 / found.share) if found.share else 0) > 1:
+        tell(f"Studied is the average of {count:,} numbers of an area; the largest numbers lose more.")
+    tell(judged(found, present))
     if found.cheapest is not None:
         tell(f"Cheapest threshold whose bias stays within the margin: {found.cheapest}")
     if found.sizes.is_open:
@@ -162,7 +187,6 @@ def publish_run(run: Path, trial: int, seed: int, draws: int, out: Path) -> list
     """
     from phexplore.decide.published_coverage import comparison_file, coverage_by_room, rooms_of
     from phexplore.decide.publishing import coverage, publish_trial, published_files, truth_of
-    from phexplore.runs.guard import TREATED_AS_CONFIDENTIAL, is_confidential
     from phexplore.runs.results import RunResults
     from phexplore.runs.spec import RunMode
 

@@ -320,11 +320,26 @@ def test_that_thresholds_are_studied_on_the_data_of_a_run(capsys, small_run):
     )
 
 
+@pytest.mark.defect("S4")
+def test_that_thresholds_of_children_are_studied_with_children_and_the_scenario_s_is_judged(capsys):
+    arguments = ("truncation", "sdhc-2020-us", "--query", "PH3/state_A-G")
+    found = json.loads(call(capsys, *arguments, "--json")[1])
+    assert (found["best"], found["present"]["tau"]) == (9, 6)
+    assert "children under 18 per household" in found["of"]
+    printed = call(capsys, *arguments, "--state", "RI")[1]
+    for words in ("Rhode Island", "the average of 49 numbers", "τ = 6 has the smallest error"):
+        assert words in printed
+    assert "τ = 6 is the best in areas of" in call(capsys, *arguments, "--state", "CA")[1]
+    island = json.loads(call(capsys, "truncation", "sdhc-2020-pr", *arguments[2:], "--json")[1])
+    assert "Puerto Rico" in island["of"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "status"),
     [
         (("--query", "PH1_denom/state_*", "--sizes", "x"), BAD_INPUT),
-        (("--query", "PH3/state_*"), EXPECTED_FAILURE),
+        (("--query", "PH3/state_*", "--sizes", "x", "--state", "44"), EXPECTED_FAILURE),
+        (("--query", "PH3/state_*", "--state", "Atlantis"), BAD_INPUT),
         (("--query", "PH3/state_*", "--sizes", "absent.csv"), BAD_INPUT),
     ],
 )

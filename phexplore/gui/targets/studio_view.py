@@ -12,17 +12,27 @@ from PySide6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
 from phexplore.accuracy.margins import margin_by
 from phexplore.accuracy.solving import Keep, edit_threshold
 from phexplore.accuracy.solving_systems import reach_of
-from phexplore.accuracy.truncation_sources import NATION, WHOLE_HOUSEHOLDS, sizes_of_2010
+from phexplore.accuracy.truncation_sources import (
+    COUNTED,
+    NATION,
+    average_area,
+    average_share,
+    published_sizes,
+    states_in_run,
+    synthetic_sizes,
+)
 from phexplore.accuracy.truncation_study import (
     HouseholdSizes,
     StudyError,
     TruncationStudy,
+    judged,
     read_sizes,
     scaled,
     sizes_of_run,
     study,
 )
-from phexplore.catalog.states import states
+from phexplore.catalog.states import PUERTO_RICO, states
+from phexplore.data.synthetic.tables import state_figures
 from phexplore.errors import PhexploreError
 from phexplore.files.whole import read_text
 from phexplore.gui.binding.latest import Latest
@@ -35,7 +45,7 @@ from phexplore.gui.widgets.exact_field import ExactField
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import Paragraph, labelled
 from phexplore.gui.widgets.when_seen import WhenSeen
-from phexplore.model.keys import QueryKey, Region
+from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Unlimited, exact_text, parse_exact
 from phexplore.model.scenario import Scenario
 from phexplore.noise.distributions import noise_for
@@ -48,10 +58,10 @@ _KEEPS = {Keep.BUDGETS: "The budget stays", Keep.MARGINS: "The margin stays"}
 
 @dataclass(frozen=True, slots=True)
 class SizeSource:
-    """Where household sizes come from: a state of 2010 (with a tail or not), a run, or a file."""
+    """Where households come from: the synthetic population or the published sizes of a state, a run, or a file."""
 
     state: str = NATION
-    with_tail: bool = True
+    is_published: bool = False
     run: Path | None = None
     file: Path | None = None
 
@@ -63,7 +73,7 @@ class SizeSource:
         if self.file is not None:
             return f"File {self.file.name}"
         place = "United States" if self.state == NATION else states()[self.state].name
-        return f"{'Synthetic (2010 and a tail)' if self.with_tail else '2010, 7 or more open'}: {place}"
+        return f"{'2010, 7 or more open' if self.is_published else 'Synthetic population'}: {place}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +86,11 @@ class StudioRequest:
     part: Fraction = Fraction(1)
     share: Fraction = Fraction(1)
     keep: Keep = Keep.BUDGETS
+
+    @property
+    def present(self) -> int:
+        """The scenario's threshold."""
+        return self.scenario.phsafe.thresholds[self.query.table]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,7 +118,7 @@ def _study(request: StudioRequest) -> TruncationStudy:
         raise StudyError(
             f"{query.title} is published without noise or not at all.", "Choose another, or give it a budget."
         )
-    sizes = read_source(request.source, query.table)
+    sizes = read_source(request.source, query)
     if request.part != 1:
         sizes = scaled(sizes, request.part)
     margin: Fraction | None = None
@@ -122,8 +137,8 @@ def _study(request: StudioRequest) -> TruncationStudy:
     )
 
 
-def read_source(source: SizeSource, table: str) -> HouseholdSizes:
-    """Return the household sizes of a source.
+def read_source(source: SizeSource, query: QueryKey) -> HouseholdSizes:
+    """Return the households of a source by the number of members that the query's table counts.
 
     Raises:
         PhexploreError: they cannot be read.
@@ -131,8 +146,31 @@ def read_source(source: SizeSource, table: str) -> HouseholdSizes:
     if source.file is not None:
         return read_sizes(read_text(source.file), source.file.name)
     if source.run is not None:
-        return sizes_of_run((load_summary(source.run) or {}).get("truncation", ()), table)
-    return sizes_of_2010(source.state, with_tail=source.with_tail)
+        return sizes_of_run((load_summary(source.run) or {}).get("truncation", ()), query.table)
+    return (published_sizes if source.is_published else synthetic_sizes)(query.table, source.state)
+
+
+def average_of(source: SizeSource, query: QueryKey) -> Fraction:
+    """Return the part of a source's households that an average area of a query has.
+
+    Raises:
+        PhexploreError: the run cannot be read.
+    """
+    if source.file is not None or (source.run is None and source.state != NATION):
+        return Fraction(1)
+    if source.run is not None:
+        return average_area(query, states_in_run(load_summary(source.run) or {}, query))
+    return average_area(query, len(state_figures()))
+
+
+def basis_words(found: TruncationStudy, request: StudioRequest) -> str:
+    """Return what is counted per household, where that comes from, and which number is studied."""
+    text = f"{request.query.table} counts {COUNTED[request.query.table]}. Sizes: {found.sizes.of}."
+    if request.share == average_share(request.query) != 1:
+        text += (
+            f" Studied is the average of {round(1 / request.share)} numbers of an area; the largest numbers lose more."
+        )
+    return text
 
 
 class StudioView(QWidget):
@@ -150,7 +188,7 @@ class StudioView(QWidget):
         super().__init__()
         self._session, self._runs = session, runs
         self._part, self._share = Fraction(1), Fraction(1)
-        self._part_is_typed = False
+        self._typed: set[str] = set()
         self._file: Path | None = None
         self._asked: StudioRequest | None = None
         self.answer: StudioAnswer | None = None
@@ -211,7 +249,7 @@ class StudioView(QWidget):
         for chooser in (self.query, self.source, self.keep):
             chooser.currentIndexChanged.connect(self._ask)
         self._words = Paragraph("", relative=1.05)
-        self._caution = Paragraph("", look="attention")
+        self._basis = Paragraph("", look="muted")
         column = QVBoxLayout(self)
         column.setContentsMargins(MARGIN, GRID, MARGIN, GRID)
         column.setSpacing(GRID)
@@ -221,7 +259,7 @@ class StudioView(QWidget):
                 labelled("counted over a part of", self.part), labelled("counting a share of", self.share), gap=GRID,
             )
         )  # fmt: skip
-        column.addWidget(self._caution)
+        column.addWidget(self._basis)
         column.addWidget(self.chart, 1)
         column.addWidget(self._words)
         column.addWidget(self.use, 0, Qt.AlignmentFlag.AlignLeft)
@@ -242,7 +280,8 @@ class StudioView(QWidget):
 
     def _fill_sources(self) -> None:
         rows = self._runs.rows if self._runs is not None else ()
-        found = [SizeSource(), SizeSource(with_tail=False)]
+        island = self._session.scenario.phsafe.states == (PUERTO_RICO,)
+        found = [SizeSource(PUERTO_RICO)] if island else [SizeSource(), SizeSource(is_published=True)]
         found += [SizeSource(run=row.directory) for row in rows if row.trials and row.spec is not None]
         found += [SizeSource(file=self._file)] if self._file is not None else []
         known = states()
@@ -264,31 +303,30 @@ class StudioView(QWidget):
         if query is None or source is None:
             self.chart.show_empty()
             return
-        self._suggest_part(query, source)
+        self._suggest_numbers(query, source)
         self._asked = StudioRequest(
             self._session.scenario, query, source, self._part, self._share, self.keep.currentData()
         )
         self._worker.request(self._asked)
 
-    def _suggest_part(self, query: QueryKey, source: SizeSource) -> None:
-        """Count a number of a state over an average state, as long as nobody typed another part of the nation."""
-        if self._part_is_typed:
-            return
-        of_nation = source.run is None and source.file is None and source.state == NATION
-        states_counted = max(len(self._session.scenario.phsafe.states), 1)
-        self._part = Fraction(1, states_counted) if of_nation and query.level.region is Region.STATE else Fraction(1)
-        self.part.set_value(exact_text(self._part))
+    def _suggest_numbers(self, query: QueryKey, source: SizeSource) -> None:
+        """Study the average number of an average area, as long as nobody typed another part or share."""
+        if "_part" not in self._typed:
+            try:
+                self._part = average_of(source, query)
+            except PhexploreError as error:
+                self.failed.emit(error)
+            self.part.set_value(exact_text(self._part))
+        if "_share" not in self._typed:
+            self._share = average_share(query)
+            self.share.set_value(exact_text(self._share))
 
     def _show(self, found: StudioAnswer) -> None:
         if found.request is not self._asked:
             return
         self.answer = found
         query = found.request.query
-        whole = query.table in WHOLE_HOUSEHOLDS or found.request.source.run is not None
-        self._caution.setText(
-            "" if whole else f"{query.table} truncates only some people of a household; sizes of whole households overstate its "
-            "loss. The data of a run count exactly these people."
-        )  # fmt: skip
+        self._basis.setText("" if found.found is None else basis_words(found.found, found.request))
         if found.found is None:
             self.chart.show_empty(found.refused)
         else:
@@ -302,8 +340,10 @@ class StudioView(QWidget):
         if point is not None:
             words = point_words(point)
             self.use.setText(f"Use τ = {point.threshold}")
-        if self.answer is not None and self.answer.found is not None and self.answer.found.cheapest is not None:
-            words += f"\nCheapest threshold whose bias stays within the margin: τ = {self.answer.found.cheapest}."
+        if self.answer is not None and (found := self.answer.found) is not None:
+            words += f"\n{judged(found, self.answer.request.present)}"
+            if found.cheapest is not None:
+                words += f"\nCheapest threshold whose bias stays within the margin: τ = {found.cheapest}."
         self._words.setText(words)
 
     def _take_chosen(self) -> None:
@@ -324,7 +364,7 @@ class StudioView(QWidget):
         if not 0 < value <= 1:
             return "Enter more than 0 and at most 1, e.g. 1/50."
         setattr(self, name, value)
-        self._part_is_typed = self._part_is_typed or name == "_part"
+        self._typed.add(name)
         field.set_value(exact_text(value))
         self._ask()
         return ""

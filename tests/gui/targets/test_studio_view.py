@@ -9,7 +9,6 @@ import pytest
 from PySide6.QtCore import QObject, QPointF, Qt, Signal
 
 from phexplore.accuracy.solving import Keep
-from phexplore.accuracy.truncation_sources import sizes_of_2010
 from phexplore.gui.targets.studio_view import SizeSource, StudioRequest, StudioView, run_study
 from phexplore.model.edits import set_budget
 from phexplore.model.keys import parse_query
@@ -58,17 +57,26 @@ def _wait(qtbot, view):
     qtbot.waitUntil(lambda: view.answer.request is view._asked)
 
 
-def test_that_sizes_of_2010_hold_the_published_classes() -> None:
-    open_class, tailed = sizes_of_2010("44", with_tail=False), sizes_of_2010("44", with_tail=True)
-    assert open_class.is_open
-    assert open_class.largest == 7
-    assert not tailed.is_open
-    assert tailed.largest > 12
-    assert [open_class.counts[size] for size in range(1, 7)] == [tailed.counts[size] for size in range(1, 7)]
-    assert sum(tailed.counts[size] for size in range(7, 21)) == pytest.approx(open_class.counts[7], abs=10)
+@pytest.mark.defect("S4")
+def test_that_a_table_of_children_is_studied_with_children_per_household(qtbot, view) -> None:
+    young = parse_query("PH3/state_A-G")
+    view.query.select(young)
+    view._ask()
+    _wait(qtbot, view)
+    assert view.answer.found.best < 12
+    assert view.answer.request.part == Fraction(1, 51)
+    assert view.answer.request.share == Fraction(1, 49)
+    for words in ("PH3 counts children under 18", "synthetic population", "average of 49 numbers"):
+        assert words in view._basis.text()
+    assert "one τ serves the nation and every state" in view._words.text()
+    view.choose_source(SizeSource(is_published=True))
+    _wait(qtbot, view)
+    assert view.answer.found is None
+    assert "count everybody" in view.answer.refused
 
 
 def test_that_the_bias_of_a_run_is_what_truncation_cuts(qtbot, view, run) -> None:
+    view._take_share("1")
     view.choose_source(SizeSource(run=run))
     _wait(qtbot, view)
     by_tau = {point.threshold: point for point in view.chart.points}
