@@ -236,6 +236,7 @@ class ApprovePage(Page):
         self._clear()
         session.mark_saved()
         self.refresh()
+        self.table.setFocus()  # the form is disabled, and keys must not reach whatever would come next
         self.decided.emit(decision)
 
     def _refuse(self, error: PhexploreError) -> None:

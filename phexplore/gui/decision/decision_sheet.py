@@ -88,6 +88,8 @@ class DecisionSheet(QDialog):
             field.textChanged.connect(self._weigh)
         column.addWidget(_captioned(f"To confirm, type the name of the scenario: {name}", self.typed))
         self.typed.textChanged.connect(self._weigh)
+        if not entries:
+            column.addStretch(1)
         buttons = QHBoxLayout()
         buttons.setSpacing(GRID)
         buttons.addStretch(1)

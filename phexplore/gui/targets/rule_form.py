@@ -63,9 +63,10 @@ class RuleForm(QWidget):
             label = Text(words, look="muted")
             label.setBuddy(widget)
             self._rows.append((label, widget))
-            grid.addWidget(label, number, 0, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-            grid.addWidget(widget, number, 1)
-        grid.addWidget(self._unit, 2, 2)
+            grid.addWidget(label, 2 * number, 0, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            grid.addWidget(widget, 2 * number, 1)
+            if widget is self.limit:  # below it: beside it there is no room in a narrow window
+                grid.addWidget(self._unit, 2 * number + 1, 1)
         grid.setColumnStretch(1, 1)
         self.measure.currentIndexChanged.connect(self._follow_measure)
         self.show_rule(REDISTRICTING)
@@ -82,6 +83,7 @@ class RuleForm(QWidget):
         chosen = model.item(self.measure.currentIndex())
         if chosen is not None and not chosen.isEnabled() and not self.problem() and self.rule() == REDISTRICTING:
             self.measure.setCurrentIndex(self.measure.findData(Measure.MARGIN))
+            self.bound.setCurrentIndex(self.bound.findData(Bound.AT_MOST))
             self.limit.clear()
 
     def rule(self) -> Rule:

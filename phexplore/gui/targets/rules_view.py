@@ -44,6 +44,11 @@ from phexplore.runs.store import load_summary
 
 _FILES = "Rules (*.json);;All files (*)"
 _MOST_RUNS = 20
+_NO_RULES = "No decision rules yet"
+_TEACHING = (
+    "A rule says what must hold before somebody may say yes, e.g. at least 95 % of areas with 500 people or more "
+    "within ±5 points. Every scenario and run of the project is judged by it, with the distance to the limit."
+)
 _ROLES = {Outcome.PASS: "good", Outcome.FAIL: "refused", Outcome.NOT_JUDGED: "muted"}
 
 
@@ -186,6 +191,8 @@ class RulesView(QWidget):
             if button is not None:
                 button.setEnabled(not reason)
                 button.setToolTip(f"Not for this scenario: {reason}" if reason else "")
+        why = f" The criterion of 2020 is not for this scenario: {reason}." if reason else ""
+        self._empty.set_text(_NO_RULES, _TEACHING + why)
 
     def _listed(self) -> tuple[tuple[Path, Scenario], ...]:
         rows = self._runs.rows if self._runs is not None else ()
@@ -281,9 +288,8 @@ class RulesView(QWidget):
         self.pages = Stack()
         self._empty = EmptyPlace(
             "targets",
-            "No decision rules yet",
-            "A rule says what must hold before somebody may say yes, e.g. at least 95 % of areas with 500 people or more "
-            "within ±5 points. Every scenario and run of the project is judged by it, with the distance to the limit.",
+            _NO_RULES,
+            _TEACHING,
             action="Add the criterion of 2020",
             run=self.add_published,
         )
