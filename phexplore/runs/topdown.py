@@ -15,12 +15,14 @@ from phexplore.accuracy.margins import margins_of
 from phexplore.accuracy.topdown_forecast import noise_of
 from phexplore.data.blocks.population import BlockPopulation
 from phexplore.noise.distributions import Noise
+from phexplore.optimize.families import solve_families
 from phexplore.optimize.rounder import RounderOptions, Target
+from phexplore.optimize.rounding import round_families
 from phexplore.runs.cluster import Cluster
 from phexplore.runs.place import HERE, Place
 from phexplore.runs.simulation import TrialFigures, Watch
 from phexplore.runs.spec import RunMode, RunSpec, RunSpecError
-from phexplore.runs.store import FACILITIES_FILE, TRUTH_FILE, trial_file
+from phexplore.runs.store import FACILITIES_FILE, TRUTH_FILE, present_trials, trial_file
 from phexplore.runs.topdown_checks import spent_on_noise, trial_checks
 from phexplore.runs.topdown_data import check_input, read_input
 from phexplore.runs.topdown_facilities import write_facilities
@@ -66,6 +68,19 @@ def make_simulation(spec: RunSpec, directory: Path, place: Place = HERE) -> TopD
     return TopDownSimulation(spec, directory, place)
 
 
+PREPARING = "Preparing the solver, once per computer: about a minute"
+"""The phase in which the machine code of the solver is made."""
+
+
+def is_solver_prepared() -> bool:
+    """Return whether the machine code of the solver is on this computer; also where that cannot be seen."""
+    for solver in (solve_families, round_families):
+        kept: Any = getattr(getattr(solver, "_cache", None), "_cache_file", None)
+        if kept is not None and not kept._load_index():  # noqa: SLF001 - numba has no other way
+            return False
+    return True
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Prepared:
     """What all trials share.
@@ -101,6 +116,7 @@ class TopDownSimulation:
         self._lock = threading.Lock()
         self._seconds: dict[str, float] = {}
         self._cluster: Cluster | None = None
+        self._prepares = not is_solver_prepared()
 
     @property
     def prepared(self) -> Prepared:
@@ -222,6 +238,8 @@ class TopDownSimulation:
     def descend(self, index: int) -> Descent:
         """Return the estimates of one trial at every level."""
         shared = self.prepared
+        if self._prepares and self._cluster is None and self._watch is not None:
+            self._watch.progress(PREPARING, 0, 0)
         target = Target.WHOLE if self.options.target is RounderTarget.WHOLE else Target.FRACTION
         keep = self.options.keep_measurements
         framework = self._spec.scenario.topdown.framework.value
@@ -259,6 +277,9 @@ class TopDownSimulation:
             return None
 
         def report(level: str, done: int, total: int) -> None:
+            if self._prepares:
+                self._prepares = False  # the first unit is estimated: all of the solver is there
+                watch.progress("trials", len(present_trials(self._directory)), self._spec.trials)
             if alone:
                 watch.progress(f"{index + 1}: {level}", done, total)
             else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -109,6 +110,7 @@ class RunJoint(QObject):
         self._runs = RunsPage(self.desk, self._session)
         self._runs.opened.connect(self.show_results)
         self._runs.failed.connect(self.failed)
+        self._runs.trust_wanted.connect(self._ask_about_cluster)
         return self._runs
 
     def make_results_page(self) -> QWidget:
@@ -234,6 +236,20 @@ class RunJoint(QObject):
             "of the data are written into its record.",
             action="Start all the same",
             run=lambda: self.desk.confirm(doubted),
+            careful=True,
+        )
+
+    def _ask_about_cluster(self, address: str, start: Callable[[], object]) -> None:
+        """Let somebody trust a scheduler, this time and for this run."""
+        window = self.parent()
+        self.question = ask(
+            window if isinstance(window, QWidget) else None,
+            "Trust this address with running code?",
+            f"The run is to be estimated by the Dask scheduler at {address}. Whoever controls that machine can run code on this "
+            "computer, because Dask executes what it is sent. Go on only if people you trust run it. The address is kept in no "
+            "file and asked for each time.",
+            action="Start on the cluster",
+            run=start,
             careful=True,
         )
 

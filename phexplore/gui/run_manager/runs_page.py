@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
@@ -32,6 +33,8 @@ from phexplore.gui.widgets.empty_place import EmptyPlace
 from phexplore.gui.widgets.labels import Text
 from phexplore.model.issues import Severity
 from phexplore.model.topdown import TopDown
+from phexplore.runs.place import HERE, Place
+from phexplore.runs.states import RunState
 from phexplore.workload.schema import load_schema
 
 AnyForm = LaunchForm | TopDownLaunchForm | MechanismLaunchForm
@@ -49,9 +52,11 @@ class RunsPage(QWidget):
     Signals:
         opened: the `Path` of the run whose results are wanted.
         failed: a `PhexploreError` that has no field of its own.
+        trust_wanted: the address (str) of a scheduler somebody has to trust, and what starts the run then.
     """
 
     opened = Signal(object)
+    trust_wanted = Signal(str, object)
     failed = Signal(object)
 
     def __init__(self, desk: RunDesk, session: Session, parent: QWidget | None = None) -> None:
@@ -142,7 +147,29 @@ class RunsPage(QWidget):
         form.launched.connect(self._launch)
 
     def _launch(self, request: LaunchRequest | TopDownLaunch) -> None:
-        self._desk.launch(self._session.scenario, request)
+        scenario = self._session.scenario
+        self._trusting(request.place, lambda: self._desk.launch(scenario, request))
+
+    def _trusting(self, place: Place, start: Callable[[], object]) -> None:
+        """Start; on a cluster only after somebody trusts its scheduler, this time and for this run."""
+        if not place.scheduler:
+            start()
+            return
+
+        def go_on() -> None:
+            if self._topdown_form is not None:
+                self._topdown_form.scheduler.clear()
+            self._attempt(start)
+
+        self.trust_wanted.emit(place.scheduler, go_on)
+
+    def _place_for(self, row: RunRow | None, action: RunAction) -> Place:
+        """Return where a run is to go on: on the cluster whose address stands in the form now, else here."""
+        starts = action is RunAction.RERUN or (row is not None and row.state is not RunState.PAUSED)
+        form = self._topdown_form
+        if form is None or not starts or row is None or row.spec is None or row.spec.topdown is None:
+            return HERE
+        return form.place
 
     def _show_rows(self, rows: tuple[RunRow, ...]) -> None:
         self.table.show_rows(rows)
@@ -185,13 +212,13 @@ class RunsPage(QWidget):
         if action is RunAction.OPEN:
             self.opened.emit(directory)
             return
-        asked = {
-            RunAction.PAUSE: self._desk.pause,
-            RunAction.RESUME: self._desk.resume,
-            RunAction.CANCEL: self._desk.cancel,
-            RunAction.RERUN: self._desk.repeat,
-        }[action]
-        self._attempt(lambda: asked(directory))
+        if action in {RunAction.RESUME, RunAction.RERUN}:
+            place = self._place_for(self._desk.row(directory), action)
+            begin = self._desk.resume if action is RunAction.RESUME else self._desk.repeat
+            self._attempt(lambda: self._trusting(place, lambda: begin(directory, place)))
+            return
+        stop = self._desk.pause if action is RunAction.PAUSE else self._desk.cancel
+        self._attempt(lambda: stop(directory))
 
     def _ask_to_delete(self, directory: Path) -> None:
         row = self._desk.row(directory)

@@ -61,7 +61,7 @@ def progress_words(row: RunRow) -> str:
     """Return the progress in words: percent, then the time left."""
     share = row.share_done
     if share is None:
-        return "" if not row.state.has_process else row.phase or "…"
+        return "…" if row.state.has_process and not row.phase else ""
     left = time_words(row.seconds_left) if row.state is RunState.RUNNING and row.phase == "trials" else ""
     return " · ".join(part for part in (f"{int(share * 100)} %", left) if part)
 

@@ -141,7 +141,7 @@ def read_topdown_fields(fields: TopDownFields) -> TopDownLaunch | Mapping[str, s
         else None
     )
     scheduler = fields.scheduler.strip()
-    if scheduler and not _is_address(scheduler):
+    if scheduler and not is_address(scheduler):
         problems["scheduler"] = f"{scheduler!r} is no address; write it like tcp://host:8786, or leave it empty."
     if problems:
         return problems
@@ -171,7 +171,8 @@ def _read(problems: dict[str, str], name: str, parse: Callable[[str], T], text: 
         return None
 
 
-def _is_address(text: str) -> bool:
+def is_address(text: str) -> bool:
+    """Return whether a text names a Dask scheduler: host and port, with or without the kind of connection."""
     kind, found, place = text.rpartition("://")
     host, colon, port = place.rpartition(":")
     return (not found or kind in {"tcp", "tls", "ucx", "inproc"}) and bool(host) and bool(colon) and port.isdecimal()
@@ -191,5 +192,6 @@ def topdown_explanation(fields: TopDownFields) -> str:
         if fields.seeded
         else "Noise from the operating system: nobody can draw it again."
     )
-    where = f" Estimated on {fields.scheduler.strip()}." if fields.scheduler.strip() else ""
+    address = fields.scheduler.strip()
+    where = f" Estimated on {address}: whoever controls that machine can run code here." if address else ""
     return f"{source} Each trial measures every level, then estimates and rounds every family.{where}"

@@ -25,6 +25,7 @@ from phexplore.gui.run_manager.topdown_launch import (
     TARGET_WORDS,
     TopDownFields,
     TopDownLaunch,
+    is_address,
     read_topdown_fields,
     topdown_explanation,
 )
@@ -41,6 +42,7 @@ from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.labels import Text
 from phexplore.model.scenario import Scenario
+from phexplore.runs.place import HERE, Place
 from phexplore.runs.spec import DEMONSTRATION
 
 
@@ -91,6 +93,12 @@ class TopDownLaunchForm(QFrame):
             stop_error=self.stop.limit.text(),
             again=self.measurements.currentData() or "",
         )
+
+    @property
+    def place(self) -> Place:
+        """Where a run is to be computed: on the scheduler whose address stands in the form, else here."""
+        address = self.scheduler.text().strip()
+        return Place(scheduler=address) if is_address(address) else HERE
 
     def show_fields(self, fields: TopDownFields) -> None:
         """Fill the form."""
@@ -182,7 +190,10 @@ class TopDownLaunchForm(QFrame):
         self.microdata = QCheckBox("Write &microdata and tables")
         self.keeps = QCheckBox("&Keep the noisy answers")
         self.keeps.setToolTip("Post-processing can then be run again alone, with other passes or constraints.")
-        self.scheduler = _line("Address of a Dask scheduler", "this machine; or tcp://host:8786")
+        self.scheduler = _line("Address of a Dask scheduler", "this machine; or tls://host:8786")
+        self.scheduler.setToolTip(
+            "The machine at this address can run code here. It is asked for each time, also before Resume and Run again."
+        )
         self.common = CommonSeed()
         self.common.wanted.connect(self.seed.setText)
         self.stop = StopPart()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from PySide6.QtWidgets import QApplication
@@ -17,10 +18,15 @@ from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.topdown_pages import TopDownOverviewPage
 from phexplore.gui.main.window import MainWindow
+from phexplore.gui.run_manager.run_rows import RunAction, RunRow
 from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.widgets.buttons import TextButton
 from phexplore.model.topdown import LevelQuery
 from phexplore.model.topdown_edits import set_invariants, set_level_share, set_total
 from phexplore.model.workbook import add_scenario
+from phexplore.runs.spec import RunData, RunSpec
+from phexplore.runs.states import RunState
+from phexplore.runs.topdown_options import TopDownOptions
 
 
 @pytest.fixture
@@ -32,6 +38,10 @@ def window(qtbot, settings, tmp_path):
     qtbot.waitExposed(found)
     found.navigation.choose(Area.OVERVIEW)
     return found
+
+
+def press(dialog, text):
+    next(button for button in dialog.findChildren(TextButton) if button.text() == text).click()
 
 
 def add_sdhc(window):
@@ -167,3 +177,40 @@ def test_that_headings_begin_with_a_capital_letter(qtbot, window):
     window.navigation.choose(Area.BUDGETS)
     window.topdown_inspector.refresh_now()
     assert window.topdown_inspector.title.text() == "Total at State"
+
+
+@pytest.mark.defect("F3")
+def test_that_a_scheduler_is_trusted_by_a_person_each_time_a_run_is_started_or_resumed(window, monkeypatch):
+    window.navigation.choose(Area.RUNS)
+    page, started, resumed = window.runs._runs, [], []
+    monkeypatch.setattr(window.runs.desk, "launch", lambda _scenario, request: started.append(request.place.scheduler))
+    monkeypatch.setattr(window.runs.desk, "resume", lambda _run, place: resumed.append(place.scheduler))
+    form = page.topdown_form
+    form.trials.setValue(1)
+    form.scheduler.setText("tls://far:8786")
+    page.start_run()
+    question = window.runs.question
+    assert "can run code on this computer" in question.sentence.text()
+    assert "tls://far:8786" in question.sentence.text()
+    assert question.focusWidget().text() == "Cancel"
+    press(question, "Cancel")
+    assert started == []
+    page.start_run()
+    press(window.runs.question, "Start on the cluster")
+    assert started == ["tls://far:8786"]
+    assert form.scheduler.text() == ""
+
+    scenario = window.session.scenario
+    cancelled = RunRow(
+        Path("a"),
+        RunSpec(scenario, RunData("/no/data", "0" * 64, 1), 5, 1, topdown=TopDownOptions()),
+        RunState.CANCELLED,
+    )
+    monkeypatch.setattr(window.runs.desk, "row", lambda _directory: cancelled)
+    page._do(RunAction.RESUME, cancelled.directory)
+    assert resumed == [""]
+    form.scheduler.setText("far:8786")
+    page._do(RunAction.RESUME, cancelled.directory)
+    assert resumed == [""]
+    press(window.runs.question, "Start on the cluster")
+    assert resumed == ["", "far:8786"]

@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 
-from phexplore.gui.run_manager.run_rows import RunRow
+from phexplore.gui.run_manager.run_rows import RunRow, state_words
 from phexplore.gui.run_manager.runs_table import HEADERS, PROGRESS, STATE, RunsModel, RunsTable, progress_words
 from phexplore.runs.spec import RunSpec
 from phexplore.runs.states import RunState
@@ -49,8 +49,10 @@ def test_that_a_run_is_a_row_of_words(table, rows):
     assert model.index(0, STATE).data(Qt.ItemDataRole.AccessibleTextRole) == "State: running"
 
 
-def test_that_progress_without_a_total_names_the_phase(rows):
-    assert progress_words(replace(rows[0], phase="count", total=0)) == "count"
+def test_that_a_phase_without_a_total_is_named_once(rows):
+    counting = replace(rows[0], state=RunState.RUNNING, phase="count", total=0)
+    assert progress_words(counting) == ""
+    assert state_words(counting) == "running: count"
     assert progress_words(replace(rows[0], phase="")) == "30 %"
     assert progress_words(replace(rows[0], spec=None, state=RunState.FAILED)) == ""
 
