@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QFileDialog, QFormLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QDialog, QFileDialog, QFormLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from phexplore.decide.sealing import KeyOrder
 from phexplore.gui.charts.controls import field_label
@@ -29,16 +29,18 @@ class KeyDialog(QDialog):
         self.setAccessibleName("Create a key")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setMinimumWidth(64 * GRID)
+        self._folder = folder
         self.file = QLineEdit(str(folder / "signing.key"))
         self.passphrase, self.again = QLineEdit(), QLineEdit()
         for field, name in (
             (self.file, "File of the private key"),
-            (self.passphrase, "Passphrase, optional"),
+            (self.passphrase, "Passphrase"),
             (self.again, "The passphrase again"),
         ):
             field.setAccessibleName(name)
         for field in (self.passphrase, self.again):
             field.setEchoMode(QLineEdit.EchoMode.Password)
+        self.unprotected = QCheckBox("Create it without a passphrase: whoever copies the file can sign in my name")
         self.browse = TextButton("Choose…", name="Choose the file of the private key")
         self.browse.clicked.connect(self._browse)
         self.reason = Text(look="refused", wrap=True)
@@ -56,6 +58,7 @@ class KeyDialog(QDialog):
         form.addRow(field_label("&File", self.file), file)
         form.addRow(field_label("&Passphrase", self.passphrase), self.passphrase)
         form.addRow(field_label("A&gain", self.again), self.again)
+        form.addRow(self.unprotected)
         buttons = QHBoxLayout()
         buttons.addStretch(1)
         buttons.addWidget(cancel)
@@ -75,6 +78,7 @@ class KeyDialog(QDialog):
         column.addLayout(form)
         column.addWidget(self.reason)
         column.addLayout(buttons)
+        self.passphrase.setFocus()  # what is typed first is secret, and must not become the name of a file
 
     def order(self) -> None:
         """Do what the button does."""
@@ -83,10 +87,13 @@ class KeyDialog(QDialog):
             problem = "Name the file of the private key."
         elif self.passphrase.text() != self.again.text():
             problem = "The two passphrases differ."
+        elif not self.passphrase.text() and not self.unprotected.isChecked():
+            problem = "There is no passphrase. Type one, or tick that the key is to be created without."
         self.reason.setText(problem)
         self.reason.setVisible(bool(problem))
         if not problem:
-            self.ordered.emit(KeyOrder(Path(self.file.text().strip()).expanduser(), self.passphrase.text().encode()))
+            file = self._folder / Path(self.file.text().strip()).expanduser()
+            self.ordered.emit(KeyOrder(file, self.passphrase.text().encode()))
             self.close()
 
     def _browse(self) -> None:

@@ -78,6 +78,22 @@ def test_that_passphrases_that_differ_are_refused(qtbot, tmp_path) -> None:
     assert asked == [KeyOrder(tmp_path / "signing.key", b"one")]
 
 
+@pytest.mark.defect("minor 15")
+def test_that_a_key_without_a_passphrase_is_asked_for_and_a_bare_name_is_a_file_in_the_folder(qtbot, tmp_path) -> None:
+    dialog = KeyDialog(None, tmp_path)
+    qtbot.addWidget(dialog)
+    asked = []
+    dialog.ordered.connect(asked.append)
+    dialog.show()
+    assert dialog.focusWidget() is dialog.passphrase
+    dialog.file.setText("ada.key")
+    dialog.order()
+    assert "no passphrase" in dialog.reason.text()
+    dialog.unprotected.setChecked(True)
+    dialog.order()
+    assert asked == [KeyOrder(tmp_path / "ada.key", b"")]
+
+
 def test_that_a_worker_that_dies_is_reported(qtbot, tmp_path) -> None:
     process = ErrandProcess(command=[sys.executable, "-c", "import sys; sys.exit(3)"])
     with qtbot.waitSignal(process.failed) as caught:
