@@ -23,7 +23,7 @@ from phexplore.gui.charts.twin import NumbersTable
 from phexplore.gui.decision.decision_sheet import DecisionSheet, SheetWords
 from phexplore.gui.decision.decision_summary import decision_summary
 from phexplore.gui.decision.run_citations import RunCitations
-from phexplore.gui.decision.standing import DEEDS, clock, run_offers, standing
+from phexplore.gui.decision.standing import DEEDS, clock, run_offers, standing, superseded_sentence
 from phexplore.gui.decision.status import TONES
 from phexplore.gui.run_manager.chores import Chores
 from phexplore.gui.run_manager.run_desk import RunDesk
@@ -142,7 +142,7 @@ class ApprovePage(Page):
         words = SheetWords(
             f"{DEEDS[status]}?",
             f"{scenario.name} becomes {status.title} in the name of {order.who.strip()}, {order.role.strip()}. "
-            "Undo does not take a decision back.",
+            f"{superseded_sentence(self._session.project, status)}Undo does not take a decision back.",
             DEEDS[status].split()[0],
             _INSTEAD,
         )

@@ -66,6 +66,14 @@ def _draft_sentence(project: Project) -> str:
     return f"A new draft: {words} from what {force.who} approved on {day(force.at)}."
 
 
+def superseded_sentence(project: Project, status: Status) -> str:
+    """Return which approval a decision about the active scenario takes the force from, with a space behind it, or ""."""
+    force = approved(project.decisions)
+    if status is not Status.APPROVED or force is None or force.fingerprint == fingerprint(project.scenario):
+        return ""
+    return f"The approval of {force.scenario} by {force.who} on {day(force.at)} is superseded. "
+
+
 def clock(at: str) -> str:
     """Return day and time to the minute of a time in ISO 8601."""
     before, _, after = at.partition("T")

@@ -8,7 +8,7 @@ import pytest
 
 from phexplore.decide.approving import decision_about
 from phexplore.document.project import Project
-from phexplore.gui.decision.standing import approved_scenario, clock, run_offers, standing
+from phexplore.gui.decision.standing import approved_scenario, clock, run_offers, standing, superseded_sentence
 from phexplore.gui.decision.status import status_now
 from phexplore.gui.run_manager.run_rows import RunRow
 from phexplore.model.approval import Status
@@ -50,6 +50,14 @@ def test_that_an_edit_is_a_new_draft_that_says_how_far_it_is_from_what_was_appro
     assert found.sentence == "A new draft: 1 parameter differs from what Ada approved on 2026-07-01."
     project.undo()
     assert standing(project).status is Status.APPROVED
+
+
+@pytest.mark.defect("B1")
+def test_that_an_approval_says_which_one_it_supersedes(decided, query) -> None:
+    assert superseded_sentence(decided, Status.APPROVED) == ""
+    decided.edit("Edit", lambda scenario: set_budget(scenario, query, Fraction(1, 100)))
+    assert superseded_sentence(decided, Status.APPROVED) == "The approval of Vote by Ada on 2026-07-01 is superseded. "
+    assert superseded_sentence(decided, Status.RECOMMENDED) == ""
 
 
 def test_that_renaming_is_no_new_draft(decided) -> None:
