@@ -172,7 +172,14 @@ def bundle(
         [], "--runs", help="A run to cite, of exactly these parameters; repeat for several."
     ),
     sign: list[Path] = typer.Option([], "--sign", help="Private Ed25519 key (PEM or OpenSSH); repeat for several."),
-    signer: list[str] = typer.Option([], "--signer", help="'Name, role' of each key, in the order of --sign."),
+    sign_with: list[str] = typer.Option(
+        [],
+        "--sign-with",
+        help="Command that signs, for cards and agents: 'ssh-keygen -Y sign -f KEY.pub -n phexplore-bundle'.",
+    ),
+    signer: list[str] = typer.Option(
+        [], "--signer", help="'Name, role' of each key, in the order of --sign, then of --sign-with."
+    ),
     expect: list[Path] = typer.Option(
         [], "--expect", help="Public key of somebody who signs later; repeat for several."
     ),
@@ -191,6 +198,7 @@ def bundle(
         runs=runs,
         keys=sign,
         names=signer,
+        commands=sign_with,
         expected=expect,
         clearance=clearance,
         keeps_notes=not leave_out_notes,

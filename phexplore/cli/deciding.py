@@ -13,9 +13,10 @@ from phexplore.cli.printing import print_json, print_table, say, tell
 from phexplore.cli.source import load_scenario
 from phexplore.decide.agreement import Statement
 from phexplore.decide.approving import decision_about
-from phexplore.decide.bundle import Bundle, BundleError, BundleRequest, make_bundle, signed, write_bundle
+from phexplore.decide.bundle import Bundle, BundleError, BundleRequest, make_bundle, signed, signed_with, write_bundle
 from phexplore.decide.citing import evidence
-from phexplore.decide.signing import Signer, load_private_key, load_public_key, public_bytes
+from phexplore.decide.signing import Signer, confirm_strong, load_private_key, load_public_key, public_bytes
+from phexplore.decide.sshsig import signed_by_command
 from phexplore.decide.trusted_keys import trusted_keys
 from phexplore.decide.verifying import CheckedSignature, Verification, opened, read_bundle, verify
 from phexplore.errors import UnknownNameError
@@ -25,6 +26,7 @@ from phexplore.model.approval import Decision, DecisionError, Status, decided
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.workbook import Workbook
 
+_WHICH_KEY = b"phexplore asks which key this command signs with.\n"
 ARCHIVE_START = b"PK\x03\x04"
 
 
@@ -98,6 +100,7 @@ def bundle_or_sign(
     runs: Sequence[Path],
     keys: Sequence[Path],
     names: Sequence[str],
+    commands: Sequence[str],
     expected: Sequence[Path],
     clearance: str,
     keeps_notes: bool,
@@ -111,7 +114,7 @@ def bundle_or_sign(
     private = [load_private_key(key, _ask) for key in keys]
     now = datetime.now(UTC)
     if _is_archive(Path(text)):
-        if not keys:
+        if not keys and not commands:
             raise BundleError(
                 f"{text} is a bundle already.", "Add a signature with --sign KEY, or check it: phexplore verify."
             )
@@ -120,12 +123,16 @@ def bundle_or_sign(
         bundle = opened(read_bundle(Path(text)), _say_statement)
     else:
         publics = [public_bytes(key) for key in private] + [load_public_key(path) for path in expected]
+        if commands and not expected:
+            publics += [confirm_strong(signed_by_command(command, _WHICH_KEY).public_key) for command in commands]
         bundle = make_bundle(
             _request(text, runs, tuple(dict.fromkeys(publics)), clearance, now, keeps_notes=keeps_notes)
         )
-        bundle = replace(opened(bundle.packed(), _say_statement), notes=bundle.notes) if keys else bundle
+        bundle = replace(opened(bundle.packed(), _say_statement), notes=bundle.notes) if keys or commands else bundle
     for place, (key, path) in enumerate(zip(private, keys, strict=True)):
         bundle = signed(bundle, key, _signer(names[place] if place < len(names) else path.stem), now)
+    for place, command in enumerate(commands, start=len(keys)):
+        bundle = signed_with(bundle, command, _signer(names[place] if place < len(names) else ""), now)
     write_bundle(bundle, out)
     return bundle
 

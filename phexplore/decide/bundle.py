@@ -21,7 +21,7 @@ from phexplore.catalog.presets import presets
 from phexplore.decide.archive import is_safe_name, pack, unpack
 from phexplore.decide.certificate import CertificateFacts, certificate
 from phexplore.decide.citing import RunEvidence, no_production_files
-from phexplore.decide.signing import Signature, Signer, key_id_of, public_bytes, sign
+from phexplore.decide.signing import Signature, Signer, key_id_of, public_bytes, sign, sign_with
 from phexplore.errors import PhexploreError
 from phexplore.files.approval_json import encode_decisions
 from phexplore.files.das_ini_writing import write_ini
@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 FORMAT = "phexplore bundle"
-VERSION = 1
+VERSION = 2
+"""Since version 2 every signature stands beside it in the form of OpenSSH."""
 MANIFEST, SUMS = "manifest.json", "SHA256SUMS"
 SCENARIO, FORECAST, DECISIONS, PROJECT, LOG = (
     "scenario.json", "forecast.json", "decisions.json", "log/project.phx", "log/steps.txt",
@@ -102,12 +103,18 @@ class Bundle:
     def packed(self) -> bytes:
         """Return the archive."""
         files = {**self.files, **{signature_name(s): s.encoded() for s in self.signatures}}
+        files |= {ssh_signature_name(s): s.over_manifest for s in self.signatures if s.over_manifest}
         return pack({**files, SUMS: sums(files)})
 
 
 def signature_name(signature: Signature) -> str:
     """Return the name of a signature's file: one per key."""
     return f"{SIGNATURES}{signature.key_id[:16]}.json"
+
+
+def ssh_signature_name(signature: Signature) -> str:
+    """Return the name of the file with the same signature in the form of OpenSSH."""
+    return f"{SIGNATURES}{signature.key_id[:16]}.sig"
 
 
 def sums(files: Mapping[str, bytes]) -> bytes:
@@ -195,14 +202,39 @@ def signed(bundle: Bundle, key: Ed25519PrivateKey, signer: Signer, now: datetime
         BundleError: the bundle names who signs, and this key is not among them.
         SigningError: the signer has no name.
     """
-    expected = json.loads(bundle.manifest)["signers"]
-    key_id = key_id_of(public_bytes(key))
+    _confirm_expected(bundle, public_bytes(key))
+    return _with(bundle, sign(bundle.manifest, key, signer, _at(now)))
+
+
+def signed_with(bundle: Bundle, command: str, signer: Signer, now: datetime) -> Bundle:
+    """Return the bundle with one more signature, made by a command: `signing.sign_with`.
+
+    Raises:
+        BundleError: the bundle names who signs, and this key is not among them, or it is of a version that knows no such signatures.
+        SigningError, SshSignatureError: the command makes no signature.
+    """
+    if json.loads(bundle.manifest)["version"] == 1:
+        raise BundleError(
+            "The bundle is of version 1, which knows signatures by key files only.",
+            "Sign with --sign, or make it again.",
+        )
+    signature = sign_with(bundle.manifest, command, signer, _at(now))
+    _confirm_expected(bundle, signature.public_key)
+    return _with(bundle, signature)
+
+
+def _confirm_expected(bundle: Bundle, public_key: bytes) -> None:
+    expected, key_id = json.loads(bundle.manifest)["signers"], key_id_of(public_key)
     if expected and key_id not in expected:
         raise BundleError(
-            f"The bundle is to be signed by other keys; {key_id[:16]}… is not among them.",
+            f"The bundle is to be signed by other keys; {key_id} is not among them.",
             "Make the bundle again and name this signer too.",
         )
-    signature = sign(bundle.manifest, key, signer, _at(now))
+
+
+def _with(bundle: Bundle, signature: Signature) -> Bundle:
+    if json.loads(bundle.manifest)["version"] == 1:
+        signature = replace(signature, over_manifest=b"")
     others = tuple(other for other in bundle.signatures if other.key_id != signature.key_id)
     return replace(bundle, signatures=(*others, signature))
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from phexplore.decide.sshsig import SshSignature, signed_by_command, ssh_sign
 from phexplore.errors import PhexploreError
 from phexplore.opening import read_bytes
 
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 _PREFIX = b"phexplore bundle signature 1\x00"
-_ALGORITHM = "Ed25519"
+ED25519 = "Ed25519"
+_BY_COMMAND = "SSHSIG "
+_ALGORITHMS = frozenset({ED25519, f"{_BY_COMMAND}sha256", f"{_BY_COMMAND}sha512"})
 _LARGEST_KEY = 2**16
 _KEY_BYTES = 32
 _PRIME = 2**255 - 19
@@ -59,12 +62,16 @@ class Signature:
         at: when, ISO 8601 in UTC, as the signer's machine had it.
         public_key: 32 bytes.
         value: 64 bytes.
+        algorithm: how `value` was made: ``Ed25519``, or ``SSHSIG`` with its hash when a command made it.
+        over_manifest: a second signature, of the manifest alone, as OpenSSH checks it; b"" in bundles of version 1.
     """
 
     signer: Signer
     at: str
     public_key: bytes
     value: bytes
+    algorithm: str = ED25519
+    over_manifest: bytes = b""
 
     @property
     def key_id(self) -> str:
@@ -74,7 +81,7 @@ class Signature:
     def encoded(self) -> bytes:
         """Return the one spelling of this signature as a file."""
         content = {
-            "algorithm": _ALGORITHM,
+            "algorithm": self.algorithm,
             "at": self.at,
             "key": self.key_id,
             "public_key": base64.b64encode(self.public_key).decode(),
@@ -89,9 +96,13 @@ class Signature:
         from cryptography.exceptions import InvalidSignature  # noqa: PLC0415 - only signatures pay for it
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey  # noqa: PLC0415 - as above
 
+        message = _message(manifest, self.signer, self.at, self.public_key)
         try:
             key = Ed25519PublicKey.from_public_bytes(confirm_strong(self.public_key))
-            key.verify(self.value, _message(manifest, self.signer, self.at, self.public_key))
+            if self.algorithm != ED25519:
+                hashed_with = self.algorithm.removeprefix(_BY_COMMAND)
+                return SshSignature(self.public_key, hashed_with, self.value).is_of(message)
+            key.verify(self.value, message)
         except (InvalidSignature, SigningError, ValueError):
             return False
         return True
@@ -130,8 +141,9 @@ def decode_signature(content: bytes) -> Signature | None:
             value["at"],
             base64.b64decode(value["public_key"], validate=True),
             base64.b64decode(value["signature"], validate=True),
+            value["algorithm"],
         )
-        return found if found.encoded() == content else None
+        return found if found.algorithm in _ALGORITHMS and found.encoded() == content else None
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
 
@@ -145,7 +157,31 @@ def sign(manifest: bytes, key: Ed25519PrivateKey, signer: Signer, at: str) -> Si
     if not signer.name.strip():
         raise SigningError("A signature names who signs.", "Give a name, e.g. --signer 'Ada Lovelace, Chair'.")
     public = public_bytes(key)
-    return Signature(signer, at, public, key.sign(_message(manifest, signer, at, public)))
+    value = key.sign(_message(manifest, signer, at, public))
+    return Signature(signer, at, public, value, over_manifest=ssh_sign(key, manifest).armoured())
+
+
+def sign_with(manifest: bytes, command: str, signer: Signer, at: str) -> Signature:
+    """Return a signature that a command makes: twice, of the manifest, and of the manifest with name, role and time.
+
+    Args:
+        manifest: what is signed.
+        command: reads on standard input and writes an SSHSIG on standard output.
+        signer: who signs.
+        at: when, ISO 8601.
+
+    Raises:
+        SigningError: the signer has no name, or the key is weak or changes between the two.
+        SshSignatureError: the command makes no signature.
+    """
+    if not signer.name.strip():
+        raise SigningError("A signature names who signs.", "Give a name, e.g. --signer 'Ada Lovelace, Chair'.")
+    first = signed_by_command(command, manifest)
+    public = confirm_strong(first.public_key)
+    second = signed_by_command(command, _message(manifest, signer, at, public))
+    if second.public_key != public:
+        raise SigningError("The command signs with another key every time.", "Name one key in the command.")
+    return Signature(signer, at, public, second.value, f"{_BY_COMMAND}{second.hashed_with}", first.armoured())
 
 
 def public_bytes(key: Ed25519PrivateKey) -> bytes:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +24,11 @@ from phexplore.decide.bundle import (
     BundleError,
     manifest_bytes,
     signature_name,
+    ssh_signature_name,
     sums,
 )
 from phexplore.decide.signing import Signature, decode_signature
+from phexplore.decide.sshsig import SshSignatureError, read_ssh_signature
 from phexplore.model.scenario import Scenario
 from phexplore.opening import read_bytes
 
@@ -201,8 +203,10 @@ def _signatures(
     checked: list[CheckedSignature] = []
     wrong: list[Alteration] = []
     expected = tuple(manifest.get("signers", ()))
+    has_pairs = manifest.get("version", 1) > 1
+    own_form, openssh = ".json", ".sig"
     for name in sorted(found.files):
-        if not name.startswith(SIGNATURES):
+        if not name.startswith(SIGNATURES) or (name.endswith(openssh) and (has_pairs or not manifest)):
             continue
         signature = decode_signature(found.files[name])
         if signature is None:
@@ -221,8 +225,34 @@ def _signatures(
                            "manifest does not name.")
             )  # fmt: skip
             is_valid = False
+        if has_pairs:
+            beside = found.files.get(ssh_signature_name(signature), b"")
+            if reason := _ssh_problem(beside, signature, found.files.get(MANIFEST, b"")):
+                wrong.append(Alteration(ssh_signature_name(signature), reason))
+                is_valid = False
+            signature = replace(signature, over_manifest=beside)
         checked.append(CheckedSignature(signature, is_valid, is_valid and signature.public_key in trusted))
+    if has_pairs:
+        wrong += [
+            Alteration(name, "The file was added: no signature belongs to it.")
+            for name in sorted(found.files)
+            if name.startswith(SIGNATURES) and name.endswith(openssh)
+            if name.removesuffix(openssh) + own_form not in found.files
+        ]
     return tuple(checked), wrong
+
+
+def _ssh_problem(content: bytes, signature: Signature, manifest: bytes) -> str:
+    """Return why the form of OpenSSH beside a signature is not the same key's signature of the manifest, "" when it is."""
+    if not content:
+        return "The file is missing."
+    try:
+        beside = read_ssh_signature(content)
+    except SshSignatureError:
+        return "The file was altered: it is no signature in the form of OpenSSH any more."
+    if beside.armoured() != content or beside.public_key != signature.public_key or not beside.is_of(manifest):
+        return "The file was altered: it is not this key's signature of the manifest."
+    return ""
 
 
 def _sum_alterations(found: Unpacked, accused: Collection[str], *, is_vouched: bool) -> Iterator[Alteration]:

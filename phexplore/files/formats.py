@@ -382,7 +382,7 @@ class ManifestFormat(_Format):
     """``manifest.json`` of a bundle: what belongs to it, and its own check sum."""
 
     format: Literal["phexplore bundle"]
-    version: Literal[1]
+    version: Literal[1, 2]
     program: str
     made: str
     scenario: str

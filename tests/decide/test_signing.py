@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
@@ -39,7 +40,7 @@ def test_that_a_signature_fits_its_manifest_name_role_and_time_only():
     assert found.is_of(MANIFEST)
     assert not found.is_of(MANIFEST + b" ")
     again = decode_signature(found.encoded())
-    assert again == found
+    assert again == replace(found, over_manifest=b"")
     for old, new in ((b"Ada", b"Eva"), (b"Chair", b"Clerk"), (b"2026-07-01", b"2026-07-02")):
         assert not decode_signature(found.encoded().replace(old, new)).is_of(MANIFEST)
 

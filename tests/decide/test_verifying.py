@@ -100,7 +100,7 @@ def changed_with_new_manifest(content, rng):
 def wrong_signer(content, rng):
     """Somebody else signs, under another's name."""
     files = unpack(content).files
-    victim = rng.choice(sorted(name for name in files if name.startswith("signatures/")))
+    victim = rng.choice(sorted(name for name in files if name.startswith("signatures/") and name.endswith(".json")))
     forged = sign(files[MANIFEST], KEYS[2], PEOPLE[0], NOW.isoformat(timespec="seconds"))
     del files[victim]
     name = f"signatures/{forged.key_id[:16]}.json" if rng.random() < 0.7 else victim
@@ -110,7 +110,7 @@ def wrong_signer(content, rng):
 
 def renamed_signer(content, rng):
     files = unpack(content).files
-    name = rng.choice(sorted(name for name in files if name.startswith("signatures/")))
+    name = rng.choice(sorted(name for name in files if name.startswith("signatures/") and name.endswith(".json")))
     files[name] = files[name].replace(b"Lovelace", b"Byron").replace(b"Hopper", b"Murray")
     return pack({**files, SUMS: sums(files)}), name
 
