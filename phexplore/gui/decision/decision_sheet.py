@@ -82,7 +82,9 @@ class DecisionSheet(QDialog):
         column.addWidget(Paragraph(words.title, bold=True, relative=1.25))
         column.addWidget(Paragraph(words.sentence))
         if entries:
-            column.addWidget(scrolling("What is decided about", _summary(entries)), 1)
+            place = scrolling("What is decided about", _summary(entries))
+            place.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # so that keys scroll a long list of changes
+            column.addWidget(place, 1)
         for caption, field in fields:
             column.addWidget(_captioned(caption, field))
             field.textChanged.connect(self._weigh)

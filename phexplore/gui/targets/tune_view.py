@@ -22,6 +22,7 @@ from phexplore.errors import PhexploreError
 from phexplore.files.project_file import single, write_project
 from phexplore.files.whole import write_whole
 from phexplore.gui.binding.session import Session
+from phexplore.gui.binding.shown import Update
 from phexplore.gui.charts.probe_chart import ProbeChart, ProbeMark
 from phexplore.gui.targets.side_process import SideProcess, phexplore_command
 from phexplore.gui.targets.tune_answers import (
@@ -48,6 +49,13 @@ from phexplore.model.topdown import TopDown
 from phexplore.model.workbook import Workbook, add_scenario
 
 _FILES = "Block data (*.csv *.csv.gz);;All files (*)"
+
+
+_DEMO = "demo"
+_ABOUT = (
+    "Every level alone is fitted first with the others without noise, then from the top down together. A search of many "
+    "settings takes a while; you can pause and continue at any time."
+)
 
 
 class TuneView(QWidget):
@@ -91,6 +99,7 @@ class TuneView(QWidget):
         self._make_fields()
         self._lay_out()
         self._seen = WhenSeen(self, self._refresh)
+        session.updated.connect(self._forget)
         session.settled.connect(self._seen.request)
         self._seen.request()
 
@@ -130,6 +139,16 @@ class TuneView(QWidget):
         label = f"Add {made.name}"
         if self._session.report(self._session.edit_workbook(label, lambda book: add_scenario(book, made))):
             self.noted.emit(f"“{self._session.scenario.name}” was added and is being edited.")
+
+    def _forget(self, update: Update) -> None:
+        """End the search when another project is opened: what it found belongs to the scenario of the one before."""
+        if update.before is None:
+            self.pause()
+            self._scenario, self._file, self.found = None, None, []
+            self.data.setText(_DEMO)
+            self.words.setText(_ABOUT)
+            self._show_found()
+            self._refresh_probes()
 
     def _problem(self, chosen: list[str]) -> str:
         """Return why the search cannot start."""
@@ -185,11 +204,13 @@ class TuneView(QWidget):
         return f"{data}-{self.level.currentData()}-{self.at_least.text()}-{self.within.text()}-{self.people.text()}"
 
     def _on_line(self, line: str) -> None:
-        if line.strip():
+        if line.strip() and self._scenario is not None:
             self.words.setText(f"{strategy_words(self._at)}: {line.strip()}")
         self._refresh_probes()
 
     def _on_done(self, printed: str) -> None:
+        if self._scenario is None:  # it was started in a project that is closed
+            return
         self._refresh_probes()
         try:
             self.found.append(read_result(self._at, printed))
@@ -202,6 +223,8 @@ class TuneView(QWidget):
             self.words.setText("The search is finished. Load what it found as a scenario, or start another strategy.")
 
     def _on_stopped(self) -> None:
+        if self._scenario is None:
+            return
         self._refresh_probes()
         self.words.setText(f"Paused after {len(self.chart.marks)} settings. Start goes on where it stopped.")
 
@@ -278,7 +301,7 @@ class TuneView(QWidget):
         dialog.open()
 
     def _make_fields(self) -> None:
-        self.data = _line("Block data", "demo", 26)
+        self.data = _line("Block data", _DEMO, 26)
         self.data.setToolTip("A block file, or demo for the shipped one; never confidential data: tuning on them leaks")
         self.level = Chooser("Level whose areas are judged")
         self.at_least = _line("Per cent of the areas that must meet the criterion", "95", 6)
@@ -291,11 +314,7 @@ class TuneView(QWidget):
         self.pause_button = TextButton("Pause", symbol="pause", name="Pause the search")
         self.pause_button.clicked.connect(self.pause)
         self.pause_button.setEnabled(False)
-        self.words = Paragraph(
-            "Every level alone is fitted first with the others without noise, then from the top down together. A search of many "
-            "settings takes a while; it is paused and gone on with at will.",
-            look="muted",
-        )
+        self.words = Paragraph(_ABOUT, look="muted")
         self._detail = Paragraph("")
 
     def _lay_out(self) -> None:

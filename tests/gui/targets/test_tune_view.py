@@ -183,3 +183,28 @@ def test_that_a_total_far_below_the_scenarios_is_explained() -> None:
         result_words(found, Fraction(256, 100), "demo")
     )
     assert "far below" not in result_words(found, Fraction(2, 100), "demo")
+
+
+@pytest.mark.defect("M6")
+def test_that_a_search_ends_with_its_project_and_leaves_nothing_to_load(qtbot, make, session) -> None:
+    view = make()
+    view.data.setText("blocks.csv")
+    view.start_button.click()
+    qtbot.waitUntil(lambda: bool(view.found) and not view.process.is_busy)
+    kept = view.found[0]
+    other = replace(session.scenario, name="Another")
+    session.install(Project.new(Workbook((other,), "Another")))
+    assert (view.found, view.chart.marks) == ([], ())
+    assert view.data.text() == "demo"
+    view.load(kept)
+    assert session.project.workbook.names == ("Another",)
+
+
+@pytest.mark.defect("M6")
+def test_that_a_search_still_at_work_is_stopped_with_its_project(qtbot, make, session) -> None:
+    view = make(FAKE.replace("SLEEP", "time.sleep(600)"))
+    view.start_button.click()
+    qtbot.waitUntil(lambda: len(view.chart.marks) == 2)
+    session.install(Project.new(Workbook((replace(session.scenario, name="Another"),), "Another")))
+    qtbot.waitUntil(lambda: not view.process.is_busy)
+    assert (view.found, view.chart.marks) == ([], ())
