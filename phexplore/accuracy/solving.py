@@ -10,7 +10,7 @@ from phexplore.accuracy.forecast import forecast
 from phexplore.accuracy.margins import budget_for_margin
 from phexplore.catalog.presets import presets
 from phexplore.catalog.tables import sensitivity, tables
-from phexplore.model.edits import EditRefusedError, set_budget, set_target, set_threshold
+from phexplore.model.edits import EditRefusedError, set_budget, set_threshold
 from phexplore.model.keys import QueryKey, TableId
 from phexplore.model.numbers import Budget
 from phexplore.model.scenario import Scenario
@@ -22,7 +22,7 @@ class Keep(enum.Enum):
     BUDGETS = "budgets"
     """Margins follow."""
     MARGINS = "margins"
-    """Budgets follow, so that each targeted margin is kept. Locked rows keep their budget."""
+    """Budgets follow, so that each margin is kept. Locked rows keep their budget."""
 
 
 def solved_budget(scenario: Scenario, query: QueryKey, margin: Fraction) -> Fraction:
@@ -37,13 +37,13 @@ def solved_budget(scenario: Scenario, query: QueryKey, margin: Fraction) -> Frac
 
 
 def edit_margin(scenario: Scenario, query: QueryKey, margin: Fraction) -> Scenario:
-    """Aim at this margin: it becomes the target, and the budget follows.
+    """Give a query this margin: the budget follows, the target stays what the committee wishes.
 
     Raises:
         EditRefusedError: the query is locked or has no budget of its own.
         MarginError: no positive budget gives the margin.
     """
-    return set_target(scenario, query, margin, solved_budget(scenario, query, margin))
+    return set_budget(scenario, query, solved_budget(scenario, query, margin))
 
 
 def edit_threshold(scenario: Scenario, table: TableId, people: int, keep: Keep = Keep.BUDGETS) -> Scenario:
@@ -59,10 +59,11 @@ def edit_threshold(scenario: Scenario, table: TableId, people: int, keep: Keep =
     for query in scenario.phsafe.published:
         if query.table != table or query in scenario.phsafe.locks:
             continue
-        margins = figures.query(query).margins
-        margin = scenario.phsafe.targets.get(query)
-        if margin is None and margins is not None:
-            margin = Fraction(margins.by(scenario.conventions.margin))
+        if (margins := figures.query(query).margins) is None:
+            continue
+        margin, target = Fraction(margins.by(scenario.conventions.margin)), scenario.phsafe.targets.get(query)
+        if target is not None and round(margin) == target:
+            margin = target  # a rounded budget makes 500.04 people of the 500 that are meant
         if margin:
             edited = set_budget(edited, query, solved_budget(edited, query, margin))
     return edited

@@ -69,7 +69,7 @@ class SolvedGoals:
     """A scenario that keeps all goals with the smallest total.
 
     Attributes:
-        scenario: with the new budgets and targets.
+        scenario: with the new budgets. Targets it has stay; queries without one take the margin they were solved for.
         goals: what was asked, the scenario's own targets and locks included.
         queries: one entry per query, in the order of the scenario.
         caps: every cap with the sum of budgets it allows and the sum that was needed.
@@ -182,11 +182,12 @@ def making_way(separated: Separated, needs: Mapping[Key, Fraction]) -> Separated
 def _solved(scenario: Scenario, asked: Goals, budgets: Mapping[Key, Budget], separated: Separated) -> Scenario:
     match scenario.method:
         case PhSafe() as method:
+            # A target is what the committee wishes: solving for another margin does not move it.
             targets = {query: margin for query, margin in asked.margins.items() if isinstance(query, QueryKey)}
             made = replace(
                 method,
                 budgets={query: budgets[query] for query in method.budgets},
-                targets={**method.targets, **targets},
+                targets={**targets, **method.targets},
             )
             return replace(scenario, method=made)
         case TopDown() as method:

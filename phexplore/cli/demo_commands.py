@@ -43,7 +43,9 @@ def demo(
     say(f"1. Open: {start.title}, bounded ρ {exact_text(forecast(start.scenario).headline)}")
     project = Project.new(Workbook((rename(start.scenario, "Demonstration"),), "Demonstration", start.id))
     query, margin = parse_query("PH3/state_A-G"), Fraction(25)
-    project.edit(f"Aim at {margin} people for {query.title}", lambda scenario: edit_margin(scenario, query, margin))
+    project.edit(
+        f"Set the margin of {query.title} to {margin} people", lambda scenario: edit_margin(scenario, query, margin)
+    )
     headline = exact_text(forecast(project.scenario).headline)
     say(f"2. Edit: margin of {query.title} from 20 to {margin} people; bounded ρ follows: {headline}")
     _make_folder(out)

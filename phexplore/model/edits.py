@@ -47,8 +47,8 @@ def set_bounded_budget(scenario: Scenario, query: QueryKey, budget: Budget) -> S
     return set_budget(scenario, query, unbounded)
 
 
-def set_target(scenario: Scenario, query: QueryKey, margin: Fraction | None, budget: Budget | None = None) -> Scenario:
-    """Set the margin of error aimed at, in people, and the budget that keeps it (solved by the caller).
+def set_target(scenario: Scenario, query: QueryKey, margin: Fraction | None) -> Scenario:
+    """Set the margin of error aimed at, in people, None for none. Budgets and margins stay: no other edit moves a target.
 
     Raises:
         EditRefusedError: locked, derived, or the margin is not positive.
@@ -59,8 +59,7 @@ def set_target(scenario: Scenario, query: QueryKey, margin: Fraction | None, bud
     targets = {key: value for key, value in method.targets.items() if key != query}
     if margin is not None:
         targets[query] = margin
-    edited = replace(scenario, method=replace(method, targets=targets))
-    return edited if budget is None else set_budget(edited, query, budget)
+    return replace(scenario, method=replace(method, targets=targets))
 
 
 def set_budgets(scenario: Scenario, budgets: Mapping[QueryKey, Budget]) -> Scenario:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.budget_row import (
@@ -20,8 +19,8 @@ from phexplore.gui.binding.budget_row import (
     forbidden,
     text,
 )
-from phexplore.gui.binding.wording import ABSENT, first_few, parse_people
-from phexplore.model.edits import apply_all, set_target
+from phexplore.gui.binding.wording import ABSENT, first_few
+from phexplore.model.edits import apply_all
 from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Unlimited, parse_budget
 from phexplore.model.scenario import Scenario
@@ -57,7 +56,7 @@ _NAMES = {
     Column.BOUNDED: ("bounded ρ", "bounded rho", "bounded ε", "bounded epsilon", "bounded"),
     Column.LOCK: ("lock", "locked"),
 }
-_DECIDING = (Column.BUDGET, Column.BOUNDED, Column.TARGET)
+_DECIDING = (Column.BUDGET, Column.BOUNDED)
 """The margin follows from these: where one of them is in the block, it is not read."""
 _ORDER = (Column.THRESHOLD, Column.BUDGET, Column.BOUNDED, Column.TARGET, Column.MARGIN, Column.PUBLISHED, Column.LOCK)
 """Edits are made in this order: what others are computed from comes first."""
@@ -87,9 +86,8 @@ def plan_paste(
 
     A block with headers goes where its headers (and its table and level, if it has them) say. Without headers it goes
     down and right from the current cell; a single value fills all selected rows. Blank cells and cells that show what is
-    already there change nothing: what differs from the table is what was edited in the spreadsheet. In one row an edited
-    budget decides over an edited target, which is then set without solving; the margin follows from both and is read only
-    where the block has neither.
+    already there change nothing: what differs from the table is what was edited in the spreadsheet. In one row the margin
+    follows from the budget and is read only where the block has no budget. A target is set as it stands and moves neither.
 
     Args:
         pasted: tab-separated lines.
@@ -233,7 +231,6 @@ def _plan(
 
 
 def _row_edits(row: Row, cells: Mapping[Column, str]) -> list[tuple[int, Edit]]:
-    has_budget = Column.BUDGET in cells or Column.BOUNDED in cells
     _agree_on_budget(row, cells)
     edits = []
     for column, typed in cells.items():
@@ -244,8 +241,7 @@ def _row_edits(row: Row, cells: Mapping[Column, str]) -> list[tuple[int, Edit]]:
         order = _ORDER.index(column)
         if column is Column.LOCK and row.is_locked:
             order = -1  # unlocking comes before everything
-        edit = _target_only(row, typed) if column is Column.TARGET and has_budget else _named(row, column, typed, cells)
-        edits.append((order, edit))
+        edits.append((order, _named(row, column, typed, cells)))
     return edits
 
 
@@ -270,17 +266,6 @@ def _agree_on_thresholds(by_row: Mapping[QueryKey, Mapping[Column, str]], rows: 
             continue
         if seen.setdefault(key.table, typed) != typed:
             raise _refused(rows[key], Column.THRESHOLD, typed, f"{key.table} has one threshold for all its levels")
-
-
-def _target_only(row: Row, typed: str) -> Edit:
-    def edit(scenario: Scenario) -> Scenario:
-        try:
-            margin: Fraction = parse_people(typed)
-            return set_target(scenario, row.query, margin)
-        except (ValueError, PhexploreError) as error:
-            raise _refused(row, Column.TARGET, typed, str(error)) from error
-
-    return edit
 
 
 def _named(row: Row, column: Column, typed: str, cells: Mapping[Column, str]) -> Edit:

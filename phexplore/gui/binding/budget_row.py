@@ -190,8 +190,8 @@ def header_tip(column: Column, framework: PrivacyFramework, conventions: Convent
         Column.LEVEL: "Geographic level and race or ethnicity iteration",
         Column.PUBLISHED: "Whether anything is published; a budget of 0 means no",
         Column.THRESHOLD: "Truncation threshold τ: most people counted per household (one value per table)",
-        Column.TARGET: "Margin of error aimed at, in people; the budget follows",
-        Column.MARGIN: f"{confidence} margin of error of one cell, in people ({convention} convention); the budget follows",
+        Column.TARGET: "Margin of error the committee aims at, in people; the budget stays, Targets solves for it",
+        Column.MARGIN: f"{confidence} margin of error of one cell, in people ({convention} convention); the budget follows, the target stays",
         Column.MARGIN_EXACT: f"{confidence} margin, exact quantile of the discrete noise",
         Column.MARGIN_NORMAL: f"{confidence} margin, z σ with z = {exact_text(conventions.z)} at 90 %",
         Column.MARGIN_PAPER: "90 % margin as the PHSafe paper prints it, ⌊1.64 σ⌋",
@@ -383,10 +383,12 @@ def _edit_bounded(row: Row, typed: str) -> tuple[str, Edit]:
 
 
 def _edit_target(row: Row, typed: str) -> tuple[str, Edit]:
-    if typed.strip():
-        return _edit_margin(row, typed)
     query = row.query
-    return f"Remove the target of {query.title}", lambda scenario: set_target(scenario, query, None)
+    if not typed.strip():
+        return f"Remove the target of {query.title}", lambda scenario: set_target(scenario, query, None)
+    target = parse_people(typed)
+    label = f"Set the target of {query.title} to {exact_text(target)} people"
+    return label, lambda scenario: set_target(scenario, query, target)
 
 
 def _edit_margin(row: Row, typed: str) -> tuple[str, Edit]:

@@ -129,18 +129,34 @@ def _signed_percent(share: Fraction) -> str:
 def targets_tile(shown: Shown) -> TileContent:
     """Return how many margins are within their targets."""
     scenario, figures = shown.scenario, shown.figures
+    moved = _targets_changed(shown)
     aimed = sum(entry.margins is not None and entry.query in scenario.phsafe.targets for entry in figures.queries)
     missed = missed_targets(scenario, figures)
     if not aimed:
         return TileContent("Margins within target", "none", "", "Enter a target in the budget table")
     if not missed:
-        return TileContent("Margins within target", str(aimed), f"of {aimed}", "all met", Tone.GOOD)
+        change, tone = (f"all met, {moved}", Tone.ATTENTION) if moved else ("all met", Tone.GOOD)
+        return TileContent("Margins within target", str(aimed), f"of {aimed}", change, tone)
     worst = missed[0]
     entry, target = figures.query(worst), scenario.phsafe.targets[worst]
     wider = people(Fraction(_margin(entry, scenario)) - target)
     met = str(aimed - len(missed))
     change = f"{len(missed)} missed, worst +{wider}: {worst.title}"
+    change = f"{change}; {moved}" if moved else change
     return TileContent("Margins within target", met, f"of {aimed}", change, Tone.ATTENTION)
+
+
+def _targets_changed(shown: Shown) -> str:
+    """Return how many targets differ from the reference's, "" for none: whoever moves one can meet it without any accuracy.
+
+    Parameters without any target, as a production file's, say nothing of them.
+    """
+    then = {} if shown.reference is None else shown.reference.scenario.phsafe.targets
+    now = shown.scenario.phsafe.targets
+    if not then or not now:
+        return ""
+    count = sum(now.get(query) != then.get(query) for query in {**then, **now})
+    return f"{count} target{'' if count == 1 else 's'} changed" if count else ""
 
 
 def _margin(entry: QueryForecast, scenario: Scenario) -> float:

@@ -202,24 +202,51 @@ def change_lines(found: SolvedGoals) -> tuple[tuple[str, str], ...]:
 
 
 def applied(workbook: Workbook, found: SolvedGoals) -> Workbook:
-    """Return the workbook with the solution in the active scenario; targets of PHSafe move into the scenario.
+    """Return the workbook with the solution in the active scenario.
 
-    The note, the name and what the scenario was compared with stay.
+    The note, the name, what the scenario was compared with and the targets it has stay. What the project asks beside
+    them stays asked, except where the scenario's targets now say the same.
     """
     system = system_name(found.scenario)
     after = replace_active(workbook, found.scenario)
     goals = workbook.goals.get(system, Goals())
     if isinstance(found.scenario.method, PhSafe):
-        kept = {key: margin for key, margin in goals.margins.items() if key not in found.scenario.method.targets}
+        targets = found.scenario.method.targets
+        kept = {
+            key: margin
+            for key, margin in goals.margins.items()
+            if not isinstance(key, QueryKey) or targets.get(key) != margin
+        }
         goals = replace(goals, margins=kept)
     return set_goals(after, system, goals)
 
 
+def with_targets(workbook: Workbook, changes: Mapping[Key, Fraction | None]) -> Workbook:
+    """Return the workbook that aims at these margins in people, None for none.
+
+    PHSafe keeps them in the scenario as its targets, where the headline counts them; TopDown in the project's goals.
+
+    Raises:
+        ValueError, GoalError: a margin is not more than 0.
+    """
+    scenario, system = workbook.scenario, system_name(workbook.scenario)
+    goals = workbook.goals.get(system, Goals())
+    if isinstance(scenario.method, PhSafe):
+        asked = {key: margin for key, margin in changes.items() if isinstance(key, QueryKey)}
+        targets = {key: margin for key, margin in scenario.method.targets.items() if key not in asked}
+        targets |= {key: margin for key, margin in asked.items() if margin is not None}
+        scenario = replace(scenario, method=replace(scenario.method, targets=targets))
+        changes = dict.fromkeys(changes)
+    return set_goals(replace_active(workbook, scenario), system, with_margins(goals, changes))
+
+
 def relaxed(workbook: Workbook, way: Relaxation) -> Workbook:
     """Return the workbook after a way out was taken: other goals, a query left out, or a lock opened."""
+    workbook = with_targets(workbook, {query: new for query, (_, new) in way.margins.items() if new is not None})
     scenario = workbook.scenario
     system = system_name(scenario)
-    goals = with_margins(workbook.goals.get(system, Goals()), {query: new for query, (_, new) in way.margins.items()})
+    left_out = {query: None for query, (_, new) in way.margins.items() if new is None}
+    goals = with_margins(workbook.goals.get(system, Goals()), left_out)
     for query, (_, new) in way.margins.items():
         if new is None and isinstance(query, QueryKey):
             scenario = set_budget(scenario, query, Fraction(0))

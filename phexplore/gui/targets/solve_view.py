@@ -31,7 +31,16 @@ from phexplore.gui.binding.session import Refusal, Session
 from phexplore.gui.targets.caps_editor import CapsEditor
 from phexplore.gui.targets.goal_rows import goal_rows, goals_of, scopes
 from phexplore.gui.targets.goal_table import GoalColumn, GoalTable, cell_text, parse_goal
-from phexplore.gui.targets.solve_answers import Basis, SolveAnswer, SolveRequest, answer, applied, relaxed, with_lock
+from phexplore.gui.targets.solve_answers import (
+    Basis,
+    SolveAnswer,
+    SolveRequest,
+    answer,
+    applied,
+    relaxed,
+    with_lock,
+    with_targets,
+)
 from phexplore.gui.targets.solve_panel import SolvePanel
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN, ROW_PADDING
@@ -41,9 +50,10 @@ from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import Text, labelled, line
 from phexplore.gui.widgets.page import scrolling
 from phexplore.gui.widgets.when_seen import WhenSeen
-from phexplore.model.goal_edits import tied, untied, with_cap, with_floors, with_margins, without_cap
+from phexplore.model.goal_edits import tied, untied, with_cap, with_floors, without_cap
 from phexplore.model.goals import Cap, Goals, Key, TiedBy, title_of
 from phexplore.model.issues import InputProblemsError
+from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.workbook import Workbook, replace_active, set_goals, system_name
 
@@ -170,25 +180,14 @@ class SolveView(QWidget):
         return tuple(self.table.rows[row].key for row in rows)
 
     def _take_target(self, key: Key, value: Fraction | None) -> str:
-        if value is None and not isinstance(self._session.scenario.method, PhSafe):
-            return self._said(self.set_goals(f"Ask nothing of {title_of(key)}", lambda g: with_margins(g, {key: None})))
-        if value is None:
-            return self._said(self._forget_targets((key,)))
-        label = f"Ask for {title_of(key)} within {value} people"
-        return self._said(self.set_goals(label, lambda goals: with_margins(goals, {key: value})))
+        return self._said(self._set_targets((key,), value))
 
-    def _forget_targets(self, keys: tuple[Key, ...]) -> Refusal | None:
-        """Ask for no margin, the scenario's own targets included."""
-
-        def edit(book: Workbook) -> Workbook:
-            scenario, system = book.scenario, system_name(book.scenario)
-            if isinstance(scenario.method, PhSafe):
-                kept = {query: margin for query, margin in scenario.method.targets.items() if query not in keys}
-                scenario = replace(scenario, method=replace(scenario.method, targets=kept))
-            goals = with_margins(book.goals.get(system, Goals()), dict.fromkeys(keys))
-            return set_goals(replace_active(book, scenario), system, goals)
-
-        return self._session.edit_workbook(f"Ask for no margin of {_named(keys)}", edit)
+    def _set_targets(self, keys: tuple[Key, ...], value: Fraction | None) -> Refusal | None:
+        plural = "s" if len(keys) > 1 else ""
+        label = f"Remove the target{plural} of {_named(keys)}"
+        if value is not None:
+            label = f"Set the target{plural} of {_named(keys)} to {exact_text(value)} people"
+        return self._session.edit_workbook(label, lambda book: with_targets(book, dict.fromkeys(keys, value)))
 
     def _take_floor(self, key: Key, value: Fraction | None) -> str:
         label = (
@@ -217,11 +216,8 @@ class SolveView(QWidget):
         if column is GoalColumn.FLOOR:
             refusal = self.set_goals(f"Set the smallest budget of {_named(keys)}",
                                      lambda goals: with_floors(goals, dict.fromkeys(keys, value)))  # fmt: skip
-        elif value is None:
-            refusal = self._forget_targets(keys)
         else:
-            refusal = self.set_goals(f"Ask for {_named(keys)} within {typed.strip()} people",
-                                     lambda goals: with_margins(goals, dict.fromkeys(keys, value)))  # fmt: skip
+            refusal = self._set_targets(keys, value)
         return "" if refusal is None else refusal.full
 
     def _tie(self, equal: TiedBy) -> None:

@@ -4,11 +4,12 @@ from fractions import Fraction
 
 import pytest
 
+from phexplore.accuracy.forecast import forecast
 from phexplore.accuracy.solving import edit_margin
 from phexplore.gui.binding.block import PasteRefusedError, block_text, plan_paste
 from phexplore.gui.binding.budget_row import COLUMNS, Column, rows_of
 from phexplore.gui.binding.shown import shown
-from phexplore.model.edits import set_budget, set_lock, set_threshold
+from phexplore.model.edits import set_budget, set_lock, set_target, set_threshold
 from phexplore.model.keys import TableId, parse_query
 from phexplore.model.workbook import Workbook
 
@@ -56,7 +57,9 @@ def test_that_one_value_fills_the_selected_rows(us, query) -> None:
     rows = _rows(us)
     plan = plan_paste("300", rows, VISIBLE, **_place(rows, query, Column.MARGIN), selected=3)
     after = plan.edit(us)
-    assert sum(target == 300 for target in after.method.targets.values()) == 3
+    margins = {entry.query: entry.margins.normal for entry in forecast(after).queries}
+    assert sum(299.9 < margin <= 300 for margin in margins.values()) == 3
+    assert after.method.targets == us.method.targets
 
 
 def test_that_a_bad_cell_is_named_and_nothing_is_pasted(us, query) -> None:
@@ -125,7 +128,8 @@ def test_that_a_target_beside_a_budget_is_set_without_solving(us, query) -> None
     assert after.method.targets[query] == 33
 
 
-def test_that_an_edited_target_is_solved_although_the_old_budget_is_in_the_block(us, query) -> None:
+@pytest.mark.defect("M1")
+def test_that_an_edited_target_moves_no_budget(us, query) -> None:
     copied = block_text(_rows(us), [Column.TARGET, Column.MARGIN, Column.BUDGET, Column.BOUNDED], headers=True)
     lines = copied.split("\n")
     at = next(n for n, line in enumerate(lines) if line.startswith("PH3\tState, A-G"))
@@ -133,7 +137,7 @@ def test_that_an_edited_target_is_solved_although_the_old_budget_is_in_the_block
     cells[2] = "25"
     lines[at] = "\t".join(cells)
     after = plan_paste("\n".join(lines), _rows(us), VISIBLE, row=0, column=0).edit(us)
-    assert after == edit_margin(us, query, Fraction(25))
+    assert after == set_target(us, query, Fraction(25))
 
 
 def test_that_a_margin_alone_is_solved(us, query) -> None:

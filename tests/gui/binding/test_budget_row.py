@@ -55,7 +55,8 @@ def test_that_every_spelling_of_a_budget_gives_the_same_scenario(us, query, type
     assert "0.662976" in label
 
 
-def test_that_bounded_margin_and_target_lead_to_the_same_budget(us, query) -> None:
+@pytest.mark.defect("M1")
+def test_that_bounded_and_margin_move_the_budget_and_a_target_moves_nothing_else(us, query) -> None:
     lower = set_budget(us, query, Fraction(1, 10))
     row = _row(lower, query)
     found = {}
@@ -63,7 +64,11 @@ def test_that_bounded_margin_and_target_lead_to_the_same_budget(us, query) -> No
         _, edit = edit_of(column, row, typed)
         found[column] = edit(lower).method.budgets[query]
     assert found[Column.BOUNDED] == Fraction("0.662976")  # production rounded to the nearest millionth
-    assert found[Column.MARGIN] == found[Column.TARGET] == Fraction("0.662977")  # upward keeps the margin
+    assert found[Column.MARGIN] == Fraction("0.662977")  # upward keeps the margin
+    label, edit = edit_of(Column.TARGET, row, "30")
+    after = edit(lower)
+    assert (found[Column.TARGET], after.method.budgets) == (Fraction(1, 10), lower.method.budgets)
+    assert (label, after.method.targets[query]) == ("Set the target of PH3 (State, A-G) to 30 people", 30)
 
 
 def test_that_an_empty_target_removes_it(us, query) -> None:

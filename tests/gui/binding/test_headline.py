@@ -7,7 +7,7 @@ import pytest
 
 from phexplore.accuracy.check import check
 from phexplore.accuracy.forecast import forecast
-from phexplore.accuracy.solving import edit_threshold
+from phexplore.accuracy.solving import edit_margin, edit_threshold
 from phexplore.catalog.tables import queries
 from phexplore.gui.binding.headline import (
     Tone,
@@ -20,7 +20,7 @@ from phexplore.gui.binding.headline import (
     targets_tile,
 )
 from phexplore.gui.binding.shown import shown
-from phexplore.model.edits import set_budget, set_framework
+from phexplore.model.edits import set_budget, set_framework, set_target
 from phexplore.model.keys import TableId, parse_query
 from phexplore.model.numbers import UNLIMITED
 from phexplore.model.phsafe import PrivacyFramework
@@ -107,3 +107,21 @@ def test_that_the_run_tile_teaches_until_there_is_a_run() -> None:
 
 def test_that_the_conventions_are_named(us) -> None:
     assert conventions_text(_shown(us)) == "90 % margins, normal convention"
+
+
+@pytest.mark.defect("M1")
+def test_that_a_wider_margin_misses_its_target(us, query) -> None:
+    tile = targets_tile(_shown(edit_margin(us, query, Fraction(25))))
+    assert (tile.value, tile.tone) == ("45", Tone.ATTENTION)
+    assert tile.change == "1 missed, worst +5.00: PH3 (State, A-G)"
+
+
+@pytest.mark.defect("M1")
+def test_that_targets_moved_against_the_reference_are_counted(us, query) -> None:
+    wider = set_target(edit_margin(us, query, Fraction(25)), query, Fraction(25))
+    tile = targets_tile(_shown(wider))
+    assert (tile.value, tile.change, tile.tone) == ("46", "all met, 1 target changed", Tone.ATTENTION)
+    both = set_target(set_target(us, query, None), parse_query("PH2/usa_*"), Fraction(1))
+    assert targets_tile(_shown(both)).change.endswith("; 2 targets changed")
+    imported = replace(us, method=replace(us.method, targets={}))
+    assert targets_tile(_shown(imported)).change == "Enter a target in the budget table"

@@ -7,10 +7,9 @@ from PySide6.QtCore import QItemSelectionModel, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHeaderView
 
-from phexplore.accuracy.solving import edit_margin
 from phexplore.gui.binding.budget_row import COLUMNS, Column
 from phexplore.gui.widgets.exact_field import ExactLine
-from phexplore.model.edits import set_lock
+from phexplore.model.edits import set_lock, set_target
 from phexplore.model.keys import parse_query
 
 
@@ -55,7 +54,7 @@ def test_that_typing_and_enter_edits_and_moves_down(view, session, query, edit) 
 
 def test_that_tab_commits_and_moves_right_over_hidden_columns(view, session, query, edit) -> None:
     edit(query, Column.MARGIN, "25", Qt.Key.Key_Tab)
-    assert session.scenario.phsafe.targets[query] == 25
+    assert session.project.labels[-1] == "Set the margin of PH3 (State, A-G) to 25 people"
     assert view.current_column is Column.BUDGET
 
 
@@ -155,7 +154,7 @@ def test_that_a_bad_paste_changes_nothing_and_names_the_cell(qtbot, view, sessio
 
 def test_that_fill_down_repeats_the_first_value(view, session, query, cell) -> None:
     first = parse_query("PH3/usa_*")
-    session.edit("Aim", lambda s: edit_margin(s, first, Fraction(25)))
+    session.edit("Aim", lambda s: set_target(s, first, Fraction(25)))
     _select(view, cell(first, Column.TARGET), cell(query, Column.TARGET))
     assert view.fill_down()
     assert session.project.labels[-1] == "Fill down"

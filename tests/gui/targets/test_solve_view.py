@@ -17,6 +17,7 @@ from phexplore.gui.targets.solve_answers import Basis
 from phexplore.gui.targets.solve_panel import STALE
 from phexplore.gui.targets.solve_view import SolveView
 from phexplore.model.edits import set_lock
+from phexplore.model.goal_edits import with_margins
 from phexplore.model.goals import Cap, CapOn, Goals, TiedBy
 from phexplore.model.keys import parse_query
 from phexplore.model.topdown import LevelQuery
@@ -82,6 +83,17 @@ def test_that_the_solution_is_shown_beside_the_present_and_applied_as_one_step(q
     assert view.goals == Goals()
     session.undo()
     assert session.scenario == before
+    assert before.phsafe.targets[query] == 30
+
+
+@pytest.mark.defect("M1")
+def test_that_applying_a_solution_for_other_goals_moves_no_target(qtbot, view, session, query) -> None:
+    targets = session.scenario.phsafe.targets
+    assert view.set_goals("Read goals", lambda goals: with_margins(goals, {query: Fraction(30)})) is None
+    found = _solve(qtbot, view)
+    view.apply()
+    assert session.scenario.phsafe.budgets[query] == found.solved.scenario.phsafe.budgets[query]
+    assert session.scenario.phsafe.targets == targets
     assert view.goals.margins == {query: 30}
 
 
@@ -135,9 +147,9 @@ def test_that_a_whole_level_is_asked_and_forgotten_at_once(view, session) -> Non
     keys = view.chosen()
     assert len(keys) == 7
     assert view._take_target_of_scope("400") == ""
-    assert dict(view.goals.margins) == dict.fromkeys(keys, Fraction(400))
+    assert {session.scenario.phsafe.targets[key] for key in keys} == {Fraction(400)}
+    assert session.project.labels[-1] == "Set the targets of 7 queries to 400 people"
     assert view._take_target_of_scope("") == ""
-    assert view.goals.margins == {}
     assert not set(keys) & set(session.scenario.phsafe.targets)
 
 
