@@ -337,6 +337,7 @@ class SpineMap:
         values: one per shape, NaN for nothing known.
         found: how many units have shapes.
         reason: why there is no map, or "".
+        blocks: one per shape: the blocks of its unit, 0 outside the spine.
     """
 
     level: str
@@ -347,6 +348,7 @@ class SpineMap:
     values: Floats
     found: int
     reason: str
+    blocks: NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -216,7 +216,7 @@ def map_words(content: SpineMap) -> tuple[str, str, str]:
     """Return unit, title and sentence of the map."""
     finite = content.values[np.isfinite(content.values)]
     unit = {
-        MapColour.UNITS: "tones",
+        MapColour.UNITS: "",
         MapColour.MARGIN: "people",
         MapColour.CHILDREN: "children",
         MapColour.BLOCKS: "blocks",
@@ -227,7 +227,15 @@ def map_words(content: SpineMap) -> tuple[str, str, str]:
         if content.colour is MapColour.UNITS or not len(finite)
         else f"{units}: {content.colour.value} {_range(finite)} {unit}"
     )
-    return unit, title, "Blocks of one unit share a tone. A click chooses the unit, Left and Right walk the units."
+    return unit, title, "Blocks of one unit share a colour. A click chooses the unit, Left and Right walk the units."
+
+
+def map_tip(content: SpineMap, code: str, value: float, blocks: int, unit: str) -> str:
+    """Return what the pointer says of a shape: its unit, how many blocks that has, and the quantity where there is one."""
+    if not code:
+        return "no block here"
+    words = f"{level_title(content.level)} {code}: {blocks:,} block{'' if blocks == 1 else 's'}"
+    return f"{words}, {value:,.4g} {unit}" if unit not in {"", "blocks"} else words
 
 
 def _range(values: NDArray[np.float64]) -> str:

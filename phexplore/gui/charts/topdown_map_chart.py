@@ -47,7 +47,7 @@ class MapPicture:
 
     Attributes:
         pieces: all polygons.
-        unit: of the values.
+        unit: of the values; "" where they only tell neighbours apart: no scale, and a colour of its own for each.
         is_signed: below and above 0 mean different things.
         title: the finding.
         summary: one sentence.
@@ -199,7 +199,10 @@ class TopDownMapChart(ChartFrame):
     def _colour(self, value: float, colours: Colours) -> QColor:
         if not math.isfinite(value):
             return QColor(colours.grid)
-        up, down = categories_on(colours)[:2]
+        inks = categories_on(colours)
+        if self._picture is not None and not self._picture.unit:
+            return QColor(blended(inks[int(value) % len(inks)], colours.alternate, 0.5))
+        up, down = inks[:2]
         part = min(abs(value) / self._limit, 1.0)
         step = math.ceil(part * _STEPS) / _STEPS
         signed = self._picture is not None and self._picture.is_signed
@@ -228,7 +231,7 @@ class TopDownMapChart(ChartFrame):
     def _draw_key(self, painter: QPainter, pixels: Pixels, colours: Colours) -> None:
         """Draw the scale of the colours in the corner."""
         picture = self._picture
-        if picture is None:
+        if picture is None or not picture.unit:
             return
         low = -self._limit if picture.is_signed else 0.0
         boxes = 2 * _STEPS if picture.is_signed else _STEPS

@@ -42,7 +42,14 @@ from phexplore.gui.binding.topdown_wording import level_title, plural_level
 from phexplore.gui.charts.frame import ChartFrame
 from phexplore.gui.charts.numbers import Numbers
 from phexplore.gui.charts.spine_histogram_chart import PairedHistograms, SpineHistogramChart
-from phexplore.gui.charts.spine_pictures import bins_of, bypass_rows, distribution_numbers, map_words, margin_rows
+from phexplore.gui.charts.spine_pictures import (
+    bins_of,
+    bypass_rows,
+    distribution_numbers,
+    map_tip,
+    map_words,
+    margin_rows,
+)
 from phexplore.gui.charts.spine_tree import Unit
 from phexplore.gui.charts.spine_tree_chart import SpineTreeChart
 from phexplore.gui.charts.topdown_map_chart import MapPicture, MapPiece, TopDownMapChart
@@ -478,14 +485,18 @@ class SpinePage(QWidget):
                 code,
                 rings,
                 float(value),
-                f"{level_title(content.level)} {code}: {value:,.4g} {unit}" if code else "no block here",
+                map_tip(content, code, value, blocks, unit),
             )
-            for code, rings, value in zip(content.units, self._rings[1], content.values.tolist(), strict=True)
+            for code, rings, value, blocks in zip(
+                content.units, self._rings[1], content.values.tolist(), content.blocks.tolist(), strict=True
+            )
         )
-        values = {piece.code: piece.value for piece in pieces if piece.code}
-        numbers = Numbers(
-            (level_title(content.level), f"{content.colour.value}, {unit}"), tuple(sorted(values.items()))
-        )
+        if unit:
+            header, values = f"{content.colour.value}, {unit}", {piece.code: piece.value for piece in pieces}
+        else:
+            header, values = "blocks", dict(zip(content.units, content.blocks.tolist(), strict=True))
+        values.pop("", None)
+        numbers = Numbers((level_title(content.level), header), tuple(sorted(values.items())))
         return MapPicture(pieces, unit, is_signed=False, title=title, summary=summary, numbers=numbers)
 
 

@@ -408,4 +408,5 @@ def map_content(work: Work, outlines: Sequence[Outline]) -> SpineContent:
         of_shape,
         found,
         reason,
+        np.where(leaves >= 0, np.diff(level.first_block)[np.maximum(units, 0)], 0),
     )

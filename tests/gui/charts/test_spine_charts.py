@@ -17,10 +17,19 @@ from phexplore.gui.binding.spine_views import (
     Observed,
     SpineMap,
 )
+from phexplore.gui.charts.numbers import Numbers
 from phexplore.gui.charts.spine_histogram_chart import PairedHistograms, SpineHistogramChart
-from phexplore.gui.charts.spine_pictures import bins_of, bypass_rows, distribution_numbers, map_words, margin_rows
+from phexplore.gui.charts.spine_pictures import (
+    bins_of,
+    bypass_rows,
+    distribution_numbers,
+    map_tip,
+    map_words,
+    margin_rows,
+)
 from phexplore.gui.charts.spine_tree import Unit
 from phexplore.gui.charts.spine_tree_chart import SpineTreeChart
+from phexplore.gui.charts.topdown_map_chart import MapPicture, MapPiece, TopDownMapChart
 from phexplore.gui.charts.topdown_row_chart import TopDownRowChart
 from phexplore.gui.charts.topdown_rows import RowScale
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
@@ -234,5 +243,29 @@ def test_that_what_bypassing_freed_is_said_exactly(qtbot):
 
 
 def test_that_a_map_is_worded_by_what_it_colours():
-    found = SpineMap("Block_Group", MapColour.CHILDREN, "f", None, ("a", "b"), np.array([2.0, 30.0]), 2, "")
+    found = SpineMap(
+        "Block_Group", MapColour.CHILDREN, "f", None, ("a", "b"), np.array([2.0, 30.0]), 2, "", np.array([14, 1])
+    )
     assert map_words(found)[:2] == ("children", "2 block groups with shapes: children per unit 2 to 30 children")
+
+
+@pytest.mark.defect("S3")
+def test_that_colours_that_tell_neighbours_apart_are_no_quantity(qtbot):
+    blocks = np.array([14, 1, 0])
+    found = SpineMap(
+        "Block_Group", MapColour.UNITS, "f", None, ("a", "b", ""), np.array([1.0, 2.0, np.nan]), 2, "", blocks
+    )
+    unit, title, _ = map_words(found)
+    assert (unit, title) == ("", "2 block groups with shapes")
+    assert map_tip(found, "a", 1.0, 14, unit) == "Block group a: 14 blocks"
+    assert map_tip(found, "b", 2.0, 1, unit) == "Block group b: 1 block"
+    ring = np.array([[0, 0], [1, 0], [1, 1], [0, 0]], np.float32)
+    pieces = tuple(MapPiece(code, (ring + i,), value, "") for i, (code, value) in enumerate((("a", 1.0), ("b", 2.0))))
+    chart = TopDownMapChart("Map", "Later")
+    qtbot.addWidget(chart)
+    images = []
+    for shown in (unit, "people"):
+        chart.show_picture(MapPicture(pieces, shown, is_signed=False, title="t", summary="s", numbers=Numbers(("x",))))
+        images.append([chart._colour(piece.value, appearance().colours).hslHue() for piece in pieces])
+    assert len(set(images[0])) == 2  # colours of their own
+    assert len(set(images[1])) == 1  # shades of one
