@@ -1,7 +1,8 @@
 """Kept measurements: the noisy answers of every level of a trial, and post-processing them again.
 
 ``measurements/trial-00000/<Level>.parquet`` has one row per unit: ``geocode`` and, per measured query under its name, the list of
-its noisy answers. The metadata say the schema, the level, the framework, every query's budget and which units there are. Answers
+its noisy answers, null where the unit was not asked: it has no budget, or none for this query. (Files of earlier versions hold 0
+there.) The metadata say the schema, the level, the framework, every query's budget and which units there are. Answers
 of the nation's leaves in the full schema are large: 2,603 numbers a block.
 """
 
@@ -73,16 +74,26 @@ class MeasurementWriter:
         )
         with writing(path) as part, pq.ParquetWriter(part, schema, compression="zstd", use_dictionary=False) as writer:
             first = 0
+            unasked = _unasked(level, self._world.classes[number])
             for answers in self._parts:
                 codes = pa.array(units.codes[first : first + len(answers)].tolist(), pa.string())
                 lists = [
                     pa.FixedSizeListArray.from_arrays(
-                        pa.array(np.ascontiguousarray(answers[:, columns]).ravel()), query.answers
+                        pa.array(np.ascontiguousarray(answers[:, columns]).ravel()),
+                        query.answers,
+                        mask=pa.array(unasked[place, first : first + len(answers)]),
                     )
-                    for query, columns in query_columns(level.plan)
+                    for place, (query, columns) in enumerate(query_columns(level.plan))
                 ]
                 writer.write_table(pa.Table.from_arrays([codes, *lists], schema=schema))
                 first += len(answers)
+
+
+def _unasked(level: LevelDesign, classes: NDArray[np.int8]) -> NDArray[np.bool_]:
+    """Return which units were not asked which query, ``bool[queries, units]``."""
+    silent = [[noise is None for noise in measuring.noises] for measuring in level.measurings]
+    table = np.array([*silent, [True] * len(level.plan.measured)])
+    return table[classes].T  # class -1, of units without budget, is the last row
 
 
 class KeptMeasurements:
@@ -104,7 +115,7 @@ class KeptMeasurements:
             RunUnreadableError: the file cannot be read.
         """
         last = first + truth.units
-        out = np.empty((truth.units, level.plan.answers), answer_type(level))
+        out = np.zeros((truth.units, level.plan.answers), answer_type(level))
         try:
             with pq.ParquetFile(self._path) as file:
                 begin = 0
@@ -114,9 +125,9 @@ class KeptMeasurements:
                     if low < high:
                         table = file.read_row_group(group, use_threads=False)
                         for query, columns in query_columns(level.plan):
-                            values = table.column(query.name).combine_chunks().flatten().to_numpy()
-                            rows = values.reshape(-1, query.answers)[low - begin : high - begin]
-                            out[low - first : high - first, columns] = rows
+                            lists = table.column(query.name).combine_chunks()[low - begin : high - begin]
+                            asked = low - first + np.flatnonzero(lists.is_valid().to_numpy(zero_copy_only=False))
+                            out[asked, columns] = lists.flatten().to_numpy().reshape(-1, query.answers)
                     begin = end
         except (OSError, pa.ArrowException, KeyError, ValueError) as error:
             raise RunUnreadableError(f"{self._path} cannot be read ({error}).", _REMEDY) from error

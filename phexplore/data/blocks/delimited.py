@@ -9,6 +9,7 @@ import csv as plain
 import errno
 import gzip
 import io
+import re
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -179,7 +180,18 @@ def read_header(path: Path) -> Header:
     )
 
 
+_SUMMARY_FILE = re.compile(r"(PLST|uPL)\s*[|,]|(PLST|uPL)\s+[A-Z]{2}\d")
+"""Segments since 2000 and the header of 2020 have delimiters, older headers fixed columns; none has a line of names."""
+
+
 def _header(path: Path, line: str, number: int, metadata: tuple[str, ...]) -> Header:
+    if _SUMMARY_FILE.match(line):
+        sentence = "This is a legacy summary file of the P.L. 94-171 redistricting data: its geographic header or a data segment."
+        remedy = (
+            "Files of this form are not read yet. Use microdata or a file of blocks (geoid, pop_…, vap_…) as docs/block_data.md "
+            "describes, made by joining the segments to the header on LOGRECNO."
+        )
+        raise InputProblemsError([Issue((path.name,), sentence, remedy, line=number)])
     delimiter = max(",|;\t", key=line.count)
     if line.count(delimiter) >= MOST_COLUMNS:
         sentence = f"The first line names {line.count(delimiter) + 1:,} columns or more."

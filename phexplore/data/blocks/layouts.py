@@ -224,11 +224,25 @@ PL94_UNITS = UnitLayout(
     _geography("TABTRACTCE", "TABBLKGRPCE"),
     frozenset({"TABTRACTCE", "HH_STATUS"}),
 )
+PL94_DEMONSTRATION_2021_UNITS = UnitLayout(
+    "pl94-2021-04-demonstration-units",
+    "P.L. 94-171 demonstration data of April 2021, units",
+    "Privacy-protected microdata file of 28 April 2021",
+    ("VINTAGE", "TABBLKST", "TABBLKCOU", "TABTRACT", "TABBLKGRP", "TABBLK", "RTYPE", "HH_STATUS"),
+    _geography("TABTRACT", "TABBLKGRP"),
+    frozenset({"TABTRACT", "HH_STATUS"}),
+)
 
 PERSON_LAYOUTS = (PL94_PERSONS, PL94_DEMONSTRATION_2021, DEMONSTRATION_2010_PERSONS)
 """Person layouts, the most particular first."""
+UNIT_LAYOUTS = (PL94_UNITS, PL94_DEMONSTRATION_2021_UNITS)
 
 UNREAD = (
+    (
+        frozenset({"BLOCKID"}),
+        "This is a block assignment file: it says which area each block lies in, and counts nobody. It is not read yet.",
+        "Add its column to a file of blocks, matched on geoid, under the name of the areas: place, cousub, sldu, …",
+    ),
     (
         frozenset({"TABBLKST", "SUPDIST", "ENUMDIST", "QAGE"}),
         "This is output of the 1940 demonstration run. It lacks citizenship, which the schema of 1940 needs.",

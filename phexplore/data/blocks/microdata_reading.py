@@ -9,7 +9,7 @@ import numpy as np
 from phexplore.data.blocks.collecting import CellCounter
 from phexplore.data.blocks.delimited import Problems, missing_columns, read_batches, read_header, refuse
 from phexplore.data.blocks.geocodes import CENSUS_BLOCKS, texts_of_numbers
-from phexplore.data.blocks.layouts import PERSON_LAYOUTS, PL94_UNITS, whole
+from phexplore.data.blocks.layouts import PERSON_LAYOUTS, UNIT_LAYOUTS, UnitLayout, whole
 from phexplore.data.blocks.population import BlockPopulation, from_filled
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.workload.schema import load_schema
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from phexplore.data.blocks.delimited import Batch, Header
-    from phexplore.data.blocks.layouts import AttributeColumn, GeographyColumn, PersonLayout, UnitLayout
+    from phexplore.data.blocks.layouts import AttributeColumn, GeographyColumn, PersonLayout
     from phexplore.workload.schema import Schema
 
 HOUSEHOLD_PERSON, QUARTERS_PERSON = 3, 5
@@ -58,7 +58,7 @@ def read_microdata(path: Path) -> BlockPopulation:
 def recognise(header: Header) -> PersonLayout | UnitLayout | None:
     """Return the layout a header belongs to, None if to none."""
     names = set(header.names)
-    for layout in (*PERSON_LAYOUTS, PL94_UNITS):
+    for layout in (*PERSON_LAYOUTS, *UNIT_LAYOUTS):
         if layout.recognised_by <= names:
             return layout
     return None
@@ -71,7 +71,7 @@ def microdata_from(header: Header, layout: PersonLayout | UnitLayout) -> BlockPo
         InputProblemsError: every problem with line and column.
     """
     missing_columns(header, layout.needed, f"{layout.title}: the columns are {', '.join(layout.columns)}.")
-    return _units(header, layout) if layout is PL94_UNITS else _persons(header, layout)  # type: ignore[arg-type]
+    return _units(header, layout) if isinstance(layout, UnitLayout) else _persons(header, layout)
 
 
 def _persons(header: Header, layout: PersonLayout) -> BlockPopulation:

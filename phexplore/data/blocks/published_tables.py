@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from phexplore.catalog.states import us_states
 from phexplore.data.blocks.aggregation import Units, add_rows, units_of
 from phexplore.data.blocks.whole_file import whole_file
 from phexplore.errors import PhexploreError
@@ -103,7 +104,8 @@ def tabulate(
     Args:
         population: in the table's schema.
         table: see `published_tables`.
-        levels: by name; None for all, widest first.
+        levels: by name; None for all, widest first. The nation is a level only of data that hold all its states: the
+            sum of some of them is no figure of the nation.
 
     Raises:
         ValueError: the table is computed from another schema.
@@ -112,9 +114,18 @@ def tabulate(
     if table.schema != population.schema:
         raise ValueError(f"table {table.id} is computed from {table.schema.id}, got {population.schema.id}")
     leaves = _leaves(population, table)
-    chosen = population.layout.names if levels is None else levels
+    chosen = _levels_of(population) if levels is None else levels
     found = [(units_of(population, level)) for level in chosen]
     return tuple(Tabulation(table, units, add_rows(leaves, units)) for units in found)
+
+
+def _levels_of(population: BlockPopulation) -> tuple[str, ...]:
+    """Return the levels of which every unit is whole in the data."""
+    whole = set(us_states()) <= set(units_of(population, "State").codes.tolist())
+    return tuple(name for name in population.layout.names if whole or name not in _NATIONS)
+
+
+_NATIONS = frozenset({"US", "Nation"})
 
 
 def _leaves(population: BlockPopulation, table: PublishedTable) -> NDArray[np.int64]:

@@ -14,14 +14,14 @@ from phexplore.data.blocks.cell_lists import cells_from, schema_of
 from phexplore.data.blocks.census_1940_reading import looks_like_1940, other_year, read_census_1940
 from phexplore.data.blocks.delimited import read_head, read_header
 from phexplore.data.blocks.facilities import join_units
-from phexplore.data.blocks.layouts import PERSON_LAYOUTS, PL94_UNITS, UNREAD
+from phexplore.data.blocks.layouts import PERSON_LAYOUTS, UNIT_LAYOUTS, UNREAD, UnitLayout
 from phexplore.data.blocks.microdata_reading import QUARTERS_PLACE, microdata_from, recognise
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.workload.queries import MarginalQuery
 
 if TYPE_CHECKING:
     from phexplore.data.blocks.delimited import Header
-    from phexplore.data.blocks.layouts import PersonLayout, UnitLayout
+    from phexplore.data.blocks.layouts import PersonLayout
     from phexplore.data.blocks.population import BlockPopulation
 
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
@@ -40,8 +40,8 @@ _BINARY = {
 def read_population(path: Path, units: Path | None = None) -> BlockPopulation:
     """Read block-level data, plain or gzip.
 
-    Recognised by content: block files (16 cells per block); persons or units of the redistricting data of 2020; persons
-    of the demonstration data of April 2021 and of 2019; the 1940 full count; lists of cells as `write_cells` writes them.
+    Recognised by content: block files (16 cells per block); persons or units of the redistricting data of 2020 and of
+    its demonstration of April 2021; persons of the demonstration data of 2019; the 1940 full count; lists of cells as `write_cells` writes them.
 
     Args:
         path: the file; or a directory with one of persons and one of units.
@@ -81,7 +81,7 @@ def _read(path: Path) -> BlockPopulation:
     for columns, sentence, remedy in UNREAD:
         if columns <= names:
             raise _unknown(path, sentence, remedy, line=header.line)
-    layouts: tuple[PersonLayout | UnitLayout, ...] = (*PERSON_LAYOUTS, PL94_UNITS)
+    layouts: tuple[PersonLayout | UnitLayout, ...] = (*PERSON_LAYOUTS, *UNIT_LAYOUTS)
     nearest = max(layouts, key=lambda layout: len(names & set(layout.needed)))
     if 2 * len(names & set(nearest.needed)) > len(nearest.needed):
         return microdata_from(header, nearest)
@@ -119,7 +119,7 @@ def _from_directory(path: Path) -> BlockPopulation:
         if file.suffix in {".csv", ".txt", ".gz"} and file.is_file():
             layout = _layout_of(file)
             if layout is not None:
-                (units if layout is PL94_UNITS else persons).append(file)
+                (units if isinstance(layout, UnitLayout) else persons).append(file)
     if len(persons) != 1 or len(units) > 1:
         found = ", ".join(file.name for file in (*persons, *units)) or "none"
         raise _unknown(

@@ -112,6 +112,8 @@ class DrawnMeasurements:
                 continue
             for number, query in enumerate(level.plan.measured):
                 if measuring.noises[number] is None:
+                    begin = int(starts[number])
+                    out[wanted, begin : begin + query.answers] = 0
                     continue
                 margin = self._draw.margins[number] if self._draw.margins and place == 0 else -1
                 within += _add(

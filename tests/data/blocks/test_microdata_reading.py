@@ -9,11 +9,14 @@ import pytest
 from phexplore.data.blocks.layouts import (
     DEMONSTRATION_2010_PERSONS,
     PERSON_LAYOUTS,
+    PL94_DEMONSTRATION_2021_UNITS,
     PL94_PERSONS,
     PL94_UNITS,
+    UNIT_LAYOUTS,
     VALID_STATES,
 )
 from phexplore.data.blocks.microdata_reading import read_microdata
+from phexplore.data.blocks.source import read_population
 from phexplore.model.issues import InputProblemsError
 from phexplore.workload.schema import load_schema
 
@@ -200,4 +203,17 @@ def test_that_every_layout_covers_its_schema():
             assert sorted(column.levels.values()) == list(range(attribute.levels))
         assert set(layout.needed) <= set(layout.columns)
     assert len(VALID_STATES) == 52
-    assert [len(layout.columns) for layout in (*PERSON_LAYOUTS, PL94_UNITS)] == [13, 11, 17, 9]
+    assert [len(layout.columns) for layout in (*PERSON_LAYOUTS, *UNIT_LAYOUTS)] == [13, 11, 17, 9, 8]
+
+
+@pytest.mark.defect("D10")
+def test_that_units_of_april_2021_are_units(tmp_path):
+    values = dict(zip(PL94_UNITS.columns, UNIT.values(), strict=True))
+    renamed = {"TABTRACT": "TABTRACTCE", "TABBLKGRP": "TABBLKGRPCE"}
+    columns = PL94_DEMONSTRATION_2021_UNITS.columns
+    record = {name: "20210428" if name == "VINTAGE" else values[renamed.get(name, name)] for name in columns}
+    vacant = {**record, "HH_STATUS": "2"}
+    found = read_population(write(tmp_path / "u.csv", record, vacant, delimiter=","))
+    assert found.schema.id == "pl94_units"
+    assert found.geoids.tolist() == ["440010301001000"]
+    assert found.counts.tolist() == [1, 1]

@@ -6,6 +6,8 @@ import re
 import numpy as np
 import pytest
 
+from phexplore.catalog.states import us_states
+from phexplore.data.blocks.generator import synthesize_states
 from phexplore.data.blocks.published_tables import published_tables, tabulate, write_tables
 from phexplore.errors import PhexploreError
 from phexplore.workload.queries import parse_query
@@ -77,7 +79,19 @@ def test_that_counts_are_those_of_the_dense_histogram_at_every_level(table, synt
         expected = np.zeros((len(filled.units), len(table.cells)), np.int64)
         np.add.at(expected, filled.units.of_leaf, lines)
         assert (filled.counts == expected).all()
-    assert [filled.units.level for filled in tabulate(population, table)] == list(population.layout.names)
+    assert [filled.units.level for filled in tabulate(population, table)] == list(population.layout.names[1:])
+
+
+@pytest.mark.defect("D9")
+def test_that_the_nation_has_a_row_only_where_all_of_it_is_counted(synthetic, tmp_path):
+    table = table_of("pl94_reduced16", "P2")
+    (file, _) = write_tables([synthetic], tmp_path)
+    with file.open(newline="") as opened:
+        assert "US" not in {row["level"] for row in csv.DictReader(opened)}
+    nation = synthesize_states(60, 1, us_states())
+    assert [filled.units.level for filled in tabulate(nation, table)][:2] == ["US", "State"]
+    some = synthesize_states(60, 1, us_states()[:-1])
+    assert next(filled.units.level for filled in tabulate(some, table)) == "State"
 
 
 def test_that_rhode_island_has_its_published_table_of_2010(rhode_island):

@@ -10,6 +10,7 @@ from phexplore.data.blocks.generator import write_block_file
 from phexplore.data.blocks.microdata_writing import write_persons, write_units
 from phexplore.data.blocks.source import describe, describe_population, read_population
 from phexplore.model.issues import InputProblemsError
+from phexplore.spine.geography_reading import read_geography
 
 
 def sentences(path, units=None):
@@ -122,3 +123,27 @@ def test_that_a_description_counts_facilities(synthetic_full, units):
     assert full.leaf_quantiles[1.0] == synthetic_full.totals().max()
     assert set(full.margins) == {"hhgq", "votingage", "hispanic", "cenrace"}
     assert json.loads(json.dumps(full.json()))["records"] == synthetic_full.total
+
+
+@pytest.mark.defect("D6")
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("PLST|RI|040|00|00|000|00|0000001|0400000US44|44", "legacy summary file"),
+        ("PLST|RI|000|01|0000001|1097379|1043672", "legacy summary file"),
+        ("PLST,RI,000,01,0000001,1052567,130655", "legacy summary file"),
+        ("PLST  RI0400000  0000001144", "legacy summary file"),
+        ("BLOCKID|DISTRICT", "block assignment file"),
+        ("BLOCKID,PLACEFP", "block assignment file"),
+    ],
+)
+@pytest.mark.parametrize("reader", [read_population, read_geography])
+def test_that_public_files_of_other_kinds_are_named_with_what_to_do(tmp_path, reader, line, kind):
+    path = tmp_path / "file.txt"
+    path.write_text(f"{line}\n440010301001000,1\n")
+    with pytest.raises(InputProblemsError) as caught:
+        reader(path)
+    (issue,) = caught.value.issues
+    assert kind in issue.sentence
+    assert "not read yet" in issue.sentence + issue.remedy
+    assert issue.line == 1
