@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.latest import Latest
 from phexplore.gui.binding.session import Session
+from phexplore.gui.binding.shown import Update
 from phexplore.gui.charts.overlay_chart import OverlayChart
 from phexplore.gui.charts.twin import NumbersTable
 from phexplore.gui.decision.column_choices import column_choices
@@ -72,6 +73,7 @@ class ComparePage(QWidget):
         self._make_widgets()
         self._lay_out()
         self._seen = WhenSeen(self, self.refresh)
+        session.updated.connect(self._forget)
         session.settled.connect(self._seen.request)
         session.saved.connect(self._seen.request)
         desk.changed.connect(self._seen.request)
@@ -109,6 +111,11 @@ class ComparePage(QWidget):
     def stop(self) -> None:
         """Finish what is being compared, because the window closes."""
         self._work.stop()
+
+    def _forget(self, update: Update) -> None:
+        """Tick anew when another project was opened: a name there may be another scenario's."""
+        if update.before is None:
+            self._is_touched = False
 
     def _first_ticks(self) -> set[str]:
         """Return the active scenario and its reference: what somebody who just came here is likely to want."""

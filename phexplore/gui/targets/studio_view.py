@@ -37,6 +37,7 @@ from phexplore.errors import PhexploreError
 from phexplore.files.whole import read_text
 from phexplore.gui.binding.latest import Latest
 from phexplore.gui.binding.session import Session
+from phexplore.gui.binding.shown import Update
 from phexplore.gui.charts.threshold_chart import ThresholdChart, point_words
 from phexplore.gui.targets.project_runs import ProjectRuns
 from phexplore.gui.theme.metrics import GRID, MARGIN
@@ -201,6 +202,7 @@ class StudioView(QWidget):
         self.chart.threshold_activated.connect(self.take)
         self._lay_out()
         self._seen = WhenSeen(self, self._refresh)
+        session.updated.connect(self._forget)
         session.settled.connect(self._seen.request)
         if runs is not None:
             runs.changed.connect(self._seen.request)
@@ -209,6 +211,12 @@ class StudioView(QWidget):
     def stop(self) -> None:
         """End what is being computed, because the window closes."""
         self._worker.stop()
+
+    def _forget(self, update: Update) -> None:
+        """Drop the file and what was typed when another project was opened: they were about the one before."""
+        if update.before is None:
+            self._file = None
+            self._typed.clear()
 
     def take(self, threshold: int) -> None:
         """Make a threshold the scenario's, as one step."""

@@ -6,8 +6,10 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
 
+from phexplore.document.project import Project
 from phexplore.gui.decision.compare_page import ComparePage, Detail
 from phexplore.model.edits import set_budget
+from phexplore.model.workbook import Workbook
 
 
 @pytest.fixture
@@ -62,3 +64,10 @@ def test_that_the_picture_survives_zero_huge_and_missing_values(qtbot, page) -> 
     page.picture.show_content(OverlayContent(series, rows, "people", "Title", "Summary", Numbers(("x",))))
     picture = page.picture.picture(1.0)
     assert not picture.isNull()
+
+
+@pytest.mark.defect("M6")
+def test_that_another_project_is_compared_as_at_first(qtbot, page, session, us) -> None:
+    page.tick("scenario:Proposal", "preset:sdhc-2020-pr")
+    session.install(Project.new(Workbook((us,), us.name, "sdhc-2020-us")))
+    qtbot.waitUntil(lambda: [choice.key for choice in page.chosen] == [f"scenario:{us.name}", "preset:sdhc-2020-us"])

@@ -9,9 +9,11 @@ import pytest
 from PySide6.QtCore import QObject, QPointF, Qt, Signal
 
 from phexplore.accuracy.solving import Keep
+from phexplore.document.project import Project
 from phexplore.gui.targets.studio_view import SizeSource, StudioRequest, StudioView, run_study
 from phexplore.model.edits import set_budget
 from phexplore.model.keys import parse_query
+from phexplore.model.workbook import Workbook
 
 PH7 = parse_query("PH7/state_A-G")
 
@@ -141,3 +143,14 @@ def test_that_a_query_without_noise_is_refused_in_words(us) -> None:
     assert "not at all" in found.refused
     young = parse_query("PH3/state_A-G")
     assert run_study(StudioRequest(replace(us), young, SizeSource("44"))).found is not None
+
+
+@pytest.mark.defect("M6")
+def test_that_sizes_of_one_project_are_not_studied_in_the_next(qtbot, view, session, tmp_path) -> None:
+    (tmp_path / "sizes.csv").write_text("size,households\n1,100\n12,10\n")
+    view.read_file(tmp_path / "sizes.csv")
+    _wait(qtbot, view)
+    session.install(Project.new(Workbook((session.scenario,), session.scenario.name)))
+    qtbot.waitUntil(lambda: view.source.currentData() == SizeSource())
+    offered = [view.source.itemData(number).file for number in range(view.source.count())]
+    assert set(offered) == {None}
