@@ -182,7 +182,16 @@ def disagreements(
     )
     if made is not None and not any(one.part.startswith((DECISIONS, RUNS)) for one in found):
         facts = CertificateFacts(
-            scenario, status, decisions, runs, parameters, root, tuple(map(str, manifest["signers"])), clearance, made
+            scenario,
+            status,
+            decisions,
+            runs,
+            parameters,
+            root,
+            tuple(map(str, manifest["signers"])),
+            clearance,
+            made,
+            manifest["version"],
         )
         found += _certificate_alterations(files, facts, str(manifest.get("program", "")))
     return statement, tuple(found[:_MOST_DISAGREEMENTS])

@@ -159,7 +159,7 @@ def make_bundle(request: BundleRequest) -> Bundle:
         }
     keys = tuple(key_id_of(key) for key in request.signers)
     facts = CertificateFacts(
-        scenario, status, decisions, request.runs, parameters, root, keys, request.clearance, request.now
+        scenario, status, decisions, request.runs, parameters, root, keys, request.clearance, request.now, VERSION
     )
     notes += _certificate_files(facts, files, has_pdf=request.has_pdf)
     notes += [f"{run.cited.name}: {run.content()['remark']}" for run in request.runs if "left_out" in run.content()]

@@ -59,6 +59,7 @@ class CertificateFacts:
         signers: key ids of the people expected to sign.
         clearance: number of the review board, "" when there is none.
         now: when it is made.
+        version: of the bundle's format; since 2 the table of decisions says which runs each rests on.
     """
 
     scenario: Scenario
@@ -70,6 +71,7 @@ class CertificateFacts:
     signers: tuple[str, ...]
     clearance: str
     now: datetime
+    version: int
 
 
 def certificate(facts: CertificateFacts) -> Document:
@@ -122,13 +124,22 @@ def _attestation(facts: CertificateFacts) -> Part:
     )
     clearance = facts.clearance or "none given"
     void = f"Review board clearance: {clearance}. The number is invalid unless the bundle is signed."
+    has_runs = facts.version > 1
     rows = tuple(
-        (Cell(d.status.title, heading=True), Cell(d.who), Cell(d.role), Cell(d.at, whole=True), Cell(d.note or "–"))
+        (
+            Cell(d.status.title, heading=True),
+            Cell(d.who),
+            Cell(d.role),
+            Cell(d.at, whole=True),
+            Cell(d.note or "–"),
+            *((Cell("; ".join(f"{run.name} ({run.identity[:16]})" for run in d.runs) or "–"),) if has_runs else ()),
+        )
         for d in facts.decisions
     )
     tables = []
     if rows:
-        headers = tuple(Header(text) for text in ("Decision", "Who", "Role", "When (UTC)", "Note"))
+        names = ("Decision", "Who", "Role", "When (UTC)", "Note", *(("Rests on",) if has_runs else ()))
+        headers = tuple(Header(text) for text in names)
         tables.append(TableView("decisions", "Decisions about exactly these parameters", headers, rows))
     if facts.signers:
         lines = tuple((heading_cell(str(n)), Cell(key, whole=True)) for n, key in enumerate(facts.signers, start=1))

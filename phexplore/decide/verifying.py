@@ -167,7 +167,9 @@ def _read_manifest(content: bytes | None) -> tuple[Mapping[str, Any], list[Alter
         value = json.loads(content)
         files = value["files"]
         stated = {str(name): (str(entry["sha256"]), int(entry["bytes"])) for name, entry in files.items()}
-        well_formed = value["format"] == FORMAT and isinstance(value["version"], int) and bool(stated)
+        well_formed = (
+            value["format"] == FORMAT and type(value["version"]) is int and value["version"] > 0 and bool(stated)
+        )
         well_formed &= all(isinstance(key, str) for key in value["signers"]) and isinstance(value["fingerprint"], str)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return {}, [Alteration(MANIFEST, "The file was altered: it is no manifest any more.")]

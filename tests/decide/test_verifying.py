@@ -17,9 +17,21 @@ from signed_bundles import KEYS, NOW, PEOPLE, request, signed_bundle
 
 from phexplore.catalog.presets import preset
 from phexplore.decide.archive import pack, unpack
-from phexplore.decide.bundle import MANIFEST, SCENARIO, SUMS, BundleError, make_bundle, manifest_bytes, signed, sums
+from phexplore.decide.bundle import (
+    CERTIFICATE_HTML,
+    MANIFEST,
+    SCENARIO,
+    SUMS,
+    BundleError,
+    make_bundle,
+    manifest_bytes,
+    signed,
+    sums,
+)
+from phexplore.decide.certificate_reading import wording_of
 from phexplore.decide.signing import public_bytes, sign
 from phexplore.decide.verifying import ARCHIVE, opened, verify
+from phexplore.resources import resource
 
 TRUSTED = {public_bytes(key) for key in KEYS[:2]}
 
@@ -252,3 +264,11 @@ def test_that_bundles_of_the_first_release_go_on_verifying(path):
 @pytest.mark.parametrize("text", [b"", b"PK", b"hello", b"PK\x05\x06" + bytes(18), bytes(1000)])
 def test_that_what_is_no_bundle_is_said_so(text):
     assert [alteration.part for alteration in verify(text).alterations] in ([ARCHIVE], [MANIFEST, SUMS])
+
+
+@pytest.mark.parametrize("name", ["sdhc-2020-us", "pl94-2020-persons-us", "dhc-2020-units-us"])
+def test_that_the_sentences_of_todays_certificates_are_kept_for_later_releases(name):
+    """Who words a certificate otherwise adds the new sentence to resources/certificates/wording.txt and removes none."""
+    made = make_bundle(request(preset(name).scenario, clearance="CB-1"))
+    known = resource("certificates/wording.txt").read_text(encoding="utf-8").splitlines()
+    assert wording_of(made.files[CERTIFICATE_HTML], (preset(name).scenario.name, "CB-1")) - set(known) - {""} == set()

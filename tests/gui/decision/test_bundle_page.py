@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import json
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from signed_bundles import KEYS, request, signed_bundle
 
+from phexplore.decide.bundle import MANIFEST, Bundle, make_bundle, manifest_bytes
 from phexplore.decide.sealing import BundleReport, KeyOrder, Signed, VerifyOrder
 from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
@@ -129,3 +133,70 @@ def test_that_another_project_finds_no_signers_and_no_clearance(page, session, u
     session.install(Project.new(Workbook((us,), us.name)))
     assert page.clearance.text() == ""
     assert (page.signers.keys, page.signers.later_keys, page.cosigners.keys) == ((), (), ())
+
+
+@pytest.fixture
+def own_store(tmp_path, monkeypatch):
+    """A store of keys that is not the user's."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+
+
+def _checked(qtbot, page, path, content, required=0):
+    path.write_bytes(content)
+    page.required.setValue(required)
+    with qtbot.waitSignal(page.process.done):
+        page.check(path)
+    return page.checking.report
+
+
+@pytest.mark.defect("F1")
+@pytest.mark.defect("F11")
+def test_that_the_page_counts_keys_of_the_store_and_shows_unknown_ones_neutrally(
+    qtbot, page, own_store, us, tmp_path
+) -> None:
+    made = signed_bundle(us, signers=())
+    report = _checked(qtbot, page, tmp_path / "a.zip", made.packed())
+    assert report.title.text() == "Intact, signed by 2 unknown keys"
+    assert any(f"unknown key {made.signatures[0].key_id}" in sentence for _, sentence in report._lines)
+    dialog = page.manage_keys()
+    qtbot.addWidget(dialog)
+    public = tmp_path / "ada.pub"
+    public.write_bytes(KEYS[0].public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH))
+    dialog.add_key(public)
+    assert "name of its owner" in dialog.reason.text()
+    dialog.owner.setText("Ada Lovelace")
+    with qtbot.waitSignal(page.process.done):
+        dialog.add_key(public)
+    assert dialog.list.count() == 1
+    assert "Signed with the key of Ada Lovelace" in " ".join(sentence for _, sentence in report._lines)
+    assert _checked(qtbot, page, tmp_path / "a.zip", made.packed(), 1).title.text().startswith("Intact, signed by an")
+    assert _checked(qtbot, page, tmp_path / "a.zip", made.packed(), 2).title.text().startswith("Intact, but not signed")
+    forged = replace(made, signatures=())
+    assert (
+        _checked(qtbot, page, tmp_path / "f.zip", forged.packed(), 1).title.text().startswith("Intact, but not signed")
+    )
+    dialog.list.setCurrentRow(0)
+    with qtbot.waitSignal(page.process.done):
+        dialog.remove_selected()
+    assert dialog.list.count() == 0
+
+
+@pytest.mark.defect("F2")
+def test_that_a_bundle_whose_parts_disagree_is_refused_on_the_page_and_cannot_be_signed(
+    qtbot, page, own_store, us, tmp_path
+) -> None:
+    made = make_bundle(request(us, decisions=(), signers=()))
+    files = dict(made.files)
+    manifest = json.loads(files[MANIFEST]) | {"status": "approved"}
+    forged = Bundle({**files, MANIFEST: manifest_bytes(manifest)}).packed()
+    report = _checked(qtbot, page, tmp_path / "f.zip", forged)
+    assert report.title.text() == "Not intact: 1 finding"
+    page.cosigners.add_key(tmp_path / "ada.key")
+    with qtbot.waitSignal(page.process.done):
+        page.show_before_signing(tmp_path / "f.zip")
+    assert not page.cosign.isEnabled()
+    (tmp_path / "g.zip").write_bytes(made.packed())
+    with qtbot.waitSignal(page.process.done):
+        page.show_before_signing(tmp_path / "g.zip")
+    assert page.cosign.isEnabled()
+    assert ("info", "Status: draft") in page.signing.report._lines
