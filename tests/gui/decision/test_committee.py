@@ -15,7 +15,7 @@ from phexplore.gui.charts.twin import Look
 from phexplore.gui.decision.committee_page import CommitteePage, read_files, with_proposals
 from phexplore.gui.decision.matrix import matrix_view
 from phexplore.gui.main.decision_joint import read_proposal
-from phexplore.model.edits import set_budget, set_threshold
+from phexplore.model.edits import set_budget, set_target, set_threshold
 from phexplore.model.keys import TableId
 from phexplore.model.topdown_edits import set_level_share
 from phexplore.model.workbook import Workbook
@@ -26,10 +26,11 @@ NAMES = ("Ada", "Grace", "Alan")
 @pytest.fixture
 def proposals(us, query):
     """Three members: they differ on one target, agree on a threshold."""
-    return [
-        replace(edit_threshold(edit_margin(us, query, Fraction(people)), TableId("PH4"), 12), name=name)
-        for name, people in zip(NAMES, (22, 25, 40), strict=True)
-    ]
+    found = []
+    for name, people in zip(NAMES, (22, 25, 40), strict=True):
+        wider = set_target(edit_margin(us, query, Fraction(people)), query, Fraction(people))
+        found.append(replace(edit_threshold(wider, TableId("PH4"), 12), name=name))
+    return found
 
 
 @pytest.fixture

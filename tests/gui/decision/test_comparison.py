@@ -12,7 +12,7 @@ from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
 from phexplore.gui.decision.column_choices import column_choices
 from phexplore.gui.decision.comparison import ColumnChoice, ComparisonRequest, comparison_view, letter
-from phexplore.model.edits import set_budget
+from phexplore.model.edits import set_budget, set_target
 from phexplore.model.keys import TableId
 from phexplore.model.numbers import UNLIMITED
 from phexplore.model.rules import REDISTRICTING, Bound, Measure, Rule
@@ -26,7 +26,8 @@ def _view(*scenarios, rules=()):
 
 
 def test_that_only_differing_parameters_are_listed_with_their_effect_beside_them(us, query) -> None:
-    view = _view(us, replace(edit_margin(us, query, Fraction(25)), name="Wider"))
+    wider = set_target(edit_margin(us, query, Fraction(25)), query, Fraction(25))
+    view = _view(us, replace(wider, name="Wider"))
     rows = {row[0]: row for row in view.parameters.rows}
     assert set(rows) == {"Budget PH3 (State, A-G)", "Target PH3 (State, A-G)"}
     assert rows["Budget PH3 (State, A-G)"][1] == us.phsafe.budgets[query]
