@@ -8,6 +8,7 @@ from typing import assert_never
 from phexplore.accuracy.forecast import Forecast, forecast
 from phexplore.accuracy.group_sizes_check import check_group_sizes
 from phexplore.accuracy.margins import keeps_target
+from phexplore.catalog.presets import presets
 from phexplore.catalog.states import PUERTO_RICO, states
 from phexplore.catalog.tables import queries, sensitivity, tables, truncated_tables
 from phexplore.model.conventions import MarginConvention
@@ -22,8 +23,13 @@ from phexplore.model.topdown import TopDown
 from phexplore.noise.distributions import NoiseOutOfRangeError, noise_for
 
 
-def check(scenario: Scenario) -> list[Issue]:
-    """Return all issues of a scenario, errors first; empty when it is ready to run and export."""
+def check(scenario: Scenario, reference: Scenario | None = None) -> list[Issue]:
+    """Return all issues of a scenario, errors first; empty when it is ready to run and export.
+
+    Args:
+        scenario: any.
+        reference: what it is compared with; None for the preset it started from.
+    """
     match scenario.method:
         case PhSafe() as method:
             issues = [*_complete(method), *_states(method)]
@@ -44,6 +50,11 @@ def check(scenario: Scenario) -> list[Issue]:
             issues = check_group_sizes(scenario)
         case _:
             assert_never(scenario.method)
+    if not has_errors(issues):
+        from phexplore.accuracy.absurd_values import absurd_values  # noqa: PLC0415 - loads the queries of TopDown
+
+        origin = presets().get(scenario.baseline)
+        issues += absurd_values(scenario, reference or (origin.scenario if origin is not None else None))
     return sorted(issues, key=lambda issue: issue.severity is not Severity.ERROR)
 
 

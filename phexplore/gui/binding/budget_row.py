@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from phexplore.accuracy.absurd_values import absurd_query
 from phexplore.accuracy.forecast import QueryForecast
 from phexplore.accuracy.solving import edit_margin, edit_threshold, set_published
 from phexplore.catalog.tables import tables
@@ -94,6 +95,11 @@ class Row:
     def is_published(self) -> bool:
         """Whether the query has a budget."""
         return self.entry.budget != 0
+
+    @property
+    def remark(self) -> str:
+        """What is to be said of a budget or margin that is hardly meant, "" for nothing."""
+        return absurd_query(self.entry, self.before, self.conventions)
 
     def margin(self, convention: MarginConvention | None = None) -> float | None:
         """Return the margin in people by the scenario's or another convention."""
@@ -286,6 +292,8 @@ def tip(column: Column, row: Row) -> str:
             body = _change_sentence(row)
         case _:
             body = header_tip(column, row.framework, row.conventions)
+    if row.remark and column in {Column.BUDGET, Column.BOUNDED, Column.MARGIN}:
+        body = f"{body}\nLooks like a slip: {row.remark}"
     return f"{body}\n{reason}" if reason and column in TYPED | CHECKED else body
 
 

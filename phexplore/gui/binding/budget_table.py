@@ -331,7 +331,7 @@ def _ink(column: Column, row: Row, refusal: Refusal | None) -> QColor:
     quiet = {Column.SHARE, Column.THRESHOLD, *CONVENTION_COLUMNS}
     if refusal is not None:
         return QColor(colours.refused)
-    if column in {Column.TARGET, Column.MARGIN} and not row.is_met:
+    if _needs_attention(column, row):
         return QColor(colours.attention)
     if column in quiet or (not row.is_published and column is not Column.TABLE):
         return QColor(colours.muted)
@@ -344,11 +344,17 @@ def _paper(column: Column, row: Row, refusal: Refusal | None) -> QColor | None:
     colours = appearance().colours
     if refusal is not None:
         return QColor(colours.refused_soft)
-    if column in {Column.TARGET, Column.MARGIN} and not row.is_met:
+    if _needs_attention(column, row):
         return QColor(colours.attention_soft)
     if row.is_locked and column in TYPED:
         return QColor(colours.alternate)
     return None
+
+
+def _needs_attention(column: Column, row: Row) -> bool:
+    if column in {Column.TARGET, Column.MARGIN} and not row.is_met:
+        return True
+    return column in {Column.BUDGET, Column.BOUNDED, Column.MARGIN} and bool(row.remark)
 
 
 def _is_bold(column: Column, row: Row) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
+from phexplore.accuracy.absurd_values import absurd_epsilon
 from phexplore.accuracy.forecast import Forecast, QueryForecast
 from phexplore.accuracy.margins import keeps_target
 from phexplore.catalog.tables import TableProduct, tables
@@ -102,6 +103,8 @@ def loss_tile(shown: Shown) -> TileContent:
     change, tone = "", Tone.NEUTRAL
     if shown.reference is not None:
         change, tone = _loss_change(shown, symbol)
+    if said := absurd_epsilon(shown.scenario):
+        change, tone = (f"{said}; {change}" if change else said), Tone.ATTENTION
     return TileContent(f"Privacy loss, bounded {symbol}", budget_text(privacy.bounded_total), beside, change, tone)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from phexplore.accuracy.absurd_values import absurd_epsilon
 from phexplore.gui.binding.headline import TileContent, Tone
 from phexplore.gui.binding.shown import Shown
 from phexplore.gui.binding.topdown_wording import significant
@@ -25,6 +26,8 @@ def size_tiles(shown: Shown) -> tuple[TileContent, ...]:
             change, tone = "not comparable: the reference has another definition", Tone.ATTENTION
         else:
             change, tone = _difference(method.total - before.total, before.total)
+    if said := absurd_epsilon(shown.scenario):
+        change, tone = said, Tone.ATTENTION
     loss = TileContent(f"Privacy loss {symbol}", budget_text(method.total), _levels(len(method.levels)), change, tone)
     lowest = figures.levels[-1] if figures is not None and figures.levels else None
     if lowest is None:
@@ -67,6 +70,8 @@ def subspace_tiles(shown: Shown) -> tuple[TileContent, ...]:
     change, tone = "one record replaced", Tone.NEUTRAL
     if before is not None:
         change, tone = _difference(method.epsilon - before.epsilon, before.epsilon)
+    if said := absurd_epsilon(shown.scenario):
+        change, tone = said, Tone.ATTENTION
     beside = f"δ = {power_text(method.delta)}" if method.delta else "pure, no δ"
     loss = TileContent("Privacy loss ε", budget_text(method.epsilon), beside, change, tone)
     if figures is None:

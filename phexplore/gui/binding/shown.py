@@ -124,7 +124,7 @@ class Shown:
     @cached_property
     def issues(self) -> tuple[Issue, ...]:
         """What is wrong with the scenario, errors first; found when first asked for, which a drag does once per frame."""
-        return tuple(check(self.scenario))
+        return tuple(check(self.scenario, None if self.reference is None else self.reference.scenario))
 
 
 @dataclass(frozen=True, slots=True)

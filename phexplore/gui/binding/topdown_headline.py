@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from phexplore.accounting.zcdp import epsilon
+from phexplore.accuracy.absurd_values import absurd_epsilon
 from phexplore.gui.binding.headline import TileContent, Tone
 from phexplore.gui.binding.topdown_shown import TopDownShown
 from phexplore.gui.binding.topdown_wording import counted, level_title, significant
@@ -39,12 +40,16 @@ def topdown_loss_tile(shown: TopDownShown) -> TileContent:
 def topdown_epsilon_tile(shown: TopDownShown) -> TileContent:
     """Return ε of the total, and of both parts of the release together."""
     method, conventions = shown.method, shown.scenario.conventions
+    said = absurd_epsilon(shown.scenario)
     if method.framework is PrivacyFramework.PURE_DP:
-        return TileContent("ε", budget_text(method.total), "pure DP", "no δ is needed")
+        tone = Tone.ATTENTION if said else Tone.NEUTRAL
+        return TileContent("ε", budget_text(method.total), "pure DP", said or "no δ is needed", tone)
     value = epsilon(method.total, conventions.delta, Conversion.ZCDP_OPTIMAL_ALPHA)
     beside = f"at δ = {power_text(conventions.delta)}, optimal α"
     joint = shown.joint
     change = "" if joint is None else f"{joint.epsilon:.2f} with {joint.partner}"
+    if said:
+        return TileContent("ε", f"{value:,.2f}", beside, said, Tone.ATTENTION)
     return TileContent("ε", f"{value:.2f}", beside, change)
 
 
