@@ -13,7 +13,7 @@ from pathlib import Path
 from phexplore.document.history import History, Step
 from phexplore.document.soundness import FAILURES, refusal, require_sound, sound_content
 from phexplore.errors import PhexploreError
-from phexplore.files.journal import SUFFIX, Journal, journal_path, left_over, recover
+from phexplore.files.journal import SUFFIX, Journal, journal_path, left_over, recover, refuse_if_in_use
 from phexplore.files.project_file import LoggedStep, ProjectContent, encode_step, read_project, single, write_project
 from phexplore.files.project_salvage import salvage_project
 from phexplore.files.whole import WriteError, remove_parts, text_of, write_whole
@@ -119,6 +119,30 @@ class Project:
             PhexploreError: the file cannot be read.
         """
         return cls._opened(path, path, refuge)
+
+    @staticmethod
+    def unsaved_edits(path: Path, *, refuge: Refuge | None = None) -> int:
+        """Return how many edits `open` would bring back to a file that a program left without saving or giving them up.
+
+        Nothing is changed. A file that is open in a window has none, and one that cannot be read.
+
+        Args:
+            path: of the file.
+            refuge: where else edits are looked for.
+        """
+        journals = [journal_path(path)]
+        if refuge is not None and (shelter := refuge(path)).exists():
+            journals.append(journal_path(shelter))
+        try:
+            if not any(journal.stat().st_size for journal in journals if journal.exists()):
+                return 0
+            for journal in journals:
+                refuse_if_in_use(journal)
+            base = read_bytes(path)
+            content = read_project(text_of(base, path), name=path.name)
+            return max(recover(journal, base, content)[1] for journal in journals)
+        except (PhexploreError, OSError):
+            return 0
 
     @classmethod
     def rescue(cls, scratch: Path, *, refuge: Refuge | None = None) -> Project:

@@ -174,6 +174,7 @@ class ProjectFiles(QObject):
 
     noted = Signal(object)
     changed = Signal()
+    left_unsaved = Signal(str, object)
     started = Signal()
 
     def __init__(
@@ -304,6 +305,16 @@ class ProjectFiles(QObject):
             return False
         self.dialog = ask_to_save(self._window, self.title, save=lambda: self.save(then), discard=then, runs=runs)
         return True
+
+    def offer_unsaved(self) -> None:
+        """Offer the project whose edits a program that ended unexpectedly left unsaved."""
+        open_now = self._session.project.path
+        for path in self._settings.recent_files():
+            count = 0 if path == open_now else Project.unsaved_edits(path, refuge=refuge)
+            if count:
+                edits = f"{count} unsaved edit" + ("" if count == 1 else "s")
+                self.left_unsaved.emit(f"phexplore ended unexpectedly. Reopen {path.name} with {edits}?", path)
+                return
 
     def _open(self, path: Path) -> None:
         present = self._session.project

@@ -96,3 +96,4 @@ class Settings:
         others = [name for name in kept if Path(name) != path.resolve()]
         self.keep(RECENT, (str(path.resolve()), *others)[:MOST_RECENT])
         self.keep(FOLDER, str(path.resolve().parent))
+        self._store.sync()  # a program that is killed must still have said which files it opened

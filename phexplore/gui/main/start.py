@@ -115,6 +115,7 @@ def _greet(window: MainWindow, opening: Opening, damaged: Path | None, *, crashe
     if opening.note:
         QTimer.singleShot(0, window, lambda: window.files.noted.emit(opening.note))
     QTimer.singleShot(0, window, window.session.tell_trouble)
+    QTimer.singleShot(0, window, window.files.offer_unsaved)
     if not crashed and damaged is None:
         QTimer.singleShot(0, window, window.offer_tour)
     if damaged is not None:

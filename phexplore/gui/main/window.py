@@ -591,6 +591,7 @@ class MainWindow(QMainWindow):
         self.bottom.issues.toggled.connect(lambda shown: self.show_issues(shown=shown))
         self.bottom.count_issues(self.issues.counts)
         self.files.noted.connect(self._on_noted)
+        self.files.left_unsaved.connect(self._on_left_unsaved)
         self.files.started.connect(lambda: self.navigation.choose(Area.OVERVIEW))
         self.files.changed.connect(self.commands.refresh_recent)
         self.exports.written.connect(self._on_exported)
@@ -666,6 +667,12 @@ class MainWindow(QMainWindow):
             f"The run of {row.title!r} is complete: {trials_words(row)} trials.",
             action="Show results",
             run=lambda: self.runs.show_results(row.directory),
+        )
+
+    def _on_left_unsaved(self, question: str, path: Path) -> None:
+        before = self.notice.text if self.notice.look == "attention" else ""  # e.g. that a crash left a report
+        self.notice.say(
+            f"{before} {question}".strip(), look="attention", action="Reopen", run=lambda: self.files.open(path)
         )
 
     def _on_exported(self, path: Path) -> None:

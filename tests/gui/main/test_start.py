@@ -4,8 +4,12 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
+
+from phexplore.document.project import Project
+from phexplore.model.workbook import Workbook, add_scenario
 
 FIRST_PICTURE = """
 import json, os, sys
@@ -65,3 +69,69 @@ def test_that_a_missing_display_is_said_and_nothing_aborts(tmp_path) -> None:
     if sys.platform.startswith("linux"):
         assert done.returncode == 1
         assert "no display" in done.stderr
+
+
+EDIT_AND_BE_KILLED = """
+import os, signal, sys
+from fractions import Fraction
+from phexplore.gui.main import start
+from phexplore.model.edits import set_budget
+from phexplore.model.keys import parse_query
+
+def drive(window):
+    query = parse_query("PH3/state_A-G")
+    window.session.edit("Set", lambda scenario: set_budget(scenario, query, Fraction(1, 3)))
+    window.save_journal()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+start.main(sys.argv[1], drive)
+"""
+
+SAY_THE_NOTICE = """
+import os, sys
+from PySide6.QtCore import QTimer
+from phexplore.gui.main import start
+
+def drive(window):
+    def look():
+        if "Reopen" in window.notice.text:
+            print(window.notice.text, flush=True)
+            window.notice._act()
+            project = window.session.project
+            print(project.path.name, project.recovered, flush=True)
+            os._exit(0)
+    timer = QTimer(window)
+    timer.timeout.connect(look)
+    timer.start(10)
+
+start.main(None, drive)
+"""
+
+
+@pytest.mark.defect("M18")
+@pytest.mark.skipif(os.name != "posix", reason="a process is killed by a signal")
+def test_that_the_start_after_a_crash_offers_the_project_with_its_unsaved_edit(tmp_path, us) -> None:
+    path = tmp_path / "plan.phx"
+    project = Project.new(Workbook((us,), us.name))
+    project.save(path)
+    project.close()
+    assert Project.unsaved_edits(path) == 0
+    run(EDIT_AND_BE_KILLED.replace("sys.argv[1]", repr(str(path))), tmp_path)
+    assert Project.unsaved_edits(path) == 1
+    done = run(SAY_THE_NOTICE, tmp_path)
+    assert done.stdout.splitlines() == [
+        "phexplore ended unexpectedly. Reopen plan.phx with 1 unsaved edit?",
+        "plan.phx 1",
+    ], done.stderr
+
+
+@pytest.mark.defect("M18")
+def test_that_a_project_that_is_open_elsewhere_is_not_offered(tmp_path, us) -> None:
+    path = tmp_path / "plan.phx"
+    project = Project.new(Workbook((us,), us.name))
+    project.save(path)
+    project.commit("Add", add_scenario(project.workbook, replace(us, name="Other")))
+    project.flush()
+    assert Project.unsaved_edits(path) == 0
+    assert Project.unsaved_edits(tmp_path / "missing.phx") == 0
+    project.close()
