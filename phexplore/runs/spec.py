@@ -160,9 +160,11 @@ def describe_blocks(path: Path, *, on_progress: Callable[[int, int], None] | Non
 DEMONSTRATION = "demo"
 """The name of the shipped data of every method."""
 
+DEMONSTRATION_BLOCKS = "synthetic/demo-blocks.csv.gz"
+"""The shipped blocks, among the program's resources."""
 _DEMONSTRATIONS: Mapping[type[object], str] = MappingProxyType(
     {
-        TopDown: "synthetic/demo-blocks.csv.gz",
+        TopDown: DEMONSTRATION_BLOCKS,
         GroupSizes: "tables/household_sizes_2010.csv",
         Subspace: "tables/illinois_counties_2010.csv",
     }

@@ -17,6 +17,7 @@ from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.systems import System, system_of
 from phexplore.gui.dialogs.messages import Message, ask
 from phexplore.gui.main.navigation import Area
+from phexplore.gui.main.project_data import ProjectData
 from phexplore.gui.main.project_files import left_behind_runs
 from phexplore.gui.main.run_verdicts import RunVerdicts
 from phexplore.gui.run_manager.last_run import LastRun
@@ -59,16 +60,17 @@ class RunJoint(QObject):
     completed = Signal(object)
     noted = Signal(object)
 
-    def __init__(self, session: Session, home: Path, parent: QObject) -> None:
+    def __init__(self, session: Session, data: ProjectData, home: Path, parent: QObject) -> None:
         """Look after the runs of a project.
 
         Args:
             session: the project.
+            data: of the project.
             home: folder of the runs of a project that is kept in no file.
             parent: owner.
         """
         super().__init__(parent)
-        self._session, self._home = session, home
+        self._session, self._data, self._home = session, data, home
         self.question: Message | None = None
         self._project = session.project
         self._has_file = self._project.path is not None
@@ -88,6 +90,7 @@ class RunJoint(QObject):
         self.desk.failed.connect(self.failed)
         self.desk.doubted.connect(self._ask_about_data)
         session.saved.connect(self._follow_project)
+        data.changed.connect(self._offer_data)
         self._fetch()
 
     @property
@@ -111,6 +114,8 @@ class RunJoint(QObject):
         self._runs.opened.connect(self.show_results)
         self._runs.failed.connect(self.failed)
         self._runs.trust_wanted.connect(self._ask_about_cluster)
+        self._runs.blocks_used.connect(self._data.use_blocks)
+        self._offer_data()
         return self._runs
 
     def make_results_page(self) -> QWidget:
@@ -138,7 +143,17 @@ class RunJoint(QObject):
     def _make_topdown_results(self) -> TopDownResultsPage:
         from phexplore.gui.run_manager.topdown_results_page import TopDownResultsPage
 
-        return TopDownResultsPage(self.desk, self._result_pages, service=self._service())
+        page = TopDownResultsPage(self.desk, self._result_pages, service=self._service())
+        page.use_shapes(self._data.shapes)
+        page.shapes_chosen.connect(self._data.use_shapes)
+        return page
+
+    def _offer_data(self) -> None:
+        """Offer the data of the project where a run is started, and draw the map of results with its shapes."""
+        if self._runs is not None:
+            self._runs.offer_blocks(self._data.blocks)
+        if self._topdown_results is not None:
+            self._topdown_results.use_shapes(self._data.shapes)
 
     def _results_of(self, system: System) -> AnyResults:
         """Return the results of a system, made when they are first looked at."""

@@ -25,7 +25,7 @@ from phexplore.gui.main.mechanism_screenshots import mechanism_tour
 from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.project_files import DEMONSTRATION, project_of
 from phexplore.gui.main.settings import Settings
-from phexplore.gui.main.spine_page import DEMONSTRATION_BLOCKS, SpinePage
+from phexplore.gui.main.spine_page import SpinePage
 from phexplore.gui.main.topdown_screenshots import BlockFiles, topdown_results_tour
 from phexplore.gui.main.window import DEFAULT_SIZE, MainWindow
 from phexplore.gui.targets.published_view import PublishedView
@@ -39,6 +39,7 @@ from phexplore.model.topdown import LevelQuery
 from phexplore.model.topdown_edits import set_level_share
 from phexplore.model.workbook import Workbook, activate, add_scenario, compare_with, set_goals, set_rules
 from phexplore.resources import resource
+from phexplore.runs.spec import DEMONSTRATION_BLOCKS
 
 REAL_BLOCKS = resource("synthetic").parents[2] / "shared" / "data" / "blocks"
 """Real blocks beside a checkout; a picture of them says more than one of invented blocks."""

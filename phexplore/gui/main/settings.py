@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -65,9 +66,6 @@ PICTURE = Setting("budgets/picture", True, _flag, "Whether margins are drawn bes
 
 TOUR = Setting("window/tour_offered", False, _flag, "Whether the tour was offered at a first start")
 
-SPINE_BLOCKS = Setting("spine/blocks", "", _word, "File of blocks that spines were looked at over last")
-SPINE_SHAPES = Setting("spine/shapes", "", _word, "File of shapes for the map of a spine")
-
 
 class Settings:
     """Typed access to what is kept on this computer for this user."""
@@ -97,3 +95,16 @@ class Settings:
         self.keep(RECENT, (str(path.resolve()), *others)[:MOST_RECENT])
         self.keep(FOLDER, str(path.resolve().parent))
         self._store.sync()  # a program that is killed must still have said which files it opened
+
+    def data_of(self, project: Path) -> dict[str, str]:
+        """Return the paths of the data that a project file was looked at with, by what they are."""
+        found = self._store.value(_data_key(project))
+        return {str(name): str(path) for name, path in found.items()} if isinstance(found, dict) else {}
+
+    def keep_data(self, project: Path, paths: Mapping[str, str]) -> None:
+        """Keep the paths of the data that a project file was looked at with."""
+        self._store.setValue(_data_key(project), dict(paths))
+
+
+def _data_key(project: Path) -> str:
+    return f"data/{hashlib.sha256(str(project.resolve()).encode()).hexdigest()[:16]}"

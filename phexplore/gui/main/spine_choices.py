@@ -113,9 +113,9 @@ class SpineChoices(QWidget):
         for key, part in self._parts.items():
             part.setVisible(key in _SHOWN[tab])
 
-    def use_shapes(self, path: Path) -> None:
-        """Draw the map with the shapes of a file."""
-        self._look = replace(self._look, shapes=str(path))
+    def use_shapes(self, path: Path | None) -> None:
+        """Draw the map with the shapes of a file, or with none."""
+        self._look = replace(self._look, shapes="" if path is None else str(path))
         self.changed.emit()
 
     def make_up(self, area: str) -> None:

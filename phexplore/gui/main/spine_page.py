@@ -57,7 +57,7 @@ from phexplore.gui.charts.topdown_row_chart import TopDownRowChart
 from phexplore.gui.charts.twin import NumbersTable
 from phexplore.gui.editors.spine_settings_editor import SpineSettingsEditor
 from phexplore.gui.editors.topdown_spine_editor import SpineKeysEditor
-from phexplore.gui.main.settings import SPINE_BLOCKS, SPINE_SHAPES, Settings
+from phexplore.gui.main.project_data import ProjectData
 from phexplore.gui.main.spine_choices import FITTING, NO_RUN, SpineChoices
 from phexplore.gui.run_manager.chart_tabs import ChartTabs
 from phexplore.gui.run_manager.results_page import run_words
@@ -71,7 +71,7 @@ from phexplore.gui.widgets.labels import ElidedText, Paragraph, Text
 from phexplore.model.issues import Issue
 from phexplore.model.topdown import TopDown
 from phexplore.resources import resource
-from phexplore.runs.spec import RunMode
+from phexplore.runs.spec import DEMONSTRATION_BLOCKS, RunMode
 from phexplore.spine.settings import settings_of
 
 _SLOW_MS = 200
@@ -82,7 +82,6 @@ _EMPTY = (
     "A spine is seen over blocks: choose a file with area codes (a geographic crosswalk, a block file, or microdata). Then the tree "
     "appears here, how far places and towns are from it, and what that means for their accuracy, before any run."
 )
-DEMONSTRATION_BLOCKS = "synthetic/demo-blocks.csv.gz"
 _THIS = "this spine"
 
 
@@ -98,7 +97,7 @@ class SpinePage(QWidget):
     def __init__(
         self,
         session: TopDownSession,
-        settings: Settings,
+        data: ProjectData,
         desk: RunDesk,
         parent: QWidget | None = None,
         *,
@@ -108,13 +107,13 @@ class SpinePage(QWidget):
 
         Args:
             session: what is edited.
-            settings: remembers the last file.
+            data: of the project.
             desk: of the runs whose errors can be drawn.
             parent: owner.
             service: answers; one of its own by default.
         """
         super().__init__(parent)
-        self._session, self._remembered, self._desk = session, settings, desk
+        self._session, self._data, self._desk = session, data, desk
         self._path: Path | None = None
         self._answer: SpineAnswer | None = None
         self._rings: tuple[str, tuple[tuple[Any, ...], ...]] = ("", ())
@@ -127,12 +126,7 @@ class SpinePage(QWidget):
         self._lay_out()
         self._connect()
         self._show_runs(desk.rows)
-        kept = settings.read(SPINE_BLOCKS)
-        if kept and Path(kept).exists():
-            self.open(Path(kept))
-        shapes = settings.read(SPINE_SHAPES)
-        if shapes and Path(shapes).exists():
-            self.choices.use_shapes(Path(shapes))
+        self._take_data()
 
     @property
     def path(self) -> Path | None:
@@ -154,9 +148,29 @@ class SpinePage(QWidget):
         """Look at the spine over the blocks of a file."""
         self._path, self._answer = path, None
         self._name_file(path, path.name)
-        self._remembered.keep(SPINE_BLOCKS, str(path))
+        self._data.use_blocks(path)
         self._pages.setCurrentWidget(self._scrolled)
         self._ask()
+
+    def _take_data(self) -> None:
+        """Look at the blocks and shapes of the project, or at none."""
+        shapes = "" if self._data.shapes is None else str(self._data.shapes)
+        if shapes != self.choices.look.shapes:
+            self.choices.use_shapes(Path(shapes) if shapes else None)
+        if self._data.blocks is None:
+            self._forget()
+        elif self._data.blocks != self._path:
+            self.open(self._data.blocks)
+
+    def _forget(self) -> None:
+        """Show that no blocks are chosen."""
+        self._path = self._answer = None
+        self._file.setText("no file")
+        self.browse.setToolTip("")
+        for text in (self.finding, self.reason, self.problem, self.notes):
+            text.setText("")
+        self.notes_shown.hide()
+        self._pages.setCurrentWidget(self.empty)
 
     def open_demonstration(self) -> None:
         """Look at the blocks that come with the program."""
@@ -304,6 +318,8 @@ class SpinePage(QWidget):
         self.service.failed.connect(self._show_failure)
         self.service.busy_changed.connect(self._show_busy)
         self._session.settled.connect(self._ask)
+        self._data.left.connect(self.service.end)
+        self._data.changed.connect(self._take_data)
         self._desk.changed.connect(self._show_runs)
         self._desk.progressed.connect(self._on_progress)
 
@@ -356,7 +372,7 @@ class SpinePage(QWidget):
 
     def _choices_changed(self) -> None:
         if self.choices.look.shapes:
-            self._remembered.keep(SPINE_SHAPES, self.choices.look.shapes)
+            self._data.use_shapes(Path(self.choices.look.shapes))
         self._ask()
 
     def _tab_chosen(self, _index: int) -> None:

@@ -17,7 +17,7 @@ from phexplore.gui.main.palette import Offer
 if TYPE_CHECKING:
     from phexplore.gui.editors.topdown_budgets_editor import TopDownBudgetsEditor
     from phexplore.gui.editors.topdown_inspector import TopDownInspector
-    from phexplore.gui.main.settings import Settings
+    from phexplore.gui.main.project_data import ProjectData
     from phexplore.gui.main.spine_page import SpinePage
     from phexplore.gui.main.topdown_pages import TopDownOverviewPage
     from phexplore.gui.run_manager.run_desk import RunDesk
@@ -47,11 +47,11 @@ def make_processing_page(session: TopDownSession) -> QWidget:
     return processing_page(session)
 
 
-def make_spine_page(session: TopDownSession, settings: Settings, desk: RunDesk) -> SpinePage:
+def make_spine_page(session: TopDownSession, data: ProjectData, desk: RunDesk) -> SpinePage:
     """Return the page of the spine."""
     from phexplore.gui.main.spine_page import SpinePage
 
-    return SpinePage(session, settings, desk)
+    return SpinePage(session, data, desk)
 
 
 def make_scenario_page(session: TopDownSession) -> QWidget:

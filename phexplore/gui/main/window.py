@@ -37,6 +37,7 @@ from phexplore.gui.main.mechanism_areas import MechanismJoint
 from phexplore.gui.main.navigation import Area, Navigation, area_keys
 from phexplore.gui.main.pages import Make, Pages, budgets_page, history_page, levels_page, scenario_page
 from phexplore.gui.main.palette import Offer
+from phexplore.gui.main.project_data import ProjectData
 from phexplore.gui.main.project_files import ProjectFiles
 from phexplore.gui.main.settings import FOLDER, GEOMETRY, INSPECTOR, ISSUES, LAYOUT, PICTURE, TOUR, Settings
 from phexplore.gui.main.system_view import HIDDEN, SystemView, page_key, page_makers
@@ -90,6 +91,7 @@ class MainWindow(QMainWindow):
         super().__init__()
         self.settings = settings
         self.session = Session(project, self)
+        self.data = ProjectData(self.session, settings, self)
         self.phsafe = PhSafeSession(self.session, self)
         self.topdown = TopDownSession(self.session, self)
         self.files = ProjectFiles(self.session, settings, self, is_running=self._is_running)
@@ -200,7 +202,7 @@ class MainWindow(QMainWindow):
         if self._runs is None:
             from phexplore.gui.main.run_joint import RunJoint  # loads the charts; the window is on screen before that
 
-            self._runs = RunJoint(self.session, self._runs_home, self)
+            self._runs = RunJoint(self.session, self.data, self._runs_home, self)
             self._runs.fill_strip(self.bottom.strip_place)
             self._runs.headline_changed.connect(self.headline.show_run)
             self._runs.opened.connect(self.navigation.choose)
@@ -515,7 +517,7 @@ class MainWindow(QMainWindow):
         return self._targets
 
     def _make_spine_page(self) -> QWidget:
-        self._spine_page = make_spine_page(self.topdown, self.settings, self.runs.desk)
+        self._spine_page = make_spine_page(self.topdown, self.data, self.runs.desk)
         self._spine_page.failed.connect(self._say_failure)
         return self._spine_page
 

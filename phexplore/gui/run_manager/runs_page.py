@@ -52,11 +52,13 @@ class RunsPage(QWidget):
     Signals:
         opened: the `Path` of the run whose results are wanted.
         failed: a `PhexploreError` that has no field of its own.
+        blocks_used: the `Path` of the blocks a TopDown run was started on.
         trust_wanted: the address (str) of a scheduler somebody has to trust, and what starts the run then.
     """
 
     opened = Signal(object)
     trust_wanted = Signal(str, object)
+    blocks_used = Signal(object)
     failed = Signal(object)
 
     def __init__(self, desk: RunDesk, session: Session, parent: QWidget | None = None) -> None:
@@ -76,6 +78,7 @@ class RunsPage(QWidget):
         self._stack = QStackedWidget(self._both)
         self._lists = QSplitter(Qt.Orientation.Vertical, self._stack)
         self._form: LaunchForm | None = None
+        self._blocks: Path | None = None
         self._topdown_form: TopDownLaunchForm | None = None
         self._mechanism_forms: dict[System, MechanismLaunchForm] = {}
         self.table = RunsTable(self._lists)
@@ -113,9 +116,16 @@ class RunsPage(QWidget):
         """The form of TopDown runs, made on first use."""
         if self._topdown_form is None:
             self._topdown_form = TopDownLaunchForm(self._forms)
+            self._topdown_form.use_blocks(self._blocks)
             self._add_form(self._topdown_form)
             self._topdown_form.show_runs(self._desk.rows)
         return self._topdown_form
+
+    def offer_blocks(self, path: Path | None) -> None:
+        """Put the blocks of the project into the form of TopDown runs, the demonstration's where it has none."""
+        self._blocks = path
+        if self._topdown_form is not None:
+            self._topdown_form.use_blocks(path)
 
     def mechanism_form(self, system: System) -> MechanismLaunchForm:
         """Return the form of runs of group sizes or of releases under exact sums, made on first use."""
@@ -148,6 +158,8 @@ class RunsPage(QWidget):
 
     def _launch(self, request: LaunchRequest | TopDownLaunch) -> None:
         scenario = self._session.scenario
+        if isinstance(request, TopDownLaunch) and request.path.is_file():
+            self.blocks_used.emit(request.path.absolute())
         self._trusting(request.place, lambda: self._desk.launch(scenario, request))
 
     def _trusting(self, place: Place, start: Callable[[], object]) -> None:

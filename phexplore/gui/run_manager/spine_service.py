@@ -70,6 +70,11 @@ class SpineService(QObject):
         self._drop(kill=True)
         self.busy_changed.emit(False)
 
+    def end(self) -> None:
+        """End the process because the project is left. The next request starts another one."""
+        self.cancel()
+        self._drop(kill=True)
+
     def stop(self) -> None:
         """End the process because the window closes. Nothing is delivered afterwards."""
         self._stopped = True

@@ -42,8 +42,9 @@ from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.labels import Text
 from phexplore.model.scenario import Scenario
+from phexplore.resources import resource
 from phexplore.runs.place import HERE, Place
-from phexplore.runs.spec import DEMONSTRATION
+from phexplore.runs.spec import DEMONSTRATION, DEMONSTRATION_BLOCKS
 
 
 class TopDownLaunchForm(QFrame):
@@ -138,9 +139,9 @@ class TopDownLaunchForm(QFrame):
         self._offer_kept()
         self._find_partner()
 
-    def use_folder(self, folder: Path) -> None:
-        """Take the data from a file or folder, e.g. one dropped on the window."""
-        self.path.setText(str(folder))
+    def use_blocks(self, path: Path | None) -> None:
+        """Take the data from a file of blocks, from the demonstration where there is none."""
+        self.path.setText(DEMONSTRATION if path is None or path == resource(DEMONSTRATION_BLOCKS) else str(path))
 
     def block(self, reason: str) -> None:
         """Say why the scenario cannot be run now; "" allows it."""

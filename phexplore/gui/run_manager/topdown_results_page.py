@@ -114,12 +114,14 @@ class TopDownResultsPage(QWidget):
     Signals:
         runs_wanted: the user wants to start a run.
         failed: a `PhexploreError`.
+        shapes_chosen: the `Path` of the file the user chose for the map.
         headline_read: the `TopDownHeadline` of the run shown, whenever it was read.
     """
 
     runs_wanted = Signal()
     failed = Signal(object)
     headline_read = Signal(object)
+    shapes_chosen = Signal(object)
 
     def __init__(self, desk: RunDesk, parent: QWidget | None = None, *, service: ResultService | None = None) -> None:
         """Show the runs of a desk.
@@ -192,9 +194,11 @@ class TopDownResultsPage(QWidget):
             self._show_choosers()
         self._ask()
 
-    def use_shapes(self, path: Path) -> None:
-        """Draw the map with the shapes of a file."""
-        self.choose(replace(self._choice, shapes=str(path)))
+    def use_shapes(self, path: Path | None) -> None:
+        """Draw the map with the shapes of a file, or with none."""
+        shapes = "" if path is None else str(path)
+        if shapes != self._choice.shapes:
+            self.choose(replace(self._choice, shapes=shapes))
 
     def stop(self) -> None:
         """End reading because the window closes."""
@@ -415,9 +419,13 @@ class TopDownResultsPage(QWidget):
         dialog = QFileDialog(self, "Choose the shapes", self._choice.shapes)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.setNameFilters(["Shapes (*.geojson *.geojson.gz *.json *.json.gz)", "All files (*)"])
-        dialog.fileSelected.connect(lambda name: self.use_shapes(Path(name)))
+        dialog.fileSelected.connect(self._take_shapes)
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
+
+    def _take_shapes(self, name: str) -> None:
+        self.use_shapes(Path(name))
+        self.shapes_chosen.emit(Path(name))
 
     def _on_progress(self, directory: Path) -> None:
         if directory == self.directory:

@@ -18,7 +18,6 @@ from phexplore.gui.binding.spine_views import SpineTab
 from phexplore.gui.main.exporting import INI
 from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.project_files import project_of
-from phexplore.gui.main.settings import SPINE_BLOCKS
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.run_manager.spine_reader import SpineReader
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
@@ -87,6 +86,9 @@ class SameProcess(QObject):
     def cancel(self):
         self._waiting = None
 
+    def end(self):
+        self.cancel()
+
     def stop(self):
         self.cancel()
 
@@ -130,21 +132,55 @@ def settled(qtbot, page):
     return page.answer
 
 
-def test_that_an_empty_page_teaches_and_a_file_is_remembered(qtbot, window, page, blocks, settings):
+def test_that_an_empty_page_teaches_and_a_file_is_shown(qtbot, window, page, blocks):
     assert page.empty.isVisible()
     page.open(blocks)
     settled(qtbot, page)
     assert "places from" in page.finding.text()
-    assert settings.read(SPINE_BLOCKS) == str(blocks)
+    assert window.data.blocks == blocks
 
 
-def test_that_the_last_file_is_opened_again(qtbot, settings, blocks, tmp_path):
-    settings.keep(SPINE_BLOCKS, str(blocks))
-    window = MainWindow(project_of(preset("pl94-2020-persons-us")), settings, tmp_path / "runs")
-    qtbot.addWidget(window, before_close_func=lambda w: setattr(w, "_leaves_without_asking", True))
-    window.show()
-    window.navigation.choose(Area.SPINE)
-    assert window.pages.currentWidget().path == blocks
+@pytest.mark.defect("M17")
+def test_that_a_project_remembers_its_blocks_and_shapes_for_every_page(qtbot, window, page, blocks, tmp_path):
+    path, shapes = tmp_path / "pl94.phx", tmp_path / "shapes.geojson"
+    shapes.write_text("{}")
+    page.open(blocks)
+    page.choices.use_shapes(shapes)
+    window.files.save_to(path)
+    assert str(blocks).encode() not in path.read_bytes()
+    window.navigation.choose(Area.RUNS)
+    assert window.runs._runs.topdown_form.path.text() == str(blocks)
+    window.navigation.choose(Area.RESULTS)
+    assert window.runs.topdown_results.choice.shapes == str(shapes)
+
+    window.files.new(preset("pl94-2020-persons-us"))
+    assert page.path is None
+    assert page.empty.isVisibleTo(page)
+    assert page.choices.look.shapes == ""
+    assert window.runs._runs.topdown_form.path.text() == "demo"
+    assert window.runs.topdown_results.choice.shapes == ""
+
+    window.files.open(path)
+    assert page.path == blocks
+    assert page.choices.look.shapes == str(shapes)
+    assert window.runs._runs.topdown_form.path.text() == str(blocks)
+    assert window.runs.topdown_results.choice.shapes == str(shapes)
+
+
+@pytest.mark.defect("M17")
+def test_that_data_that_is_gone_is_not_offered_and_that_of_a_run_is(window, page, blocks, tmp_path):
+    lost, path = tmp_path / "lost.csv", tmp_path / "pl94.phx"
+    lost.write_text("geoid")
+    window.data.use_blocks(lost)
+    window.files.save_to(path)
+    lost.unlink()
+    window.files.new(preset("pl94-2020-persons-us"))
+    window.files.open(path)
+    assert window.data.blocks is None
+    assert page.path is None
+    window.navigation.choose(Area.RUNS)
+    window.runs._runs.blocks_used.emit(blocks)
+    assert page.path == blocks
 
 
 def test_that_every_picture_is_drawn_and_every_control_named(qtbot, page, blocks):
