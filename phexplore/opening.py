@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from contextlib import suppress
@@ -53,6 +54,22 @@ def refuse_irregular(path: Path) -> None:
     except (OSError, ValueError) as error:
         raise _unreadable(path, error) from error
     _refuse_kind(path, mode)
+
+
+def refuse_irregular_target(path: Path) -> None:
+    """Pass the name of a file to be written: nothing is there, or a regular file. A device must not be replaced by a file.
+
+    Raises:
+        OSError: a directory, a pipe, a socket or a device has this name, or it is no name.
+    """
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return
+    if not stat.S_ISREG(mode):
+        code = errno.EISDIR if stat.S_ISDIR(mode) else errno.EEXIST
+        reason = os.strerror(code) if stat.S_ISDIR(mode) else "this is a pipe, a socket or a device, not a file"
+        raise OSError(code, reason, str(path))
 
 
 def read_bytes(path: Path, *, limit: int = LARGEST_FILE) -> bytes:

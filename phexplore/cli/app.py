@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import NoReturn, Protocol
 
@@ -25,6 +26,7 @@ from phexplore.cli import (
 from phexplore.cli.printing import say
 from phexplore.errors import CancelledError, PhexploreError, UnknownNameError
 from phexplore.model.issues import InputProblemsError, Issue
+from phexplore.opening import refuse_irregular_target
 
 DONE, EXPECTED_FAILURE, BAD_INPUT, CANCELLED = 0, 1, 2, 130
 
@@ -79,7 +81,7 @@ def run(arguments: list[str], window: Window | None = None) -> int:
     if not arguments or _is_file(arguments[0]):
         arguments = ["gui", *arguments]
     try:
-        _refuse_undecodable(arguments)
+        _refuse_impossible_names(arguments)
         status = app(arguments, standalone_mode=False)
     except (Exception, KeyboardInterrupt) as error:
         if (failed := _status_of(error)) is None:
@@ -88,14 +90,17 @@ def run(arguments: list[str], window: Window | None = None) -> int:
     return status if isinstance(status, int) else DONE
 
 
-def _refuse_undecodable(arguments: list[str]) -> None:
-    """Refuse names that cannot be written into a file of ours, before one of them has been read for an hour."""
+def _refuse_impossible_names(arguments: list[str]) -> None:
+    """Refuse a name that cannot stand in a file of ours, or be written to, before anything is computed for an hour."""
     for argument in arguments:
         try:
             argument.encode()
         except UnicodeEncodeError as error:
             issue = Issue((argument,), "This name is not UTF-8 text.", "Rename the file.")
             raise InputProblemsError([issue]) from error
+    for option, value in pairwise(arguments):
+        if option == "--out" and not Path(value).is_dir():
+            refuse_irregular_target(Path(value))
 
 
 def _work(arguments: list[str]) -> NoReturn:

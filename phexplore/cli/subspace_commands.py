@@ -14,6 +14,7 @@ from phexplore.cli.source import load_scenario
 from phexplore.errors import PhexploreError
 from phexplore.files.spreadsheet import GuardedWriter
 from phexplore.model.numbers import exact_text, parse_exact
+from phexplore.opening import read_bytes
 
 if TYPE_CHECKING:
     from phexplore.simulate.subspace.counties import StateErrors
@@ -443,10 +444,10 @@ def _secret(path: Path) -> int:
     Raises:
         PhexploreError: it cannot be read, or is none.
     """
-    remedy = "Draw it once with: python -c 'import secrets; tell(secrets.token_hex(32))'"
+    remedy = "Draw it once with: python -c 'import secrets; print(secrets.token_hex(32))'"
     try:
-        text = path.read_text(encoding="ascii").strip()
-    except (OSError, UnicodeDecodeError) as error:
+        text = read_bytes(path, limit=2**12).decode("ascii").strip()
+    except UnicodeDecodeError as error:
         raise PhexploreError(f"The common secret in {path} cannot be read ({error}).", remedy) from error
     if len(text) != 64 or not set(text) <= set("0123456789abcdefABCDEF") or int(text, 16) < 2**128:
         raise PhexploreError(f"{path} does not hold 64 hexadecimal digits that cannot be guessed.", remedy)

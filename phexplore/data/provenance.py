@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from phexplore.model.issues import InputProblemsError, Issue
+from phexplore.opening import read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -85,7 +86,8 @@ def read_provenance(directory: Path) -> Provenance | None:
     if not path.is_file():
         return None
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(read_bytes(path, limit=2**20))
+        json.dumps(content, ensure_ascii=False).encode()  # half a character could be read but not written again
         _confirm_format(content["format"], content["format_version"])
         known = {name.name: content[name.name] for name in fields(Provenance)}
         known["files"] = {name: FileMark(**mark) for name, mark in known["files"].items()}

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 from phexplore.errors import PhexploreError
-from phexplore.opening import LARGEST_FILE, read_bytes, unreadable
+from phexplore.opening import LARGEST_FILE, read_bytes, refuse_irregular_target, unreadable
 
 PART_SUFFIX = ".part"
 """What the name of an unfinished file ends with; before it stand a dot, the name of the file and something random."""
@@ -39,6 +39,7 @@ def write_whole(
     try:
         if keep_link:
             path = Path(os.path.realpath(path))
+        refuse_irregular_target(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, aside = tempfile.mkstemp(prefix=f".{path.name}.", suffix=PART_SUFFIX, dir=path.parent)
         with os.fdopen(handle, "wb") as file:

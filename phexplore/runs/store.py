@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import shutil
 from contextlib import suppress
@@ -28,7 +29,8 @@ from pathlib import Path
 from typing import Any
 
 from phexplore.errors import PhexploreError
-from phexplore.model.issues import Issue
+from phexplore.model.issues import InputProblemsError, Issue
+from phexplore.opening import read_bytes
 from phexplore.runs.events import Event, Failed, Finished, Note, Outcome, decode
 from phexplore.runs.journal import EventJournal
 from phexplore.runs.lock import LOCK_FILE, RunBusyError, is_locked
@@ -383,13 +385,16 @@ def describe_run(directory: Path) -> RunEntry:
 def _load_json(path: Path) -> dict[str, Any]:
     remedy = "Start the run again, or take the directory from a backup."
     try:
-        content = json.loads(path.read_bytes())
-    except FileNotFoundError:
-        raise RunUnreadableError(f"There is no {path}.", "Choose the directory of a run.") from None
+        content = json.loads(read_bytes(path))
+        if not isinstance(content, dict):
+            raise RunUnreadableError(f"{path} cannot be read (it holds no object).", remedy)
+        json.dumps(content, ensure_ascii=False).encode()  # half a character could be read but not written again
+    except InputProblemsError as error:
+        if not os.path.lexists(path):
+            raise RunUnreadableError(f"There is no {path}.", "Choose the directory of a run.") from None
+        raise RunUnreadableError(f"{path} cannot be read. {error.issues[0].sentence}", remedy) from error
     except (OSError, ValueError, RecursionError) as error:
         raise RunUnreadableError(f"{path} cannot be read ({error}).", remedy) from error
-    if not isinstance(content, dict):
-        raise RunUnreadableError(f"{path} cannot be read (it holds no object).", remedy)
     return content
 
 

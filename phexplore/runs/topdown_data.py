@@ -18,6 +18,7 @@ from phexplore.data.blocks.population import BlockPopulation, from_dense
 from phexplore.data.blocks.source import read_population
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.topdown import TopDown
+from phexplore.opening import open_regular
 from phexplore.runs.topdown_options import TopDownOptions
 from phexplore.simulate.topdown.bounds import facility_bounds
 from phexplore.simulate.topdown.design import Design, DesignError
@@ -60,7 +61,7 @@ def digest_blocks(path: Path, on_progress: Callable[[int, int], None] | None = N
     overall = hashlib.sha256()
     for file in files:
         own = hashlib.sha256()
-        with file.open("rb") as stream:
+        with open_regular(file) as stream:
             while piece := stream.read(_CHUNK_BYTES):
                 own.update(piece)
                 seen += len(piece)

@@ -17,6 +17,7 @@ from phexplore.data.blocks.geocodes import numbers_of_texts, texts_of_numbers
 from phexplore.data.blocks.whole_file import whole_file
 from phexplore.errors import PhexploreError
 from phexplore.model.issues import InputProblemsError, Issue
+from phexplore.opening import open_regular
 from phexplore.spine.building import Spine
 from phexplore.spine.geography import AreaCodes, Geography
 from phexplore.spine.settings import settings_from, settings_json
@@ -78,7 +79,7 @@ def read_spine(path: Path) -> Spine:
         InputProblemsError: the file cannot be read, is none of a spine, or contradicts itself.
     """
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             _refuse_growth(path, file)
             stored = np.load(file, allow_pickle=False)
             arrays = {name: stored[name] for name in stored.files}

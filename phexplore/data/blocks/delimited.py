@@ -19,6 +19,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 import numpy as np
 
 from phexplore.model.issues import InputProblemsError, Issue
+from phexplore.opening import open_regular
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -242,9 +243,9 @@ class readable:  # noqa: N801 - used like the function open
     def __enter__(self) -> IO[bytes]:
         """Open the file."""
         try:
-            with self._path.open("rb") as file:
+            with open_regular(self._path) as file:
                 packed = file.read(2) == _GZIP
-            opened = cast("IO[bytes]", io.BufferedReader(_Unpacked(self._path)) if packed else self._path.open("rb"))
+            opened = cast("IO[bytes]", io.BufferedReader(_Unpacked(self._path)) if packed else open_regular(self._path))
         except OSError as error:
             raise unreadable(self._path, error.strerror or str(error)) from error
         self._file = opened

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING
 
 from phexplore.errors import PhexploreError
+from phexplore.opening import refuse_irregular_target
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,6 +22,7 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
     """
     part = path.with_name(path.name + ".part")
     try:
+        refuse_irregular_target(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         with part.open("wb") as file:
             yield file

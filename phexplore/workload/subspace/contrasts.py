@@ -107,9 +107,10 @@ def contrast_rates(sizes: Sequence[int], basis: Basis, epsilon: Fraction) -> Con
     if delta == 0:
         raise InvariantError("Every total has a single cell, so nothing is left to protect.", "Take out the invariant.")
     limit = int(epsilon * (1 << RATE_BITS))
-    rates = {
-        size: np.floor(float(epsilon) / delta * (1 << RATE_BITS) * weights[size]).astype(np.int64) for size in distinct
-    }
+    exact = {size: float(epsilon) / delta * (1 << RATE_BITS) * weights[size] for size in distinct}
+    if any(own.size and own.max() >= 2**62 for own in exact.values()):
+        raise InvariantError(f"ε = {float(epsilon):g} is too large for this mechanism.", "Choose a smaller ε.")
+    rates = {size: np.floor(own).astype(np.int64) for size, own in exact.items()}
     if any(own.size and own.min() < 1 << 10 for own in rates.values()):
         raise InvariantError(f"ε = {float(epsilon):g} is too small for this basis.", "Choose a larger ε.")
     if int(_most_spent(sizes, basis, rates)) > limit:

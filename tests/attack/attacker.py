@@ -1,7 +1,7 @@
-"""Reads mutated files one after the other and writes down, per file, what the program said, how long it took and what memory.
+"""Lets the program meet one hostile thing after the other and writes down what it said, how long it took and what memory.
 
-``python attack.py FOLDER SEED FIRST COUNT`` (a negative seed: the bombs): one JSON object per line on standard output. A process of its own, so that a hang, a
-crash or a growth of memory is one of a reader and not of the tests.
+``python attacker.py FOLDER KIND SEED FIRST COUNT``, where KIND is files, bombs, paths, numbers or names, and the seed of all but files says to take every which case: one JSON object per line on
+standard output. A process of its own, so that a hang, a crash or a growth of memory is one of a reader and not of the tests.
 """
 
 from __future__ import annotations
@@ -15,15 +15,17 @@ import sys
 import time
 import traceback
 import warnings
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent)]
 
-from fuzz.bombs import make_bombs  # noqa: E402 - after the path is set
-from fuzz.mutations import mutated  # noqa: E402 - after the path is set
-from fuzz.samples import Sample, make_samples  # noqa: E402 - as above
+from attack.bombs import make_bombs  # noqa: E402 - after the path is set
+from attack.commands import meet_names, meet_numbers, meet_paths  # noqa: E402 - as above
+from attack.mutations import mutated  # noqa: E402 - after the path is set
+from attack.samples import Sample, make_samples  # noqa: E402 - as above
 
 from phexplore.errors import PhexploreError  # noqa: E402 - as above
 from phexplore.model.issues import InputProblemsError  # noqa: E402 - as above
@@ -45,18 +47,20 @@ def reset_peak() -> int:
     return peak_memory()
 
 
-def met(sample: Sample, folder: Path) -> dict[str, object]:
-    """Let a reader meet a file; return what it said."""
-    # The others of the folder too: what is wrong may show in the file that refers to the damaged one.
-    names = {part for file in folder.rglob("*") if file.is_file() for part in (file.name, file.stem)} | {folder.name}
+Case = tuple[dict[str, object], Callable[[], str], set[str]]
+"""What a case is, what reads it (returning what the program said of problems), and the names one of which a refusal has to say."""
+
+
+def met(act: Callable[[], str], names: set[str]) -> dict[str, object]:
+    """Let a reader meet something hostile; return what it said."""
 
     def named(words: str) -> bool:
-        return any(each in words for each in names)
+        return not names or any(each in words for each in names)
 
     before, began, spent = reset_peak(), time.perf_counter(), time.process_time()
     found: dict[str, object] = {}
     try:
-        words = sample.read(folder)
+        words = act()
         found = {"outcome": "refused" if words else "read", "words": words[:300]}
         if words and not named(words):
             found["unnamed"] = True
@@ -84,54 +88,62 @@ def met(sample: Sample, folder: Path) -> dict[str, object]:
     }
 
 
-def main(home: Path, seed: int, first: int, count: int) -> None:
+def main(home: Path, kind: str, seed: int, first: int, count: int) -> None:
     warnings.simplefilter("error")
     warnings.filterwarnings("ignore", category=DeprecationWarning)
     samples = make_samples(home / "whole")
     os.chdir(home)
+    match kind:
+        case "files":
+            cases: Iterable[Case] = damaged(samples, home, seed, range(first, first + count))
+        case "bombs":
+            cases = bombs(samples, home)
+        case _:
+            throw = {"paths": meet_paths, "numbers": meet_numbers, "names": meet_names}[kind]
+            cases = throw(home, seed, first, count)
+    for case, act, names in cases:
+        print(json.dumps({"begins": case["number"], **case}), file=CHANNEL, flush=True)
+        print(json.dumps(case | met(act, names)), file=CHANNEL, flush=True)
+
+
+def damaged(samples: list[Sample], home: Path, seed: int, numbers: Iterable[int]) -> Iterator[Case]:
+    """Yield files of every kind with one damage each."""
     for sample in samples:  # pays for imports and caches, and shows that the whole files are read
         words = sample.read(_copy(sample, home))
         assert (
             not words
             or sample.kind in {"provenance", "run-json", "run-parquet"}
-            or sample.kind.startswith("population")
-        ), (
-            sample.kind,
-            words,
-        )
-    if seed < 0:
-        throw_bombs(samples, home)
-        return
-    for number in range(first, first + count):
+            or sample.kind.startswith(("population", "report-"))
+        ), (sample.kind, words)
+    for number in numbers:
         dice = random.Random(f"{seed}-{number}")
         sample = samples[number % len(samples)]
         name = dice.choice(sample.targets)
         folder = _copy(sample, home)
-        path = folder / name
-        content, how = mutated(path.read_bytes(), sample.family, dice)
-        path.write_bytes(content)
+        content, how = mutated((folder / name).read_bytes(), sample.family, dice)
+        (folder / name).write_bytes(content)
         size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
         case = {"number": number, "kind": sample.kind, "target": name, "how": how, "size": size}
-        print(json.dumps({"begins": number, **case}), file=CHANNEL, flush=True)
-        print(json.dumps(case | met(sample, folder)), file=CHANNEL, flush=True)
+        yield case, lambda sample=sample, folder=folder: sample.read(folder), _names(folder)
 
 
-def throw_bombs(samples: list[Sample], home: Path) -> None:
-    """Let the readers meet files that are made to grow."""
+def bombs(samples: list[Sample], home: Path) -> Iterator[Case]:
+    """Yield files that are made to grow."""
+    for sample in samples:
+        sample.read(_copy(sample, home))
     for number, (what, sample, name, content) in enumerate(make_bombs(samples)):
         folder = _copy(sample, home)
         (folder / name).write_bytes(content)
+        size = len(content)
         del content
         gc.collect()
-        case = {
-            "number": number,
-            "kind": sample.kind,
-            "target": name,
-            "how": what,
-            "size": (folder / name).stat().st_size,
-        }
-        print(json.dumps({"begins": number, **case}), file=CHANNEL, flush=True)
-        print(json.dumps(case | met(sample, folder)), file=CHANNEL, flush=True)
+        case = {"number": number, "kind": sample.kind, "target": name, "how": what, "size": size}
+        yield case, lambda sample=sample, folder=folder: sample.read(folder), _names(folder)
+
+
+def _names(folder: Path) -> set[str]:
+    """Return what a sentence may call the damaged file: the others of its folder too, because one refers to the other."""
+    return {part for file in folder.rglob("*") if file.is_file() for part in (file.name, file.stem)} | {folder.name}
 
 
 def _copy(sample: Sample, home: Path) -> Path:
@@ -143,4 +155,4 @@ def _copy(sample: Sample, home: Path) -> Path:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), *map(int, sys.argv[2:5]))
+    main(Path(sys.argv[1]), sys.argv[2], *map(int, sys.argv[3:6]))

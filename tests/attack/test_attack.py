@@ -5,16 +5,22 @@ from __future__ import annotations
 import json
 import os
 import queue
+import re
 import subprocess
 import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import typer
+from attack import commands
 
-ATTACK = Path(__file__).with_name("attack.py")
+from phexplore.cli.app import app
+
+ATTACK = Path(__file__).with_name("attacker.py")
 LONGEST_SECONDS = 5.0
 """Of processor time per file; the machine may be shared. Twelve times that on the clock is a hang."""
 MEMORY_BASE = 64 * 2**20
@@ -26,7 +32,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def attacked(home: Path, seed: int, count: int) -> list[dict]:
+def attacked(home: Path, seed: int, count: int, kind: str = "files") -> list[dict]:
     """Return what was said about every file; a hang or a crash of the process is one of the file it met."""
     cases: list[dict] = []
     first = 0
@@ -35,7 +41,7 @@ def attacked(home: Path, seed: int, count: int) -> list[dict]:
         folder = home / f"from-{first}"
         folder.mkdir()
         process = subprocess.Popen(
-            [sys.executable, str(ATTACK), str(folder), str(seed), str(first), str(count - first)],
+            [sys.executable, str(ATTACK), str(folder), kind, str(seed), str(first), str(count - first)],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             env={**os.environ, "PYTHONPATH": str(ATTACK.parents[2])},
         )  # fmt: skip
@@ -72,8 +78,11 @@ def attacked(home: Path, seed: int, count: int) -> list[dict]:
                 {**open_case, "outcome": "lost", "words": why, "seconds": PATIENCE, "spent": PATIENCE, "grown": 0}
             )
             first = open_case["number"] + 1
-        elif first < count:
+        elif first < count and kind == "files":
             raise AssertionError(f"the attack ended by itself after {first} of {count} files: {''.join(said)[-2000:]}")
+        else:
+            assert "Traceback" not in (words := "".join(said)), words[-3000:]
+            break
     return cases
 
 
@@ -114,7 +123,7 @@ def table(cases: list[dict]) -> str:
 
 
 def test_that_damaged_files_of_every_kind_are_read_or_refused_with_a_sentence(tmp_path):
-    cases = attacked(tmp_path / "fuzz", 20_260_701, 350)
+    cases = attacked(tmp_path / "files", 20_260_701, 350)
     assert len(cases) == 350
     assert findings(cases) == []
     assert len({case["kind"] for case in cases}) > 35
@@ -141,6 +150,56 @@ def test_that_10_000_damaged_files_are_read_or_refused_with_a_sentence(tmp_path,
     assert findings(cases) == []
 
 
+def _arguments() -> Iterator[tuple[str, str]]:
+    """Yield every argument and option of every command that is a path or a scenario."""
+    queue_ = [("", typer.main.get_command(app))]
+    while queue_:
+        name, command = queue_.pop()
+        queue_ += [(f"{name} {sub}".strip(), found) for sub, found in getattr(command, "commands", {}).items()]
+        for parameter in getattr(command, "params", ()):
+            kind = getattr(getattr(parameter, "type_descriptor", None), "annotation", None)
+            if kind in {Path, list[Path]} or parameter.name in SCENARIOS:
+                yield name, parameter.opts[0]
+
+
+SCENARIOS = {"scenario", "scenarios", "a", "b", "members", "baseline", "file"}
+OPENS_A_WINDOW, WRITES_ALONE = {"gui"}, {"demo"}
+
+
+@pytest.mark.defect("F13")
+def test_that_the_attack_knows_every_path_argument_of_every_command():
+    for command, argument in _arguments():
+        if command in OPENS_A_WINDOW | WRITES_ALONE:
+            continue
+        lines = commands.PATHS[command]
+        if argument.startswith("--"):
+            assert any(f"{argument} {{}}" in line for line in lines), (command, argument)
+        else:
+            assert any(not re.search(r"--\S+ \{\}", line) for line in lines), (command, argument)
+
+
+@pytest.mark.parametrize(
+    ("kind", "every", "fewest"),
+    [
+        pytest.param("paths", 9, 50, marks=pytest.mark.defect("F13")),
+        pytest.param("numbers", 67, 40, marks=pytest.mark.defect("F9")),
+        pytest.param("names", 29, 20, marks=pytest.mark.defect("F10")),
+        *(
+            pytest.param(kind, 1, fewest, marks=[pytest.mark.slow, pytest.mark.timeout(3600)])
+            for kind, fewest in (("paths", 480), ("numbers", 2_000), ("names", 500))
+        ),
+    ],
+)
+def test_that_commands_answer_hostile_arguments_at_once(kind, every, fewest, tmp_path, capsys):
+    cases = attacked(tmp_path, every, 10**6, kind)
+    with capsys.disabled():
+        sys.stdout.write(f"\n{kind}: {len(cases)} cases, longest {max(case['spent'] for case in cases):.1f} s\n")
+    assert findings(cases) == []
+    assert len(cases) >= fewest
+    if kind == "paths":
+        assert {case["outcome"] for case in cases} == {"refused"}
+
+
 HELD_BY_CONTENT = {"rows in gzip"}
 """Whole tables that were packed well: what counts is what they unpack to, which ends at 200 times the file or 16 MB."""
 
@@ -150,7 +209,7 @@ HELD_BY_CONTENT = {"rows in gzip"}
 def test_that_files_made_to_grow_are_refused_in_time_and_memory(tmp_path, capsys):
     tmp_path.mkdir(exist_ok=True)
     done = subprocess.run(
-        [sys.executable, str(ATTACK), str(tmp_path), "-1", "0", "0"], capture_output=True, text=True, check=False,
+        [sys.executable, str(ATTACK), str(tmp_path), "bombs", "0", "0", "0"], capture_output=True, text=True, check=False,
         env={**os.environ, "PYTHONPATH": str(ATTACK.parents[2])},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]

@@ -7,7 +7,7 @@ import io
 import zipfile
 from collections.abc import Callable, Iterator
 
-from fuzz.samples import Sample
+from attack.samples import Sample
 
 MEGABYTE = 2**20
 
