@@ -14,6 +14,11 @@ LEFT_OUT = (
     "origin and are treated as confidential. They stay in the run's directory, readable by its owner."
 )
 
+HELD_BACK = (
+    "This holds exact counts of records that carry no mark of synthetic or published origin: they are treated as confidential and "
+    "can be looked at, not copied or saved."
+)
+
 _SHARED = (
     "version", "identity", "fingerprint", "scenario", "mode", "seed", "reproducible", "releasable", "synthetic_data", "trials",
     "trials_asked", "code_version", "seconds", "checks", "failsafe", "relaxed", "unfinished", "privacy", "conventions", "design",

@@ -92,6 +92,12 @@ def warning_about_blocks(path: Path) -> str:
     return Doubt(str(path), "").sentence if _has_block_records(path) else ""
 
 
+def is_recorded_as_confidential(summary: Mapping[str, Any]) -> bool:
+    """Return whether the summary of a run says that its data were treated as confidential."""
+    recorded = summary.get("confidentiality")
+    return isinstance(recorded, Mapping) and recorded.get("treated_as_confidential") is True
+
+
 def is_confidential(spec: RunSpec, summary: Mapping[str, Any] | None) -> bool:
     """Return whether the exact counts of a run are treated as confidential, also when its data are gone.
 
@@ -101,10 +107,9 @@ def is_confidential(spec: RunSpec, summary: Mapping[str, Any] | None) -> bool:
     """
     if spec.data.synthetic or isinstance(spec.scenario.method, Subspace):
         return False
-    recorded = (summary or {}).get("confidentiality")
-    if isinstance(recorded, Mapping) and recorded.get("treated_as_confidential") is True:
+    if is_recorded_as_confidential(summary or {}):
         return True
-    if not isinstance(recorded, Mapping) and not Path(spec.data.path).exists():
+    if "confidentiality" not in (summary or {}) and not Path(spec.data.path).exists():
         return True
     return doubt_about(spec.scenario, spec.data) is not None
 

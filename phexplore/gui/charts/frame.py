@@ -43,6 +43,7 @@ from phexplore.gui.widgets.labels import Paragraph
 SHEET_DPI = 96
 """Vector files use the resolution of the screen: recorded parts of a plot are scaled by the ratio of the two."""
 TITLE_SIZE = 1.3
+COPY_TIP = "Copy or save the picture or its numbers"
 PICTURE_FILTERS = "Picture (*.png);;Vector graphic (*.svg);;PDF (*.pdf)"
 
 
@@ -79,6 +80,7 @@ class ChartFrame(QFrame):
         self._page = page or canvas
         self._numbers_source: Callable[[], Numbers] | None = None
         self._teaching = teaching
+        self._held_back = ""
         self.setObjectName(name.lower().replace(" ", "_"))
         self.setAccessibleName(name)
         self.setProperty("look", "card")
@@ -119,6 +121,7 @@ class ChartFrame(QFrame):
             self._table.setAccessibleName(f"{self.name}, table")
             self._table.setAccessibleDescription(self.accessibleDescription())
             self._table.row_chosen.connect(self.table_row_chosen)
+            self._table.hold_back(self._held_back)
             self._stack.addWidget(self._table)
             self.table_made(self._table)
         return self._table
@@ -167,6 +170,14 @@ class ChartFrame(QFrame):
 
     # Copies
 
+    def hold_back(self, reason: str) -> None:
+        """Let neither picture nor numbers leave by copying or saving, for a reason; "" lets them again."""
+        self._held_back = reason
+        self._copy_button.setToolTip(reason or COPY_TIP)
+        self._copy_button.setEnabled(not reason and self._table_button.isEnabled())
+        if self._table is not None:
+            self._table.hold_back(reason)
+
     def picture(self, scale: float = 2.0) -> QPixmap:
         """Return title, sentence and picture as an image.
 
@@ -181,8 +192,9 @@ class ChartFrame(QFrame):
         return image
 
     def copy_picture(self) -> None:
-        """Put the picture on the clipboard."""
-        QGuiApplication.clipboard().setPixmap(self.picture())
+        """Put the picture on the clipboard, unless it is held back."""
+        if not self._held_back:
+            QGuiApplication.clipboard().setPixmap(self.picture())
 
     def copy_numbers(self) -> None:
         """Put the table twin on the clipboard, tab-separated with headers."""
@@ -193,8 +205,10 @@ class ChartFrame(QFrame):
         """Write the picture as PNG, SVG or PDF, by the suffix.
 
         Raises:
-            PictureError: another suffix, or the file cannot be written.
+            PictureError: another suffix, the file cannot be written, or the picture is held back.
         """
+        if self._held_back:
+            raise PictureError(self._held_back, "Run on synthetic or published data to share pictures.")
         match path.suffix.lower():
             case ".png":
                 done = self.picture(3.0).save(str(path))
@@ -243,7 +257,7 @@ class ChartFrame(QFrame):
         button = QToolButton(self)
         button.setText("Copy")
         button.setProperty("look", "bordered")
-        button.setToolTip("Copy or save the picture or its numbers")
+        button.setToolTip(COPY_TIP)
         button.setAccessibleName(f"{self.name}: copy")
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(button)
@@ -328,7 +342,7 @@ class ChartFrame(QFrame):
 
     def _enable(self, enabled: bool) -> None:
         self._table_button.setEnabled(enabled)
-        self._copy_button.setEnabled(enabled)
+        self._copy_button.setEnabled(enabled and not self._held_back)
 
     def _show_page(self) -> None:
         if self._table_button.isChecked():

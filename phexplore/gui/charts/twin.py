@@ -138,6 +138,7 @@ class NumbersTable(QTableView):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._following = False
+        self._is_held_back = False
         self._model = NumbersModel(self)
         self.setModel(self._model)
         self.setAlternatingRowColors(True)
@@ -190,13 +191,24 @@ class NumbersTable(QTableView):
         rows = self.numbers.rows[block.top() : block.bottom() + 1]
         return Numbers(self.numbers.headers[columns], tuple(row[columns] for row in rows))
 
+    def hold_back(self, reason: str) -> None:
+        """Let nothing be copied, for a reason; "" lets it again."""
+        self._is_held_back = bool(reason)
+        self.setStatusTip(reason)
+        for action in self.actions():
+            action.setEnabled(not reason)
+
     def copy(self) -> None:
-        """Put the selected block on the clipboard."""
-        QGuiApplication.clipboard().setText(self.selected_numbers().tab_separated())
+        """Put the selected block on the clipboard, unless it is held back."""
+        self._put(self.selected_numbers())
 
     def copy_all(self) -> None:
-        """Put all numbers on the clipboard."""
-        QGuiApplication.clipboard().setText(self.numbers.tab_separated())
+        """Put all numbers on the clipboard, unless they are held back."""
+        self._put(self.numbers)
+
+    def _put(self, numbers: Numbers) -> None:
+        if not self._is_held_back:
+            QGuiApplication.clipboard().setText(numbers.tab_separated())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Copy with headers: the view itself would copy the one current cell."""

@@ -71,6 +71,7 @@ from phexplore.gui.widgets.labels import ElidedText, Paragraph, Text
 from phexplore.model.issues import Issue
 from phexplore.model.topdown import TopDown
 from phexplore.resources import resource
+from phexplore.runs.guard import warning_about_blocks
 from phexplore.runs.spec import DEMONSTRATION_BLOCKS, RunMode
 from phexplore.spine.settings import settings_of
 
@@ -147,7 +148,8 @@ class SpinePage(QWidget):
     def open(self, path: Path) -> None:
         """Look at the spine over the blocks of a file."""
         self._path, self._answer = path, None
-        self._name_file(path, path.name)
+        mark = " (treated as confidential)" if path.suffix != ".spine" and warning_about_blocks(path) else ""
+        self._name_file(path, f"{path.name}{mark}")
         self._data.use_blocks(path)
         self._pages.setCurrentWidget(self._scrolled)
         self._ask()

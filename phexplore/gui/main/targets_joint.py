@@ -8,6 +8,7 @@ from pathlib import Path
 from PySide6.QtWidgets import QWidget
 
 from phexplore.gui.binding.session import Session
+from phexplore.gui.dialogs.messages import ask
 from phexplore.gui.run_manager.run_desk import RunDesk
 from phexplore.gui.targets.targets_page import TargetsPage
 
@@ -36,6 +37,18 @@ def make_targets_page(
         return desk.root.with_name(f"{desk.root.name}-tuning")
 
     page = TargetsPage(session, parent, runs=desk, tuning_home=tuning_home)
+
+    def ask_about_data(start: Callable[[], None], sentence: str) -> None:
+        ask(
+            parent,
+            "Are these data confidential?",
+            f"{sentence} What the search finds records that they are treated as confidential.",
+            action="Search all the same",
+            run=start,
+            careful=True,
+        )
+
+    page.doubted.connect(ask_about_data)
     page.failed.connect(failed)
     page.noted.connect(noted)
     page.runs_wanted.connect(runs_wanted)

@@ -51,6 +51,7 @@ from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.tile import Tile
 from phexplore.model.keys import QueryKey
 from phexplore.model.phsafe import PhSafe
+from phexplore.runs.disclosure import HELD_BACK
 
 EMPTY_TITLE = "No results yet"
 EMPTY_SENTENCE = (
@@ -61,6 +62,9 @@ EMPTY_SENTENCE = (
 READING = "Reading the results of the run…"
 NOTHING = "The run has no numbers: none of the scenario's states is in the data."
 COUNTING = "The run is still counting its data; the first numbers appear here with its first trial."
+
+_EXACT = {ResultTab.TRUNCATION, ResultTab.NUMBER, ResultTab.WORST}
+"""Pictures that show exact counts."""
 
 
 class ResultsPage(QWidget):
@@ -318,8 +322,16 @@ class ResultsPage(QWidget):
             self.chooser.show_choice(answer.choices, answer.request.choice)
         if answer.request.tab is not None:
             self._shown_on[answer.request.tab] = answer.request.directory
+            self._hold_back(answer)
             self._show_content(answer.request.tab, answer.content, counted=answer.headline.bias is not None)
         self.headline_read.emit(answer.headline)
+
+    def _hold_back(self, answer: ResultAnswer) -> None:
+        """Let exact counts of records without a mark be looked at only."""
+        tab, runs = answer.request.tab, (answer.headline, answer.compared)
+        if tab in _EXACT:
+            unmarked = any(run is not None and not run.spec.data.synthetic for run in runs)
+            self.charts[tab].hold_back(HELD_BACK if unmarked else "")
 
     def _show_tiles(self, run: RunHeadline, other: RunHeadline | None) -> None:
         contents = {

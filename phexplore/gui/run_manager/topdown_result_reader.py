@@ -41,7 +41,8 @@ from phexplore.gui.run_manager.topdown_results import (
 from phexplore.gui.run_manager.topdown_shapes import Outline, read_outlines
 from phexplore.metrics.topdown.redistricting import LEAST_PEOPLE
 from phexplore.metrics.topdown.reliability import reliable_from
-from phexplore.runs.store import TRUTH_FILE, load_spec, state_of
+from phexplore.runs.guard import is_confidential
+from phexplore.runs.store import TRUTH_FILE, load_spec, load_summary, state_of
 from phexplore.runs.topdown_summary import MOST_NUMBERS
 
 KEPT_RUNS = 8
@@ -79,7 +80,8 @@ class TopDownResultReader:
         if request.tab is TopDownTab.PATH:
             queries = (EVERY_QUERY, *queries)
         offer = TopDownOffer(run.levels, queries, run.sizes(choice.level))
-        headline = _headline(run, TopDownHeadline(spec, state, 0))
+        confidential = is_confidential(spec, load_summary(request.directory))
+        headline = _headline(run, TopDownHeadline(spec, state, 0, confidential=confidential))
         content = self._content(run, settled) if headline.trials else None
         problems = tuple(run.problems)
         return TopDownAnswer(settled, request, headline, offer, content, problems, self._waiting(request))

@@ -142,6 +142,7 @@ class TopDownHeadline:
         failsafe: families that needed the failsafe, all trials together.
         families: families in all.
         remarks: what was assumed or left out.
+        confidential: whether the exact counts are treated as confidential.
     """
 
     spec: RunSpec
@@ -155,6 +156,7 @@ class TopDownHeadline:
     failsafe: int = 0
     families: int = 0
     remarks: tuple[str, ...] = ()
+    confidential: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,6 +72,7 @@ from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.tile import Tile
 from phexplore.model.topdown import TopDown
+from phexplore.runs.disclosure import HELD_BACK
 
 EMPTY_TITLE = "No TopDown result yet"
 EMPTY_SENTENCE = (
@@ -94,6 +95,8 @@ _SHOWN = {
     TopDownTab.MAP: ("level", "value", "shapes"),
 }
 """Which choosers each picture has."""
+_ERRORS_ALONE = {TopDownTab.ERRORS, TopDownTab.SHAPE, TopDownTab.COMPARE}
+"""Pictures that show how large errors are, and nothing about single places or true counts."""
 _ROWS: Mapping[type, Callable[[Any, str], RowsContent]] = MappingProxyType(
     {
         BiasContent: bias_rows,
@@ -527,6 +530,7 @@ class TopDownResultsPage(QWidget):
 
     def _show_content(self, tab: TopDownTab, content: TopDownContent | None, run: TopDownHeadline) -> None:
         chart, unit = self.charts[tab], counted(run.spec.scenario.topdown.schema)
+        chart.hold_back(HELD_BACK if run.confidential and tab not in _ERRORS_ALONE else "")
         if content is None:
             chart.show_empty(COUNTING)
         elif isinstance(chart, TopDownHistogramChart) and isinstance(content, ErrorsContent):

@@ -32,7 +32,7 @@ class PublishedRelease:
     """One trial as it would be published.
 
     Attributes:
-        numbers: by table and cell, nation first, then states by name.
+        numbers: by table and cell, nation first, then states by name; none where the truth is treated as confidential.
         coverage: per table, as the command line prints it.
     """
 
@@ -56,6 +56,8 @@ def read_release(request: tuple[Path, str]) -> PublishedRelease:
         request: the folder, and the printed JSON.
     """
     folder, printed = request
+    if not (folder / "comparison.csv").exists() and any(folder.glob("*/estimates")):
+        return PublishedRelease({}, json.loads(printed))
     found: dict[tuple[str, int], list[tuple[tuple[str, ...], PublishedNumber]]] = {}
     with (folder / "comparison.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file, delimiter="|"):

@@ -36,6 +36,10 @@ from phexplore.model.phsafe import PhSafe
 
 _MOST_TRIALS = 200
 _DRAWS = {1000: "1,000 draws: quick", 10_000: "10,000 draws: as in 2020"}
+_NO_TRUTH = (
+    "The published tables can be saved. They are not shown beside exact counts, for the data of the run carry no mark of synthetic or "
+    "published origin and are treated as confidential."
+)
 _SEED = 777
 
 
@@ -174,8 +178,10 @@ class PublishedView(QWidget):
         self.table.blockSignals(blocked)
         self.table.select(before if before in found.tables else found.tables[0] if found.tables else None)
         self._fill_cells()
+        if not found.numbers:
+            self.chart.show_empty(_NO_TRUTH)
         self.coverage.show_content(coverage_bars(found.coverage))
-        self.words.setText(NEAR_A_LIMIT)
+        self.words.setText(NEAR_A_LIMIT if found.numbers else _NO_TRUTH)
         self.save_button.setEnabled(True)
 
     def _fill_cells(self, _number: int = 0) -> None:

@@ -56,6 +56,7 @@ from phexplore.model.issues import InputProblemsError
 from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.workbook import Workbook, replace_active, set_goals, system_name
+from phexplore.runs.guard import warning_about_blocks
 
 _TABLE_PART, _SIDE_PART = 90 * GRID, 54 * GRID
 """Widths of table and result where nobody has moved the line between them."""
@@ -288,6 +289,8 @@ class SolveView(QWidget):
     def use_blocks(self, path: Path) -> None:
         """Let the geography of these block data count."""
         self._blocks = path
+        if warning := warning_about_blocks(path):
+            self.noted.emit(warning)
         self.basis.setToolTip(f"{_BASIS_TIP}\nBlock data: {path.name}")
         self.panel.mark_stale()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -50,10 +50,13 @@ from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Unlimited, exact_text, parse_exact
 from phexplore.model.scenario import Scenario
 from phexplore.noise.distributions import noise_for
+from phexplore.runs.disclosure import HELD_BACK
+from phexplore.runs.guard import is_recorded_as_confidential
 from phexplore.runs.store import load_summary
 
 _FILES = "Household sizes (*.csv);;All files (*)"
 _LARGEST = 20
+_CONFIDENTIAL = "treated as confidential"
 _KEEPS = {Keep.BUDGETS: "The budget stays", Keep.MARGINS: "The margin stays"}
 
 
@@ -147,7 +150,10 @@ def read_source(source: SizeSource, query: QueryKey) -> HouseholdSizes:
     if source.file is not None:
         return read_sizes(read_text(source.file), source.file.name)
     if source.run is not None:
-        return sizes_of_run((load_summary(source.run) or {}).get("truncation", ()), query.table)
+        summary = load_summary(source.run) or {}
+        found = sizes_of_run(summary.get("truncation", ()), query.table)
+        kept = is_recorded_as_confidential(summary)
+        return replace(found, of=f"{found.of}, {_CONFIDENTIAL}") if kept else found
     return (published_sizes if source.is_published else synthetic_sizes)(query.table, source.state)
 
 
@@ -334,6 +340,8 @@ class StudioView(QWidget):
             return
         self.answer = found
         query = found.request.query
+        is_kept = found.found is not None and _CONFIDENTIAL in found.found.sizes.of
+        self.chart.hold_back(HELD_BACK if is_kept else "")
         self._basis.setText("" if found.found is None else basis_words(found.found, found.request))
         if found.found is None:
             self.chart.show_empty(found.refused)

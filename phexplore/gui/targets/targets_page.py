@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import tempfile
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Signal
@@ -53,11 +54,13 @@ class TargetsPage(QWidget):
         failed: a `PhexploreError`.
         noted: a sentence about what was done.
         runs_wanted: the user wants to start a run.
+        doubted: what starts a search on data that may be confidential (callable), and the sentence to answer for first.
     """
 
     failed = Signal(object)
     noted = Signal(object)
     runs_wanted = Signal()
+    doubted = Signal(object, object)
 
     def __init__(
         self,
@@ -126,6 +129,8 @@ class TargetsPage(QWidget):
             for name, signal in (("failed", self.failed), ("noted", self.noted), ("runs_wanted", self.runs_wanted)):
                 if hasattr(found, name):
                     getattr(found, name).connect(signal)
+            if isinstance(found, TuneView):
+                found.doubted.connect(partial(self.doubted.emit, found.start_all_the_same))
             layout = self._places[tab].layout()
             if layout is not None:
                 layout.addWidget(found)

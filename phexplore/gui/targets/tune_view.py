@@ -47,6 +47,7 @@ from phexplore.model.numbers import parse_exact
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import TopDown
 from phexplore.model.workbook import Workbook, add_scenario
+from phexplore.runs.guard import warning_about_blocks
 
 _FILES = "Block data (*.csv *.csv.gz);;All files (*)"
 
@@ -64,10 +65,12 @@ class TuneView(QWidget):
     Signals:
         failed: a `PhexploreError`.
         noted: a sentence about what was done.
+        doubted: a sentence about data that may be confidential; the search starts by `start_all_the_same` only.
     """
 
     failed = Signal(object)
     noted = Signal(object)
+    doubted = Signal(object)
 
     def __init__(self, session: Session, home: Callable[[], Path], *, command: list[str] | None = None) -> None:
         """Make the view.
@@ -83,6 +86,7 @@ class TuneView(QWidget):
         self._waiting: list[str] = []
         self._at = ""
         self._file: Path | None = None
+        self._answered_for: Path | None = None
         self.found: list[FoundBudgets] = []
         self.ticks: dict[str, QCheckBox] = {}
         self._ticks = QVBoxLayout()
@@ -117,9 +121,18 @@ class TuneView(QWidget):
         if reason := self._problem(chosen):
             self.failed.emit(PhexploreError(reason, "Correct it and start again."))
             return
+        path = Path(self.data.text().strip())
+        if (warning := warning_about_blocks(path)) and path != self._answered_for:
+            self.doubted.emit(warning)
+            return
         self._scenario, self._waiting, self.found = scenario, chosen, []
         self._show_found()
         self._next()
+
+    def start_all_the_same(self) -> None:
+        """Start on data that may be confidential: somebody has answered for them. The search records what they are."""
+        self._answered_for = Path(self.data.text().strip())
+        self.start()
 
     def pause(self) -> None:
         """Stop the search; Start goes on with it."""

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QPointF, Qt, Signal
 from PySide6.QtWidgets import QPushButton
 
 from phexplore.gui.charts.published_chart import PublishedNumber
-from phexplore.gui.targets.published_answers import coverage_bars
+from phexplore.gui.targets.published_answers import coverage_bars, read_release
 from phexplore.gui.targets.published_view import PublishedView
 
 COLUMNS = "TABLE|REGION_TYPE|REGION_ID|ITERATION_CODE|DATA_CELL|NOISY|PRED|PRED_LO|PRED_HI|TRUTH|ROOM"
@@ -147,3 +147,9 @@ def test_that_huge_and_missing_values_are_drawn(qtbot, make) -> None:
     assert not view.chart.picture().isNull()
     view.chart.show_numbers("PH3", "people", [])
     assert view.chart.is_empty
+
+
+@pytest.mark.defect("F6")
+def test_that_tables_without_a_comparison_are_published_and_not_shown_beside_the_truth(tmp_path) -> None:
+    (tmp_path / "PH2" / "estimates").mkdir(parents=True)
+    assert read_release((tmp_path, "[]")).numbers == {}

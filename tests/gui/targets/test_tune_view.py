@@ -208,3 +208,20 @@ def test_that_a_search_still_at_work_is_stopped_with_its_project(qtbot, make, se
     session.install(Project.new(Workbook((replace(session.scenario, name="Another"),), "Another")))
     qtbot.waitUntil(lambda: not view.process.is_busy)
     assert (view.found, view.chart.marks) == ([], ())
+
+
+@pytest.mark.defect("F7")
+def test_that_a_search_on_records_without_a_mark_asks_first(qtbot, make, tmp_path) -> None:
+    from phexplore.data.blocks.layouts import PERSON_LAYOUTS
+
+    records = tmp_path / "persons.csv"
+    records.write_text(",".join(PERSON_LAYOUTS[0].columns) + "\n")
+    view = make()
+    view.data.setText(str(records))
+    with qtbot.waitSignal(view.doubted) as doubted:
+        view.start_button.click()
+    assert "treated as confidential" in doubted.args[0]
+    assert not view.process.is_busy
+    assert not (tmp_path / "tuning").exists()
+    view.start_all_the_same()
+    qtbot.waitUntil(lambda: bool(view.found))
