@@ -14,6 +14,7 @@ from phexplore.gui.binding.budget_row import (
     Edit,
     Row,
     column_name,
+    copied,
     edit_of,
     exact,
     forbidden,
@@ -63,7 +64,7 @@ _ORDER = (Column.THRESHOLD, Column.BUDGET, Column.BOUNDED, Column.TARGET, Column
 
 
 def block_text(rows: Sequence[Row], columns: Sequence[Column], *, headers: bool) -> str:
-    """Return cells as a spreadsheet takes them: exact numbers, decimal point, tabs between.
+    """Return cells as a spreadsheet takes them: exact budgets, margins as shown, decimal point, tabs between.
 
     Args:
         rows: in their order.
@@ -75,7 +76,7 @@ def block_text(rows: Sequence[Row], columns: Sequence[Column], *, headers: bool)
         columns = [Column.TABLE, Column.LEVEL, *(c for c in columns if c not in {Column.TABLE, Column.LEVEL})]
         if rows:
             lines.append([column_name(column, rows[0].framework, rows[0].conventions) for column in columns])
-    lines += [[exact(column, row) for column in columns] for row in rows]
+    lines += [[copied(column, row) for column in columns] for row in rows]
     return "\n".join("\t".join(line) for line in lines) + "\n"
 
 
@@ -207,7 +208,7 @@ def _says_nothing(typed: str) -> bool:
 
 def _says_the_same(typed: str, column: Column, key: QueryKey, rows: Sequence[Row]) -> bool:
     row = next(candidate for candidate in rows if candidate.query == key)
-    return typed in {exact(column, row), text(column, row)}
+    return typed in {exact(column, row), text(column, row), copied(column, row)}
 
 
 def _plan(

@@ -196,8 +196,8 @@ def header_tip(column: Column, framework: PrivacyFramework, conventions: Convent
         Column.LEVEL: "Geographic level and race or ethnicity iteration",
         Column.PUBLISHED: "Whether anything is published; a budget of 0 means no",
         Column.THRESHOLD: "Truncation threshold τ: most people counted per household (one value per table)",
-        Column.TARGET: "Margin of error the committee aims at, in people; the budget stays, Targets solves for it",
-        Column.MARGIN: f"{confidence} margin of error of one cell, in people ({convention} convention); the budget follows, the target stays",
+        Column.TARGET: "Margin of error the committee aims at, in people; the budget stays, Targets solves for it. 1,000 is one thousand, 0,25 a quarter",
+        Column.MARGIN: f"{confidence} margin of error of one cell, in people ({convention} convention); the budget follows, the target stays. 1,000 is one thousand, 0,25 a quarter",
         Column.MARGIN_EXACT: f"{confidence} margin, exact quantile of the discrete noise",
         Column.MARGIN_NORMAL: f"{confidence} margin, z σ with z = {exact_text(conventions.z)} at 90 %",
         Column.MARGIN_PAPER: "90 % margin as the PHSafe paper prints it, ⌊1.64 σ⌋",
@@ -239,7 +239,7 @@ def _budget_change(row: Row) -> str:
 
 
 def exact(column: Column, row: Row) -> str:
-    """Return what a copy carries and an editor starts with: exact, without grouping, decimal point."""
+    """Return what an editor starts with: exact, without grouping, decimal point."""
     if column is Column.MARGIN or column in CONVENTION_COLUMNS:
         margin = row.margin(CONVENTION_COLUMNS.get(column))
         return "" if margin is None else f"{margin:.6g}"
@@ -247,6 +247,17 @@ def exact(column: Column, row: Row) -> str:
         return spelled(row)
     shown = text(column, row)
     return "" if shown == ABSENT else shown.replace("−", "-").replace(",", "")
+
+
+def copied(column: Column, row: Row) -> str:
+    """Return what a copy carries: budgets and targets exactly, margins as the cell shows them, without grouping.
+
+    A margin is what a rounded budget gives: 500.041 people where 500 are meant and shown.
+    """
+    if column is Column.MARGIN or column in CONVENTION_COLUMNS:
+        shown = text(column, row)
+        return "" if shown == ABSENT else shown.replace(",", "")
+    return exact(column, row)
 
 
 _TEXTS: dict[Column, Callable[[Row], str]] = {

@@ -204,7 +204,7 @@ def tip(cell: ShareCell, shown: TopDownShown) -> str:
     """Return everything about a cell, for the pointer that rests on it."""
     symbol, title = shown.method.framework.symbol, place_title(cell.key)
     if cell.share is None:
-        return f"{title}\nNot measured. Type a share to measure it, or press Space."
+        return f"{title}\nNot measured. Type a share to measure it (25, 25 % or 0.25), or press Space."
     lines = [title, f"Share {share_exact(cell.share)} = {share_percent(cell.share)}"]
     lines.append(
         f"{symbol} {budget_text(cell.budget)} = {exact_text(cell.budget)}, {percent(cell.of_total, places=2)} of all"
@@ -236,15 +236,18 @@ def forbidden(cell: ShareCell, quantity: Quantity) -> str:
 
 
 def parse_share(typed: str) -> Fraction:
-    """Read a share: ``0.25``, ``25 %``, ``1/4`` or ``3773/4097``.
+    """Read a share: ``0.25``, ``25 %``, ``25``, ``1/4`` or ``3773/4097``.
+
+    The column shows percentages, so a number above 1 is one; 1 is the whole.
 
     Raises:
-        ValueError: not a number from 0 to 1; the message says what to write.
+        ValueError: not a number from 0 to 1, nor a percentage.
     """
     share = parse_exact(typed)
+    if 1 < share <= 100 and "%" not in typed:
+        return share / 100
     if not 0 <= share <= 1:
-        more = f"; write {typed.strip()} % for a percentage" if 1 < share <= 100 and "%" not in typed else ""
-        raise ValueError(f"a share lies between 0 and 1 (0 % and 100 %), got {typed.strip()}{more}")
+        raise ValueError(f"a share lies between 0 and 1 (0 % and 100 %), got {typed.strip()}")
     return share
 
 

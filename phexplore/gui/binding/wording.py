@@ -16,7 +16,7 @@ ABSENT = "–"
 BUDGET_PLACES = 6
 """Decimals of budgets: production's are multiples of a millionth."""
 
-_GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
+_GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+(\.[0-9]+)?")
 
 
 def fixed(value: Fraction, places: int) -> str:
@@ -101,18 +101,19 @@ def percent(share: Fraction | None, *, places: int = 1) -> str:
 
 
 def parse_people(text: str) -> Fraction:
-    """Read a number of people exactly.
+    """Read a number of people exactly, with thousands separated as the program prints them.
+
+    ``1,500`` is fifteen hundred people, as in every table; ``0,25`` and ``12,5`` are decimals.
 
     Raises:
-        ValueError: not a number, or written like ``1,500``, which is 1500 to some and 1.5 to others.
+        ValueError: not a number.
     """
-    if _GROUPED.fullmatch(text.strip()):
-        plain = text.strip().replace(",", "")
-        raise ValueError(
-            f"{text.strip()} can be read as {plain} or as {text.strip().replace(',', '.')}; "
-            "write it without a comma, or with a point for decimals"
-        )
-    return parse_exact(text)
+    return parse_exact(ungrouped(text))
+
+
+def ungrouped(text: str) -> str:
+    """Return a printed number without the separators of its thousands; any other text as it is."""
+    return text.strip().replace(",", "") if _GROUPED.fullmatch(text.strip()) else text
 
 
 def first_few(names: Sequence[str], most: int = 3) -> str:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QVBoxLayout, QWi
 
 from phexplore.accuracy.solving import reset_query
 from phexplore.errors import PhexploreError
-from phexplore.gui.binding.budget_row import Column, Row, check_edit, edit_of, exact, forbidden, row_of
+from phexplore.gui.binding.budget_row import Column, Row, check_edit, copied, edit_of, exact, forbidden, row_of
 from phexplore.gui.binding.safe_ranges import safe_range
 from phexplore.gui.binding.session import Refusal, Session
 from phexplore.gui.theme.metrics import GRID, HALF
@@ -118,7 +118,7 @@ class RowPanel(QFrame):
         self._hint.setText(self._target_hint(row))
         margin = row.margin()
         self.margin_slider.set_value(Fraction(margin) if margin is not None else None)
-        self.margin_field.set_value(exact(Column.MARGIN, row))
+        self.margin_field.set_value(copied(Column.MARGIN, row))
         bounded = row.entry.bounded_budget
         self.budget_slider.set_value(None if isinstance(bounded, Unlimited) else bounded)
         self.budget_field.set_value(exact(Column.BOUNDED, row))

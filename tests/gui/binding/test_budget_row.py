@@ -11,6 +11,7 @@ from phexplore.gui.binding.budget_row import (
     Column,
     check_edit,
     column_name,
+    copied,
     edit_of,
     exact,
     forbidden,
@@ -79,12 +80,22 @@ def test_that_an_empty_target_removes_it(us, query) -> None:
     assert "Remove" in label
 
 
+@pytest.mark.defect("minor 4")
+def test_that_a_copied_margin_is_the_one_shown_and_an_editor_has_it_exactly(us) -> None:
+    row = _row(us, parse_query("PH1_num/usa_*"))
+    unattributed = next(each for each in rows_of(shown(Workbook((us,), us.name))).values() if each.target == 500)
+    assert (copied(Column.MARGIN, unattributed), exact(Column.MARGIN, unattributed)) == ("500", "500.041")
+    assert copied(Column.BUDGET, row) == exact(Column.BUDGET, row)
+    wide = _row(set_budget(us, row.query, row.entry.budget / 1000), row.query)
+    assert copied(Column.MARGIN, wide) == text(Column.MARGIN, wide).replace(",", "")
+    assert "," in text(Column.MARGIN, wide)
+
+
 @pytest.mark.parametrize(
     ("column", "typed", "reason"),
     [
         (Column.BUDGET, "abc", "'abc' is not a number"),
         (Column.BUDGET, "-1", "0 .not published. or more"),
-        (Column.MARGIN, "1,500", "1500 or as 1.5"),
         (Column.MARGIN, "0", "more than 0"),
         (Column.THRESHOLD, "2.5", "whole number"),
         (Column.THRESHOLD, "0", "whole number of people from 1"),

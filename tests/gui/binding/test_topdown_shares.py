@@ -83,15 +83,26 @@ def test_that_what_is_not_measured_is_absent():
 
 @pytest.mark.parametrize(
     ("typed", "share"),
-    [("0.25", Fraction(1, 4)), ("25 %", Fraction(1, 4)), ("3773/4097", Fraction(3773, 4097)), ("0", Fraction(0))],
+    [
+        ("0.25", Fraction(1, 4)),
+        ("25 %", Fraction(1, 4)),
+        ("3773/4097", Fraction(3773, 4097)),
+        ("0", Fraction(0)),
+        ("25", Fraction(1, 4)),
+        ("50", Fraction(1, 2)),
+        ("1", Fraction(1)),
+        ("100", Fraction(1)),
+        ("1,5", Fraction(3, 200)),
+    ],
 )
 def test_that_shares_are_read_exactly(typed, share):
     assert parse_share(typed) == share
 
 
-def test_that_a_percentage_without_its_sign_is_refused_with_the_way_out():
-    with pytest.raises(ValueError, match="write 25 % for a percentage"):
-        parse_share("25")
+@pytest.mark.parametrize("typed", ["101", "101 %", "-1", "-0.5"])
+def test_that_more_than_the_whole_is_refused(typed):
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        parse_share(typed)
 
 
 def test_that_a_typed_margin_gives_a_share_that_keeps_it():

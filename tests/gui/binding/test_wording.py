@@ -96,9 +96,30 @@ def test_that_people_are_read_exactly(typed, value) -> None:
     assert parse_people(typed) == Fraction(value)
 
 
-@pytest.mark.parametrize("typed", ["1,500", "12,688", "1,234,567"])
-def test_that_a_comma_that_may_group_thousands_is_refused(typed) -> None:
-    with pytest.raises(ValueError, match=typed):
+@pytest.mark.parametrize(
+    ("typed", "value"),
+    [
+        ("1,500", 1500),
+        ("12,688", 12688),
+        ("1,234,567", 1234567),
+        ("1,000.5", "1000.5"),
+        ("0,250", "0.25"),
+        ("12,5", "12.5"),
+    ],
+)
+def test_that_printed_thousands_are_read_and_other_commas_are_decimals(typed, value) -> None:
+    assert parse_people(typed) == Fraction(value)
+
+
+@pytest.mark.parametrize("value", [500, 1000, 12688, 999_999])
+@pytest.mark.defect("minor 2")
+def test_that_every_printed_number_of_people_is_read_back(value) -> None:
+    assert parse_people(people(value)) == value
+
+
+@pytest.mark.parametrize("typed", ["1,50,000", "1.000,5", "1,2345,678"])
+def test_that_a_number_with_other_separators_is_refused(typed) -> None:
+    with pytest.raises(ValueError, match="write it"):
         parse_people(typed)
 
 

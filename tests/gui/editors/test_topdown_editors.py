@@ -63,8 +63,8 @@ def test_that_typing_opens_the_cell_and_enter_commits(qtbot, session, editor):
 
 def test_that_a_refused_share_stays_with_its_reason(session, editor):
     index = editor.view.currentIndex()
-    assert not editor.table.setData(index, "1.5", Qt.ItemDataRole.EditRole)
-    assert editor.table.data(index) == "1.5"
+    assert not editor.table.setData(index, "150", Qt.ItemDataRole.EditRole)
+    assert editor.table.data(index) == "150"
     assert "between 0 and 1" in editor.table.data(index, Qt.ItemDataRole.ToolTipRole)
     assert len(labels(session)) == 1
 
@@ -250,7 +250,7 @@ def test_that_a_hidden_editor_waits_and_shows_the_newest(qtbot, session):
 
 def test_that_a_refusal_disappears_when_its_column_changes(session, editor):
     index = editor.view.currentIndex()
-    editor.table.setData(index, "1.5", Qt.ItemDataRole.EditRole)
+    editor.table.setData(index, "150", Qt.ItemDataRole.EditRole)
     session.edit("Other level", lambda s: set_query_share(s, LevelQuery("Block", "detailed"), Fraction(1, 2)))
     assert editor.table.look(index.row(), index.column()).text == "76.30 %"
 

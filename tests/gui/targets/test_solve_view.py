@@ -134,7 +134,7 @@ def test_that_an_answer_to_an_older_question_cannot_be_applied(qtbot, view, sess
     assert view.table.data(_cell(view, query, GoalColumn.SOLVED)) == ""
 
 
-@pytest.mark.parametrize(("column", "typed"), [(GoalColumn.TARGET, "many"), (GoalColumn.TARGET, "1,500"),
+@pytest.mark.parametrize(("column", "typed"), [(GoalColumn.TARGET, "many"), (GoalColumn.TARGET, "1.500,5"),
                                                 (GoalColumn.FLOOR, "-1"), (GoalColumn.TARGET, "0")])  # fmt: skip
 def test_that_what_is_no_goal_changes_nothing(view, session, query, column, typed) -> None:
     before = session.project.workbook
