@@ -59,6 +59,7 @@ def solve(
     from phexplore.accuracy.solving_conflict import InfeasibleError
     from phexplore.accuracy.solving_separable import solve as solve_goals
     from phexplore.cli.solving import (
+        aimed_at,
         goals_from,
         print_infeasible,
         print_solution,
@@ -67,9 +68,10 @@ def solve(
         with_rounding,
     )
 
-    found = with_rounding(load_scenario(scenario), rounding)
+    start = with_rounding(load_scenario(scenario), rounding)
     caps = {"rho": cap_rho, "bounded_rho": cap_bounded_rho, "epsilon": cap_epsilon}
-    goals = goals_from(targets, caps, found)
+    goals = goals_from(targets, caps, start)
+    found = aimed_at(start, goals)
     try:
         margins = None
         if after_least_squares or blocks is not None:
@@ -81,7 +83,7 @@ def solve(
         raise
     print_solution(solved, margins, as_json=as_json)
     if out is not None:
-        save_project(found, solved.scenario, "Solve from targets", out)
+        save_project(start, solved.scenario, "Solve from targets", out)
 
 
 def compare(

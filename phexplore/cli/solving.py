@@ -73,6 +73,24 @@ def goals_from(path: Path | None, caps: dict[str, str], scenario: Scenario) -> G
     return replace(goals, caps=(*goals.caps, *further))
 
 
+def aimed_at(scenario: Scenario, goals: Goals) -> Scenario:
+    """Return the scenario with the margins of the goals as its targets: who names targets means to change them.
+
+    Args:
+        scenario: TopDown and other systems keep no targets and are returned as they are.
+        goals: asked for in a file.
+    """
+    from dataclasses import replace
+
+    from phexplore.model.keys import QueryKey
+    from phexplore.model.phsafe import PhSafe
+
+    if not isinstance(scenario.method, PhSafe):
+        return scenario
+    named = {query: margin for query, margin in goals.margins.items() if isinstance(query, QueryKey)}
+    return replace(scenario, method=replace(scenario.method, targets={**scenario.method.targets, **named}))
+
+
 def solve_after_least_squares(
     scenario: Scenario, goals: Goals, blocks: Path | None, *, spend: bool
 ) -> tuple[SolvedGoals, dict[LevelQuery, float]]:
