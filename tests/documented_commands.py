@@ -7,6 +7,9 @@ import shlex
 import shutil
 from pathlib import Path
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+
 from phexplore.catalog.presets import preset
 from phexplore.data.blocks.generator import synthesize_states, write_block_file
 from phexplore.document.project import Project
@@ -30,6 +33,11 @@ NOT_RUN_HERE = {
     "phexplore run pl94-2020-persons-us --data blocks.csv.gz --trials 20 --seed 1 --out runs/blocks --scheduler tcp://host:8786": (
         "needs that scheduler; tests/runs/test_cluster.py gives the option the address of its own"
     ),
+    "ssh-keygen -Y verify -f allowed_signers -I ada -n phexplore-bundle -s signatures/904ce312eed95827.sig < manifest.json": (
+        "needs files of a bundle by their names; tests/decide/test_sshsig.py runs it on a bundle"
+    ),
+    'phexplore bundle proposal.phx --sign-with "ssh-keygen -Y sign -f ada.key -n phexplore-bundle" --signer "Ada Lovelace, Chair" '
+    "--out by_agent.zip": "needs OpenSSH; tests/decide/test_sshsig.py signs so where it is installed",
     "python benchmarks/effects_topdown.py --trials 3 --full --json effects.json": "measures for an hour",
 }
 """Printed commands that no test runs as they stand, each with the reason."""
@@ -83,3 +91,7 @@ def bring_along(folder: Path) -> None:
     ):
         shutil.copyfileobj(source, file)
     (folder / "secret.hex").write_text("9f" * 32)
+    key = Ed25519PrivateKey.from_private_bytes(bytes([1]) * 32)
+    (folder / "ada.key").write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption()))
+    (folder / "ada.key").chmod(0o600)
+    (folder / "ada.pub").write_bytes(key.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH))

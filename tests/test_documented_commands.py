@@ -22,6 +22,7 @@ DOCUMENTS = [page for page in (*PAGES, *EXAMPLES) if printed_commands(page)]
 def _run_page(page, folder, monkeypatch, capsys, shorten):
     bring_along(folder)
     monkeypatch.chdir(folder)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(folder / "configuration"))
     for command in printed_commands(page):
         if command in NOT_RUN_HERE:
             continue

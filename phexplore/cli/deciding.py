@@ -214,6 +214,8 @@ def print_verification(result: Verification, *, as_json: bool) -> None:
             tell(f"{name}: {text}")
         for note in result.statement.notes:
             tell(f"Note: {note}")
+        if result.statement.uncompared:
+            tell(f"Note: {result.statement.uncompared}")
     if result.checked:
         print_table(
             ("signed by", "role", "at", "key", "which is"),

@@ -9,8 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -65,6 +66,9 @@ _KEY_ID = re.compile(r"[0-9a-f]{64}")
 _RUN_FILES = ("run.json", "summary.json", "manifest.json")
 _UNREADABLE = (PhexploreError, ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError)
 _MOST_DISAGREEMENTS = 50
+_STREAM = re.compile(rb"stream\r?\n(.*?)\r?\nendstream", re.DOTALL)
+_PRODUCER = re.compile(rb'pdf:Producer="([^"]{1,80})"')
+_LARGEST_STREAM = 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +97,7 @@ class Statement:
         made: when the bundle says it was made, ISO 8601.
         budget: symbol and exact total of the privacy loss.
         notes: what this release says about handing the parameters over.
+        uncompared: why the certificate as PDF could not be compared here, "" when it was or there is none. Nobody signs then.
     """
 
     scenario: Scenario
@@ -103,6 +108,7 @@ class Statement:
     made: str
     budget: tuple[str, str]
     notes: tuple[str, ...]
+    uncompared: str = ""
 
     def lines(self) -> list[tuple[str, str]]:
         """Return name and text of everything that is stated, for people; texts are as they stand in the files."""
@@ -194,6 +200,16 @@ def disagreements(
             manifest["version"],
         )
         found += _certificate_alterations(files, facts, str(manifest.get("program", "")))
+        if CERTIFICATE_PDF in files and not found:
+            is_contradiction, reason = _compare_pdf(files, made)
+            statement = replace(statement, uncompared=reason)
+            if is_contradiction:
+                found.append(
+                    Alteration(
+                        CERTIFICATE_PDF,
+                        "It is not what is printed of the certificate here; other fonts can be a reason.",
+                    )
+                )
     return statement, tuple(found[:_MOST_DISAGREEMENTS])
 
 
@@ -374,20 +390,37 @@ def _moment(manifest: Mapping[str, Any]) -> datetime | None:
 
 def _certificate_alterations(files: Mapping[str, bytes], facts: CertificateFacts, program: str) -> Iterator[Alteration]:
     from phexplore.report.html import document_html  # noqa: PLC0415 - brings the template engine
-    from phexplore.report.pdf import PdfUnavailableError  # noqa: PLC0415 - as above
 
     html = files[CERTIFICATE_HTML]
     made = document_html(certificate(facts))
     for sentence in certificate_differences(html, made, program=program, names=(facts.scenario.name, facts.clearance)):
         yield Alteration(CERTIFICATE_HTML, sentence)
-    if CERTIFICATE_PDF not in files:
-        return
+
+
+def _compare_pdf(files: Mapping[str, bytes], now: datetime) -> tuple[bool, str]:
+    """Print the certificate again: whether the PDF of the bundle contradicts it, and why it cannot be compared, "" when it can."""
+    from phexplore.report.pdf import PdfUnavailableError  # noqa: PLC0415 - brings the template engine
+
+    stated = files[CERTIFICATE_PDF]
     try:
-        is_same = certificate_pdf(files, facts.now) == files[CERTIFICATE_PDF]
+        made = certificate_pdf(files, now)
     except PdfUnavailableError as error:
-        yield Alteration(
-            CERTIFICATE_PDF, f"It cannot be compared with the certificate. {error.sentence} {error.remedy}"
-        )
-        return
-    if not is_same:
-        yield Alteration(CERTIFICATE_PDF, "It is not what this computer prints of the certificate.")
+        return False, f"{CERTIFICATE_PDF} was not compared; read {CERTIFICATE_HTML}. {error.sentence}"
+    if stated == made or _producers(stated) == _producers(made):
+        return stated != made, ""
+    return (
+        False,
+        f"{CERTIFICATE_PDF} was printed by another program than this computer has, and not compared; read {CERTIFICATE_HTML}.",
+    )
+
+
+def _producers(pdf: bytes) -> set[bytes]:
+    """Return the programs that a PDF says to come from."""
+    found: set[bytes] = set()
+    for stream in _STREAM.findall(pdf):
+        try:
+            text = zlib.decompressobj().decompress(stream, _LARGEST_STREAM)
+        except zlib.error:
+            text = stream
+        found |= set(_PRODUCER.findall(text))
+    return found

@@ -293,7 +293,7 @@ def _report(path: Path, content: bytes, trusted: tuple[TrustedKey, ...], require
             Signed(s.signer.name, s.signer.role, s.at, s.key_id, owners.get(s.public_key, "")) for s in found.signatures
         ),
         found.awaited,
-        statement.notes if statement is not None else (),
+        (*statement.notes, *filter(None, [statement.uncompared])) if statement is not None else (),
         found.shortfall,
     )
 

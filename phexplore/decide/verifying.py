@@ -310,6 +310,10 @@ def opened(content: bytes, show: Callable[[Statement], object] = lambda _: None)
         first = result.alterations[0]
         raise BundleError(f"{first.part}: {first.sentence}", "Do not sign this bundle; ask for it again.")
     if result.statement is not None:
+        if result.statement.uncompared:
+            raise BundleError(
+                result.statement.uncompared, "Sign on a computer that can print it, or a bundle without PDF."
+            )
         show(result.statement)
     files = {
         name: data for name, data in unpack(content).files.items() if name != SUMS and not name.startswith(SIGNATURES)

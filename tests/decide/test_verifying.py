@@ -19,6 +19,7 @@ from phexplore.catalog.presets import preset
 from phexplore.decide.archive import pack, unpack
 from phexplore.decide.bundle import (
     CERTIFICATE_HTML,
+    CERTIFICATE_PDF,
     MANIFEST,
     SCENARIO,
     SUMS,
@@ -272,3 +273,28 @@ def test_that_the_sentences_of_todays_certificates_are_kept_for_later_releases(n
     made = make_bundle(request(preset(name).scenario, clearance="CB-1"))
     known = resource("certificates/wording.txt").read_text(encoding="utf-8").splitlines()
     assert wording_of(made.files[CERTIFICATE_HTML], (preset(name).scenario.name, "CB-1")) - set(known) - {""} == set()
+
+
+@pytest.mark.slow
+@pytest.mark.defect("F2")
+def test_that_a_forged_pdf_is_refused_and_one_of_another_printer_is_noted_but_not_signed(us):
+    pytest.importorskip("weasyprint")
+    try:
+        made, other = make_bundle(request(us, has_pdf=True)), make_bundle(request(us, has_pdf=True, clearance="CB-9"))
+    except OSError:
+        pytest.skip("Pango is not installed")
+
+    def with_pdf(content):
+        files = {**made.files, CERTIFICATE_PDF: content}
+        listed = {name: {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
+                  for name, data in sorted(files.items()) if name != MANIFEST}  # fmt: skip
+        files[MANIFEST] = manifest_bytes({**json.loads(made.manifest), "files": listed})
+        return pack({**files, SUMS: sums(files)})
+
+    assert verify(with_pdf(made.files[CERTIFICATE_PDF])).is_intact
+    forged = verify(with_pdf(other.files[CERTIFICATE_PDF]))
+    assert [one.part for one in forged.alterations] == [CERTIFICATE_PDF]
+    foreign = with_pdf(b"%PDF-1.7\nprinted elsewhere")
+    assert "not compared" in verify(foreign).statement.uncompared
+    with pytest.raises(BundleError, match="not compared"):
+        opened(foreign)
