@@ -9,6 +9,7 @@ from typing import Any
 
 import typer
 
+from phexplore.cli.outputs import writes_into_out
 from phexplore.cli.printing import print_json, say, tell
 from phexplore.cli.source import parse_states, say_if_confidential
 from phexplore.model.issues import InputProblemsError, Issue, Severity
@@ -38,6 +39,7 @@ def _convert() -> None:
     """Turn other records into a population."""
 
 
+@writes_into_out("synth sdhc")
 def synth_sdhc(
     persons: int = typer.Option(..., "--persons", min=1, help="How many, group quarters included."),
     seed: int = typer.Option(..., "--seed", min=0, help="Any whole number of 0 or more; equal seeds make equal files."),
@@ -127,6 +129,7 @@ def synth_census_1940(
     say(f"Wrote {out} ({persons:,} persons in {districts:,} districts; no record describes anybody)")
 
 
+@writes_into_out("data convert pums")
 def convert_pums(
     file: Path = typer.Argument(help="ACS PUMS person records (.csv or .csv.gz) with SERIALNO."),
     out: Path = typer.Option(..., "--out", help="Directory; it may exist."),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import typer
 
+from phexplore.cli.outputs import writes_into_out
 from phexplore.cli.printing import say, tell
 from phexplore.cli.source import load_scenario
 
@@ -263,6 +264,7 @@ def truncation(
     print_study(found, present, as_json=as_json)
 
 
+@writes_into_out("publish")
 def publish(
     run: Path = typer.Argument(help="A run directory of the S-DHC."),
     out: Path = typer.Option(..., "--out", help="Directory for the published tables; it may exist."),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import typer
 
+from phexplore.cli.outputs import writes_into_out
 from phexplore.cli.printing import say
 from phexplore.errors import PhexploreError
 
@@ -19,6 +20,7 @@ def register(app: typer.Typer) -> None:
     app.command()(demo)
 
 
+@writes_into_out("demo")
 def demo(
     out: Path = typer.Option(Path("out"), "--out", help="Directory for everything the journey leaves."),
     trials: int = typer.Option(TRIALS, "--trials", min=1, help="Simulated releases."),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import typer
 
+from phexplore.cli.outputs import writes_into_out
 from phexplore.cli.printing import print_json, print_table
 from phexplore.errors import UnknownNameError
 
@@ -16,6 +17,7 @@ def register(app: typer.Typer) -> None:
     app.command()(formats)
 
 
+@writes_into_out("formats")
 def formats(
     name: str = typer.Argument("", help="A format; all of them are listed without one."),
     out: str = typer.Option("", "--out", help="Write NAME.schema.json of every format, or of this one, into a folder."),

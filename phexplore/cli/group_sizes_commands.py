@@ -9,6 +9,7 @@ from typing import Any
 
 import typer
 
+from phexplore.cli.outputs import writes_into_out
 from phexplore.cli.printing import print_json, print_table, say, tell
 from phexplore.errors import CancelledError
 from phexplore.model.numbers import parse_exact
@@ -56,6 +57,7 @@ def taxis(
     say(f"Wrote {out} ({table.groups:,} groups, {table.individuals:,} individuals; no group is a real one)")
 
 
+@writes_into_out("group-sizes experiment", resumed={"experiment.json", "draws.jsonl"})
 def experiment(
     out: Path = typer.Option(..., "--out", help="Directory; an experiment that was stopped goes on in it."),
     trials: int = typer.Option(30, "--trials", min=1, help="Releases of each mechanism at each ε."),

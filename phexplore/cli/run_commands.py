@@ -10,6 +10,7 @@ import typer
 
 from phexplore.catalog.group_sizes_presets import group_sizes_entries
 from phexplore.cli.data_commands import say_choice_of_files
+from phexplore.cli.outputs import writes_into_out
 from phexplore.cli.printing import print_json, say
 from phexplore.cli.progress import ProgressLine
 from phexplore.cli.source import load_scenario, parse_states, require_phsafe
@@ -40,6 +41,7 @@ def register(app: typer.Typer) -> None:
     app.command()(report)
 
 
+@writes_into_out("tabulate")
 def tabulate(
     data: Path = typer.Argument(help="Directory of a population, or demo."),
     out: Path = typer.Option(..., "--out", help="Directory for one directory per table; it may exist."),
@@ -236,6 +238,7 @@ def _own_data(scenario: Scenario) -> Path:
     raise typer.BadParameter("Name the data with --data; these parameters came with none.")
 
 
+@writes_into_out("report")
 def report(
     run: Path = typer.Argument(help="A run directory."),
     form: str = typer.Option(..., "--format", help="html, csv, png or pdf."),

@@ -12,6 +12,7 @@ from phexplore.accuracy.check import has_errors
 from phexplore.accuracy.forecast import EpsilonFigure
 from phexplore.accuracy.margins import Margins
 from phexplore.catalog.presets import presets as all_presets
+from phexplore.cli.outputs import writes_into_out
 from phexplore.cli.printing import print_json, print_table, say, tell
 from phexplore.cli.source import load_scenario, load_with_warnings, say_if_confidential
 from phexplore.errors import PhexploreError
@@ -335,6 +336,7 @@ def _refuse_errors(scenario: Scenario) -> None:
         raise PhexploreError(f"{errors[0].place}: {errors[0].sentence}{more}", errors[0].remedy)
 
 
+@writes_into_out("export")
 def export(
     scenario: str = SCENARIO,
     form: str = typer.Option(

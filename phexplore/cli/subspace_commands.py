@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from phexplore.cli.outputs import writes_into_out
 from phexplore.cli.printing import print_json, print_table, say, tell
 from phexplore.cli.source import load_scenario
 from phexplore.errors import PhexploreError
@@ -46,6 +47,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="subspace")
 
 
+@writes_into_out("subspace figure1")
 def figure1(
     out: Path = typer.Option(..., "--out", help="Directory for pictures and tables; it may exist."),
     counties: Path | None = typer.Option(
@@ -194,6 +196,7 @@ def _print_slopes(summary: dict[str, Any]) -> None:
         tell(difference)
 
 
+@writes_into_out("subspace compare")
 def compare(
     out: Path = typer.Option(..., "--out", help="Directory for the picture and the table; it may exist."),
     state: str = typer.Option("17", "--state", help="By code, abbreviation or name."),
@@ -207,7 +210,7 @@ def compare(
 ) -> None:
     """Compare TopDown, the exact tree and an exact total on the same counties: households by size, one picture.
 
-    Example: phexplore subspace compare --state IL --epsilon 0.192 --out figures
+    Example: phexplore subspace compare --state IL --epsilon 0.192 --out systems
     """
     from phexplore.cli.source import parse_states
     from phexplore.data.regions.household_sizes import read_household_sizes, shipped_household_sizes

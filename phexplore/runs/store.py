@@ -140,33 +140,45 @@ def prepare_directory(directory: Path, spec: RunSpec, *, replace: bool = False) 
     count. One whose run asks for fewer trials of the same kind keeps them and asks for more.
 
     Args:
-        directory: made if it is missing; files that belong to no run are left alone.
+        directory: made if it is missing; beside a run, files that belong to none are left alone.
         spec: what to do.
         replace: whether another run in the directory may be removed.
 
     Raises:
-        RunExistsError: another run is there and may not be removed.
+        RunExistsError: another run is there and may not be removed, or something that is no run.
         RunBusyError: a worker is at it.
         WriteError: the file system refuses.
     """
     if directory.exists() and is_locked(directory):
         raise RunBusyError(directory)
-    if (directory / SPEC_FILE).exists():
-        held = _spec_or_none(directory)
-        if held is not None and spec.repeats(held) and spec.data.path == held.data.path:
-            return directory
-        if held is not None and spec.extends(held):
-            _reopen(directory)
-        elif replace:
-            remove_run_files(directory)
-        else:
-            raise RunExistsError(
-                f"{directory} holds another run.", "Choose another directory, or allow that run to be replaced."
-            )
-    elif directory.exists():
+    held = _spec_or_none(directory)
+    if held is None:
+        _refuse_foreign(directory)
+    elif spec.repeats(held) and spec.data.path == held.data.path:
+        return directory
+    elif spec.extends(held):
+        _reopen(directory)
+    elif replace:
         remove_run_files(directory)
+    else:
+        raise RunExistsError(
+            f"{directory} holds another run.", "Choose another directory, or allow that run to be replaced."
+        )
     write_json(directory / SPEC_FILE, encode_spec(spec))
     return directory
+
+
+def _refuse_foreign(directory: Path) -> None:
+    """Refuse a directory with anything in it but what a worker left that died before its specification was written."""
+    if not directory.exists():
+        return
+    if not directory.is_dir() or any(
+        path.name != LOCK_FILE and not _belongs_to_run(path) for path in directory.iterdir()
+    ):
+        raise RunExistsError(
+            f"{directory} is not empty, and it is no run that can be read.",
+            "Choose another directory, or empty this one yourself; nothing in it was touched.",
+        )
 
 
 def _spec_or_none(directory: Path) -> RunSpec | None:

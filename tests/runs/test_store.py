@@ -90,24 +90,37 @@ class TestPreparing:
         assert load_spec(directory).seed == 8
         assert files(directory) == {"spec.json", "my notes.txt"}
 
-    def test_that_a_directory_with_an_unreadable_run_is_replaced_only_when_allowed(
-        self, tmp_path: Path, make_spec: Make
+    @pytest.mark.defect("F5")
+    @pytest.mark.parametrize("replaced", [False, True])
+    def test_that_a_directory_that_is_no_readable_run_is_never_replaced(
+        self, tmp_path: Path, make_spec: Make, replaced: bool
     ) -> None:
         directory = prepare_directory(tmp_path / "run", make_spec())
         (directory / "spec.json").write_text("{")
-        with pytest.raises(RunExistsError):
-            prepare_directory(directory, make_spec())
-        prepare_directory(directory, make_spec(), replace=True)
-        assert load_spec(directory) == make_spec()
+        add_trials(directory, 2)
+        with pytest.raises(RunExistsError, match="no run that can be read"):
+            prepare_directory(directory, make_spec(), replace=replaced)
+        assert (directory / "spec.json").read_text() == "{"
+        assert present_trials(directory) == (0, 1)
 
-    def test_that_trials_without_a_specification_are_not_taken_for_those_of_the_run(
+    @pytest.mark.defect("F5")
+    @pytest.mark.parametrize("name", ["log.txt", "summary.json", "trial-00003.parquet", "release/PH1_num/mine.csv"])
+    def test_that_files_without_a_specification_are_somebodys(self, tmp_path: Path, make_spec: Make, name: str) -> None:
+        directory = tmp_path / "run"
+        (directory / name).parent.mkdir(parents=True, exist_ok=True)
+        (directory / name).write_text("mine")
+        with pytest.raises(RunExistsError, match="no run that can be read"):
+            prepare_directory(directory, make_spec(), replace=True)
+        assert (directory / name).read_text() == "mine"
+
+    def test_that_what_a_worker_left_before_there_was_a_run_is_in_nobodys_way(
         self, tmp_path: Path, make_spec: Make
     ) -> None:
-        add_trials(tmp_path, 2)
-        (tmp_path / "release").mkdir()
-        prepare_directory(tmp_path, make_spec())
-        assert present_trials(tmp_path) == ()
-        assert (tmp_path / "release").is_dir()
+        directory = tmp_path / "run"
+        directory.mkdir()
+        (directory / ".spec.json.x1y2.part").write_text("{")
+        prepare_directory(directory, make_spec())
+        assert load_spec(directory) == make_spec()
 
     def test_that_more_trials_keep_those_that_are_there_and_reopen_the_run(
         self, tmp_path: Path, make_spec: Make

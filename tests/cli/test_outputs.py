@@ -1,0 +1,115 @@
+"""Commands that write into a folder: an empty one, or one the same command wrote; never over somebody's files."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from phexplore.cli.app import run
+from phexplore.files.output_folder import MARK_FILE, OutputFolderError, output_folder
+
+COMMANDS = {
+    "synth": ["synth", "sdhc", "--persons", "100", "--seed", "1"],
+    "convert": ["data", "convert", "pums", "records.csv"],
+    "tabulate": ["tabulate", "demo"],
+    "run": ["run", "sdhc-2020-us", "--data", "demo", "--seed", "1"],
+    "report": ["report", "run", "--format", "csv"],
+    "publish": ["publish", "run"],
+    "export": ["export", "sdhc-2020-us", "--format", "csv"],
+    "demo": ["demo"],
+    "formats": ["formats"],
+    "experiment": ["group-sizes", "experiment"],
+    "figure1": ["subspace", "figure1"],
+    "compare": ["subspace", "compare"],
+}
+FOREIGN = {
+    "notes": {"notes.txt": "keep"},
+    "a run by its names": {
+        "spec.json": '{"mine": 1}', "release/PH1_num/part-00000.csv": "a|b", "log.txt": "mine", "summary.json": "{}",
+        "manifest.json": "{}", "trial-00000.parquet": "mine",
+    },
+    "tables": {"PH1_num/thesis.csv": "a,b"},
+    "a mark of another command": {"x.csv": "a,b", MARK_FILE: json.dumps(
+        {"format": "phexplore output", "version": 1, "command": "other", "files": ["x.csv"]})},
+    "half a mark": {"x.csv": "a,b", MARK_FILE: '{"format": "phexplore output", "version": 1, "command": "tabulate"'},
+}  # fmt: skip
+
+
+def fill(folder, files):
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+
+
+def contents(folder):
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.defect("F5")
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("kind", FOREIGN)
+def test_that_files_of_others_are_refused_and_left_as_they_are(command, kind, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    fill(tmp_path / "out", FOREIGN[kind])
+    before = contents(tmp_path / "out")
+    assert run([*COMMANDS[command], "--out", "out"]) == 1
+    assert contents(tmp_path / "out") == before
+    said = capsys.readouterr().err
+    assert "out is not empty" in said
+    assert "nothing in it was touched" in said
+
+
+@pytest.mark.defect("F5")
+def test_that_a_command_replaces_what_it_wrote_until_somebody_adds_a_file(tmp_path, capsys):
+    out = tmp_path / "out"
+    out.mkdir()
+    for form in ("csv", "phsafe-config", "csv"):
+        assert run(["export", "sdhc-2020-us", "--format", form, "--out", str(out)]) == 0
+    assert set(contents(out)) == {"parameters.csv", "config.json", MARK_FILE}
+    (out / "mine.txt").write_text("keep")
+    assert run(["export", "sdhc-2020-us", "--format", "csv", "--out", str(out)]) == 1
+    assert "mine.txt" in capsys.readouterr().err
+
+
+def test_that_a_command_that_failed_owns_what_it_left(tmp_path):
+    def write(name):
+        with output_folder(tmp_path, "sweep"):
+            (tmp_path / name).write_text("half")
+            raise ValueError(name)
+
+    for name in ("a", "b"):
+        with pytest.raises(ValueError, match=name):
+            write(name)
+    assert json.loads((tmp_path / MARK_FILE).read_text())["files"] == ["a", "b"]
+
+
+def test_that_a_link_is_a_file_of_somebody(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "link").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(OutputFolderError, match="link"), output_folder(out, "sweep"):
+        pytest.fail("the folder was taken")
+
+
+def test_that_files_a_command_goes_on_from_are_its_own(tmp_path):
+    (tmp_path / "draws.jsonl").write_text("")
+    with output_folder(tmp_path, "experiment", resumed={"draws.jsonl"}):
+        (tmp_path / "report.html").write_text("")
+    with pytest.raises(OutputFolderError), output_folder(tmp_path, "sweep"):
+        pytest.fail("the folder was taken")
+
+
+def test_that_a_folder_of_folders_holds_nothing_else(tmp_path):
+    def write(*names):
+        with output_folder(tmp_path / "out", "tabulate"):
+            fill(tmp_path / "out", {f"{name}/part-00000.csv": "a|b" for name in names})
+
+    write("PH3")
+    write("PH1_num", "PH3")
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"PH1_num", "PH3"}
+    assert [path.parent.name for path in (tmp_path / "out").rglob(MARK_FILE)] == ["PH1_num"]
+    (tmp_path / "out" / "PH3" / "thesis.csv").write_text("mine")
+    with pytest.raises(OutputFolderError, match=r"PH3/thesis\.csv"):
+        write("PH3")
