@@ -16,13 +16,13 @@ from phexplore.decide.comparing import (
     compare,
     comparison_json,
     run_compared,
-    value_text,
 )
 from phexplore.decide.frontier import Frontier, Weighting, frontier
 from phexplore.errors import UnknownNameError
 from phexplore.files.project_file import LoggedStep, ProjectContent, write_project
 from phexplore.files.rules_json import read_rules
 from phexplore.files.whole import read_text, write_whole
+from phexplore.model.diff import value_text
 from phexplore.model.numbers import exact_text
 from phexplore.model.rules import Rule
 from phexplore.model.scenario import Scenario

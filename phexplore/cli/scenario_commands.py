@@ -16,12 +16,12 @@ from phexplore.cli.outputs import writes_into_out
 from phexplore.cli.printing import print_json, print_table, say, tell
 from phexplore.cli.source import load_scenario, load_with_warnings, say_if_confidential
 from phexplore.errors import PhexploreError
-from phexplore.model.diff import Change, parameters_only
+from phexplore.model.diff import Change, in_parts, parameters_only, value_text
 from phexplore.model.diff import diff as differences
 from phexplore.model.group_sizes import GroupSizes
 from phexplore.model.numbers import Unlimited, exact_text, total_budget
 from phexplore.model.phsafe import PhSafe
-from phexplore.model.scenario import Method, Scenario
+from phexplore.model.scenario import Scenario
 from phexplore.model.subspace import Subspace
 from phexplore.model.topdown import TopDown
 
@@ -233,20 +233,26 @@ def diff(a: str = SCENARIO, b: str = SCENARIO, as_json: bool = JSON) -> None:
     first, second = load_scenario(a), load_scenario(b)
     _refuse_errors(first)
     _refuse_errors(second)
-    changes = parameters_only(differences(first, second))
+    parts = [part for change in parameters_only(differences(first, second)) for part in in_parts(change)]
     total, effects = _effects(first, second)
     if as_json:
         print_json(
             {
-                "parameters": [{"path": c.path, "before": _shown(c.before), "after": _shown(c.after)} for c in changes],
+                "parameters": [
+                    {"path": path, "before": value_text(before), "after": value_text(after)}
+                    for path, before, after in parts
+                ],
                 "effects": {"total": total, "margins": effects},
             }
         )
         return
-    if not changes:
+    if not parts:
         tell("The parameters are equal.")
         return
-    print_table(("parameter", "before", "after"), [(c.path, _shown(c.before), _shown(c.after)) for c in changes])
+    print_table(
+        ("parameter", "before", "after"),
+        [(path, value_text(before), value_text(after)) for path, before, after in parts],
+    )
     tell("", f"total privacy loss {total['before']} → {total['after']}")
     if effects:
         rows = [(e["name"], e["level"], _people(e["before"]), _people(e["after"])) for e in effects]
@@ -313,17 +319,6 @@ def _people(value: float | None) -> str:
     return "not published" if value is None else f"{value:,.2f}"
 
 
-def _shown(value: Any) -> str:
-    if value is None:
-        return "-"
-    if isinstance(value, Method):
-        return type(value).__name__
-    try:
-        return exact_text(value)
-    except AttributeError:
-        return ", ".join(map(str, value)) if isinstance(value, tuple) else str(getattr(value, "value", value))
-
-
 def _refuse_errors(scenario: Scenario) -> None:
     """Refuse a scenario that is incomplete.
 
@@ -360,4 +355,4 @@ def export(
 
 def shown_change(change: Change) -> tuple[str, str, str]:
     """Return path, old and new value of a change as text."""
-    return change.path, _shown(change.before), _shown(change.after)
+    return change.path, value_text(change.before), value_text(change.after)

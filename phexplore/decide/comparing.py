@@ -11,9 +11,9 @@ from typing import Any
 from phexplore.decide.frontier import headline_epsilon, headline_of
 from phexplore.decide.judging import analytic_margins, judge, run_metrics
 from phexplore.errors import PhexploreError
-from phexplore.model.diff import Change, ChangedField, diff, parameters_only
+from phexplore.model.diff import Change, ChangedField, diff, parameters_only, value_text
 from phexplore.model.fingerprint import fingerprint
-from phexplore.model.numbers import Unlimited, exact_text
+from phexplore.model.numbers import exact_text
 from phexplore.model.rules import Rule, Verdict
 from phexplore.model.scenario import Scenario
 from phexplore.runs.store import SPEC_FILE, load_spec, load_summary
@@ -170,19 +170,6 @@ def _measured(columns: Sequence[Compared]) -> tuple[EffectRow, ...]:
 def _total(scenario: Scenario) -> tuple[str, float | None]:
     loss = headline_of(scenario)
     return "Infinity" if loss is None else exact_text(loss), headline_epsilon(scenario)
-
-
-def value_text(value: Any) -> str:
-    """Return a parameter's value for people."""
-    match value:
-        case None:
-            return "-"
-        case Unlimited() | int():
-            return str(getattr(value, "value", value))
-        case tuple():
-            return ", ".join(map(str, value))
-        case _:
-            return exact_text(value) if hasattr(value, "numerator") else str(getattr(value, "value", value))
 
 
 def comparison_json(comparison: Comparison) -> dict[str, Any]:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from phexplore.model.group_sizes import GroupSizes
 from phexplore.model.keys import QueryKey, TableId
+from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Method, Scenario
 from phexplore.model.subspace import Subspace
-from phexplore.model.topdown import LevelQuery, TopDown
+from phexplore.model.topdown import LevelQuery, SpineChoice, TopDown
 
 
 class ChangedField(enum.Enum):
@@ -183,6 +184,62 @@ def parameters_only(changes: tuple[Change, ...]) -> tuple[Change, ...]:
     words = {ChangedField.NAME, ChangedField.NOTE, ChangedField.BASELINE, ChangedField.SOURCE_TEXT}
     locks = {ChangedField.LOCK, ChangedField.LEVEL_LOCK, ChangedField.QUERY_LOCK}
     return tuple(change for change in changes if change.field not in words | locks)
+
+
+def in_parts(change: Change) -> tuple[tuple[str, Any, Any], ...]:
+    """Return path, value before and value after of every single value that a change moves: of a spine, its settings."""
+    return tuple(_parts(change.path, change.before, change.after))
+
+
+def _parts(path: str, before: Any, after: Any) -> Iterator[tuple[str, Any, Any]]:
+    if before == after:
+        return
+    if isinstance(before, SpineChoice) and isinstance(after, SpineChoice):
+        old, new = ({"kind": each.kind, **dict(each.settings)} for each in (before, after))
+    elif (
+        is_dataclass(before)
+        and type(before) is type(after)
+        and not isinstance(before, PhSafe | TopDown | Subspace | GroupSizes)
+    ):
+        old, new = ({part.name: getattr(each, part.name) for part in fields(before)} for each in (before, after))
+    else:
+        yield path, before, after
+        return
+    for name in dict.fromkeys([*old, *new]):
+        yield from _parts(f"{path}: {name.replace('_', ' ')}", old.get(name), new.get(name))
+
+
+_BETWEEN = (", ", "; ", " / ")
+
+
+def value_text(value: Any) -> str:
+    """Return a parameter's value for people; "-" where there is none.
+
+    Queries of one pass stand between commas, passes between semicolons, outer passes between strokes.
+    """
+    match value:
+        case None:
+            text = "-"
+        case enum.Enum():
+            text = str(value.value)
+        case Fraction():
+            text = exact_text(value)
+        case tuple():
+            text = _BETWEEN[min(_depth(value), len(_BETWEEN)) - 1].join(map(value_text, value))
+        case PhSafe() | TopDown() | Subspace() | GroupSizes():
+            text = type(value).__name__
+        case SpineChoice():
+            text = ", ".join([value.kind, *(f"{name} {setting}" for name, setting in value.settings)])
+        case _ if is_dataclass(value):
+            parts = ((part.name.replace("_", " "), getattr(value, part.name)) for part in fields(value))
+            text = ", ".join(f"{name} {value_text(part)}" for name, part in parts)
+        case _:
+            text = str(value)
+    return text
+
+
+def _depth(value: tuple[Any, ...]) -> int:
+    return 1 + max((_depth(part) for part in value if isinstance(part, tuple)), default=0)
 
 
 def apply(changes: tuple[Change, ...], scenario: Scenario) -> Scenario:

@@ -37,6 +37,11 @@ class Issue:
     line: int = 0
     column: int = 0
 
+    def __post_init__(self) -> None:
+        # The words of an error that was met on the way are a clause; beside a remedy they have to end.
+        if self.sentence and not self.sentence.endswith((".", "!", "?", ":", "…")):
+            object.__setattr__(self, "sentence", f"{self.sentence}.")
+
     @property
     def place(self) -> str:
         """The place as one text, e.g. ``persons.csv:12:3``."""

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
+import pytest
 from generators import SCENARIOS
 from hypothesis import given, settings
 
+from phexplore.catalog.presets import preset
 from phexplore.catalog.tables import queries
-from phexplore.model.diff import ChangedField, apply, diff, parameters_only
+from phexplore.model.diff import ChangedField, apply, diff, in_parts, parameters_only, value_text
 from phexplore.model.edits import set_budget
+from phexplore.model.topdown import SpineChoice
 
 
 @settings(max_examples=40, deadline=None)
@@ -34,3 +38,40 @@ def test_that_names_and_notes_are_no_parameters(us, puerto_rico):
     fields = {change.field for change in parameters_only(diff(us, puerto_rico))}
     assert ChangedField.NAME not in fields
     assert {ChangedField.STATES, ChangedField.BUDGET, ChangedField.TARGET} == fields
+
+
+@pytest.mark.defect("D5")
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("pl94-2020-persons-us", "dhc-2020-persons-us"),
+        ("sdhc-2020-us", "sdhc-2020-pr"),
+        ("group-sizes-census-2010", "counties-invariant-2010"),
+    ],
+)
+def test_that_every_value_that_differs_is_told_in_words(one, other):
+    changes = diff(preset(one).scenario, preset(other).scenario)
+    told = [
+        (path, value_text(before), value_text(after)) for change in changes for path, before, after in in_parts(change)
+    ]
+    assert told
+    assert all(before != after for _, before, after in told)
+    assert not [row for row in told for text in row[1:] if "(" in text and "=" in text]
+
+
+@pytest.mark.defect("D5")
+def test_that_a_spine_is_compared_setting_by_setting():
+    scenario = preset("pl94-2020-persons-us").scenario
+    spine = SpineChoice(
+        "prim", tuple((k, "16" if k == "fanout_cutoff" else v) for k, v in scenario.topdown.spine.settings)
+    )
+    (change,) = diff(scenario, replace(scenario, method=replace(scenario.topdown, spine=spine)))
+    assert in_parts(change) == (("spine: kind", "optimised", "prim"), ("spine: fanout cutoff", "12", "16"))
+
+
+def test_that_a_release_is_compared_part_by_part():
+    scenario = preset("counties-invariant-2010").scenario
+    name, release = next(iter(scenario.subspace.releases.items()))
+    changed = replace(scenario.subspace, releases={name: replace(release, share=release.share / 2)})
+    (change,) = diff(scenario, replace(scenario, method=changed))
+    assert in_parts(change) == ((f"release {name}: share", release.share, release.share / 2),)

@@ -9,13 +9,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from phexplore.decide.comparing import Compared, Comparison, EffectRow, ParameterRow, compare, value_text
+from phexplore.decide.comparing import Compared, Comparison, EffectRow, ParameterRow, compare
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.topdown_wording import level_title, query_title
 from phexplore.gui.binding.wording import margin_word, people, percent
 from phexplore.gui.charts.numbers import Numbers, Value
 from phexplore.gui.charts.overlay_rows import OverlayContent, OverlayRow
-from phexplore.model.diff import ChangedField
+from phexplore.model.diff import ChangedField, value_text
 from phexplore.model.keys import parse_query
 from phexplore.model.numbers import Unlimited, exact_text
 from phexplore.model.phsafe import PhSafe
