@@ -192,7 +192,7 @@ def judged(found: TruncationStudy, threshold: int) -> str:
     if own == best:
         return f"τ = {threshold} has the smallest error of this number: ±{own.rmse:,.1f} people (root mean square)."
     text = (
-        f"τ = {threshold} has an error of ±{own.rmse:,.1f} people, τ = {best.threshold} of ±{best.rmse:,.1f}: it cuts "
+        f"τ = {threshold} has an error of ±{own.rmse:,.1f} people (τ = {best.threshold}: ±{best.rmse:,.1f}). It cuts "
         f"{own.people_cut:.3%} of the counted people, {-own.bias:,.1f} in this number, beside noise of {own.deviation:,.1f}."
     )
     if found.cheapest is not None:
