@@ -232,12 +232,16 @@ class RunJoint(QObject):
             shutil.rmtree(self.desk.root, ignore_errors=True)
 
     def show_results(self, directory: Path) -> None:
-        """Go to the results of a run."""
-        self.opened.emit(Area.RESULTS)
+        """Go to the results of a run; one of a project that was left meanwhile is not shown."""
         row = self.desk.row(directory)
-        system = System.PHSAFE if row is None or row.spec is None else system_of(row.spec.scenario)
+        if row is None:
+            gone = PhexploreError("The run is not in the open project.", "Open its project to see its results.")
+            self.failed.emit(gone)
+            return
+        self.opened.emit(Area.RESULTS)
+        system = System.PHSAFE if row.spec is None else system_of(row.spec.scenario)
         self._show_results_of(system)
-        self._shown[system].pick(directory if row is None else row.directory)
+        self._shown[system].pick(row.directory)
 
     def _ask_about_data(self, doubted: DoubtedRun) -> None:
         """Let somebody answer for a run on data that may be confidential."""

@@ -210,3 +210,5 @@ def test_that_the_end_of_a_run_leads_to_its_results_and_results_say_whose_they_a
     unsaved.files.new(preset("pl94-2020-persons-us"))
     press(unsaved.files.dialog, "Delete")
     assert unsaved.runs._reader.process_id == 0
+    unsaved.runs.show_results(first)
+    assert "not in the open project" in unsaved.notice.text
