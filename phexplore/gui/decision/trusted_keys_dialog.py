@@ -124,6 +124,7 @@ class TrustedKeysDialog(QDialog):
         form = QFormLayout()
         form.setHorizontalSpacing(2 * GRID)
         row = QHBoxLayout()
+        row.setSpacing(GRID)
         row.addWidget(self.owner, 1)
         row.addWidget(self.add)
         form.addRow(field_label("&Whose key", self.owner), row)
