@@ -73,6 +73,8 @@ def topdown_margin_tile(shown: TopDownShown) -> TileContent:
         else:
             change = "as in the reference"
     what = "total" if key.query == "total" else "cell"
+    # Results speak of tabulated units, which an optimised spine does not have.
+    whose = "" if method.spine.kind == "standard" else "the spine's "
     return TileContent(
-        f"Margin of a {what}, {level_title(key.level).lower()}", f"±{people(margin)}", word, change, tone
+        f"Margin of a {what}, {whose}{level_title(key.level).lower()}", f"±{people(margin)}", word, change, tone
     )

@@ -86,7 +86,7 @@ def error_rows(content: ErrorsContent, choice: TopDownChoice, unit: str) -> Rows
         f"published − true, {unit}",
         _errors_title(content, unit),
         f"{heading(query_title(content.query))}, {_size_words(choice)}, {trials_words(content.trials)}: thick lines hold half of the "
-        "errors, thin lines 90 %.",
+        f"errors, thin lines 90 %. {UNITS_OF_RESULTS}",
         Numbers(
             (
                 "Level",
@@ -105,6 +105,12 @@ def error_rows(content: ErrorsContent, choice: TopDownChoice, unit: str) -> Rows
         RowScale.SIGNED_LOG,
         guide=0.0,
     )
+
+
+UNITS_OF_RESULTS = (
+    "Results are those of tabulated units; a forecast margin is that of the spine's own units, which an optimised spine forms "
+    "differently, e.g. its block groups."
+)
 
 
 def _errors_title(content: ErrorsContent, unit: str) -> str:

@@ -37,12 +37,13 @@ def session(qapp):
     return TopDownSession(Session(Project.new(Workbook((scenario,), "Proposal", "pl94-2020-persons-us"))))
 
 
+@pytest.mark.defect("S5")
 def test_that_the_tiles_show_the_certificate(session):
     assert topdown_epsilon_tile(session.shown).value == "17.14"
     assert "17.44 with" in topdown_epsilon_tile(session.shown).change
     assert topdown_loss_tile(session.shown).change == "as in the reference"
     margin = topdown_margin_tile(session.shown)
-    assert (margin.caption, margin.value) == ("Margin of a total, block group", "±2.88")
+    assert (margin.caption, margin.value) == ("Margin of a total, the spine's block group", "±2.88")
 
 
 def test_that_a_larger_total_asks_for_attention(session):
