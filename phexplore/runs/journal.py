@@ -14,9 +14,10 @@ class EventJournal:
     """Appends events with the time they were recorded. Progress is not recorded: it says nothing afterwards."""
 
     def __init__(self, path: Path) -> None:
-        self._file = path.open("ab")
+        # Without a buffer: what a full disk refused must not be tried again when the file is closed.
+        self._file = path.open("ab", buffering=0)
         if self._ends_inside_a_line(path):
-            self._file.write(b"\n")
+            self._write(b"\n")
 
     @staticmethod
     def _ends_inside_a_line(path: Path) -> bool:
@@ -33,8 +34,12 @@ class EventJournal:
         if isinstance(event, Progress):
             return
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
-        self._file.write(encode(event, at=at).encode() + b"\n")
-        self._file.flush()
+        self._write(encode(event, at=at).encode() + b"\n")
+
+    def _write(self, line: bytes) -> None:
+        rest = memoryview(line)
+        while rest:
+            rest = rest[self._file.write(rest) :]
 
     def close(self) -> None:
         """Close the file."""

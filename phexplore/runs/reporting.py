@@ -120,12 +120,12 @@ _WISHES = {b"cancel": Wish.STOP, b"pause": Wish.PAUSE, b"resume": Wish.GO_ON}
 def listen(handle: int, control: Control, on_cancel: Callable[[], None]) -> None:
     """Follow the commands on an open file descriptor until it ends. Unknown ones are passed over.
 
-    The end of the file means that whoever started the run is gone; the run stops after the piece of work it is at.
+    The end of the file means that whoever started the run is gone; it counts as ``cancel``.
 
     Args:
         handle: of the pipe. It is read directly, so that a thread in here never holds a lock of ``sys.stdin``.
         control: told of every command.
-        on_cancel: called after ``cancel``.
+        on_cancel: called after ``cancel`` and at the end of the file; ends the process where the run does not stop by itself.
     """
     rest = b""
     while chunk := _read(handle):
@@ -136,6 +136,7 @@ def listen(handle: int, control: Control, on_cancel: Callable[[], None]) -> None
             if wish is Wish.STOP:
                 on_cancel()
     control.set(Wish.STOP)
+    on_cancel()
 
 
 def _read(handle: int) -> bytes:

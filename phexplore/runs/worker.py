@@ -10,9 +10,13 @@ Exit status: 0 when the run is complete or was cancelled, 1 when it failed.
 from __future__ import annotations
 
 import contextlib
+import errno
 import faulthandler
 import logging
+import mmap
 import os
+import select
+import signal
 import sys
 import threading
 import time
@@ -57,6 +61,12 @@ NICENESS = 10
 CANCEL_PATIENCE_SECONDS = 0.6
 """A worker that reaches no checkpoint in that time after ``cancel`` leaves at once: its files are whole anyway."""
 
+ORPHAN_PATIENCE_SECONDS = 5
+"""How long a worker whose starter is gone may take to leave by itself."""
+
+LEAST_ADDRESS_SPACE = 1 << 30
+"""Bytes that NumPy, Arrow and the compiler reserve before anything is counted; untouched, they cost nothing."""
+
 SUMMARY_VERSION = 1
 
 _LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
@@ -65,6 +75,7 @@ _LOGGER = logging.getLogger("phexplore.runs")
 
 def main(directory: Path, place: Place = HERE, simulations: Mapping[type[object], Maker] = SIMULATIONS) -> int:
     """Run what the directory's specification says, where whoever starts it says; return the exit status."""
+    _watch_over_starter()
     _settle_process()
     reporter, control = Reporter(_take_standard_output()), Control()
     threading.Thread(
@@ -83,6 +94,43 @@ def main(directory: Path, place: Place = HERE, simulations: Mapping[type[object]
         end = run.write_end(end)
     reporter.send_end(end)
     return 1 if isinstance(end, Failed) else 0
+
+
+def _watch_over_starter() -> None:
+    """Leave a process behind that ends this one when the starter is gone, even while a library holds the interpreter.
+
+    It waits for the other end of standard input to close, reads nothing, and goes with the worker.
+    """
+    if sys.platform == "win32":
+        return
+    alive, own_end = os.pipe()
+    if os.fork():
+        os.close(alive)
+        return
+    for handle in (own_end, 1, 2):
+        os.close(handle)
+    ends = select.poll()
+    ends.register(alive, 0)
+    ends.register(0, 0)
+    if alive not in {handle for handle, _ in ends.poll()}:
+        ends.unregister(0)
+        if not ends.poll(ORPHAN_PATIENCE_SECONDS * 1000):
+            worker = os.getppid()
+            end = os.killpg if os.getpgid(worker) == worker else os.kill  # with what it started, if it leads its group
+            end(worker, signal.SIGKILL)
+    os._exit(0)
+
+
+def _confirm_address_space() -> None:
+    """Refuse to load the libraries where they do not fit: OpenBLAS asks for its buffers for ever.
+
+    Raises:
+        MemoryError: less is left than they take.
+    """
+    try:
+        mmap.mmap(-1, LEAST_ADDRESS_SPACE).close()
+    except OSError as error:
+        raise MemoryError from error
 
 
 def _settle_process() -> None:
@@ -127,11 +175,14 @@ class _Start:
     reporter: Reporter
     control: Control
     held: ExitStack
+    holds: bool = False
 
     def to_end(self) -> FinalEvent:
         """Do the run and return how it ended; everything but the manifest is on disk then."""
+        _confirm_address_space()
         spec = self._spec()
         self.held.enter_context(locked(self.directory))
+        self.holds = True
         present = present_trials(self.directory)
         if (self.directory / MANIFEST_FILE).exists():
             self.reporter.report(Started(spec.trials, len(present)))
@@ -177,6 +228,9 @@ class _Start:
         """Record how the run ended, the manifest of a complete one last; return what became of it."""
         if isinstance(end, Failed):
             _LOGGER.error("%s\n%s", end.sentence, end.details)
+            if self.holds:
+                with contextlib.suppress(OSError):  # the reason of the failure is on its way
+                    remove_leftovers(self.directory)
         if (self.directory / MANIFEST_FILE).exists():
             return end
         try:
@@ -194,7 +248,13 @@ class _Start:
         handler = logging.FileHandler(self.directory / LOG_FILE, encoding="utf-8")
         handler.setFormatter(logging.Formatter(_LOG_FORMAT))
         logging.getLogger().addHandler(handler)
-        self.held.callback(handler.close)
+        self.held.callback(_close_quietly, handler)
+
+
+def _close_quietly(handler: logging.Handler) -> None:
+    """Close the log, which may hold lines that a full disk refused: a better error is on its way."""
+    with contextlib.suppress(OSError):
+        handler.close()
 
 
 def _refuse_another_version(spec: RunSpec) -> None:
@@ -250,6 +310,12 @@ def _failure(error: Exception) -> Failed:
             return Failed(
                 "There is not enough memory for this run.",
                 "Close other programs, use fewer workers or smaller data; finished trials are kept.",
+                details,
+            )
+        case OSError() if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+            return Failed(
+                f"The disk is full ({error.strerror}).",
+                "Free some space, then resume the run: finished trials are kept.",
                 details,
             )
         case OSError():

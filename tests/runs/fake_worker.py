@@ -22,7 +22,19 @@ from phexplore.runs import worker
 from phexplore.runs.simulation import TrialFigures, Watch
 from phexplore.runs.spec import RunSpec
 
-BEHAVIOURS = ("quick", "slow", "stuck", "deaf", "broken", "refusing", "full-disk", "dying", "hungry", "parent")
+BEHAVIOURS = (
+    "quick",
+    "slow",
+    "stuck",
+    "deaf",
+    "broken",
+    "refusing",
+    "full-disk",
+    "dying",
+    "hungry",
+    "parent",
+    "full-record",
+)
 
 
 class FakeSimulation:
@@ -42,6 +54,9 @@ class FakeSimulation:
             watch.note(str(child.pid))
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
             hold_the_interpreter()
+        if self.behaviour == "full-record":
+            size = (self.directory / "events.jsonl").stat().st_size + 10
+            resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
         if self.behaviour == "full-disk":
             resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 

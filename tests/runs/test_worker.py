@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -14,7 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from phexplore.runs import launch
+from phexplore.runs import launch, worker
 from phexplore.runs.events import (
     Failed,
     Finished,
@@ -181,6 +182,53 @@ def test_that_an_error_in_the_simulation_is_a_sentence_with_a_remedy(
     assert details in end.details
     assert state_of(directory) is RunState.FAILED
     assert end.sentence in (directory / "log.txt").read_text()
+
+
+@pytest.mark.defect("F14")
+def test_that_a_disk_that_is_full_for_the_record_of_the_run_is_said(run_directory: Make, start) -> None:
+    directory = run_directory()
+    end = start(directory, "full-record").to_end()
+    assert isinstance(end, Failed)
+    assert "File too large" in end.sentence
+    assert "disk has space" in end.remedy
+    assert not list(directory.glob("*.part"))
+    assert start(directory).to_end() == COMPLETE
+
+
+@pytest.mark.defect("F14")
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
+def test_that_a_full_disk_is_called_so(number: int) -> None:
+    failed = worker._failure(OSError(number, os.strerror(number)))
+    assert "The disk is full" in failed.sentence
+    assert "Free some space" in failed.remedy
+
+
+@pytest.mark.defect("F14")
+def test_that_a_worker_ends_with_its_starter_whatever_it_is_at(run_directory: Make, start) -> None:
+    run = start(run_directory(), "stuck")
+    run.until(lambda event: isinstance(event, Started))
+    run.process._process.stdin.close()
+    assert run.to_end() == CANCELLED
+    assert run.process.exit_code == 0
+
+
+@pytest.mark.defect("F14")
+def test_that_a_worker_that_hears_nothing_ends_with_its_starter(run_directory: Make, start) -> None:
+    run = start(run_directory(), "parent")
+    run.until(lambda event: isinstance(event, Note))
+    run.process._process.stdin.close()
+    assert isinstance(run.to_end(), Failed)
+    assert run.process.exit_code == -signal.SIGKILL
+
+
+@pytest.mark.defect("F14")
+def test_that_little_address_space_ends_a_worker_with_a_sentence(run_directory: Make, start) -> None:
+    directory = run_directory()
+    limited = ["sh", "-c", 'ulimit -v 700000; exec "$@"', "sh", *launch.worker_command(directory)]
+    with launch.WorkerProcess(directory, limited) as process:
+        *_, end = process.events()
+    assert isinstance(end, Failed)
+    assert "not enough memory" in end.sentence
 
 
 def test_that_a_failed_run_goes_on_where_it_stopped(run_directory: Make, start) -> None:
