@@ -69,19 +69,18 @@ _SHARED: Mapping[str, Callable[[Workbook], Any]] = {
     "order": lambda workbook: list(workbook.names),
     "active": lambda workbook: workbook.active,
     "comparison": lambda workbook: workbook.comparison,
-    "rules": lambda workbook: encode_agenda(workbook)["rules"],
-    "goals": lambda workbook: encode_agenda(workbook)["goals"],
 }
+_AGENDA = ("rules", "goals")
 
 
 def encode_step(before: Workbook, step: LoggedStep) -> dict[str, Any]:
     """Return a step as JSON: what changed from `before`, per scenario."""
     known = {scenario.name: scenario for scenario in before.scenarios}
-    after = step.workbook.scenarios
-    added = {scenario.name: encode_scenario(scenario) for scenario in after if scenario.name not in known}
+    touched = [scenario for scenario in step.workbook.scenarios if known.get(scenario.name) is not scenario]
+    added = {scenario.name: encode_scenario(scenario) for scenario in touched if scenario.name not in known}
     edited = {
         scenario.name: [encode_change(change) for change in diff(known[scenario.name], scenario)]
-        for scenario in after
+        for scenario in touched
         if scenario.name in known and known[scenario.name] != scenario
     }
     entry: dict[str, Any] = {"label": step.label, "at": step.at}
@@ -92,6 +91,9 @@ def encode_step(before: Workbook, step: LoggedStep) -> dict[str, Any]:
     for key, encode in _SHARED.items():
         if (value := encode(step.workbook)) != encode(before):
             entry[key] = value
+    if any(getattr(step.workbook, key) != getattr(before, key) for key in _AGENDA):
+        now, then = encode_agenda(step.workbook), encode_agenda(before)
+        entry |= {key: now[key] for key in _AGENDA if now[key] != then[key]}
     return entry
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import operator
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
@@ -165,18 +166,25 @@ def _method_changes(before: Method, after: Method) -> tuple[Change, ...]:
     parts = _PARTS[type(before)]
     changes: list[Change] = []
     for field, name in parts.mappings.items():
-        old, new = getattr(before, name), getattr(after, name)
-        keys = [*old, *(key for key in new if key not in old)]
-        changes += [Change(field, key, old.get(key), new.get(key)) for key in keys if old.get(key) != new.get(key)]
+        changes += _entries(field, getattr(before, name), getattr(after, name))
     for field, name in parts.sets.items():
         was, now = getattr(before, name), getattr(after, name)
         changes += [Change(field, key, key in was, key in now) for key in sorted(was ^ now, key=str)]
     return (*changes, *_values(parts.values, before, after))
 
 
+def _entries(field: ChangedField, old: Mapping[Any, Any], new: Mapping[Any, Any]) -> list[Change]:
+    """Return the changed entries; what an edit left alone is the same object in both, which costs no comparison."""
+    if len(old) == len(new) and all(map(operator.is_, old, new)):
+        pairs = zip(old.items(), new.values(), strict=True)
+        return [Change(field, key, a, b) for (key, a), b in pairs if a is not b and a != b]
+    keys = [*old, *(key for key in new if key not in old)]
+    return [Change(field, key, old.get(key), new.get(key)) for key in keys if old.get(key) != new.get(key)]
+
+
 def _values(names: Mapping[ChangedField, str], before: object, after: object) -> tuple[Change, ...]:
     pairs = [(field, getattr(before, name), getattr(after, name)) for field, name in names.items()]
-    return tuple(Change(field, None, old, new) for field, old, new in pairs if old != new)
+    return tuple(Change(field, None, old, new) for field, old, new in pairs if old is not new and old != new)
 
 
 def parameters_only(changes: tuple[Change, ...]) -> tuple[Change, ...]:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from types import MappingProxyType
 
 from phexplore.model.keys import QueryKey, TableId
-from phexplore.model.numbers import Budget, Unlimited, require_bounded
+from phexplore.model.numbers import Budget, Unlimited, is_bounded, require_bounded
 
 
 class PrivacyFramework(enum.Enum):
@@ -49,17 +49,16 @@ class PhSafe:
     def __post_init__(self) -> None:
         """Refuse impossible values and freeze the mappings."""
         for query, budget in self.budgets.items():
-            if not isinstance(budget, Unlimited) and budget < 0:
-                raise ValueError(f"the budget of {query.text} is negative: {budget}")
-            if not isinstance(budget, Unlimited):
-                require_bounded(budget, f"the budget of {query.text}")
+            if not isinstance(budget, Unlimited) and not (budget.numerator >= 0 and is_bounded(budget)):
+                raise _refusal(query, budget)
         for table, threshold in self.thresholds.items():
             if threshold < 1:
                 raise ValueError(f"the truncation threshold of {table} keeps at least 1 person, got {threshold}")
         for query, target in self.targets.items():
-            if target <= 0:
+            if target.numerator <= 0:
                 raise ValueError(f"the margin target of {query.text} is positive, got {target}")
-            require_bounded(target, f"the margin target of {query.text}")
+            if not is_bounded(target):
+                require_bounded(target, f"the margin target of {query.text}")
         for name in ("budgets", "thresholds", "targets"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
@@ -86,3 +85,10 @@ class PhSafe:
     def published(self) -> tuple[QueryKey, ...]:
         """The queries with a budget, in catalogue order."""
         return tuple(query for query, budget in self.budgets.items() if budget != 0)
+
+
+def _refusal(query: QueryKey, budget: Fraction) -> ValueError:
+    if budget < 0:
+        return ValueError(f"the budget of {query.text} is negative: {budget}")
+    require_bounded(budget, f"the budget of {query.text}")
+    raise AssertionError(f"the budget of {query.text} lies within the bounds")

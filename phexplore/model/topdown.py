@@ -8,7 +8,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import NamedTuple
 
-from phexplore.model.numbers import require_bounded
+from phexplore.model.numbers import is_bounded, require_bounded
 from phexplore.model.phsafe import PrivacyFramework
 
 
@@ -90,7 +90,8 @@ class TopDown:
         for key, share in (*self.level_shares.items(), *self.query_shares.items()):
             if not 0 <= share.numerator <= share.denominator:  # whole numbers: an edit checks a hundred shares
                 raise ValueError(f"the share of {key} lies between 0 and 1, got {share}")
-            require_bounded(share, f"the share of {key}")
+            if not is_bounded(share):
+                require_bounded(share, f"the share of {key}")
         for name in ("level_shares", "query_shares", "passes", "invariants", "constraints"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -124,3 +125,15 @@ def test_that_every_number_within_the_bounds_is_read_and_shown_and_computed_with
     value = parse_exact(text)
     assert parse_exact(exact_text(value)) == value
     assert float(value**2 * 1000) < float("inf")
+
+
+@pytest.mark.defect("F9")
+def test_that_no_parameters_hold_a_number_that_could_not_be_read_again(us):
+    query = next(iter(us.phsafe.budgets))
+    for value, words in (
+        (Fraction(10) ** 76, "larger than 1e75"),
+        (Fraction(1, 3**5000), "closer to 0"),
+        (Fraction(-1), "negative"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            replace(us.phsafe, budgets={**us.phsafe.budgets, query: value})
