@@ -6,12 +6,18 @@ import contextlib
 import gc
 import os
 import signal
+import socket
 import sys
+import threading
 import time
+from datetime import UTC, datetime, timedelta
 from functools import partial
 
 import numpy as np
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 from runs.dask_cluster import ClusterProcess
 from topdown_worlds import PERSONS, blocks, draws, full, world_of
 
@@ -23,13 +29,15 @@ from phexplore.runs import cluster as subject
 from phexplore.runs.cluster import Cluster, ClusterError, code_stamp
 from phexplore.runs.events import Finished, Note, Outcome, TrialDone
 from phexplore.runs.launch import run_worker
-from phexplore.runs.place import HERE, Place
+from phexplore.runs.place import HERE, Place, TlsFiles
 from phexplore.runs.spec import RunSpec, describe_blocks
 from phexplore.runs.store import load_summary, prepare_directory, trial_file
 from phexplore.runs.topdown_again import again
 from phexplore.runs.topdown_options import TopDownOptions
+from phexplore.runs.wire import Refusal, WireError, pack, unpack
 from phexplore.simulate.topdown import driver
 from phexplore.simulate.topdown.driver import descend
+from phexplore.simulate.topdown.histograms import Histograms
 
 pytest.importorskip("distributed", reason="the test extra has Dask")
 
@@ -299,3 +307,86 @@ def test_that_the_user_hears_when_no_worker_is_left_and_when_there_is_one_again(
         assert len(list(results)) == 29
     assert "No worker is left" in watch.notes[1]
     assert "has workers again" in watch.notes[2]
+
+
+@pytest.mark.defect("F15")
+@pytest.mark.parametrize("greeting", [b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n", b""])
+def test_that_a_server_of_another_kind_is_no_scheduler(watch, monkeypatch, greeting):
+    monkeypatch.setattr(subject, "CONNECT_SECONDS", 1.0)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def answer():
+            with contextlib.suppress(OSError):
+                connection, _ = listener.accept()
+                with connection:
+                    connection.sendall(greeting)
+                    connection.recv(1)
+
+        server = threading.Thread(target=answer)
+        server.start()
+        with pytest.raises(ClusterError, match="No Dask scheduler answers at"):
+            Cluster(f"tcp://127.0.0.1:{listener.getsockname()[1]}", watch)
+        server.join()
+
+
+def certificates(folder, name="authority"):
+    """Make an authority, and a certificate of this machine that it signed."""
+    folder.mkdir()
+    now = datetime.now(UTC)
+    keys = [ec.generate_private_key(ec.SECP256R1()) for _ in range(2)]
+    issuer = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
+    machine = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
+    for file, subject_name, key, is_authority in (("ca", issuer, keys[0], True), ("cert", machine, keys[1], False)):
+        made = (
+            x509.CertificateBuilder()
+            .subject_name(subject_name)
+            .issuer_name(issuer)
+            .public_key(key.public_key())
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now - timedelta(minutes=5))
+            .not_valid_after(now + timedelta(hours=1))
+            .add_extension(x509.BasicConstraints(ca=is_authority, path_length=None), critical=True)
+            .sign(keys[0], hashes.SHA256())
+        )
+        (folder / f"{file}.pem").write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    plain = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    (folder / "key.pem").write_bytes(keys[1].private_bytes(*plain))
+    return TlsFiles(folder / "ca.pem", folder / "cert.pem", folder / "key.pem")
+
+
+@pytest.mark.defect("F3")
+def test_that_certificates_encrypt_and_that_those_of_another_authority_are_refused(watch, tmp_path):
+    own, other = certificates(tmp_path / "own"), certificates(tmp_path / "other", "somebody else")
+    with ClusterProcess(1, tmp_path / "own") as process:
+        assert process.address.startswith("tls://")
+        with Cluster(process.address, watch, own) as cluster:
+            assert list(cluster(abs, [-1, -2])) == [1, 2]
+        for wrong in (other, None):
+            with pytest.raises(ClusterError, match="No Dask scheduler answers at tls://"):
+                Cluster(process.address, watch, wrong)
+
+
+@pytest.mark.defect("F3")
+@pytest.mark.parametrize(
+    "value",
+    [
+        None, True, 3, 0.1, "text", [1, (2.5, None)], np.arange(6).reshape(2, 3), np.array(["a", "bc"]),
+        Refusal("It failed.", "Do this."), Histograms(np.array([0, 1]), np.array([3], np.int32), np.array([7])),
+    ],
+)  # fmt: skip
+def test_that_results_travel_as_arrays_and_plain_values(value):
+    packed = pack(value)
+    assert pack(unpack(packed)) == packed
+    assert type(unpack(packed)) is type(value)
+
+
+@pytest.mark.defect("F3")
+def test_that_a_pickle_is_no_result():
+    import pickle
+
+    for content in (pickle.dumps([1]), b"", pack([1])[:-1], pack(np.arange(3))[:-4]):
+        with pytest.raises(WireError):
+            unpack(content)
+    for value in (object(), np.array([object()]), {"a": 1}, Watch()):
+        with pytest.raises(WireError):
+            pack(value)
