@@ -71,6 +71,8 @@ def absurd_query(entry: QueryForecast, before: QueryForecast | None, conventions
         return f"its margin is {margin:.2g} people, below one person"
     if before is None or before.margins is None or isinstance(before.budget, Unlimited):
         return ""
+    if entry.budget == before.budget and entry.threshold == before.threshold:
+        return ""
     if ratio := _far(entry.budget, before.budget):
         return f"its budget is {ratio} that of the reference"
     was = before.margins.by(conventions.margin)

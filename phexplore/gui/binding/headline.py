@@ -145,7 +145,7 @@ def targets_tile(shown: Shown) -> TileContent:
     wider = people(Fraction(_margin(entry, scenario)) - target)
     met = str(aimed - len(missed))
     change = f"{len(missed)} missed, worst +{wider}: {worst.title}"
-    change = f"{change}; {moved}" if moved else change
+    change = f"{moved}; {change}" if moved else change
     return TileContent("Margins within target", met, f"of {aimed}", change, Tone.ATTENTION)
 
 
