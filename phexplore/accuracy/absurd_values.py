@@ -75,10 +75,8 @@ def absurd_query(entry: QueryForecast, before: QueryForecast | None, conventions
         return ""
     if ratio := _far(entry.budget, before.budget):
         return f"its budget is {ratio} that of the reference"
-    was = before.margins.by(conventions.margin)
-    if ratio := _far(margin, was):
-        return f"its margin is {ratio} that of the reference"
-    return ""
+    ratio = _far(margin, before.margins.by(conventions.margin))
+    return f"its margin is {ratio} that of the reference" if ratio else ""
 
 
 def _far(now: Fraction | float, then: Fraction | float) -> str:
