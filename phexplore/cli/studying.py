@@ -187,6 +187,7 @@ def publish_run(run: Path, trial: int, seed: int, draws: int, out: Path) -> list
     """
     from phexplore.decide.published_coverage import comparison_file, coverage_by_room, rooms_of
     from phexplore.decide.publishing import coverage, publish_trial, published_files, truth_of
+    from phexplore.runs.release_note import NOTE_FILE, release_note
     from phexplore.runs.results import RunResults
     from phexplore.runs.spec import RunMode
 
@@ -199,7 +200,7 @@ def publish_run(run: Path, trial: int, seed: int, draws: int, out: Path) -> list
             "Publish a run with noise.",
         )
     published = publish_trial(results, trial, seed, draws)
-    files = published_files(published)
+    files = published_files(published) | {NOTE_FILE: release_note(results.spec).encode()}
     truth = truth_of(results) if results.has_truth else {}
     room = rooms_of(results, trial) if results.has_truth else {}
     if truth and not confidential:

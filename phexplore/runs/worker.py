@@ -28,6 +28,7 @@ from typing import Any
 
 from phexplore import __version__
 from phexplore.errors import CancelledError, PhexploreError, trace_without_data
+from phexplore.files.whole import write_whole
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import InputProblemsError
 from phexplore.runs.disclosure import shared_summary
@@ -37,6 +38,7 @@ from phexplore.runs.journal import EventJournal
 from phexplore.runs.lock import locked
 from phexplore.runs.methods import SIMULATIONS
 from phexplore.runs.place import HERE, Place, parse_worker_arguments
+from phexplore.runs.release_note import NOTE_FILE, release_note
 from phexplore.runs.reporting import Control, Reporter, WorkerWatch, listen
 from phexplore.runs.simulation import Maker, Simulation
 from phexplore.runs.spec import RunSpec, RunSpecError
@@ -44,6 +46,7 @@ from phexplore.runs.store import (
     EVENTS_FILE,
     LOG_FILE,
     MANIFEST_FILE,
+    RELEASE_DIRECTORY,
     SHARED_SUMMARY_FILE,
     SUMMARY_FILE,
     close_run,
@@ -205,6 +208,8 @@ class _Start:
         trials = TrialLoop(self.directory, spec, simulation, watch=watch, report=self.reporter.report).run()
         with watch.phase("summary"):
             content = simulation.finish(trials, watch)
+            if (self.directory / RELEASE_DIRECTORY).is_dir():
+                write_whole(self.directory / RELEASE_DIRECTORY / NOTE_FILE, release_note(spec).encode())
         watch.checkpoint()
         summary = {**_summary(self.directory, spec, trials, content), "confidentiality": answer.json()}
         write_json(self.directory / SUMMARY_FILE, summary, private=answer.confidential)

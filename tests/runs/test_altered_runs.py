@@ -22,7 +22,8 @@ from phexplore.model.scenario import Scenario
 from phexplore.runs.events import Failed, Finished, Outcome
 from phexplore.runs.launch import run_worker, worker_command
 from phexplore.runs.place import HERE, Place, PlaceError, TlsFiles, parse_worker_arguments, tls_files
-from phexplore.runs.spec import RunData, RunSpec, StopRule, decode_spec, describe_blocks, encode_spec
+from phexplore.runs.release_note import NOTE_FILE, release_note
+from phexplore.runs.spec import RunData, RunMode, RunSpec, StopRule, decode_spec, describe_blocks, encode_spec
 from phexplore.runs.store import SPEC_FILE, load_spec, prepare_directory, present_trials
 from phexplore.runs.topdown_again import again
 from phexplore.runs.topdown_options import TopDownOptions
@@ -226,3 +227,17 @@ def test_that_half_a_connection_is_refused(tmp_path):
         Place(1, "tcp://host:1", TlsFiles(tmp_path, tmp_path, tmp_path))
     with pytest.raises(PlaceError, match="at least 1 worker"):
         Place(0)
+
+
+@pytest.mark.defect("F15")
+def test_that_simulated_tables_say_so_beside_them(spec, tmp_path):
+    wanted = replace(spec, trials=1, topdown=TopDownOptions(expand=5, microdata=True))
+    assert run_worker(prepare_directory(tmp_path / "run", wanted), no_one) == Finished(Outcome.COMPLETE)
+    note = (tmp_path / "run" / "release" / NOTE_FILE).read_text()
+    assert note.startswith("SIMULATED.")
+    assert "drawn from a seed, which the run knows:" in note
+    synthetic = replace(wanted, data=replace(wanted.data, synthetic=True))
+    assert "drawn from the seed 1:" in release_note(synthetic)
+    assert wanted.identity in note
+    assert "operating system" in release_note(replace(wanted, seed=None))
+    assert "exact counts" in release_note(replace(wanted, mode=RunMode.NO_NOISE))
