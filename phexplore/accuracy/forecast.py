@@ -11,6 +11,7 @@ from functools import lru_cache
 from phexplore.accounting.zcdp import bounded, epsilon
 from phexplore.accuracy.margins import Margins, margins_of, margins_of_sum
 from phexplore.catalog.tables import TableProduct, sensitivity, tables
+from phexplore.errors import UnknownNameError
 from phexplore.model.conventions import Conventions, Conversion, Neighbours
 from phexplore.model.keys import PopulationGroupLevel, QueryKey, TableId
 from phexplore.model.numbers import Budget, Unlimited, total_budget
@@ -238,7 +239,9 @@ class _KnownFigures:
         return figures
 
     def _computed(self, key: QueryKey, threshold: int | None, budget: Budget) -> _QueryFigures:
-        reach = sensitivity(tables()[key.table], threshold)
+        if (product := tables().get(key.table)) is None:  # a file may name any
+            raise UnknownNameError("table", key.table, [each for each, known in tables().items() if known.measured])
+        reach = sensitivity(product, threshold)
         twice = budget if isinstance(budget, Unlimited) else bounded(budget)
         if budget == 0:
             return _QueryFigures(reach, twice, None, None, None, ())

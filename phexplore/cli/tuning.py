@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -194,7 +193,7 @@ def read_probes(path: Path, asked: dict[str, Any]) -> list[Probe]:
         for line in lines[1:-1]:
             value = json.loads(line)
             budgets = tuple(
-                (level, None if text is None else Fraction(text)) for level, text in value["budgets"].items()
+                (level, None if text is None else parse_exact(text)) for level, text in value["budgets"].items()
             )
             found.append(Probe(budgets, float(value["value"]), bool(value["meets"])))
     except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:

@@ -22,9 +22,13 @@ from typing import Any
 from phexplore.errors import PhexploreError
 from phexplore.files.project_file import LoggedStep, ProjectContent, decode_step, encode_step, with_cursor
 from phexplore.files.whole import PART_SUFFIX, WriteError, flush_directory
+from phexplore.model.issues import InputProblemsError
+from phexplore.opening import read_bytes
 
 SUFFIX = ".journal"
 _BINARY = getattr(os, "O_BINARY", 0)
+_LARGEST = 2**30
+"""Bytes of a journal that is read: sixteen times the largest project file, since every edit is kept as it was made."""
 
 
 def journal_path(project: Path) -> Path:
@@ -282,8 +286,8 @@ def _replayed(content: ProjectContent, entry: Mapping[str, Any]) -> ProjectConte
 
 def _whole_lines(path: Path) -> Iterator[Mapping[str, Any]]:
     try:
-        lines = path.read_bytes().split(b"\n")
-    except OSError:
+        lines = read_bytes(path, limit=_LARGEST).split(b"\n")
+    except InputProblemsError:
         return
     for line in lines[:-1]:
         text, _, check = line.rpartition(b"\t")

@@ -6,9 +6,11 @@ Every draw is written to ``draws.jsonl`` as it ends; an experiment that was stop
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -18,6 +20,7 @@ import numpy as np
 
 from phexplore import __version__
 from phexplore.data.regions.group_size_table import GroupSizeTable
+from phexplore.files.whole import read_text
 from phexplore.model.group_sizes import GroupSizes, SizeMechanism, equal_shares
 from phexplore.model.numbers import exact_text
 from phexplore.noise.entropy import SeededEntropy
@@ -175,7 +178,7 @@ def run_experiment(
     """
     directory.mkdir(parents=True, exist_ok=True)
     header = _header(subjects, plan)
-    done = _taken_over(directory / DRAWS_FILE, header)
+    done = taken_over(directory / DRAWS_FILE, header)
     wanted = list(_wanted(subjects, plan))
     missing = iter([task for task in wanted if task[0] not in done])
     finished = sum(task[0] in done for task in wanted)
@@ -243,25 +246,46 @@ def _header(subjects: Sequence[Subject], plan: Plan) -> dict[str, Any]:
     }
 
 
-def _taken_over(path: Path, header: Mapping[str, Any]) -> dict[tuple[str, str, str, int], Draw]:
-    """Return the draws of an earlier start of the same experiment; start a new file for another one."""
+def taken_over(path: Path, header: Mapping[str, Any]) -> dict[tuple[str, str, str, int], Draw]:
+    """Return the draws of an earlier start of the same experiment; start a new file for another one.
+
+    A line that holds no draw is the last of a start that was killed, or damaged: that draw is made again.
+
+    Raises:
+        InputProblemsError: the file is there but cannot be read.
+        OSError: a new one cannot be written.
+    """
     found: dict[tuple[str, str, str, int], Draw] = {}
+    first, *lines = read_text(path).split("\n") if path.exists() else ("",)
     try:
-        first, *lines = path.read_text(encoding="utf-8").splitlines()
         same = json.loads(first) == header
-    except (OSError, ValueError):
-        first, lines, same = "", [], False
+    except (ValueError, RecursionError):
+        same = False
     if not same:
         path.write_text(json.dumps(header) + "\n", encoding="utf-8")
         return found
     for line in lines:
-        try:
-            entry = json.loads(line)
-        except ValueError:
-            continue  # the last line of a start that was killed
-        result = Draw(**{**entry, "l1": tuple(entry["l1"])})
-        found[result.key] = result
+        with suppress(ValueError, TypeError, KeyError, RecursionError):
+            result = _decoded(json.loads(line))
+            found[result.key] = result
     return found
+
+
+def _decoded(entry: Mapping[str, Any]) -> Draw:
+    """Return a stored draw.
+
+    Raises:
+        ValueError, TypeError, KeyError: it is none.
+    """
+    counts = (entry["trial"], entry["violations"], *entry["l1"])
+    if not all(type(count) is int and 0 <= count < 2**63 for count in counts):
+        raise ValueError("counts are whole numbers")
+    if not all(isinstance(entry[name], str) for name in ("subject", "epsilon", "variant")):
+        raise TypeError("names are texts")
+    seconds = entry["seconds"]
+    if type(seconds) not in {int, float} or not 0 <= seconds < math.inf:
+        raise ValueError("seconds are a number")
+    return Draw(**{**entry, "l1": tuple(entry["l1"])})
 
 
 def _encoded(result: Draw) -> dict[str, Any]:

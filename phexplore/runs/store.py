@@ -106,11 +106,14 @@ def load_summary(directory: Path) -> dict[str, Any] | None:
 
 
 def load_events(directory: Path) -> tuple[Event, ...]:
-    """Return what happened so far, oldest first; empty when nothing was recorded."""
+    """Return what happened so far, oldest first; empty when nothing was recorded, a `Note` why it cannot be read."""
     path = directory / EVENTS_FILE
     if not path.exists():
         return ()
-    lines = path.read_bytes().decode(errors="replace").splitlines()
+    try:
+        lines = read_bytes(path).decode(errors="replace").splitlines()
+    except InputProblemsError as error:
+        return (Note(f"{path} cannot be read. {error.issues[0].sentence}"),)
     return tuple(decode(line) for line in lines if line.strip())
 
 

@@ -271,3 +271,16 @@ def test_that_goals_take_extreme_numbers_or_refuse_them(tmp_path, opened, workbo
     kept = project.workbook
     project.close()
     assert opened(Project.open(tmp_path / "a.phx")).workbook == kept
+
+
+@pytest.mark.defect("F9")
+def test_that_a_budget_of_a_table_that_is_none_is_left_out_with_its_name(tmp_path, opened, workbook):
+    project = Project.new(workbook)
+    project.save(tmp_path / "a.phx")
+    project.close()
+    content = json.loads((tmp_path / "a.phx").read_bytes())
+    text = json.dumps(content).replace("PH1_denom/", "PH0_denom/")
+    (tmp_path / "a.phx").write_text(text)
+    project = opened(Project.open(tmp_path / "a.phx"))
+    assert any("PH0_denom" in issue.sentence for issue in project.issues)
+    assert set(project.scenario.method.budgets) < set(workbook.scenario.method.budgets)

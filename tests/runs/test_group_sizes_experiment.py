@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from fractions import Fraction
 
@@ -10,6 +11,7 @@ from group_size_runs import small_table
 
 from phexplore.data.regions.taxi_shaped import taxi_shaped
 from phexplore.errors import CancelledError
+from phexplore.model.issues import InputProblemsError
 from phexplore.runs.group_sizes_experiment import (
     DRAWS_FILE,
     VARIANTS,
@@ -126,3 +128,29 @@ def test_that_run_time_is_measured_with_fewer_sizes():
     assert set(found[1]["seconds"]) == {v.id for v in VARIANTS if not v.as_published}
     assert limited(table, 3).largest == 3
     assert told == ["N = 5", "N = 1,500"]
+
+
+@pytest.mark.defect("F9")
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"l1": 7}, {"l1": [None]}, {"l1": [1.5]}, {"violations": "many"}, {"violations": -1}, {"trial": True}, {"seconds": None},
+        {"seconds": float("nan")}, {"subject": []}, {"extra": 1}, None,
+    ],
+)  # fmt: skip
+def test_that_a_stored_draw_of_other_types_is_made_again(tmp_path, change):
+    plan = Plan((Fraction(1),), 1, 2, VARIANTS[:1])
+    run_experiment([Subject("census", TABLE)], plan, tmp_path, lambda *_: None)
+    header, line = (tmp_path / DRAWS_FILE).read_text().splitlines()
+    damaged = "[" * 50_000 if change is None else json.dumps({**json.loads(line), **change})
+    (tmp_path / DRAWS_FILE).write_text(f"{header}\n{damaged}\n")
+    told = []
+    run_experiment([Subject("census", TABLE)], plan, tmp_path, lambda *news: told.append(news))
+    assert len(told) == 1
+
+
+@pytest.mark.defect("F13")
+def test_that_a_pipe_in_place_of_the_stored_draws_is_refused_without_waiting(tmp_path):
+    os.mkfifo(tmp_path / DRAWS_FILE)
+    with pytest.raises(InputProblemsError, match="pipe"):
+        run_experiment([Subject("census", TABLE)], PLAN, tmp_path, lambda *_: None)

@@ -245,7 +245,7 @@ class readable:  # noqa: N801 - used like the function open
         try:
             with open_regular(self._path) as file:
                 packed = file.read(2) == _GZIP
-            opened = cast("IO[bytes]", io.BufferedReader(_Unpacked(self._path)) if packed else open_regular(self._path))
+            opened = cast("IO[bytes]", io.BufferedReader(Unpacked(self._path)) if packed else open_regular(self._path))
         except OSError as error:
             raise unreadable(self._path, error.strerror or str(error)) from error
         self._file = opened
@@ -261,7 +261,7 @@ class readable:  # noqa: N801 - used like the function open
             raise unreadable(self._path, error.strerror or str(error)) from error
 
 
-class _Unpacked(io.RawIOBase):
+class Unpacked(io.RawIOBase):
     """The content of a gzip file; stops where it has grown beyond what a table can."""
 
     def __init__(self, path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ from phexplore.gui.charts.numbers import Numbers, Value
 from phexplore.gui.charts.scatter import ScatterContent, ScatterSeries
 from phexplore.gui.charts.topdown_bars import BarsContent, ValueBar
 from phexplore.gui.charts.topdown_rows import MarkRow, RowScale, RowsContent
+from phexplore.gui.experiments.process import RESULT_FILE
+from phexplore.model.issues import InputProblemsError
+from phexplore.opening import read_bytes
 
 Found = Mapping[str, Any]
 
@@ -54,10 +58,34 @@ def pictures_of(experiment: str, found: Found, folder: Path) -> tuple[Picture, .
     """
     try:
         return tuple(_MAKERS[experiment](found, folder))
-    except (KeyError, ValueError, TypeError, IndexError, OSError) as error:
+    except (KeyError, ValueError, TypeError, IndexError, AttributeError, ArithmeticError, OSError) as error:
         raise ExperimentUnreadableError(
             f"The figures of the experiment cannot be read ({error}).", "Run it again."
         ) from error
+
+
+def read_pictures(experiment: str, folder: Path) -> tuple[Picture, ...]:
+    """Return the pictures of what an experiment found earlier; none when it was not run yet.
+
+    Args:
+        experiment: its id.
+        folder: where its process left the figures and tables.
+
+    Raises:
+        ExperimentUnreadableError: figures are missing or damaged.
+    """
+    path = folder / RESULT_FILE
+    if not path.exists():
+        return ()
+    try:
+        found = json.loads(read_bytes(path))
+    except InputProblemsError as error:
+        raise ExperimentUnreadableError(
+            f"{path} cannot be read. {error.issues[0].sentence}", "Run it again."
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise ExperimentUnreadableError(f"{path} cannot be read ({error}).", "Run it again.") from error
+    return pictures_of(experiment, found, folder)
 
 
 def _table_7(found: Found, _folder: Path) -> list[Picture]:

@@ -34,8 +34,8 @@ from phexplore.gui.charts.topdown_bar_chart import TopDownBarChart
 from phexplore.gui.charts.topdown_bars import BarsContent
 from phexplore.gui.charts.topdown_row_chart import TopDownRowChart
 from phexplore.gui.experiments.catalog import Experiment, Parameter, experiments_of
-from phexplore.gui.experiments.figures import Picture, pictures_of
-from phexplore.gui.experiments.process import RESULT_FILE, ExperimentProcess
+from phexplore.gui.experiments.figures import Picture, read_pictures
+from phexplore.gui.experiments.process import ExperimentProcess
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.labels import ElidedText, Text
@@ -235,10 +235,7 @@ class ExperimentPage(QWidget):
         experiment = self.experiment
         folder = self._folder(experiment)
         try:
-            content = json.loads((folder / RESULT_FILE).read_bytes())
-            self._pictures = pictures_of(experiment.id, content, folder)
-        except (OSError, ValueError):
-            self._pictures = ()
+            self._pictures = read_pictures(experiment.id, folder)
         except PhexploreError as error:
             self._pictures = ()
             self.failed.emit(error)

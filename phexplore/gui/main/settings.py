@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from PySide6.QtCore import QByteArray, QSettings
 
 Value = TypeVar("Value")
 MOST_RECENT = 10
+_DIGITS = re.compile("[0-9]{1,6}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ def _word(kept: Any) -> str | None:
 
 
 def _number(kept: Any) -> int | None:
-    return int(kept) if str(kept).isdigit() else None
+    return int(kept) if _DIGITS.fullmatch(str(kept)) else None
 
 
 def _flag(kept: Any) -> bool | None:

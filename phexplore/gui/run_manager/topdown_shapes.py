@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import gzip
+import io
 import json
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from phexplore.data.blocks.delimited import Unpacked
 from phexplore.model.issues import InputProblemsError, Issue
+from phexplore.opening import open_regular
 
 MOST_BYTES = 400_000_000
+_PLANE = 2
+_MOST_DEGREES = 360.0
 _CODES = ("geoid", "GEOID", "geoid10", "GEOID10", "GEOID20", "geoid20", "block", "BLOCK")
 _REMEDY = "Give a GeoJSON FeatureCollection of polygons whose features have a property geoid with the block's code."
 
@@ -38,16 +43,17 @@ def read_outlines(path: Path) -> tuple[Outline, ...]:
         InputProblemsError: it cannot be read, is no GeoJSON, or its features have no code or no polygon.
     """
     try:
-        opener = gzip.open if path.suffix == ".gz" else open
-        with opener(path, "rb") as stream:
-            body = stream.read(MOST_BYTES + 1)
-    except (OSError, EOFError) as error:
+        with open_regular(path) as plain:
+            packed = path.suffix == ".gz"
+            with cast("IO[bytes]", io.BufferedReader(Unpacked(path))) if packed else plain as stream:
+                body = stream.read(MOST_BYTES + 1)
+    except (OSError, EOFError, zlib.error) as error:
         raise _refused(path, f"It cannot be read ({error}).", "Check the file.") from error
     if len(body) > MOST_BYTES:
         raise _refused(path, f"It holds more than {MOST_BYTES:,} bytes.", "Cut it to the area of interest.")
     try:
         content = json.loads(body)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise _refused(path, f"It is no JSON ({error}).", _REMEDY) from error
     features = content.get("features") if isinstance(content, dict) else None
     if not isinstance(features, list) or not features:
@@ -69,20 +75,29 @@ def _outline(feature: Any) -> Outline | str:
     if not isinstance(feature, dict):
         return "It is no feature."
     properties = feature.get("properties") or {}
-    code = next((str(properties[name]) for name in _CODES if properties.get(name)), str(feature.get("id") or ""))
+    geometry = feature.get("geometry") or {}
+    if not isinstance(properties, dict) or not isinstance(geometry, dict):
+        return "Its properties or its geometry are no object."
+    named = (*(properties.get(name) for name in _CODES), feature.get("id"))
+    code = next((str(value) for value in named if value and isinstance(value, str | int)), "")
     if not code:
         return "It has no code."
-    geometry = feature.get("geometry") or {}
     coordinates = geometry.get("coordinates")
     kinds: dict[str, Any] = {"Polygon": [coordinates], "MultiPolygon": coordinates}
     polygons = kinds.get(str(geometry.get("type")))
     if not polygons or coordinates is None:
         return f"Its geometry is {geometry.get('type')!r}, not a polygon."
     try:
-        rings = tuple(np.array(ring, np.float32)[:, :2] for polygon in polygons for ring in polygon)
-    except (TypeError, ValueError, IndexError):
-        return "Its coordinates are not pairs of numbers."
-    return Outline(code, rings)
+        rings = tuple(np.array(ring, np.float64)[:, :2] for polygon in polygons for ring in polygon)
+    except (TypeError, ValueError, IndexError, OverflowError):
+        rings = ()
+    if not rings or not all(ring.ndim == _PLANE and ring.shape[1] == _PLANE and _on_earth(ring) for ring in rings):
+        return "Its coordinates are not pairs of degrees of longitude and latitude."
+    return Outline(code, tuple(ring.astype(np.float32) for ring in rings))
+
+
+def _on_earth(ring: NDArray[np.float64]) -> bool:
+    return bool(np.all(np.abs(ring) <= _MOST_DEGREES))  # not a number is not
 
 
 def _refused(path: Path, sentence: str, remedy: str) -> InputProblemsError:

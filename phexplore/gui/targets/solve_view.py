@@ -56,6 +56,7 @@ from phexplore.model.issues import InputProblemsError
 from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.workbook import Workbook, replace_active, set_goals, system_name
+from phexplore.opening import read_bytes
 from phexplore.runs.guard import warning_about_blocks
 
 _TABLE_PART, _SIDE_PART = 90 * GRID, 54 * GRID
@@ -266,12 +267,9 @@ class SolveView(QWidget):
     def read_file(self, path: Path) -> None:
         """Take the goals of a file in place of the present ones."""
         try:
-            goals = read_goals(path.read_bytes(), path.name, tuple(system_of(self._session.scenario).budgets))
+            goals = read_goals(read_bytes(path), path.name, tuple(system_of(self._session.scenario).budgets))
         except InputProblemsError as error:
             self.failed.emit(error)
-            return
-        except OSError as error:
-            self.failed.emit(PhexploreError(f"{path} could not be read: {error.strerror}.", "Choose another file."))
             return
         self._session.report(self.set_goals(f"Read goals from {path.name}", lambda _: goals))
 

@@ -12,6 +12,7 @@ from typing import Any
 from phexplore.decide.tuning import Probe, starting_strategies, with_level_budgets
 from phexplore.files.whole import read_text
 from phexplore.gui.charts.numbers import Numbers
+from phexplore.model.numbers import parse_exact
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import TopDown
 
@@ -59,10 +60,10 @@ def read_probes(path: Path) -> tuple[Probe, ...]:
         try:
             value = json.loads(line)
             budgets = tuple(
-                (level, None if text is None else Fraction(text)) for level, text in value["budgets"].items()
+                (level, None if text is None else parse_exact(text)) for level, text in value["budgets"].items()
             )
             found.append(Probe(budgets, float(value["value"]), bool(value["meets"])))
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError):
             break
     return tuple(found)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 
 import pytest
@@ -15,7 +16,7 @@ from phexplore.gui.charts.scatter import ScatterContent
 from phexplore.gui.charts.topdown_bars import BarsContent
 from phexplore.gui.charts.topdown_rows import RowsContent
 from phexplore.gui.experiments.catalog import EXPERIMENTS, experiments_of
-from phexplore.gui.experiments.figures import ExperimentUnreadableError, pictures_of
+from phexplore.gui.experiments.figures import ExperimentUnreadableError, pictures_of, read_pictures
 from phexplore.gui.experiments.page import ExperimentPage
 from phexplore.gui.experiments.process import RESULT_FILE, ExperimentProcess
 
@@ -233,3 +234,21 @@ def test_that_a_program_that_does_not_start_is_said(qtbot, page) -> None:
     with qtbot.waitSignal(shown.failed):
         shown.run()
     assert shown.start.isEnabled()
+
+
+@pytest.mark.defect("F9")
+@pytest.mark.parametrize(
+    "content", ["[", "[" * 50_000, "null", "[1]", '{"data": 1}', '{"data": [1]}', '{"data": [{"levels": [[]]}]}']
+)
+def test_that_damaged_figures_are_a_sentence(tmp_path, content) -> None:
+    assert read_pictures("table-7", tmp_path) == ()
+    (tmp_path / RESULT_FILE).write_text(content)
+    with pytest.raises(ExperimentUnreadableError):
+        read_pictures("table-7", tmp_path)
+
+
+@pytest.mark.defect("F13")
+def test_that_a_pipe_in_place_of_figures_is_refused_without_waiting(tmp_path) -> None:
+    os.mkfifo(tmp_path / RESULT_FILE)
+    with pytest.raises(ExperimentUnreadableError, match="pipe"):
+        read_pictures("table-7", tmp_path)

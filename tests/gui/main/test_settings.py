@@ -47,3 +47,10 @@ def test_that_recent_files_are_newest_first_once_each_and_still_there(settings, 
     paths[5].unlink()
     assert paths[5] not in settings.recent_files()
     assert settings.read(FOLDER) == str(tmp_path)
+
+
+@pytest.mark.defect("F9")
+@pytest.mark.parametrize("kept", ["²", "٣", "9" * 5000, "-1", "1e3"])
+def test_that_a_kept_number_that_is_none_is_the_default(settings, kept) -> None:
+    settings._store.setValue(TEXT_SIZE.key, kept)
+    assert settings.read(TEXT_SIZE) == 100

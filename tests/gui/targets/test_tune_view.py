@@ -9,6 +9,7 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 
 from phexplore.catalog.presets import preset
+from phexplore.cli.tuning import read_probes as read_stored_probes
 from phexplore.decide.tuning import starting_strategies
 from phexplore.document.project import Project
 from phexplore.files.project_file import read_project
@@ -23,6 +24,7 @@ from phexplore.gui.targets.tune_answers import (
     result_words,
 )
 from phexplore.gui.targets.tune_view import TuneView
+from phexplore.model.issues import InputProblemsError
 from phexplore.model.workbook import Workbook
 
 LEVELS = preset("pl94-2020-persons-us").scenario.topdown.levels
@@ -225,3 +227,15 @@ def test_that_a_search_on_records_without_a_mark_asks_first(qtbot, make, tmp_pat
     assert not (tmp_path / "tuning").exists()
     view.start_all_the_same()
     qtbot.waitUntil(lambda: bool(view.found))
+
+
+@pytest.mark.defect("F9")
+@pytest.mark.parametrize("budget", ["1e999999999", "1e-999999999", "9" * 5000, "1/0", "NaN", 0.5, []])
+def test_that_a_probe_with_an_impossible_budget_ends_what_is_read_at_once(tmp_path, budget) -> None:
+    path = tmp_path / "p.jsonl"
+    whole = {"budgets": {"US": "1/3"}, "value": 1.0, "meets": True}
+    lines = [{"asked": {}}, whole, {**whole, "budgets": {"US": budget}}]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert len(read_probes(path)) == 1
+    with pytest.raises(InputProblemsError, match="holds no probe"):
+        read_stored_probes(path, {})
