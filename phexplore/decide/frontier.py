@@ -19,7 +19,6 @@ from phexplore.accounting.zcdp import epsilon
 from phexplore.accuracy.forecast import HEADLINE_DELTA
 from phexplore.accuracy.margins import normal_factor
 from phexplore.accuracy.solving_systems import reach_of
-from phexplore.accuracy.subspace_forecast import forecast_subspace
 from phexplore.errors import BudgetMismatchError, PhexploreError
 from phexplore.model.conventions import Conversion, Neighbours
 from phexplore.model.group_sizes import GroupSizes
@@ -334,6 +333,8 @@ def headline_epsilon(scenario: Scenario) -> float | None:
     if loss is None:
         return None
     if isinstance(scenario.method, Subspace):
+        from phexplore.accuracy.subspace_forecast import forecast_subspace  # noqa: PLC0415 - loads numpy
+
         figures = forecast_subspace(scenario.method, scenario.conventions).epsilons
         figure = next(figure for figure in figures if figure.delta == HEADLINE_DELTA)
         return float(loss) if figure.conversion is None else figure.value

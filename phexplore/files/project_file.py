@@ -28,6 +28,7 @@ from phexplore.files.scenario_json import (
 from phexplore.model.approval import Decision
 from phexplore.model.diff import apply, diff
 from phexplore.model.issues import InputProblemsError, Issue, Severity
+from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook
 
 FORMAT = "phexplore project"
@@ -75,14 +76,10 @@ _AGENDA = ("rules", "goals")
 
 def encode_step(before: Workbook, step: LoggedStep) -> dict[str, Any]:
     """Return a step as JSON: what changed from `before`, per scenario."""
-    known = {scenario.name: scenario for scenario in before.scenarios}
-    touched = [scenario for scenario in step.workbook.scenarios if known.get(scenario.name) is not scenario]
-    added = {scenario.name: encode_scenario(scenario) for scenario in touched if scenario.name not in known}
-    edited = {
-        scenario.name: [encode_change(change) for change in diff(known[scenario.name], scenario)]
-        for scenario in touched
-        if scenario.name in known and known[scenario.name] != scenario
-    }
+    touched = _touched(before.scenarios, step.workbook.scenarios)
+    added = {scenario.name: encode_scenario(scenario) for known, scenario in touched if known is None}
+    differences = {scenario.name: diff(known, scenario) for known, scenario in touched if known is not None}
+    edited = {name: [encode_change(change) for change in changes] for name, changes in differences.items() if changes}
     entry: dict[str, Any] = {"label": step.label, "at": step.at}
     if edited:
         entry["edited"] = edited
@@ -97,20 +94,40 @@ def encode_step(before: Workbook, step: LoggedStep) -> dict[str, Any]:
     return entry
 
 
+def _touched(before: Sequence[Scenario], after: Sequence[Scenario]) -> list[tuple[Scenario | None, Scenario]]:
+    """Return the scenarios that are other objects than before, each with its earlier version, None for a new one."""
+    if len(before) == len(after):  # looking up names costs a hundred times the edit of one of two hundred scenarios
+        pairs: list[tuple[Scenario | None, Scenario]] = []
+        for old, new in zip(before, after, strict=True):
+            if old is not new:
+                if old.name != new.name:
+                    break
+                pairs.append((old, new))
+        else:
+            return pairs
+    known = {scenario.name: scenario for scenario in before}
+    return [(known.get(scenario.name), scenario) for scenario in after if known.get(scenario.name) is not scenario]
+
+
 def decode_step(before: Workbook, entry: Mapping[str, Any]) -> LoggedStep:
     """Return the step that leads on from `before`.
 
     Raises:
         ValueError, TypeError, KeyError, AttributeError, PhexploreError: the entry cannot be read.
     """
-    scenarios = {scenario.name: scenario for scenario in before.scenarios}
-    for name, changes in entry.get("edited", {}).items():
-        scenarios[name] = apply(tuple(decode_change(change) for change in changes), scenarios[name])
-    for name, value in entry.get("added", {}).items():
-        scenarios[name] = decode_scenario(value, "log")
-    order = entry.get("order", list(before.names))
+    edited = {
+        name: apply(tuple(map(decode_change, changes)), before.find(name))
+        for name, changes in entry.get("edited", {}).items()
+    }
+    if entry.keys() & {"added", "order"}:
+        known = {scenario.name: scenario for scenario in before.scenarios} | edited
+        for name, value in entry.get("added", {}).items():
+            known[name] = decode_scenario(value, "log")
+        scenarios = tuple(known[name] for name in entry.get("order", before.names))
+    else:
+        scenarios = tuple([edited.get(scenario.name, scenario) for scenario in before.scenarios])
     workbook = Workbook(
-        tuple(scenarios[name] for name in order),
+        scenarios,
         entry.get("active", before.active),
         entry.get("comparison", before.comparison),
         decode_rules(entry["rules"]) if "rules" in entry else before.rules,

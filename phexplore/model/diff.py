@@ -266,6 +266,8 @@ def apply(changes: tuple[Change, ...], scenario: Scenario) -> Scenario:
 
 
 def _applied(method: Method, changes: list[Change]) -> Method:
+    if isinstance(method, PhSafe) and all(c.field is ChangedField.BUDGET and c.after is not None for c in changes):
+        return method.with_budgets({change.key: change.after for change in changes})  # type: ignore[misc]
     parts = _PARTS[type(method)]
     names = parts.names
     edited: dict[str, Any] = {}
@@ -279,7 +281,7 @@ def _applied(method: Method, changes: list[Change]) -> Method:
         elif change.after is None:
             edited[name] = {key: value for key, value in current.items() if key != change.key}
         else:
-            edited[name] = {**current, change.key: change.after}
+            edited[name] = current | {change.key: change.after}  # copied without hashing every key
     return replace(method, **edited)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from functools import lru_cache
 from typing import NamedTuple, NewType
 
 from phexplore.errors import UnknownNameError
@@ -17,6 +18,10 @@ class Region(enum.Enum):
     NATION = "usa"
     STATE = "state"
 
+    __hash__ = (
+        object.__hash__
+    )  # members are single: the hash of an enumeration's name is what looking up queries would cost
+
     @property
     def title(self) -> str:
         """The word for people: Nation, State."""
@@ -29,6 +34,8 @@ class Iteration(enum.Enum):
     ALL = "*"
     MAJOR_RACES = "A-G"
     ETHNICITY = "H,I"
+
+    __hash__ = object.__hash__  # as for regions
 
     @property
     def title(self) -> str:
@@ -94,6 +101,7 @@ class QueryKey(NamedTuple):
         return f"{self.table} ({self.level.title})"
 
 
+@lru_cache(maxsize=256)
 def parse_query(text: str) -> QueryKey:
     """Read a query written as ``PH3/state_A-G``.
 

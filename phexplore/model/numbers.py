@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import re
 from fractions import Fraction
+from functools import lru_cache
 from typing import Literal
 
 _DECIMAL = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d{1,4})?")
@@ -36,8 +37,11 @@ class Rounding(enum.Enum):
     NEAREST = "nearest"
 
 
+@lru_cache(maxsize=4096)
 def parse_exact(text: str) -> Fraction:
     """Read ``0.25``, ``0,25``, ``1/3``, ``25 %`` or ``2.2e-5`` exactly as written.
+
+    Texts are remembered: the log of a project names the same numbers over and over.
 
     Raises:
         ValueError: not one number, or one beyond what `require_bounded` allows; the message says what is read.
@@ -53,7 +57,8 @@ def parse_exact(text: str) -> Fraction:
         raise ValueError(f"{text.strip()!r} may mean {plain} or {point}; write {plain} or {point}")
     if not rest.strip() and (_DECIMAL.fullmatch(body) or _RATIO.fullmatch(body)):
         try:
-            value = Fraction(re.sub(r"\s", "", body).replace(",", ".")) / (100 if percent else 1)
+            value = Fraction(re.sub(r"\s", "", body).replace(",", "."))
+            value = value / 100 if percent else value
         except ZeroDivisionError:
             raise ValueError(f"{_shortened(text)!r} divides by zero") from None
         require_bounded(value, repr(_shortened(text)))
@@ -102,7 +107,7 @@ def parse_budget(text: str) -> Budget:
     if text.strip().lower() in {"infinity", "inf", "∞"}:
         return UNLIMITED
     value = parse_exact(text)
-    if value < 0:
+    if value.numerator < 0:
         raise ValueError(f"a budget is 0 (not published) or more, got {_shortened(text.strip())}")
     return value
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from types import MappingProxyType
+from typing import TypeVar
 
 from phexplore.model.keys import QueryKey, TableId
 from phexplore.model.numbers import Budget, Unlimited, is_bounded, require_bounded
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 
 
 class PrivacyFramework(enum.Enum):
@@ -48,9 +52,7 @@ class PhSafe:
 
     def __post_init__(self) -> None:
         """Refuse impossible values and freeze the mappings."""
-        for query, budget in self.budgets.items():
-            if not isinstance(budget, Unlimited) and not (budget.numerator >= 0 and is_bounded(budget)):
-                raise _refusal(query, budget)
+        _require_budgets(self.budgets)
         for table, threshold in self.thresholds.items():
             if threshold < 1:
                 raise ValueError(f"the truncation threshold of {table} keeps at least 1 person, got {threshold}")
@@ -60,7 +62,7 @@ class PhSafe:
             if not is_bounded(target):
                 require_bounded(target, f"the margin target of {query.text}")
         for name in ("budgets", "thresholds", "targets"):
-            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+            object.__setattr__(self, name, MappingProxyType(_copied(getattr(self, name))))
 
     def __hash__(self) -> int:
         """Hash by content."""
@@ -85,6 +87,35 @@ class PhSafe:
     def published(self) -> tuple[QueryKey, ...]:
         """The queries with a budget, in catalogue order."""
         return tuple(query for query, budget in self.budgets.items() if budget != 0)
+
+    def with_budgets(self, budgets: Mapping[QueryKey, Budget]) -> PhSafe:
+        """Return these parameters with other budgets of some queries.
+
+        Only these are checked, the others were when they came: an edit and a step of a log cost what they change.
+
+        Args:
+            budgets: of the queries that get another one, 0 or more.
+
+        Raises:
+            ValueError: a budget is negative, or beyond what `require_bounded` allows.
+        """
+        _require_budgets(budgets)
+        made = object.__new__(PhSafe)
+        for part in fields(self):
+            object.__setattr__(made, part.name, getattr(self, part.name))
+        object.__setattr__(made, "budgets", MappingProxyType(_copied(self.budgets) | dict(budgets)))
+        return made
+
+
+def _copied(values: Mapping[Key, Value]) -> dict[Key, Value]:
+    """Return a copy; dictionaries and read-only ones copy themselves without hashing every key again."""
+    return values.copy() if isinstance(values, dict | MappingProxyType) else dict(values)
+
+
+def _require_budgets(budgets: Mapping[QueryKey, Budget]) -> None:
+    for query, budget in budgets.items():
+        if not isinstance(budget, Unlimited) and not (budget.numerator >= 0 and is_bounded(budget)):
+            raise _refusal(query, budget)
 
 
 def _refusal(query: QueryKey, budget: Fraction) -> ValueError:

@@ -12,8 +12,9 @@ from extreme_numbers import extreme_numbers
 from phexplore.accuracy.check import check
 from phexplore.accuracy.solving import Keep, edit_margin, edit_threshold
 from phexplore.catalog.presets import preset
+from phexplore.document import soundness
 from phexplore.document.project import Project
-from phexplore.document.soundness import require_figures
+from phexplore.document.soundness import is_ordinary, require_figures
 from phexplore.errors import PhexploreError
 from phexplore.files.journal import journal_path
 from phexplore.files.project_file import LoggedStep, ProjectContent, write_project
@@ -284,3 +285,54 @@ def test_that_a_budget_of_a_table_that_is_none_is_left_out_with_its_name(tmp_pat
     project = opened(Project.open(tmp_path / "a.phx"))
     assert any("PH0_denom" in issue.sentence for issue in project.issues)
     assert set(project.scenario.method.budgets) < set(workbook.scenario.method.budgets)
+
+
+@pytest.mark.parametrize("framework", PrivacyFramework)
+@pytest.mark.parametrize("power", [-19, 19])
+@pytest.mark.parametrize("people", [1, 10_000])
+@pytest.mark.parametrize(
+    "conventions",
+    [
+        {"confidence": Fraction(1, 100), "z": Fraction(1, 100), "delta": Fraction(1, 2)},
+        {"confidence": 1 - Fraction(1, 10**6), "z": Fraction(100), "delta": Fraction(1, 10**30)},
+    ],
+)
+def test_that_all_figures_of_ordinary_parameters_can_be_computed(us, framework, power, people, conventions):
+    budget = Fraction(3**70, 2**110) * Fraction(2) ** power if power < 0 else Fraction(2) ** (power - 1)
+    method = replace(
+        us.phsafe,
+        budgets=dict.fromkeys(us.phsafe.budgets, budget),
+        thresholds=dict.fromkeys(us.phsafe.thresholds, people),
+        framework=framework,
+    )
+    scenario = replace(us, method=method, conventions=replace(us.conventions, **conventions))
+    assert is_ordinary(scenario)
+    require_figures(scenario)
+
+
+@pytest.mark.parametrize(
+    "unusual",
+    [
+        lambda s: set_budget(s, QUERY, Fraction(10**12)),
+        lambda s: set_budget(s, QUERY, Fraction(1, 10**12)),
+        lambda s: set_threshold(s, QUERY.table, 10_001),
+        lambda s: set_conventions(s, replace(s.conventions, confidence=1 - Fraction(1, 10**19))),
+        lambda s: set_conventions(s, replace(s.conventions, z=Fraction(10**60))),
+        lambda s: replace(s, method=replace(s.phsafe, budgets={QUERY: Fraction(1)})),
+        lambda s: replace(s, method=replace(s.phsafe, thresholds={})),
+    ],
+)
+def test_that_unusual_parameters_are_computed_before_they_are_believed(us, unusual):
+    assert is_ordinary(us)
+    assert not is_ordinary(unusual(us))
+
+
+def test_that_opening_computes_only_what_is_shown_or_unusual(tmp_path, opened, us, monkeypatch):
+    scenarios = [replace(us, name=f"Scenario {number}") for number in range(5)]
+    scenarios[3] = set_budget(scenarios[3], QUERY, Fraction(10**12))
+    path = tmp_path / "a.phx"
+    _written_around_the_edits(path, Workbook(tuple(scenarios), "Scenario 1"))
+    computed = []
+    monkeypatch.setattr(soundness, "require_figures", lambda scenario: computed.append(scenario.name))
+    opened(Project.open(path))
+    assert computed == ["Scenario 1", "Scenario 3"]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -104,3 +105,19 @@ def test_that_budgets_cannot_be_written_through_the_value(us):
 
 GOLDEN_US = "b449af605a2d91dc"
 GOLDEN_PR = "20762a2cf52ec56a"
+
+
+def test_that_budgets_are_changed_in_a_copy_and_only_they_are_checked(us):
+    query, other = list(us.phsafe.budgets)[:2]
+    before = us.phsafe.budgets[query]
+    made = us.phsafe.with_budgets({query: Fraction(1, 7)})
+    assert made == replace(us.phsafe, budgets={**us.phsafe.budgets, query: Fraction(1, 7)})
+    assert hash(made) != hash(us.phsafe)
+    assert list(made.budgets) == list(us.phsafe.budgets)
+    assert us.phsafe.budgets[query] == before
+    assert made.budgets[other] is us.phsafe.budgets[other]
+    with pytest.raises(TypeError):
+        made.budgets[query] = Fraction(1)
+    for refused in (Fraction(-1), Fraction(10**80), Fraction(1, 10**80)):
+        with pytest.raises(ValueError, match=query.text):
+            us.phsafe.with_budgets({query: refused})
