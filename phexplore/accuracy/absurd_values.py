@@ -71,7 +71,7 @@ def absurd_query(entry: QueryForecast, before: QueryForecast | None, conventions
         return f"its margin is {margin:.2g} people, below one person"
     if before is None or before.margins is None or isinstance(before.budget, Unlimited):
         return ""
-    if entry.budget == before.budget and entry.threshold == before.threshold:
+    if (entry.budget, entry.threshold) == (before.budget, before.threshold):  # what no edit touched is the same object
         return ""
     if ratio := _far(entry.budget, before.budget):
         return f"its budget is {ratio} that of the reference"
@@ -121,7 +121,7 @@ def _phsafe(scenario: Scenario, method: PhSafe, reference: Scenario | None) -> I
         if said := absurd_query(entry, known.get(entry.query), scenario.conventions):
             yield _warning(("budgets", entry.query.text), f"{entry.query.title} looks like a slip: {said}.")
     for query, target in method.targets.items():
-        if target < LEAST_MARGIN:
+        if target.numerator < LEAST_MARGIN * target.denominator:  # whole numbers: an edit asks this of every target
             said = f"The target of {query.title} is {exact_text(target)} people, below one person."
             yield _warning(("targets", query.text), said)
 

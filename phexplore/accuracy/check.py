@@ -15,7 +15,7 @@ from phexplore.model.conventions import MarginConvention
 from phexplore.model.group_sizes import GroupSizes
 from phexplore.model.issues import Issue, Severity
 from phexplore.model.keys import QueryKey, Region
-from phexplore.model.numbers import Unlimited, decimal_text, exact_text
+from phexplore.model.numbers import Unlimited, exact_text, has_decimal
 from phexplore.model.phsafe import PhSafe, PrivacyFramework
 from phexplore.model.scenario import Scenario
 from phexplore.model.subspace import Subspace
@@ -143,7 +143,7 @@ def _budgets(method: PhSafe) -> Iterator[Issue]:
                 "Use it for tests only; it protects nobody.",
                 Severity.WARNING,
             )
-        elif decimal_text(budget) is None:
+        elif not has_decimal(budget):
             yield Issue(
                 path,
                 f"{exact_text(budget)} of {query.title} has no finite decimal, which config.json needs.",
@@ -153,8 +153,9 @@ def _budgets(method: PhSafe) -> Iterator[Issue]:
 
 
 def _targets(scenario: Scenario, figures: Forecast) -> Iterator[Issue]:
+    known = {entry.query: entry.margins for entry in figures.queries}
     for query, target in scenario.phsafe.targets.items():
-        margins = figures.query(query).margins
+        margins = known[query]
         if margins is None:
             continue
         margin = margins.by(scenario.conventions.margin)

@@ -162,6 +162,7 @@ def read_project(text: str, *, name: str) -> ProjectContent:
         InputProblemsError: not a project file, from a newer program, or its workbook cannot be read.
     """
     value = _object(text, name)
+    del text  # a refusal keeps what its frames hold, while another attempt reads the file again
     version = value.get("version")
     if not isinstance(version, int) or version > VERSION or version < 1:
         raise InputProblemsError(

@@ -112,6 +112,11 @@ def parse_budget(text: str) -> Budget:
     return value
 
 
+def has_decimal(value: Fraction) -> bool:
+    """Return whether a finite decimal equals `value`: its denominator divides a power of ten."""
+    return pow(10, value.denominator.bit_length(), value.denominator) == 0
+
+
 def decimal_text(value: Fraction) -> str | None:
     """Return the plain decimal that equals `value`, or None when no finite decimal does."""
     denominator, twos, fives = value.denominator, 0, 0

@@ -13,6 +13,7 @@ from phexplore.model.numbers import (
     Rounding,
     decimal_text,
     exact_text,
+    has_decimal,
     parse_budget,
     parse_exact,
     round_exact,
@@ -137,3 +138,14 @@ def test_that_no_parameters_hold_a_number_that_could_not_be_read_again(us):
     ):
         with pytest.raises(ValueError, match=words):
             replace(us.phsafe, budgets={**us.phsafe.budgets, query: value})
+
+
+@given(st.fractions())
+def test_that_a_number_has_a_decimal_exactly_where_one_is_written(value):
+    assert has_decimal(value) == (decimal_text(value) is not None)
+
+
+@given(st.integers(0, 60), st.integers(0, 60), st.integers(1, 10**6))
+def test_that_long_decimals_are_decimals(twos, fives, above):
+    assert has_decimal(Fraction(above, 2**twos * 5**fives))
+    assert not has_decimal(Fraction(1, 2**twos * 5**fives * 7))
