@@ -112,8 +112,8 @@ def damaged(samples: list[Sample], home: Path, seed: int, numbers: Iterable[int]
         words = sample.read(_copy(sample, home))
         assert (
             not words
-            or sample.kind in {"provenance", "run-json", "run-parquet"}
-            or sample.kind.startswith(("population", "report-"))
+            or sample.kind in {"provenance", "run-topdown-measurements"}
+            or sample.kind.startswith("population")
         ), (sample.kind, words)
     for number in numbers:
         dice = random.Random(f"{seed}-{number}")

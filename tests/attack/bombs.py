@@ -132,7 +132,7 @@ def make_bombs(samples: list[Sample]) -> Iterator[tuple[str, Sample, str, bytes]
     bundle, name, content = whole("bundle")
     yield "a bundle with a tail", bundle, name, content + bytes(60 * MEGABYTE)
     yield "packed entries in a bundle", bundle, name, deflated(**{"manifest.json": bytes(300 * MEGABYTE)})
-    events, name, content = whole("run-json", "events.jsonl")
+    events, name, content = whole("run-phsafe-json", "events.jsonl")
     yield "events", events, name, content + b'{"event": "Note", "text": "x"}\n' * 200_000
     key, name, _ = whole("key")
     yield "a key", key, name, b"-----BEGIN PRIVATE KEY-----\n" + b"A" * (30 * MEGABYTE)

@@ -16,7 +16,7 @@ from typing import Any
 from phexplore.cli.app import run
 
 GIVEN = {
-    "PROJECT": "project/a.phx", "BLOCKS": "blocks/b.csv", "SPINE": "spine/s.spine", "RUN": "run-json", "BUNDLE": "bundle/a.bundle",
+    "PROJECT": "project/a.phx", "BLOCKS": "blocks/b.csv", "SPINE": "spine/s.spine", "RUN": "run-phsafe", "BUNDLE": "bundle/a.bundle",
     "KEY": "key/k.pem", "GOALS": "goals-json/g.json", "POPULATION": "population-csv", "PUMS": "pums/p.csv",
     "COUNTIES": "counties/c.csv",
 }  # fmt: skip

@@ -13,13 +13,15 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from attack.run_samples import add_runs
+from attack.window_samples import add_window_files
+from cryptography.hazmat.primitives import serialization
 from data.regions.test_counties import AUTAUGA, BALDWIN, HEADER
 from data.regions.test_group_records import RUNNING_EXAMPLE
 from data.test_pums import COLUMNS as PUMS_COLUMNS
 from data.test_pums import FAMILY, QUARTERS, SAME_SEX
 from ini_chains import DEMONSTRATION, write_chain
 from population_files import write_csv, write_parquet
-from report.run_builder import made_run
 from signed_bundles import KEYS, signed_bundle
 
 from phexplore.accuracy.forecast import forecast
@@ -40,7 +42,8 @@ from phexplore.data.regions.counties import read_counties_2010
 from phexplore.data.regions.group_size_reading import read_group_sizes
 from phexplore.data.source import find_source
 from phexplore.data.validation import check_and_load
-from phexplore.decide.signing import create_key, load_private_key, load_public_key
+from phexplore.decide.signing import create_key, load_private_key, load_public_key, public_bytes
+from phexplore.decide.trusted_keys import trust_key, trusted_keys
 from phexplore.decide.verifying import read_bundle, verify
 from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
@@ -59,8 +62,6 @@ from phexplore.report.snapshot import scenario_snapshot
 from phexplore.report.table10 import table10_csv
 from phexplore.report.table10_xlsx import table10_xlsx
 from phexplore.resources import resource
-from phexplore.runs.results import NumberSelection, RunResults
-from phexplore.runs.store import describe_run, load_events, load_summary, state_of, verify_run
 from phexplore.simulate.subspace.cell_counts import read_cell_counts
 from phexplore.spine.building import build_spine
 from phexplore.spine.geography_reading import read_geography
@@ -139,30 +140,6 @@ def _bundle(folder: Path) -> str:
 def _population(folder: Path) -> str:
     report, _ = check_and_load(folder)
     return " ".join(f"{issue.place}: {issue.sentence}" for issue in report.issues)
-
-
-def _run(folder: Path) -> str:
-    """Look at a run as lists, pages and reports do."""
-    words = []
-    entry = describe_run(folder)
-    words.append(entry.problem)
-    load_events(folder)
-    state_of(folder)
-    for look in (load_summary, verify_run):
-        try:
-            found = look(folder)
-            if look is verify_run:
-                words += [f"{issue.place}: {issue.sentence}" for issue in found]
-        except PhexploreError as error:
-            words.append(str(error))
-    results = RunResults.open(folder)
-    results.refresh()
-    words += [f"{issue.place}: {issue.sentence}" for issue in results.problems]
-    try:
-        results.errors(NumberSelection())
-    except PhexploreError as error:
-        words.append(str(error))
-    return " ".join(word for word in words if word)
 
 
 def _simple(read: Callable[[Path], Any], name: str) -> Callable[[Path], str]:
@@ -326,21 +303,22 @@ def make_samples(home: Path) -> list[Sample]:
         folder = place("public-key")
         (folder / "k.pub").write_bytes(public.read_bytes())
         add("public-key", "text", "k.pub", lambda f: _nothing(load_public_key(f / "k.pub")))
-        assert KEYS
+        folder = place("key-openssh")
+        key = KEYS[0] if isinstance(KEYS, list | tuple) else next(iter(KEYS.values()))
+        form = (serialization.Encoding.PEM, serialization.PrivateFormat.OpenSSH, serialization.NoEncryption())
+        (folder / "id_ed25519").write_bytes(key.private_bytes(*form))
+        add("key-openssh", "text", "id_ed25519", lambda f: _nothing(load_private_key(f / "id_ed25519")))
+        form = (serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH)
+        (place("public-openssh") / "id.pub").write_bytes(key.public_key().public_bytes(*form) + b" ada@example\n")
+        add("public-openssh", "text", "id.pub", lambda f: _nothing(load_public_key(f / "id.pub")))
+        folder = place("trusted-keys")
+        trust_key("Ada", public_bytes(key), folder / "trusted.json")
+        add("trusted-keys", "json", "trusted.json", lambda f: _nothing(trusted_keys(f / "trusted.json")))
 
-    def runs() -> None:
-        made_run(home / "run-json", US, trials=2)
-        folder = home / "run-json"
-        jsons = tuple(
-            name for name in ("spec.json", "summary.json", "manifest.json", "events.jsonl") if (folder / name).exists()
-        )
-        add("run-json", "json", jsons, _run)
-        made_run(home / "run-parquet", US, trials=2)
-        tables = tuple(sorted(path.name for path in (home / "run-parquet").glob("*.parquet")))
-        add("run-parquet", "parquet", tables, _run)
-
-    for part in (projects, parameters, blocks, populations, decisions, runs):
+    for part in (projects, parameters, blocks, populations, decisions):
         part()
+    add_runs(home, add)
+    add_window_files(home, add)
     return made
 
 

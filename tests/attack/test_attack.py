@@ -26,6 +26,8 @@ LONGEST_SECONDS = 5.0
 MEMORY_BASE = 64 * 2**20
 """Bytes a reader may take beside four times the size of the files: blocks of 16 MB on their way through pyarrow."""
 PATIENCE = 60.0
+LONGEST_BEGINNING = 900.0
+"""Seconds until the whole files of every kind are written and read, also on a machine with much else to do."""
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/clear_refs").exists(), reason="peaks of memory are read from /proc"
@@ -54,7 +56,7 @@ def attacked(home: Path, seed: int, count: int, kind: str = "files") -> list[dic
         open_case, why = None, ""
         while True:
             try:
-                line = lines.get(timeout=PATIENCE)
+                line = lines.get(timeout=PATIENCE if open_case is not None else LONGEST_BEGINNING)
             except queue.Empty:
                 why = f"hang of more than {PATIENCE} s"
                 break
