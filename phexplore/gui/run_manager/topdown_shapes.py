@@ -6,6 +6,7 @@ import io
 import json
 import zlib
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -17,6 +18,8 @@ from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.opening import open_regular
 
 MOST_BYTES = 400_000_000
+_PIECE = 1_000_000
+"""Bytes unpacked at a time, so that what grows without end is noticed early."""
 _PLANE = 2
 _MOST_DEGREES = 360.0
 _CODES = ("geoid", "GEOID", "geoid10", "GEOID10", "GEOID20", "geoid20", "block", "BLOCK")
@@ -46,7 +49,8 @@ def read_outlines(path: Path) -> tuple[Outline, ...]:
         with open_regular(path) as plain:
             packed = path.suffix == ".gz"
             with cast("IO[bytes]", io.BufferedReader(Unpacked(path))) if packed else plain as stream:
-                body = stream.read(MOST_BYTES + 1)
+                pieces = takewhile(bool, (stream.read(_PIECE) for _ in range(MOST_BYTES // _PIECE + 1)))
+                body = b"".join(pieces)
     except (OSError, EOFError, zlib.error) as error:
         raise _refused(path, f"It cannot be read ({error}).", "Check the file.") from error
     if len(body) > MOST_BYTES:
