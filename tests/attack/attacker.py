@@ -30,6 +30,8 @@ from attack.samples import Sample, make_samples  # noqa: E402 - as above
 from phexplore.errors import PhexploreError  # noqa: E402 - as above
 from phexplore.model.issues import InputProblemsError  # noqa: E402 - as above
 
+LITTLE = 48 * 2**20
+"""Bytes from which on it is worth knowing what the same action takes on the file before it was damaged."""
 CHANNEL = os.fdopen(os.dup(1), "w", encoding="utf-8")
 os.dup2(2, 1)  # a library that prints what it thinks of a file must not end up among the answers
 
@@ -103,7 +105,16 @@ def main(home: Path, kind: str, seed: int, first: int, count: int) -> None:
             cases = throw(home, seed, first, count)
     for case, act, names in cases:
         print(json.dumps({"begins": case["number"], **case}), file=CHANNEL, flush=True)
-        print(json.dumps(case | met(act, names)), file=CHANNEL, flush=True)
+        found = met(act, names)
+        if kind == "files" and found["grown"] > LITTLE:
+            found["usual"] = usual_growth(next(sample for sample in samples if sample.kind == case["kind"]), home)
+        print(json.dumps(case | found), file=CHANNEL, flush=True)
+
+
+def usual_growth(sample: Sample, home: Path) -> int:
+    """Return the bytes that the same action takes on the whole files."""
+    folder = _copy(sample, home)
+    return met(lambda: sample.read(folder), set())["grown"]
 
 
 def damaged(samples: list[Sample], home: Path, seed: int, numbers: Iterable[int]) -> Iterator[Case]:

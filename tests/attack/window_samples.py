@@ -44,6 +44,10 @@ HEADER = {"program": "1", "seed": 1, "data": []}
 DRAW = {"subject": "a", "epsilon": "1/2", "variant": "tree", "trial": 0, "l1": [3, 4], "violations": 0, "seconds": 0.5}
 
 
+def _nothing(_found: object) -> str:
+    return ""
+
+
 def _settings(folder: Path) -> str:
     kept = settings.Settings(QSettings(str(folder / "settings.ini"), QSettings.Format.IniFormat))
     for setting in vars(settings).values():
@@ -83,15 +87,15 @@ def add_window_files(home: Path, add: Add) -> None:
         return folder / name
 
     place("shapes", "s.geojson", json.dumps(SHAPES))
-    add("shapes", "json", "s.geojson", lambda f: str(read_outlines(f / "s.geojson") and ""))
+    add("shapes", "json", "s.geojson", lambda f: _nothing(read_outlines(f / "s.geojson")))
     packed = place("shapes-gzip", "s.geojson.gz", "")
     packed.write_bytes(gzip.compress(json.dumps(SHAPES, indent=1).encode(), mtime=0))
-    add("shapes-gzip", "gzip", "s.geojson.gz", lambda f: str(read_outlines(f / "s.geojson.gz") and ""))
+    add("shapes-gzip", "gzip", "s.geojson.gz", lambda f: _nothing(read_outlines(f / "s.geojson.gz")))
     lines = [{"asked": {}}, {"budgets": {"State": "1/3", "US": None}, "value": 0.9, "meets": True}]
     place("window-probes", "p.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
-    add("window-probes", "json", "p.jsonl", lambda f: str(read_probes(f / "p.jsonl") and ""))
+    add("window-probes", "json", "p.jsonl", lambda f: _nothing(read_probes(f / "p.jsonl")))
     place("experiment", RESULT_FILE, json.dumps(FOUND))
-    add("experiment", "json", RESULT_FILE, lambda f: str(read_pictures("table-7", f) and ""))
+    add("experiment", "json", RESULT_FILE, lambda f: _nothing(read_pictures("table-7", f)))
     place("draws", DRAWS_FILE, f"{json.dumps(HEADER)}\n{json.dumps(DRAW)}\n{json.dumps({**DRAW, 'trial': 1})}\n")
     add("draws", "json", DRAWS_FILE, _draws)
     place("matrix", "m.csv", "1,0,1/3,0\n0,1,0.5,-2\n")
