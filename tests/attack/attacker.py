@@ -93,7 +93,7 @@ def met(act: Callable[[], str], names: set[str]) -> dict[str, object]:
 def main(home: Path, kind: str, seed: int, first: int, count: int) -> None:
     warnings.simplefilter("error")
     warnings.filterwarnings("ignore", category=DeprecationWarning)
-    samples = make_samples(home / "whole")
+    samples = make_samples(home / "whole", for_commands=kind not in {"files", "bombs"})
     os.chdir(home)
     match kind:
         case "files":

@@ -22,6 +22,7 @@ from data.test_pums import COLUMNS as PUMS_COLUMNS
 from data.test_pums import FAMILY, QUARTERS, SAME_SEX
 from ini_chains import DEMONSTRATION, write_chain
 from population_files import write_csv, write_parquet
+from report.run_builder import made_run
 from signed_bundles import KEYS, signed_bundle
 
 from phexplore.accuracy.forecast import forecast
@@ -150,8 +151,8 @@ def _simple(read: Callable[[Path], Any], name: str) -> Callable[[Path], str]:
     return found
 
 
-def make_samples(home: Path) -> list[Sample]:
-    """Write every sample below `home`."""
+def make_samples(home: Path, *, for_commands: bool = False) -> list[Sample]:
+    """Write every sample below `home`; for command lines, only those that a command is given."""
     made: list[Sample] = []
 
     def place(kind: str) -> Path:
@@ -317,8 +318,11 @@ def make_samples(home: Path) -> list[Sample]:
 
     for part in (projects, parameters, blocks, populations, decisions):
         part()
-    add_runs(home, add)
-    add_window_files(home, add)
+    if for_commands:
+        made_run(home / "run-phsafe", US, trials=2)
+    else:
+        add_runs(home, add)
+        add_window_files(home, add)
     return made
 
 

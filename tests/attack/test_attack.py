@@ -130,11 +130,11 @@ def table(cases: list[dict]) -> str:
 
 
 def test_that_damaged_files_of_every_kind_are_read_or_refused_with_a_sentence(tmp_path):
-    cases = attacked(tmp_path / "files", 20_260_701, 244)
-    assert len(cases) == 244
+    cases = attacked(tmp_path / "files", 20_260_701, 122)
+    assert len(cases) == 122
     assert findings(cases) == []
     assert len({case["kind"] for case in cases}) > 60
-    assert Counter(case["outcome"] for case in cases)["refused"] > 120
+    assert Counter(case["outcome"] for case in cases)["refused"] > 60
 
 
 @pytest.mark.slow
