@@ -133,8 +133,7 @@ def plain_values(text: str, name: str, remedy: str, *, most: int = MOST_LOGGED_V
         raise _no_json(name, f"it holds more than {most:,} values", remedy)
     try:
         value = json.loads(text, parse_int=_whole)
-        if _HALF.search(text):
-            json.dumps(value, ensure_ascii=False).encode()
+        require_whole_characters(value, text, 0, len(text))
     except json.JSONDecodeError as error:
         issue = Issue((name,), f"Not JSON: {error.msg}.", remedy, line=error.lineno, column=error.colno)
         raise InputProblemsError([issue]) from error
@@ -145,6 +144,22 @@ def plain_values(text: str, name: str, remedy: str, *, most: int = MOST_LOGGED_V
     except ValueError as error:
         raise _no_json(name, "a number has too many digits", remedy) from error
     return value
+
+
+def require_whole_characters(value: Any, text: str, start: int, end: int) -> None:
+    """Pass a value that can be saved: half a character can be read, where it is escaped, but not written.
+
+    Args:
+        value: what was read.
+        text: that it was read from, without half characters of its own.
+        start: where in the text the value begins.
+        end: where it ends.
+
+    Raises:
+        UnicodeEncodeError: it holds half a character.
+    """
+    if _HALF.search(text, start, end):  # writing a value to see whether it can be written takes twice its memory
+        json.dumps(value, ensure_ascii=False).encode()
 
 
 def _whole(digits: str) -> int:

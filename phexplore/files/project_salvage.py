@@ -14,6 +14,7 @@ from typing import Any
 
 from phexplore.errors import PhexploreError
 from phexplore.files.approval_json import decode_decision
+from phexplore.files.json_text import require_whole_characters
 from phexplore.files.project_file import FORMAT, LoggedStep, ProjectContent, decode_step
 from phexplore.files.scenario_json import decode_workbook
 from phexplore.model.approval import Decision
@@ -35,12 +36,13 @@ def salvage_project(path: Path) -> ProjectContent:
         InputProblemsError: neither the saved parameters nor a step of the edit log can be read.
     """
     text = read_bytes(path).decode("utf-8-sig", errors="replace")
-    parts, name = _parts(text), path.name
+    parts, name, is_project = _parts(text), path.name, FORMAT in text[:200]
+    del text  # its parts are copies
     issues: list[Issue] = []
     workbook = _workbook(parts.get("workbook", ""))
     steps = _steps(parts, name, issues)
     decisions = _decisions(parts.get("decisions", "[]"), name, issues)
-    if FORMAT not in text[:200] or (workbook is None and not steps):
+    if not is_project or (workbook is None and not steps):
         remedy = "Open an earlier copy (.phx.previous) of it."
         raise InputProblemsError([Issue((name,), "Nothing of this project can be read.", remedy)])
     if workbook is None:
@@ -63,10 +65,10 @@ def _parts(text: str) -> Mapping[str, str]:
     return {place.group(1): text[place.end() : end] for place, end in zip(places, ends, strict=False)}
 
 
-def _value(text: str) -> Any:
-    """Return the value at the start of a text; what follows it does not count."""
-    value = json.JSONDecoder().raw_decode(text)[0]
-    json.dumps(value, ensure_ascii=False).encode()  # half a character can be read but not saved
+def _value(text: str, start: int = 0) -> Any:
+    """Return the value that begins at a place of a text; what follows it does not count."""
+    value, end = json.JSONDecoder().raw_decode(text, start)
+    require_whole_characters(value, text, start, end)
     return value
 
 
@@ -96,7 +98,7 @@ def _steps(parts: Mapping[str, str], name: str, issues: list[Issue]) -> list[Log
     log = parts.get("log", "")
     for number, item in enumerate(_ITEM.finditer(log), start=1):
         try:
-            steps.append(decode_step(steps[-1].workbook, _value(log[item.end() - 1 :])))
+            steps.append(decode_step(steps[-1].workbook, _value(log, item.end() - 1)))
         except _UNREADABLE:
             issues.append(_lost(name, "log", f"The edit log cannot be read from step {number} on."))
             break
@@ -112,7 +114,7 @@ def _decisions(text: str, name: str, issues: list[Issue]) -> tuple[Decision, ...
     try:
         if text.strip().startswith("[") and not _ITEM.search(text):
             _value(text)
-        found.extend(decode_decision(_value(text[item.end() - 1 :])) for item in _ITEM.finditer(text))
+        found.extend(decode_decision(_value(text, item.end() - 1)) for item in _ITEM.finditer(text))
     except _UNREADABLE:
         issues.append(_lost(name, "decisions", f"Decision {len(found) + 1} cannot be read, and those after it."))
     return tuple(found)
