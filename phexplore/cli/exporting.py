@@ -13,10 +13,10 @@ from phexplore.files.phsafe_config import write_config
 from phexplore.files.whole import write_whole
 from phexplore.model.group_sizes import GroupSizes
 from phexplore.model.issues import InputProblemsError, Issue
-from phexplore.model.scenario import Scenario
+from phexplore.model.scenario import Method, Scenario
 from phexplore.model.subspace import Subspace
 from phexplore.model.topdown import TopDown
-from phexplore.runs.store import SPEC_FILE, load_spec
+from phexplore.runs.store import SPEC_FILE, SUMMARY_FILE, load_spec
 
 CONFIG_FORMAT = "phsafe-config"
 INI_FORMAT = "das-ini"
@@ -114,25 +114,37 @@ def export_run(run: Path, form: str, out: Path) -> list[Path]:
         InputProblemsError: not a run directory.
         PhexploreError: nothing is counted yet, or it cannot be written.
     """
-    from phexplore.report.known import run_exporters
+    from phexplore.runs.run_files import as_written
 
-    if (run / SPEC_FILE).is_file() and isinstance(load_spec(run).scenario.method, GroupSizes):
-        from phexplore.report.group_sizes_run import write_group_sizes_report
-
-        return write_group_sizes_report(run, form, out, datetime.now(UTC))
-    if (run / SPEC_FILE).is_file() and isinstance(load_spec(run).scenario.method, Subspace):
-        from phexplore.report.subspace_run import write_subspace_report
-
-        return write_subspace_report(run, form, out, datetime.now(UTC))
-    if (run / SPEC_FILE).is_file() and isinstance(load_spec(run).scenario.method, TopDown):
-        from phexplore.report.topdown_run import write_topdown_report
-
-        return write_topdown_report(run, form, out, datetime.now(UTC))
-    exporters = run_exporters()
-    if (exporter := exporters.get(form)) is None:
-        raise UnknownNameError("format", form, list(exporters))
     if not (run / SPEC_FILE).is_file():
         raise InputProblemsError(
             [Issue((str(run),), "This is not a run directory.", "Name a directory that phexplore run has written.")]
         )
-    return exporter.write(run, out, datetime.now(UTC))
+    method = load_spec(run).scenario.method
+    with as_written(
+        run / SUMMARY_FILE
+    ):  # the tables have readers of their own, so the summary is what surprises a report
+        return _export_run(run, method, form, out)
+
+
+def _export_run(run: Path, method: Method, form: str, out: Path) -> list[Path]:
+    now = datetime.now(UTC)
+    match method:
+        case GroupSizes():
+            from phexplore.report.group_sizes_run import write_group_sizes_report
+
+            return write_group_sizes_report(run, form, out, now)
+        case Subspace():
+            from phexplore.report.subspace_run import write_subspace_report
+
+            return write_subspace_report(run, form, out, now)
+        case TopDown():
+            from phexplore.report.topdown_run import write_topdown_report
+
+            return write_topdown_report(run, form, out, now)
+    from phexplore.report.known import run_exporters
+
+    exporters = run_exporters()
+    if (exporter := exporters.get(form)) is None:
+        raise UnknownNameError("format", form, list(exporters))
+    return exporter.write(run, out, now)

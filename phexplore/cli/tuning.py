@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.numbers import parse_exact
 from phexplore.model.rules import REDISTRICTING, Rule
 from phexplore.model.topdown import TopDown
+from phexplore.opening import refuse_irregular_target
 from phexplore.runs.guard import Answer, answer_about, doubt_about
 from phexplore.runs.spec import RunData, data_of
 
@@ -105,7 +107,7 @@ def tune(
     if probes.exists() and not (kept := read_text(probes)).endswith("\n"):
         # What an interruption cut off goes, so that the next probe begins a line.
         write_whole(probes, kept[: kept.rfind("\n") + 1].encode())
-    with probes.open("a", encoding="utf-8") as file:
+    with _writing(probes), probes.open("a", encoding="utf-8") as file:
         if not before and not probes.stat().st_size:
             answer = answer_about(scenario, described)
             file.write(json.dumps({"asked": asked, "confidentiality": answer.json()}) + "\n")
@@ -118,6 +120,19 @@ def tune(
         tuner = Tuner(criterion.levels, criterion, on_probe=store)
         tuner.resume(before)
         return Tuned(tuner.run(), described, answer_about(scenario, described))
+
+
+@contextmanager
+def _writing(probes: Path) -> Iterator[None]:
+    """Append probes: a disk that is full or may not be written ends the search with a sentence; earlier probes are kept."""
+    try:
+        refuse_irregular_target(probes)
+        yield
+    except OSError as error:
+        raise WriteError(
+            f"{probes} could not be written: {error.strerror or error}.",
+            "Free some space, or check that you may write there, then start the search again: it goes on after its last probe.",
+        ) from error
 
 
 def _set_outdated_aside(probes: Path, asked: Mapping[str, Any]) -> None:

@@ -149,7 +149,7 @@ def decode(line: str) -> Event:
         content = json.loads(line)
         kind = KINDS[content["event"]]
         return _build(kind, content)
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return Note(line.strip())
 
 
@@ -174,14 +174,14 @@ def _typed(annotation: str, value: Any) -> Any:
         return Outcome(value)
     if value is None and annotation.endswith("| None"):
         return None
-    number = isinstance(value, int) and not isinstance(value, bool)
+    number = isinstance(value, int) and not isinstance(value, bool) and value.bit_length() < 64
     match annotation.removesuffix(" | None"):
         case "int" if number:
             return value
         case "float" if number or isinstance(value, float):
             return float(value)
         case "str" if isinstance(value, str):
-            return value
+            return value.encode(errors="backslashreplace").decode()  # half a character could not be printed
     raise TypeError(f"{value!r} is not {annotation}")
 
 

@@ -18,13 +18,11 @@ from numpy.typing import NDArray
 
 from phexplore.data.regions.region_tree import SEPARATOR, RegionTree, tree_of_paths
 from phexplore.files.whole import write_whole
+from phexplore.runs.run_files import MARK, integers, read_columns, read_mark, reading, words
 from phexplore.runs.simulation import TrialFigures
-from phexplore.runs.store import RunUnreadableError
+from phexplore.runs.store import REMEDY, RunUnreadableError
 
 Ints = NDArray[np.int64]
-
-_META = b"phexplore"
-_REMEDY = "Take the directory from a backup, or start the run again."
 
 
 def write_sizes(path: Path, tree: RegionTree, levels: Sequence[Ints], meta: Mapping[str, Any]) -> None:
@@ -60,7 +58,7 @@ def write_sizes(path: Path, tree: RegionTree, levels: Sequence[Ints], meta: Mapp
         }
     )
     stated = {**meta, "regions": list(tree.widths), "largest": int(levels[0].shape[1])}
-    table = table.replace_schema_metadata({_META: json.dumps(stated).encode()})
+    table = table.replace_schema_metadata({MARK: json.dumps(stated).encode()})
     pq.write_table(table, path, compression="zstd", version="2.6")
 
 
@@ -70,25 +68,23 @@ def read_sizes(path: Path, tree: RegionTree, largest: int) -> list[Ints]:
     Raises:
         RunUnreadableError: the file is damaged or holds other regions or sizes.
     """
-    meta = _meta(path)
+    meta = read_mark(path)
     if meta.get("regions") != list(tree.widths) or meta.get("largest") != largest:
-        raise RunUnreadableError(f"{path} holds other regions or sizes than the run.", _REMEDY)
-    try:
-        table = pq.read_table(path, use_threads=False)
-        level = _numbers(table, "level", tree.levels)
-        regions = [path for codes in tree.codes for path in codes]
-        region = np.asarray(table.column("region").combine_chunks().indices.to_numpy(zero_copy_only=False), np.int64)
-        if table.column("region").combine_chunks().dictionary.to_pylist() != regions:
-            raise RunUnreadableError(f"{path} holds other regions than the run.", _REMEDY)
-        size = np.asarray(table.column("size").to_numpy(), np.int64)
-        count = np.asarray(table.column("count").to_numpy(), np.int64)
-        found = [np.zeros((width, largest), np.int64) for width in tree.widths]
+        raise RunUnreadableError(f"{path} holds other regions or sizes than the run.", REMEDY)
+    with reading(path):
+        table = read_columns(path, {"level": words, "region": words, "size": integers, "count": integers})
+        level = _places(table, "level", tree.levels)
+        region = _places(table, "region", [path for codes in tree.codes for path in codes])
+        size, count = (np.asarray(table.column(name).to_numpy(), np.int64) for name in ("size", "count"))
         starts = np.concatenate([[0], np.cumsum(tree.widths)])
+        if not ((region >= starts[level]) & (region < starts[level + 1]) & (size >= 1) & (size <= largest)).all():
+            raise ValueError("a line has a region of another level, or a size there is not")
+        if len(np.unique(region * largest + size)) != len(size):
+            raise ValueError("a region and size is there twice")
+        found = [np.zeros((width, largest), np.int64) for width in tree.widths]
         for number, values in enumerate(found):
             own = level == number
             values[region[own] - starts[number], size[own] - 1] = count[own]
-    except (OSError, pa.ArrowException, ValueError, KeyError, IndexError) as error:
-        raise RunUnreadableError(f"{path} cannot be read ({error}).", _REMEDY) from error
     return found
 
 
@@ -98,22 +94,20 @@ def read_tree(path: Path) -> tuple[RegionTree, int]:
     Raises:
         RunUnreadableError: the file is damaged.
     """
-    meta = _meta(path)
-    try:
-        table = pq.read_table(path, columns=["level", "region"], use_threads=False)
+    meta = read_mark(path)
+    with reading(path):
+        table = read_columns(path, {"level": words, "region": words})
         levels = tuple(table.column("level").combine_chunks().dictionary.to_pylist())
         paths = table.column("region").combine_chunks().dictionary.to_pylist()
         leaves = paths[len(paths) - int(meta["regions"][-1]) :]
         codes = [tuple(leaf.split(SEPARATOR)) if leaf else () for leaf in leaves]
         return tree_of_paths(levels, codes), int(meta["largest"])
-    except (OSError, pa.ArrowException, ValueError, KeyError, IndexError, TypeError) as error:
-        raise RunUnreadableError(f"{path} cannot be read ({error}).", _REMEDY) from error
 
 
-def _numbers(table: Any, name: str, known: Sequence[str]) -> Ints:
+def _places(table: Any, name: str, known: Sequence[str]) -> Ints:
     column = table.column(name).combine_chunks()
     if column.dictionary.to_pylist() != list(known):
-        raise ValueError(f"{name} has other names")
+        raise ValueError(f"column {name} has other names than the run")
     return np.asarray(column.indices.to_numpy(zero_copy_only=False), np.int64)
 
 
@@ -123,19 +117,9 @@ def read_trial_figures(path: Path) -> TrialFigures:
     Raises:
         RunUnreadableError: the file is damaged.
     """
-    meta = _meta(path)
-    try:
+    meta = read_mark(path)
+    with reading(path):
         return TrialFigures(int(meta["covered"]), int(meta["numbers"]))
-    except (ValueError, KeyError, TypeError) as error:
-        raise RunUnreadableError(f"{path} cannot be read ({error}).", _REMEDY) from error
-
-
-def _meta(path: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(pq.read_schema(path).metadata[_META])
-    except (OSError, pa.ArrowException, ValueError, KeyError, TypeError) as error:
-        raise RunUnreadableError(f"{path} cannot be read ({error}).", _REMEDY) from error
-    return content if isinstance(content, dict) else {}
 
 
 def write_release(directory: Path, tree: RegionTree, levels: Sequence[Ints]) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from phexplore.errors import PhexploreError
+from phexplore.opening import refuse_irregular_target
 
 LOCK_FILE = "worker.lock"
 
@@ -34,6 +35,7 @@ def locked(directory: Path) -> Iterator[None]:
         RunBusyError: another process holds it.
         OSError: the lock file cannot be made.
     """
+    refuse_irregular_target(directory / LOCK_FILE)
     with (directory / LOCK_FILE).open("ab") as file:
         deadline = time.monotonic() + _PATIENCE_SECONDS
         while not _try_lock(file):

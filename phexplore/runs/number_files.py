@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from phexplore.metrics.accuracy_report import Integers, Truth
 from phexplore.metrics.numbers import NumberKeys
+from phexplore.runs.run_files import Kind, decimals, integers, read_columns, read_mark, reading, texts
 from phexplore.runs.simulation import TrialFigures
 from phexplore.runs.store import RunUnreadableError
 
@@ -91,9 +92,7 @@ class NumberFiles:
         Raises:
             RunUnreadableError: the file cannot be read, or its numbers are others.
         """
-        metadata = read_metadata(path)
-        self._check(path, metadata)
-        return _integers(_read(path, ["COUNT"], metadata), "COUNT")
+        return _integers(self._columns_of(path, {"COUNT": integers}), "COUNT")
 
     def read_figures(self, path: Path) -> TrialFigures:
         """Return the figures of a trial of this run.
@@ -101,9 +100,10 @@ class NumberFiles:
         Raises:
             RunUnreadableError: the file cannot be read, or its numbers are others.
         """
-        metadata = read_metadata(path)
+        metadata = read_mark(path, _REMEDY)
         self._check(path, metadata)
-        return TrialFigures(int(metadata["covered"]), int(metadata["numbers"]))
+        with reading(path, _REMEDY):
+            return TrialFigures(int(metadata["covered"]), int(metadata["numbers"]))
 
     def read_noise(self, path: Path) -> tuple[NDArray[np.str_], NDArray[np.float64]]:
         """Return the columns NOISE_DISTRIBUTION and VARIANCE of a trial: ``str[numbers]`` and ``float64[numbers]``.
@@ -111,10 +111,16 @@ class NumberFiles:
         Raises:
             RunUnreadableError: the file cannot be read, or its numbers are others.
         """
-        metadata = read_metadata(path)
-        self._check(path, metadata)
-        table = _read(path, ["NOISE_DISTRIBUTION", "VARIANCE"], metadata)
+        table = self._columns_of(path, {"NOISE_DISTRIBUTION": texts, "VARIANCE": decimals})
         return _texts(table, "NOISE_DISTRIBUTION"), np.asarray(table.column("VARIANCE").to_numpy(), dtype=np.float64)
+
+    def _columns_of(self, path: Path, kinds: Mapping[str, Kind]) -> Any:
+        metadata = read_mark(path, _REMEDY)
+        self._check(path, metadata)
+        table = _read(path, kinds, metadata)
+        if table.num_rows != len(self.keys):
+            raise RunUnreadableError(f"{path} has {table.num_rows:,} rows, not {len(self.keys):,}.", _REMEDY)
+        return table
 
     def _check(self, path: Path, metadata: Mapping[str, Any]) -> None:
         if metadata.get("keys") != self.digest:
@@ -180,33 +186,16 @@ def read_truth(path: Path) -> TruthFile:
     Raises:
         RunUnreadableError: the file is missing or cannot be read.
     """
-    metadata = read_metadata(path)
-    table = _read(path, [*KEY_COLUMNS.values(), *_TRUTH_COLUMNS.values()], metadata)
-    try:
-        texts = {field: _texts(table, name) for field, name in KEY_COLUMNS.items() if field != "cell"}
-        keys = NumberKeys(**texts, cell=_integers(table, KEY_COLUMNS["cell"]))
+    metadata = read_mark(path, _REMEDY)
+    kinds = {name: integers if field == "cell" else texts for field, name in KEY_COLUMNS.items()}
+    table = _read(path, {**kinds, **dict.fromkeys(_TRUTH_COLUMNS.values(), integers)}, metadata)
+    with reading(path, _REMEDY):
+        words = {field: _texts(table, name) for field, name in KEY_COLUMNS.items() if field != "cell"}
+        keys = NumberKeys(**words, cell=_integers(table, KEY_COLUMNS["cell"]))
         counts = Truth(**{f: _integers(table, name) for f, name in _TRUTH_COLUMNS.items()})
-    except (pa.ArrowException, ValueError, TypeError, IndexError, AttributeError, OverflowError) as error:
-        raise RunUnreadableError(f"{path} was altered: a column holds values of another kind.", _REMEDY) from error
-    if metadata.get("keys") != keys_digest(keys):
-        raise RunUnreadableError(f"{path} was altered.", _REMEDY)
+        if metadata.get("keys") != keys_digest(keys):
+            raise RunUnreadableError(f"{path} was altered.", _REMEDY)
     return TruthFile(keys, counts, metadata)
-
-
-def read_metadata(path: Path) -> dict[str, Any]:
-    """Return what this program wrote about a file into it.
-
-    Raises:
-        RunUnreadableError: the file is missing, no Parquet, or not of this program.
-    """
-    try:
-        found = pq.read_schema(path).metadata or {}
-        content = json.loads(found[b"phexplore"])
-    except (OSError, pa.ArrowException, KeyError, ValueError, RecursionError) as error:
-        raise RunUnreadableError(f"{path} cannot be read ({error}).", _REMEDY) from error
-    if not isinstance(content, dict):
-        raise RunUnreadableError(f"{path} cannot be read (its mark is no object).", _REMEDY)
-    return content
 
 
 def keys_digest(keys: NumberKeys) -> str:
@@ -226,17 +215,14 @@ def _dictionary(column: NDArray[np.str_]) -> Any:
     return _texts_column(column).dictionary_encode()
 
 
-def _read(path: Path, names: list[str], metadata: Mapping[str, Any]) -> Any:
+def _read(path: Path, kinds: Mapping[str, Kind], metadata: Mapping[str, Any]) -> Any:
     """Return columns that are as they were written; those of the keys are checked by their own digest."""
-    try:
-        # One thread: small files, and several of them may be read at once.
-        table = pq.read_table(path, columns=names, use_threads=False)
-        stated = metadata["digests"]
-        altered = [name for name in names if name in stated and _digest(table.column(name).to_numpy()) != stated[name]]
-    except (OSError, pa.ArrowException, ValueError, KeyError, TypeError) as error:
-        raise RunUnreadableError(f"{path} cannot be read ({error}).", _REMEDY) from error
-    if altered:
-        raise RunUnreadableError(f"{path} was altered: {', '.join(altered)} is not as it was written.", _REMEDY)
+    with reading(path, _REMEDY):
+        table, stated = read_columns(path, kinds), metadata["digests"]
+        own = [name for name in kinds if name not in KEY_COLUMNS.values()]
+        altered = [name for name in own if _digest(table.column(name).to_numpy()) != stated[name]]
+        if altered:
+            raise RunUnreadableError(f"{path} was altered: {', '.join(altered)} is not as it was written.", _REMEDY)
     return table
 
 

@@ -40,6 +40,9 @@ from phexplore.runs.writing import PART_SUFFIX, write_json
 
 MANIFEST_VERSION = 1
 
+REMEDY = "Start the run again, or take the directory from a backup."
+"""What to do about a file of a run that cannot be read."""
+
 SPEC_FILE = "spec.json"
 EVENTS_FILE = "events.jsonl"
 TRUTH_FILE = "truth.parquet"
@@ -99,10 +102,15 @@ def load_summary(directory: Path) -> dict[str, Any] | None:
     """Return the content of ``summary.json``, None when it is not written yet.
 
     Raises:
-        RunUnreadableError: it is there but cannot be read.
+        RunUnreadableError: it is there but cannot be read, or was altered after the run was complete.
     """
-    path = directory / SUMMARY_FILE
-    return _load_json(path) if path.exists() else None
+    path, manifest = directory / SUMMARY_FILE, directory / MANIFEST_FILE
+    if not path.exists():
+        return None
+    summary = _load_json(path)
+    if manifest.exists() and _stated(manifest).get(SUMMARY_FILE) != sha256_of(path):
+        raise RunUnreadableError(f"{path} was altered after the run was complete.", REMEDY)
+    return summary
 
 
 def load_events(directory: Path) -> tuple[Event, ...]:
@@ -271,22 +279,26 @@ def verify_run(directory: Path) -> tuple[Issue, ...]:
     Raises:
         RunUnreadableError: there is no readable manifest.
     """
-    manifest = _load_json(directory / MANIFEST_FILE)
-    remedy = "Start the run again, or take the directory from a backup."
-    try:
-        stated = {str(name): str(entry["sha256"]) for name, entry in manifest["files"].items()}
-    except (KeyError, TypeError, AttributeError) as error:
-        raise RunUnreadableError(f"{directory / MANIFEST_FILE} is not a manifest ({error}).", remedy) from error
+    stated = _stated(directory / MANIFEST_FILE)
     found = {path.relative_to(directory).as_posix(): path for path in _kept_files(directory)}
     issues = []
     for name in sorted(stated | found):
         if name not in found:
-            issues.append(Issue((str(directory), name), "The file is missing.", remedy))
+            issues.append(Issue((str(directory), name), "The file is missing.", REMEDY))
         elif name not in stated:
-            issues.append(Issue((str(directory), name), "The file was added after the run was complete.", remedy))
+            issues.append(Issue((str(directory), name), "The file was added after the run was complete.", REMEDY))
         elif sha256_of(found[name]) != stated[name]:
-            issues.append(Issue((str(directory), name), "The file was altered after the run was complete.", remedy))
+            issues.append(Issue((str(directory), name), "The file was altered after the run was complete.", REMEDY))
     return tuple(issues)
+
+
+def _stated(manifest: Path) -> dict[str, str]:
+    """Return the SHA-256 of each file of a run as its manifest has it."""
+    content = _load_json(manifest)
+    try:
+        return {str(name): str(entry["sha256"]) for name, entry in content["files"].items()}
+    except (KeyError, TypeError, AttributeError) as error:
+        raise RunUnreadableError(f"{manifest} is not a manifest ({error}).", REMEDY) from error
 
 
 def record_final(directory: Path, final: Finished | Failed, log: str = "") -> None:
@@ -398,18 +410,17 @@ def describe_run(directory: Path) -> RunEntry:
 
 
 def _load_json(path: Path) -> dict[str, Any]:
-    remedy = "Start the run again, or take the directory from a backup."
     try:
         content = json.loads(read_bytes(path))
         if not isinstance(content, dict):
-            raise RunUnreadableError(f"{path} cannot be read (it holds no object).", remedy)
+            raise RunUnreadableError(f"{path} cannot be read (it holds no object).", REMEDY)
         json.dumps(content, ensure_ascii=False).encode()  # half a character could be read but not written again
     except InputProblemsError as error:
         if not os.path.lexists(path):
             raise RunUnreadableError(f"There is no {path}.", "Choose the directory of a run.") from None
-        raise RunUnreadableError(f"{path} cannot be read. {error.issues[0].sentence}", remedy) from error
+        raise RunUnreadableError(f"{path} cannot be read. {error.issues[0].sentence}", REMEDY) from error
     except (OSError, ValueError, RecursionError) as error:
-        raise RunUnreadableError(f"{path} cannot be read ({error}).", remedy) from error
+        raise RunUnreadableError(f"{path} cannot be read ({error}).", REMEDY) from error
     return content
 
 

@@ -19,15 +19,13 @@ import pyarrow.parquet as pq
 
 from phexplore.files.spreadsheet import GuardedWriter
 from phexplore.files.whole import write_whole
+from phexplore.runs.run_files import MARK, Kind, decimals, read_columns, read_mark, reading, whole_numbers
 from phexplore.runs.simulation import TrialFigures
-from phexplore.runs.store import RunUnreadableError
+from phexplore.runs.store import REMEDY, RunUnreadableError
 from phexplore.workload.subspace.exact import Exact, Rationals
 
 MOST_NAMED = 200_000
 """Answers that are named one by one; larger releases are read by number."""
-
-_REMEDY = "Take the directory from a backup, or start the run again."
-_META = b"phexplore"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +69,7 @@ def write_answers(
     columns["numerator"] = _column([part.numerators for part in parts])
     columns["denominator"] = _column([np.broadcast_to(part.denominators, part.numerators.shape) for part in parts])
     columns["released"] = np.concatenate([part.values for part in parts])
-    table = pa.table(columns).replace_schema_metadata({_META: json.dumps(dict(meta or {})).encode()})
+    table = pa.table(columns).replace_schema_metadata({MARK: json.dumps(dict(meta or {})).encode()})
     pq.write_table(table, path, compression="zstd", version="2.6")
 
 
@@ -90,10 +88,11 @@ def read_answers(path: Path, names: AnswerNames) -> dict[str, Rationals]:
     Raises:
         RunUnreadableError: the file is damaged or holds other answers.
     """
-    table = _read(path, ["release", "number", "numerator", "denominator"])
-    if table.num_rows != names.size:
-        raise RunUnreadableError(f"{path} holds {table.num_rows:,} answers instead of {names.size:,}.", _REMEDY)
-    numerators, denominators = (_values(table, name) for name in ("numerator", "denominator"))
+    table = _read(path, {"numerator": whole_numbers, "denominator": whole_numbers}, names)
+    with reading(path):
+        numerators, denominators = (_values(table, name) for name in ("numerator", "denominator"))
+        if not (denominators > 0).all():
+            raise ValueError("a denominator is not above 0")
     found, start = {}, 0
     for name, count in names.releases.items():
         part = slice(start, start + count)
@@ -111,9 +110,7 @@ def read_released(path: Path, names: AnswerNames) -> np.ndarray[Any, np.dtype[np
     Raises:
         RunUnreadableError: the file is damaged.
     """
-    table = _read(path, ["released"])
-    if table.num_rows != names.size:
-        raise RunUnreadableError(f"{path} holds {table.num_rows:,} answers instead of {names.size:,}.", _REMEDY)
+    table = _read(path, {"released": decimals}, names)
     return np.asarray(table.column("released").to_numpy(), dtype=np.float64)
 
 
@@ -123,18 +120,17 @@ def read_trial_figures(path: Path) -> TrialFigures:
     Raises:
         RunUnreadableError: the file is damaged.
     """
-    try:
-        meta = json.loads(pq.read_schema(path).metadata[_META])
+    meta = read_mark(path)
+    with reading(path):
         return TrialFigures(int(meta["covered"]), int(meta["numbers"]))
-    except (OSError, pa.ArrowException, ValueError, KeyError, TypeError) as error:
-        raise RunUnreadableError(f"{path} cannot be read ({error}).", _REMEDY) from error
 
 
-def _read(path: Path, columns: list[str]) -> Any:
-    try:
-        return pq.read_table(path, columns=columns, use_threads=False)
-    except (OSError, pa.ArrowException, ValueError, KeyError) as error:
-        raise RunUnreadableError(f"{path} cannot be read ({error}).", _REMEDY) from error
+def _read(path: Path, kinds: Mapping[str, Kind], names: AnswerNames) -> Any:
+    with reading(path):
+        table = read_columns(path, kinds)
+    if table.num_rows != names.size:
+        raise RunUnreadableError(f"{path} holds {table.num_rows:,} answers instead of {names.size:,}.", REMEDY)
+    return table
 
 
 def _values(table: Any, name: str) -> Exact:

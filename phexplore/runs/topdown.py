@@ -20,13 +20,14 @@ from phexplore.optimize.rounder import RounderOptions, Target
 from phexplore.optimize.rounding import round_families
 from phexplore.runs.cluster import Cluster
 from phexplore.runs.place import HERE, Place
+from phexplore.runs.run_files import read_mark
 from phexplore.runs.simulation import TrialFigures, Watch
 from phexplore.runs.spec import RunMode, RunSpec, RunSpecError
 from phexplore.runs.store import FACILITIES_FILE, TRUTH_FILE, present_trials, trial_file
 from phexplore.runs.topdown_checks import spent_on_noise, trial_checks
 from phexplore.runs.topdown_data import check_input, read_input
 from phexplore.runs.topdown_facilities import write_facilities
-from phexplore.runs.topdown_files import LeafFiles, read_metadata
+from phexplore.runs.topdown_files import LeafFiles
 from phexplore.runs.topdown_measurements import (
     KeptMeasurements,
     MeasurementWriter,
@@ -290,7 +291,7 @@ class TopDownSimulation:
     def read_figures(self, path: Path) -> TrialFigures:
         """Return the figures of a trial on disk, its counts checked; see `Simulation.read_figures`."""
         self.prepared.files.read(path)
-        metadata = read_metadata(path)
+        metadata = read_mark(path)
         return TrialFigures(int(metadata["covered"]), int(metadata["numbers"]), metadata.get("watched"))
 
     def finish(self, trials: tuple[int, ...], watch: Watch) -> Mapping[str, Any]:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from phexplore.runs.run_files import integers, read_columns, reading, texts
 from phexplore.runs.store import FACILITIES_FILE, RunUnreadableError
 
 
@@ -37,12 +38,12 @@ def read_facilities(directory: Path, geoids: NDArray[np.str_]) -> NDArray[np.int
     path = directory / FACILITIES_FILE
     if not path.exists():
         return None
-    try:
-        table = pq.read_table(path, use_threads=False)
-        columns = [column.to_numpy() for column in table.columns[1:]]
-        own = table.column("geoid").to_pylist()
-    except (OSError, pa.ArrowException, KeyError, ValueError) as error:
-        raise RunUnreadableError(f"{path} cannot be read ({error}).", "Resume the run to write it again.") from error
-    if own != geoids.tolist() or not columns:
-        raise RunUnreadableError(f"{path} is of other blocks than the run.", "Resume the run to write it again.")
+    remedy = "Resume the run to write it again."
+    with reading(path, remedy):
+        own, *kinds = pq.read_schema(path).names
+        table = read_columns(path, {own: texts, **dict.fromkeys(kinds, integers)})
+        columns = [table.column(name).to_numpy() for name in kinds]
+        blocks = table.column("geoid").to_pylist()
+    if blocks != geoids.tolist() or not columns:
+        raise RunUnreadableError(f"{path} is of other blocks than the run.", remedy)
     return np.stack(columns, axis=1).astype(np.int64)

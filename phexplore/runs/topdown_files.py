@@ -22,9 +22,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from phexplore.runs.run_files import (
+    check_columns,
+    check_filled,
+    integers,
+    lists_of_integers,
+    read_columns,
+    read_mark,
+    reading,
+    texts,
+)
 from phexplore.runs.store import RunUnreadableError
 from phexplore.simulate.topdown.histograms import Histograms
-from phexplore.workload.schema import Schema
+from phexplore.workload.schema import Schema, load_schema
 
 ROWS_AT_ONCE = 1 << 13
 """Leaves per row group: with 2,016 cells of four bytes 66 MB at a time."""
@@ -119,14 +129,26 @@ class LeafFiles:
         Raises:
             RunUnreadableError: it cannot be read, was altered, or holds other leaves.
         """
-        metadata = read_metadata(path)
+        metadata = read_mark(path, _REMEDY)
         if metadata.get("leaves") != self.digest:
             raise RunUnreadableError(f"{path} holds other places than the rest of its run.", _REMEDY)
         read = _read_lists if self.schema.cells > MOST_COLUMNS else _read_counts
-        found = read(path, len(self.geoids))
+        with reading(path, _REMEDY):
+            found = read(path, len(self.geoids), self.schema.cells)
         if metadata.get("counts") != counts_digest(found):
             raise RunUnreadableError(f"{path} was altered: its counts are not as they were written.", _REMEDY)
         return found
+
+
+def schema_of(path: Path) -> Schema:
+    """Return the schema of the counts in a file of a run.
+
+    Raises:
+        RunUnreadableError: it cannot be read, or names none.
+    """
+    mark = read_mark(path, _REMEDY)
+    with reading(path, _REMEDY):
+        return load_schema(str(mark["schema"]))
 
 
 def open_leaf_files(path: Path, schema: Schema) -> LeafFiles:
@@ -135,76 +157,62 @@ def open_leaf_files(path: Path, schema: Schema) -> LeafFiles:
     Raises:
         RunUnreadableError: it cannot be read.
     """
-    try:
-        table = pq.read_table(path, columns=["geoid"], use_threads=False)
-    except (OSError, pa.ArrowException, ValueError, KeyError) as error:
-        raise RunUnreadableError(f"{path} cannot be read ({error}).", _REMEDY) from error
-    return LeafFiles(schema, np.array(table.column("geoid").to_pylist(), dtype=np.str_))
+    with reading(path, _REMEDY):
+        return LeafFiles(
+            schema, np.array(read_columns(path, {"geoid": texts}).column("geoid").to_pylist(), dtype=np.str_)
+        )
 
 
-def read_metadata(path: Path) -> dict[str, Any]:
-    """Return what this program wrote about a file into it.
-
-    Raises:
-        RunUnreadableError: the file is missing, no Parquet, or not of this program.
-    """
-    try:
-        content = json.loads((pq.read_schema(path).metadata or {})[b"phexplore"])
-    except (OSError, pa.ArrowException, KeyError, ValueError) as error:
-        raise RunUnreadableError(f"{path} cannot be read ({error}).", _REMEDY) from error
-    if not isinstance(content, dict):
-        raise RunUnreadableError(f"{path} cannot be read (its mark is no object).", _REMEDY)
-    return content
-
-
-def _read_counts(path: Path, leaves: int) -> Histograms:
+def _read_counts(path: Path, leaves: int, cells: int) -> Histograms:
     parts: list[tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]] = []
     first = 0
-    try:
-        with pq.ParquetFile(path) as file:
-            for group in range(file.num_row_groups):
-                table = file.read_row_group(group, use_threads=False)
-                for cell, column in enumerate(table.columns[1:]):
-                    values = column.to_numpy()
-                    rows = np.flatnonzero(values)
-                    if len(rows):
-                        parts.append((rows + first, np.full(len(rows), cell, np.int32), values[rows].astype(np.int64)))
-                first += table.num_rows
-    except (OSError, pa.ArrowException, ValueError) as error:
-        raise RunUnreadableError(f"{path} cannot be read ({error}).", _REMEDY) from error
+    with pq.ParquetFile(path) as file:
+        _, *names = file.schema_arrow.names
+        if len(names) != cells:
+            raise ValueError(f"it has {len(names):,} cells, not {cells:,}")
+        check_columns(file.schema_arrow, dict.fromkeys(names, integers))
+        for group in range(file.num_row_groups):
+            table = file.read_row_group(group, use_threads=False)
+            check_filled(table)
+            for cell, column in enumerate(table.columns[1:]):
+                values = column.to_numpy()
+                rows = np.flatnonzero(values)
+                if len(rows):
+                    parts.append((rows + first, np.full(len(rows), cell, np.int32), values[rows].astype(np.int64)))
+            first += table.num_rows
     if first != leaves:
         raise RunUnreadableError(f"{path} has {first} rows, not {leaves}.", _REMEDY)
-    rows, cells, counts = (
+    rows, places, counts = (
         (np.concatenate(column) for column in zip(*parts, strict=True))
         if parts
         else (np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.int64))
     )
-    order = np.lexsort((cells, rows))
+    order = np.lexsort((places, rows))
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(rows, minlength=leaves))]).astype(np.int64)
-    return Histograms(starts, cells[order], counts[order])
+    return Histograms(starts, places[order], counts[order])
 
 
-def _read_lists(path: Path, leaves: int) -> Histograms:
-    starts, cells, counts = [np.zeros(1, np.int64)], [np.empty(0, np.int32)], [np.empty(0, np.int64)]
+def _read_lists(path: Path, leaves: int, cells: int) -> Histograms:
+    starts, places, counts = [np.zeros(1, np.int64)], [np.empty(0, np.int32)], [np.empty(0, np.int64)]
     end = rows = 0
-    whole = True
-    try:
-        with pq.ParquetFile(path) as file:
-            for group in range(file.num_row_groups):
-                table = file.read_row_group(group, columns=["cells", "counts"], use_threads=False)
-                filled, numbers = (column.combine_chunks() for column in table.columns)
-                whole = whole and filled.offsets.equals(numbers.offsets)
-                starts.append(end + filled.offsets.to_numpy()[1:].astype(np.int64))
-                cells.append(filled.values.to_numpy().astype(np.int32))
-                counts.append(numbers.values.to_numpy().astype(np.int64))
-                end, rows = int(starts[-1][-1]) if len(starts[-1]) else end, rows + table.num_rows
-    except (OSError, pa.ArrowException, ValueError, KeyError, AttributeError) as error:
-        raise RunUnreadableError(f"{path} cannot be read ({error}).", _REMEDY) from error
+    with pq.ParquetFile(path) as file:
+        check_columns(file.schema_arrow, dict.fromkeys(("cells", "counts"), lists_of_integers))
+        for group in range(file.num_row_groups):
+            table = file.read_row_group(group, columns=["cells", "counts"], use_threads=False)
+            check_filled(table)
+            filled, numbers = (column.combine_chunks() for column in table.columns)
+            if filled.values.null_count or numbers.values.null_count or not filled.offsets.equals(numbers.offsets):
+                raise RunUnreadableError(f"{path} was altered: its lists of cells and counts do not fit.", _REMEDY)
+            starts.append(end + filled.offsets.to_numpy()[1:].astype(np.int64))
+            places.append(filled.values.to_numpy().astype(np.int32))
+            counts.append(numbers.values.to_numpy().astype(np.int64))
+            end, rows = int(starts[-1][-1]) if len(starts[-1]) else end, rows + table.num_rows
     if rows != leaves:
         raise RunUnreadableError(f"{path} has {rows} rows, not {leaves}.", _REMEDY)
-    if not whole:
-        raise RunUnreadableError(f"{path} was altered: its lists of cells and counts do not fit.", _REMEDY)
-    return Histograms(np.concatenate(starts), np.concatenate(cells), np.concatenate(counts))
+    found = Histograms(np.concatenate(starts), np.concatenate(places), np.concatenate(counts))
+    if found.cells.size and not 0 <= found.cells.min() <= found.cells.max() < cells:
+        raise ValueError("a count is of a cell there is not")
+    return found
 
 
 def by_cell(counts: Histograms, first: int, last: int, cells: int, dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from phexplore.model.numbers import exact_text
+from phexplore.runs.run_files import check_columns, lists_of_integers, mark_of, reading
 from phexplore.runs.store import MEASUREMENTS_DIRECTORY, RunUnreadableError, sha256_of
 from phexplore.runs.writing import writing
 from phexplore.simulate.topdown.design import LevelDesign
@@ -116,21 +117,23 @@ class KeptMeasurements:
         """
         last = first + truth.units
         out = np.zeros((truth.units, level.plan.answers), answer_type(level))
-        try:
-            with pq.ParquetFile(self._path) as file:
-                begin = 0
-                for group in range(file.num_row_groups):
-                    end = begin + file.metadata.row_group(group).num_rows
-                    low, high = max(first, begin), min(last, end)
-                    if low < high:
-                        table = file.read_row_group(group, use_threads=False)
-                        for query, columns in query_columns(level.plan):
-                            lists = table.column(query.name).combine_chunks()[low - begin : high - begin]
-                            asked = low - first + np.flatnonzero(lists.is_valid().to_numpy(zero_copy_only=False))
-                            out[asked, columns] = lists.flatten().to_numpy().reshape(-1, query.answers)
-                    begin = end
-        except (OSError, pa.ArrowException, KeyError, ValueError) as error:
-            raise RunUnreadableError(f"{self._path} cannot be read ({error}).", _REMEDY) from error
+        with reading(self._path, _REMEDY), pq.ParquetFile(self._path) as file:
+            queries = query_columns(level.plan)
+            check_columns(file.schema_arrow, {query.name: lists_of_integers for query, _ in queries})
+            begin = 0
+            for group in range(file.num_row_groups):
+                end = begin + file.metadata.row_group(group).num_rows
+                low, high = max(first, begin), min(last, end)
+                if low < high:
+                    table = file.read_row_group(group, use_threads=False)
+                    for query, columns in queries:
+                        lists = table.column(query.name).combine_chunks()[low - begin : high - begin]
+                        asked = low - first + np.flatnonzero(lists.is_valid().to_numpy(zero_copy_only=False))
+                        answers = lists.flatten()
+                        if answers.null_count:
+                            raise ValueError(f"column {query.name} has answers without a value")
+                        out[asked, columns] = answers.to_numpy().reshape(-1, query.answers)
+                begin = end
         if begin < last:
             raise RunUnreadableError(f"{self._path} holds {begin} units, the run asks for {last}.", _REMEDY)
         return Measured(out, 0, 0)
@@ -179,12 +182,10 @@ def check_kept(directory: Path, trial: int, world: World, framework: str) -> Non
     """
     for level, units in zip(world.design.levels, world.tree.levels, strict=True):
         path = measurement_file(directory, trial, level.name)
-        try:
-            content = json.loads((pq.read_schema(path).metadata or {})[b"phexplore"])
+        with reading(path, _REMEDY):
+            content = mark_of(pq.read_schema(path))
             budgets = {str(entry["query"]): str(entry["budget"]) for entry in content["queries"]}
             stated = (content["schema"], content["framework"], content["units"])
-        except (OSError, pa.ArrowException, KeyError, TypeError, ValueError) as error:
-            raise RunUnreadableError(f"{path} cannot be read ({error}).", _REMEDY) from error
         if stated != (level.plan.schema.id, framework, codes_digest(units.codes)):
             raise RunUnreadableError(f"{path} measured other units, or another schema or framework.", _REMEDY)
         wanted = {

@@ -26,14 +26,14 @@ from phexplore.runs.store import (
     state_of,
     trial_file,
 )
-from phexplore.runs.topdown_files import MOST_COLUMNS, LeafFiles, open_leaf_files, read_metadata
+from phexplore.runs.topdown_files import MOST_COLUMNS, LeafFiles, open_leaf_files, schema_of
 from phexplore.runs.topdown_summary import Tally, criterion_query
 from phexplore.simulate.topdown.design import make_design
 from phexplore.simulate.topdown.driver import World, make_world
 from phexplore.simulate.topdown.histograms import Histograms, sums_up
 from phexplore.spine.tree import tree_of
 from phexplore.workload.queries import MarginalQuery, detailed_query, parse_query
-from phexplore.workload.schema import Schema, load_schema
+from phexplore.workload.schema import Schema
 
 MOST_TRIALS = 20
 """Trials whose files are read; the summary of a complete run knows all of them."""
@@ -105,7 +105,7 @@ class TopDownResults:
             RunUnreadableError: the truth cannot be read.
         """
         path = self.directory / TRUTH_FILE
-        return open_leaf_files(path, load_schema(str(read_metadata(path)["schema"])))
+        return open_leaf_files(path, schema_of(path))
 
     @cached_property
     def world(self) -> World:

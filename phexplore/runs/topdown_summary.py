@@ -21,10 +21,11 @@ from phexplore.model.numbers import exact_text
 from phexplore.runs import topdown_checks
 from phexplore.runs import topdown_errors as errors
 from phexplore.runs.checks import outcome
+from phexplore.runs.run_files import read_mark
 from phexplore.runs.simulation import Watch
 from phexplore.runs.spec import RunMode, RunSpec
 from phexplore.runs.topdown_errors import answers_of
-from phexplore.runs.topdown_files import LeafFiles, read_metadata
+from phexplore.runs.topdown_files import LeafFiles
 from phexplore.simulate.topdown.design import Design
 from phexplore.simulate.topdown.driver import World
 from phexplore.simulate.topdown.histograms import Histograms, sums_up
@@ -71,7 +72,7 @@ class TrialReader:
 
     def metadata(self) -> list[dict[str, Any]]:
         """Return what the trials' files say of themselves."""
-        return [read_metadata(path) for path in self.paths]
+        return [read_mark(path) for path in self.paths]
 
 
 def topdown_summary(spec: RunSpec, full: World, estimated: World, trials: TrialReader) -> dict[str, Any]:

@@ -17,6 +17,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from phexplore.runs.run_files import (
+    check_columns,
+    integers,
+    lists_of_integers,
+    mark_of,
+    read_columns,
+    reading,
+    texts,
+    words,
+)
 from phexplore.runs.store import MEASUREMENTS_DIRECTORY, RunUnreadableError
 from phexplore.runs.topdown_measurements import measurement_file
 from phexplore.runs.writing import writing
@@ -98,9 +108,8 @@ class MeasuredUnits:
         """
         self._directory = directory
         path = directory / MEASUREMENTS_DIRECTORY / UNITS_FILE
-        try:
-            table = pq.read_table(path, use_threads=False)
-            noises = json.loads((table.schema.metadata or {})[b"phexplore"])["noises"]
+        with reading(path, _REMEDY):
+            noises = mark_of(pq.read_schema(path))["noises"]
             self.levels = tuple(str(entry["level"]) for entry in noises)
             self._variances = {
                 str(entry["level"]): [
@@ -109,11 +118,18 @@ class MeasuredUnits:
                 ]
                 for entry in noises
             }
+            kinds = {
+                "geoid": texts,
+                **dict.fromkeys(self.levels, words),
+                **{f"{n}.noise": integers for n in self.levels},
+            }
+            table = read_columns(path, kinds)
             self.geoids = np.array(table.column("geoid").to_pylist(), np.str_)
             self._units = {name: table.column(name).combine_chunks() for name in self.levels}
             self._noise = {name: table.column(f"{name}.noise").to_numpy() for name in self.levels}
-        except (OSError, pa.ArrowException, KeyError, TypeError, ValueError) as error:
-            raise RunUnreadableError(f"{path} cannot be read ({error}).", _REMEDY) from error
+            for name, noise in self._noise.items():
+                if len(noise) and int(noise.max()) >= len(self._variances[name]):
+                    raise ValueError(f"a unit of {name} has a noise there is not")
 
     def path(self, geoids: NDArray[np.str_]) -> tuple[MeasuredUnit, ...]:
         """Return the units that hold all of these blocks, one per level that has such a unit, the widest first.
@@ -151,16 +167,14 @@ class MeasuredUnits:
         if not unit.variances:
             return {}
         path = measurement_file(self._directory, trial, unit.level)
-        try:
-            with pq.ParquetFile(path) as file:
-                for group in range(file.num_row_groups):
-                    codes = file.read_row_group(group, columns=["geocode"], use_threads=False).column("geocode")
-                    place = codes.to_pylist()
-                    if unit.code not in place:
-                        continue
-                    names = [name for name, variance in unit.variances.items() if variance is not None]
-                    row = file.read_row_group(group, columns=names, use_threads=False).slice(place.index(unit.code), 1)
-                    return {name: np.array(row.column(name)[0].as_py(), np.int64) for name in names}
-        except (OSError, pa.ArrowException, KeyError, ValueError) as error:
-            raise RunUnreadableError(f"{path} cannot be read ({error}).", _REMEDY) from error
+        with reading(path, _REMEDY), pq.ParquetFile(path) as file:
+            names = [name for name, variance in unit.variances.items() if variance is not None]
+            check_columns(file.schema_arrow, {"geocode": texts, **dict.fromkeys(names, lists_of_integers)})
+            for group in range(file.num_row_groups):
+                codes = file.read_row_group(group, columns=["geocode"], use_threads=False).column("geocode")
+                place = codes.to_pylist()
+                if unit.code not in place:
+                    continue
+                row = file.read_row_group(group, columns=names, use_threads=False).slice(place.index(unit.code), 1)
+                return {name: np.array(row.column(name)[0].as_py(), np.int64) for name in names}
         raise RunUnreadableError(f"{path} holds no unit {unit.code}.", _REMEDY)

@@ -8,8 +8,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from phexplore.runs.number_files import NumberFiles, keys_digest, read_metadata, read_truth
+from phexplore.runs.number_files import NumberFiles, keys_digest, read_truth
 from phexplore.runs.numbers import keys_of, truth_of
+from phexplore.runs.run_files import read_mark
 from phexplore.runs.simulation import TrialFigures
 from phexplore.runs.store import RunUnreadableError
 from phexplore.simulate.tabulation import Tabulation
@@ -38,7 +39,7 @@ def test_that_a_trial_survives_its_file(files: NumberFiles, tmp_path: Path) -> N
     distributions, variances = files.read_noise(path)
     assert distributions[1] == "Discrete Gaussian"
     assert variances[-1] == 9
-    assert read_metadata(path)["label"] == "a label"
+    assert read_mark(path)["label"] == "a label"
 
 
 def test_that_a_trial_is_a_plain_table_for_everybody_else(files: NumberFiles, tmp_path: Path) -> None:

@@ -30,10 +30,11 @@ from phexplore.noise.distributions import noise_for
 from phexplore.runs import phsafe_summary
 from phexplore.runs.events import Finished, Outcome, TrialDone
 from phexplore.runs.launch import WorkerProcess
-from phexplore.runs.number_files import read_metadata, read_truth
+from phexplore.runs.number_files import read_truth
 from phexplore.runs.numbers import keys_of, truth_of
 from phexplore.runs.phsafe import make_simulation
 from phexplore.runs.results import NumberSelection, RunResults
+from phexplore.runs.run_files import read_mark
 from phexplore.runs.simulation import Simulation
 from phexplore.runs.spec import RunMode, RunSpec, describe_data
 from phexplore.runs.store import RunUnreadableError, prepare_directory, trial_file
@@ -217,7 +218,7 @@ def test_that_a_trial_depends_on_seed_and_index_alone(done: Done, us: Scenario, 
 
 def test_that_trials_differ_and_seeded_ones_say_what_they_are(done: Done, results: RunResults) -> None:
     assert not np.array_equal(results.released(0), results.released(1))
-    assert "never for release" in read_metadata(done.directory / trial_file(0))["label"]
+    assert "never for release" in read_mark(done.directory / trial_file(0))["label"]
 
 
 def test_that_noise_of_the_operating_system_never_repeats(us: Scenario, tmp_path: Path) -> None:

@@ -29,15 +29,16 @@ from phexplore.gui.run_manager.topdown_results import ALL_SIZES
 from phexplore.metrics.topdown.size_classes import TENS
 from phexplore.metrics.topdown.worst import WorstBy
 from phexplore.model.topdown import LevelQuery
+from phexplore.runs.run_files import read_mark
 from phexplore.runs.spec import RunSpec
 from phexplore.runs.store import TRUTH_FILE, RunUnreadableError, load_spec, present_trials, trial_file
-from phexplore.runs.topdown_files import LeafFiles, open_leaf_files, read_metadata
+from phexplore.runs.topdown_files import LeafFiles, open_leaf_files, schema_of
 from phexplore.runs.topdown_summary import criterion_query
 from phexplore.runs.topdown_units import MeasuredUnits
 from phexplore.simulate.topdown.histograms import Histograms, sums_up
 from phexplore.spine.tree import GeoTree, tree_of
 from phexplore.workload.queries import MarginalQuery, catalogue, parse_query, total_query
-from phexplore.workload.schema import Schema, load_schema
+from phexplore.workload.schema import Schema
 
 Integers = NDArray[np.int64]
 F = TypeVar("F", bound=Fold)
@@ -93,7 +94,7 @@ class TopDownRun:
         self.directory = directory
         self.spec: RunSpec = load_spec(directory)
         path = directory / TRUTH_FILE
-        self.schema: Schema = load_schema(str(read_metadata(path)["schema"]))
+        self.schema: Schema = schema_of(path)
         self.files: LeafFiles = open_leaf_files(path, self.schema)
         leaves = self.files.read(path)
         layout = layout_of(self.schema)
@@ -129,7 +130,7 @@ class TopDownRun:
         path = self.directory / trial_file(index)
         try:
             leaves = self.files.read(path)
-            self.metadata[index] = read_metadata(path)
+            self.metadata[index] = read_mark(path)
         except RunUnreadableError as error:
             self._broken.add(index)
             self.present = tuple(each for each in self.present if each != index)
