@@ -16,8 +16,8 @@ from phexplore.cli.outputs import writes_into_out
 from phexplore.cli.printing import print_json, print_table, say, tell
 from phexplore.cli.source import load_scenario, load_with_warnings, say_if_confidential
 from phexplore.errors import PhexploreError
-from phexplore.model.diff import Change, in_parts, parameters_only, value_text
 from phexplore.model.diff import diff as differences
+from phexplore.model.diff import in_parts, parameters_only, value_text
 from phexplore.model.group_sizes import GroupSizes
 from phexplore.model.numbers import Unlimited, exact_text, total_budget
 from phexplore.model.phsafe import PhSafe
@@ -351,8 +351,3 @@ def export(
     _refuse_errors(found)
     for path in export_scenario(found, form, out):
         say(f"Wrote {path}")
-
-
-def shown_change(change: Change) -> tuple[str, str, str]:
-    """Return path, old and new value of a change as text."""
-    return change.path, value_text(change.before), value_text(change.after)

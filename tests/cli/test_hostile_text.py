@@ -58,3 +58,14 @@ def test_that_names_no_file_of_ours_can_have_are_answered_with_a_sentence(comman
     shown = capsys.readouterr().err
     assert shown.strip()
     assert shown.encode()  # nothing is left that a terminal cannot print
+
+
+@pytest.mark.defect("F10")
+def test_that_a_name_cannot_print_a_line_of_its_own_while_there_is_no_window(tmp_path, capsys):
+    from phexplore.gui.main.start import _say_why
+    from phexplore.opening import unreadable
+
+    assert _say_why(unreadable(tmp_path / HOSTILE, "It is none.", "Choose another.")) == BAD_INPUT
+    shown = capsys.readouterr().err
+    assert shown.count("\n") == 1
+    assert not set("\x1b\r\x9b\u202e\u200b") & set(shown)

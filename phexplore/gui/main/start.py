@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from phexplore.errors import PhexploreError
+from phexplore.errors import PhexploreError, visible
 from phexplore.gui.main.display import display_problem
 from phexplore.model.issues import InputProblemsError
 
@@ -126,9 +126,9 @@ def _say_why(error: PhexploreError) -> int:
     """Say on the terminal why there is no window; return the exit status."""
     if isinstance(error, InputProblemsError):
         for issue in error.issues:
-            print(f"{issue.place}: {issue.sentence} {issue.remedy}", file=sys.stderr)  # noqa: T201 - no window yet
+            print(visible(f"{issue.place}: {issue.sentence} {issue.remedy}"), file=sys.stderr)  # noqa: T201 - no window yet
         return BAD_INPUT
-    print(f"{error.sentence} {error.remedy}".strip(), file=sys.stderr)  # noqa: T201 - no window yet
+    print(visible(f"{error.sentence} {error.remedy}".strip()), file=sys.stderr)  # noqa: T201 - no window yet
     return EXPECTED_FAILURE
 
 
