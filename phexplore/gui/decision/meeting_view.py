@@ -41,7 +41,9 @@ class MeetingSlider(QFrame):
         self.value = Figure(relative=1.8, bold=True)
         self._unit = Figure(parameter.unit, look="muted")
         self._before = ElidedText(look="muted", relative=0.9)
-        self.slider = StopSlider(parameter.title, parameter.stops)
+        self.slider = StopSlider(
+            parameter.title, parameter.stops, lambda value: f"{parameter.words(value)} {parameter.unit}".rstrip()
+        )
         self.slider.setProperty("look", "large")
         self.slider.setMinimumHeight(4 * GRID)
         self._effect = Paragraph(look="muted", relative=0.9)

@@ -12,6 +12,7 @@ from phexplore.errors import PhexploreError
 from phexplore.gui.binding.budget_row import Column, Row, check_edit, copied, edit_of, exact, forbidden, row_of
 from phexplore.gui.binding.safe_ranges import safe_range
 from phexplore.gui.binding.session import Refusal, Session
+from phexplore.gui.binding.wording import budget_text, people
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import SymbolButton, TextButton
 from phexplore.gui.widgets.exact_field import ExactField
@@ -35,8 +36,8 @@ class RowPanel(QFrame):
         self.setAccessibleName("Row editor")
         self._title = ElidedText(bold=True, relative=1.08)
         self._hint = ElidedText(look="muted")
-        self.margin_slider = StopSlider("Margin of error of the row", _MARGINS)
-        self.budget_slider = StopSlider("Bounded budget of the row", _BUDGETS)
+        self.margin_slider = StopSlider("Margin of error of the row", _MARGINS, lambda value: f"{people(value)} people")
+        self.budget_slider = StopSlider("Bounded budget of the row", _BUDGETS, budget_text)
         self.margin_field = ExactField("Margin of error of the row", lambda text: self._take(Column.MARGIN, text))
         self.budget_field = ExactField("Bounded budget of the row", lambda text: self._take(Column.BOUNDED, text))
         self._margin_name = Text("Margin of error")

@@ -67,7 +67,7 @@ class ShareSlider(QWidget):
         title = place_title(key)
         self.name = ElidedText(name)
         self.name.setMinimumWidth(17 * GRID)
-        self.slider = StopSlider(f"Share of {title}", STOPS)
+        self.slider = StopSlider(f"Share of {title}", STOPS, share_percent)
         self.field = ExactField(f"Share of {title}", self._take, width=13 * GRID)
         # A fraction cut off at its start would be another number.
         self.field.line.setMinimumWidth(13 * GRID)

@@ -11,7 +11,7 @@ from phexplore.accounting.zcdp import epsilon
 from phexplore.accuracy.topdown_solving import set_total_by_epsilon
 from phexplore.gui.binding.session import Refusal
 from phexplore.gui.binding.topdown_session import TopDownSession
-from phexplore.gui.binding.wording import conversion_title, power_text
+from phexplore.gui.binding.wording import budget_text, conversion_title, power_text
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import Chooser
 from phexplore.gui.widgets.exact_field import ExactField
@@ -36,7 +36,7 @@ class TotalBar(QFrame):
         self.setAccessibleName("Whole budget")
         self._symbol = Text("Total ρ", bold=True)
         self.total = ExactField("Total ρ", self._take_total, width=20 * GRID)
-        self.slider = StopSlider("Total ρ", _STOPS)
+        self.slider = StopSlider("Total ρ", _STOPS, budget_text)
         self.epsilon = ExactField("Total ε", self._take_epsilon, width=12 * GRID)
         self._is = Text("is ε", look="muted")
         self.conversion = Chooser("Conversion from ρ to ε", tip="How ρ and δ become ε", letters=13)

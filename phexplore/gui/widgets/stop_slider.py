@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from PySide6.QtCore import QPointF, Qt, Signal
@@ -46,9 +46,20 @@ class StopSlider(QSlider):
     moved = Signal(object)
     released = Signal()
 
-    def __init__(self, name: str, stops: Sequence[Fraction], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, name: str, stops: Sequence[Fraction], words: Callable[[Fraction], str], parent: QWidget | None = None
+    ) -> None:
+        """Make a slider.
+
+        Args:
+            name: says what it moves.
+            stops: the values it stands on, ascending.
+            words: gives a value with its unit, for people who do not see the slider; its position says nothing.
+            parent: its owner.
+        """
         super().__init__(Qt.Orientation.Horizontal, parent)
         self._stops = tuple(stops)
+        self._words, self._safe_words, self._value_words = words, "", ""
         self._mark: Fraction | None = None
         self._safe: tuple[Fraction | None, Fraction | None] | None = None
         self.setAccessibleName(name)
@@ -61,6 +72,7 @@ class StopSlider(QSlider):
 
     def set_value(self, value: Fraction | None) -> None:
         """Put the handle on the stop next to `value`, without telling anybody; None = the left end."""
+        self._describe("" if value is None else self._words(value))
         position = 0 if value is None else min(bisect_left(self._stops, value), len(self._stops) - 1)
         if value is not None and position and self._is_nearer(position - 1, value):
             position -= 1
@@ -85,7 +97,8 @@ class StopSlider(QSlider):
         """
         if safe != self._safe:
             self._safe = safe
-            self.setAccessibleDescription(words)
+            self._safe_words = words
+            self._describe(self._value_words)
             self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -107,7 +120,14 @@ class StopSlider(QSlider):
         """Whether the stop is nearer on the logarithmic scale than the next one."""
         return value * value < self._stops[position] * self._stops[position + 1]
 
+    def _describe(self, value: str) -> None:
+        self._value_words = value
+        description = ". ".join(part for part in (value, self._safe_words) if part)
+        if description != self.accessibleDescription():
+            self.setAccessibleDescription(description)
+
     def _on_value(self, position: int) -> None:
+        self._describe(self._words(self._stops[position]))
         self.moved.emit(self._stops[position])
 
     def _paint_safe_range(self, low: Fraction | None, high: Fraction | None) -> None:

@@ -14,7 +14,7 @@ from phexplore.gui.widgets.stop_slider import StopSlider, log_stops, people_stop
 
 @pytest.fixture
 def slider(qtbot):
-    found = StopSlider("Margin", people_stops(3))
+    found = StopSlider("Margin", people_stops(3), lambda value: f"{value} people")
     qtbot.addWidget(found)
     found.show()
     found.moves, found.releases = [], []
@@ -95,3 +95,16 @@ def test_that_the_reference_is_marked(slider) -> None:
     before = slider.grab().toImage()
     slider.set_mark(Fraction(300))
     assert slider.grab().toImage() != before
+
+
+@pytest.mark.defect("S6")
+def test_that_a_screen_reader_gets_the_value_and_not_the_position(slider) -> None:
+    slider.set_value(Fraction(451, 2))
+    assert slider.accessibleDescription() == "451/2 people"
+    slider.set_safe_range((Fraction(100), None), "Safe from 100 people")
+    assert slider.accessibleDescription() == "451/2 people. Safe from 100 people"
+    slider.setValue(0)
+    assert slider.accessibleDescription() == "1 people. Safe from 100 people"
+    slider.set_safe_range(None)
+    slider.set_value(None)
+    assert slider.accessibleDescription() == ""
