@@ -30,6 +30,7 @@ from phexplore.gui.main.bottom_bar import BottomBar
 from phexplore.gui.main.commands import MENUS, Commands
 from phexplore.gui.main.copying import TableCopies
 from phexplore.gui.main.exporting import ExportFormat, Exports
+from phexplore.gui.main.focus_order import put_behind
 from phexplore.gui.main.header import HeaderBar
 from phexplore.gui.main.headline_bar import HeadlineBar
 from phexplore.gui.main.importing import is_readable
@@ -631,8 +632,9 @@ class MainWindow(QMainWindow):
         return page_key(self.system, area) if area in self.view.makers else area
 
     def _go(self, area: Area) -> None:
-        self.pages.show_area(self._page_key(area))
+        page = self.pages.show_area(self._page_key(area))
         self._make_room()
+        put_behind(page, (*self._inspectors.values(), self.issues, self.bottom))
 
     def _follow_system(self, _update: object = None) -> None:
         """Show the pages of the system of the active scenario."""

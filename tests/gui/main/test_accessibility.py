@@ -115,6 +115,23 @@ def test_that_every_control_is_named_and_reached_by_the_tab_key(opened, system, 
     assert unreachable == []
 
 
+@pytest.mark.defect("S6")
+@place
+def test_that_the_tab_key_reaches_the_page_before_the_inspector_and_the_bottom(opened, system, area) -> None:
+    window = opened(system, area)
+    late = [part for part in (window.inspector, window.topdown_inspector, window.issues, window.bottom) if part]
+    order, widget = [], window.navigation.nextInFocusChain()
+    while widget is not window.navigation:
+        if widget.isVisible() and widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
+            order.append(
+                0 if window.pages.isAncestorOf(widget) else 1 if any(p.isAncestorOf(widget) for p in late) else 2
+            )
+        widget = widget.nextInFocusChain()
+    assert 0 in order
+    assert 1 in order
+    assert order == sorted(order)
+
+
 def is_served_otherwise(widget) -> bool:
     """Tab bars and tool buttons of a group are reached through a neighbour; spin boxes own their line."""
     parent = widget.parent()
