@@ -16,8 +16,9 @@ def put_behind(page: QWidget, parts: Sequence[QWidget]) -> None:
         page: what comes first.
         parts: what comes behind it, in this order; in the window of the page.
     """
-    chain, widget = [], page.nextInFocusChain()
-    while widget is not page:
+    chain: list[QWidget] = []
+    widget = page.nextInFocusChain()
+    while widget is not None and widget is not page:
         if widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
             chain.append(widget)
         widget = widget.nextInFocusChain()

@@ -132,6 +132,18 @@ def test_that_the_tab_key_reaches_the_page_before_the_inspector_and_the_bottom(o
     assert order == sorted(order)
 
 
+@pytest.mark.defect("S6")
+def test_that_the_tab_key_goes_from_the_search_to_the_table_and_the_sliders(opened) -> None:
+    window = opened(System.PHSAFE, Area.BUDGETS)
+    row = window.budgets.panel
+    wanted = [window.budgets.search, window.budgets.view, row.margin_slider, row.margin_field.line, row.budget_slider]
+    order, widget = [], window.navigation.nextInFocusChain()
+    while widget is not window.navigation:
+        order += [widget] if widget in wanted else []
+        widget = widget.nextInFocusChain()
+    assert order == wanted
+
+
 def is_served_otherwise(widget) -> bool:
     """Tab bars and tool buttons of a group are reached through a neighbour; spin boxes own their line."""
     parent = widget.parent()
