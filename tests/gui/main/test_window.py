@@ -21,6 +21,7 @@ from phexplore.accuracy.solving import edit_threshold
 from phexplore.catalog.presets import preset
 from phexplore.document.project import Project
 from phexplore.files.phsafe_config import write_config
+from phexplore.gui.binding.budget_row import row_of
 from phexplore.gui.binding.systems import System
 from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.project_files import project_of
@@ -167,14 +168,17 @@ def test_that_a_query_chosen_in_a_picture_is_shown_in_the_table(window, query) -
 
 def test_that_a_dot_dragged_in_a_picture_is_one_step(window, query) -> None:
     page = _visit(window, Area.OVERVIEW)
+    targets = window.session.scenario.phsafe.targets
     for people in range(21, 41):
         page.margins.margin_dragged.emit(query, people)
     page.margins.margin_released.emit(query)
-    assert window.session.scenario.phsafe.targets[query] == 40
+    dragged = window.session.scenario.phsafe.budgets[query]
+    assert row_of(window.session.shown, query).margin() == pytest.approx(40, abs=0.001)
     assert window.session.project.cursor == 1
     page.margins.margin_dragged.emit(query, 50)
     page.margins.drag_cancelled.emit(query)
-    assert window.session.scenario.phsafe.targets[query] == 40
+    assert window.session.scenario.phsafe.budgets[query] == dragged
+    assert window.session.scenario.phsafe.targets == targets
 
 
 def test_that_a_page_out_of_sight_is_drawn_when_it_comes_back(qtbot, window, query, monkeypatch) -> None:
