@@ -86,6 +86,14 @@ class PhSafeSession(Session):
         """Close the step being merged."""
         self._whole.end_merge()
 
+    def undo(self) -> None:
+        """Go one step back."""
+        self._whole.undo()
+
+    def redo(self) -> None:
+        """Go one step forward."""
+        self._whole.redo()
+
     def go_to(self, step: int) -> None:
         """Show another version of the history."""
         self._whole.go_to(step)
@@ -93,6 +101,10 @@ class PhSafeSession(Session):
     def mark_saved(self) -> None:
         """Say that the project was written."""
         self._whole.mark_saved()
+
+    def tell_trouble(self) -> None:
+        """Announce why edits are not kept beside the file, if that is so and was not said yet."""
+        self._whole.tell_trouble()
 
     def _pass_update(self, update: Update) -> None:
         was_current, self._is_current = self._is_current, _is_phsafe(update.after.scenario)
