@@ -12,14 +12,14 @@ import time
 from fractions import Fraction
 from pathlib import Path
 
-from phexplore.accuracy.check import check
-from phexplore.accuracy.forecast import forecast
-from phexplore.accuracy.solving import edit_margin
-from phexplore.accuracy.topdown_forecast import forecast_topdown
 from phexplore.catalog.presets import preset
 from phexplore.catalog.tables import queries
 from phexplore.model.edits import set_budget
 from phexplore.model.topdown_edits import set_level_share
+from phexplore.systems.phsafe.budget_edits import edit_margin
+from phexplore.systems.phsafe.forecast import forecast
+from phexplore.systems.registry import check
+from phexplore.systems.topdown.forecast import forecast_topdown
 
 EDITS = 300
 

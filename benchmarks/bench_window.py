@@ -191,7 +191,7 @@ class Bench:
 
     def edits(self, area: str):
         """Edit the margin of one query, wait until all of it is painted, and again: milliseconds."""
-        from phexplore.accuracy.solving import edit_margin
+        from phexplore.systems.phsafe.budget_edits import edit_margin
 
         painted = Painted(self.go(area))
         session = self.window.session

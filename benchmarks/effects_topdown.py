@@ -18,7 +18,6 @@ from pathlib import Path
 
 import numpy as np
 
-from phexplore.accuracy.topdown_forecast import noise_of
 from phexplore.catalog.topdown_presets import topdown_entries
 from phexplore.data.blocks.expansion import expand
 from phexplore.data.blocks.population import BlockPopulation
@@ -35,6 +34,7 @@ from phexplore.simulate.topdown.histograms import Histograms, sums_up
 from phexplore.simulate.topdown.measuring import Draw, DrawnMeasurements, TrialKey
 from phexplore.simulate.topdown.on_spine import in_code_order, world_on_spine
 from phexplore.spine.tree import tree_of
+from phexplore.systems.topdown.forecast import noise_of
 from phexplore.workload.queries import MarginalQuery, parse_query
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "blocks" / "pl94_ri_2010_blocks.csv.gz"

@@ -56,6 +56,11 @@ def visible(text: str) -> str:
     )
 
 
+def visible_lines(text: str) -> str:
+    """Return text of several lines with every line as `visible` makes it."""
+    return "\n".join(map(visible, text.split("\n")))
+
+
 def trace_without_data(error: BaseException) -> str:
     """Return where in the program an error happened: kinds, modules, lines and source code, outermost call first.
 
@@ -89,3 +94,11 @@ def _module_path(file: str) -> str:
     if "phexplore" in parts[:-1]:
         parts = parts[len(parts) - 1 - parts[::-1].index("phexplore") :]
     return "/".join(parts[-4:])
+
+
+class ExportError(PhexploreError):
+    """A scenario that the production file cannot express exactly."""
+
+
+class ComparisonError(PhexploreError):
+    """Things that cannot be set side by side."""

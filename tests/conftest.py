@@ -6,12 +6,12 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from phexplore.catalog.presets import preset
 
-# The same examples in every run: a new one is found by changing the code or the profile, not by chance.
-settings.register_profile("same", derandomize=True)
+# The same examples in every run, however fast the machine is: a new one is found by changing the code or the profile, not by chance.
+settings.register_profile("same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("same")
 
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"

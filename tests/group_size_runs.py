@@ -11,10 +11,10 @@ from phexplore.data.regions.region_tree import tree_of_paths
 from phexplore.data.regions.taxi_shaped import write_size_counts
 from phexplore.model.group_sizes import GroupSizes, SizeMechanism, equal_shares
 from phexplore.model.scenario import Scenario
-from phexplore.runs.group_sizes import make_simulation
 from phexplore.runs.spec import RunMode, RunSpec, data_of, encode_spec
 from phexplore.runs.store import SPEC_FILE, SUMMARY_FILE, trial_file
 from phexplore.runs.writing import write_json, writing
+from phexplore.systems.group_sizes.simulation import make_simulation
 
 LEVELS = ("Country", "State", "County")
 SMALL = Scenario(

@@ -20,9 +20,9 @@ from phexplore.model.subspace import (
 )
 from phexplore.runs.spec import RunMode, RunSpec, data_of, encode_spec
 from phexplore.runs.store import SPEC_FILE, SUMMARY_FILE, trial_file
-from phexplore.runs.subspace import make_simulation
 from phexplore.runs.writing import write_json, writing
 from phexplore.simulate.subspace.cell_counts import shipped_table
+from phexplore.systems.subspace.simulation import make_simulation
 
 COUNTIES = preset("counties-invariant-2010").scenario
 

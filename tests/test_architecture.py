@@ -64,11 +64,11 @@ def test_that_no_path_of_a_machine_is_in_the_sources():
 
 ENGINE = [
     "cli.app",
-    "report.known",
+    "systems.phsafe.exporters",
     "document.project",
     "runs.worker",
     "files.journal",
-    "accuracy.check",
+    "systems.registry",
     "data.validation",
 ]
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phexplore.cli.printing import print_json
 from phexplore.errors import visible
+from phexplore.report.terminal import print_json
 
 
 @pytest.mark.defect("F10")

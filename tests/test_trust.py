@@ -48,8 +48,8 @@ CLUSTER_MODULES = {"phexplore/runs/cluster.py"}
 KINDS = (ast.Import, ast.ImportFrom, ast.Call)
 CSV_WRITERS = {
     "phexplore/files/spreadsheet.py",
-    "phexplore/files/das_ini_strategy.py",  # names of levels and queries of production, read back by production
-    "phexplore/decide/publishing.py",  # codes of the published tables, in production's quoting
+    "phexplore/systems/topdown/ini_strategy.py",  # names of levels and queries of production, read back by production
+    "phexplore/systems/phsafe/publishing.py",  # codes of the published tables, in production's quoting
 }
 
 

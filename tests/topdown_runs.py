@@ -9,8 +9,8 @@ from topdown_worlds import PERSONS
 from phexplore.model.scenario import Scenario
 from phexplore.runs.spec import RunSpec, describe_blocks
 from phexplore.runs.store import prepare_directory, trial_file
-from phexplore.runs.topdown import make_simulation
 from phexplore.runs.topdown_options import TopDownOptions
+from phexplore.systems.topdown.simulation import make_simulation
 
 SCENARIO = Scenario("persons", PERSONS)
 EXPANDED = TopDownOptions(expand=5)

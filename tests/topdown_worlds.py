@@ -4,7 +4,6 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
-from phexplore.accuracy.topdown_forecast import noise_of
 from phexplore.catalog.topdown_presets import topdown_entries
 from phexplore.data.blocks.expansion import expand
 from phexplore.data.blocks.generator import synthesize_blocks
@@ -12,6 +11,7 @@ from phexplore.simulate.topdown.design import make_design
 from phexplore.simulate.topdown.driver import make_world
 from phexplore.simulate.topdown.measuring import Draw, DrawnMeasurements, TrialKey
 from phexplore.spine.tree import tree_of
+from phexplore.systems.topdown.forecast import noise_of
 
 PERSONS = topdown_entries()["pl94-2020-persons-us"].method
 UNITS = topdown_entries()["pl94-2020-units-us"].method

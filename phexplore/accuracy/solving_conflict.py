@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from phexplore.accuracy.budget_model import BudgetModel
 from phexplore.accuracy.margins import keeps_target
 from phexplore.accuracy.solving_groups import Group, Member, Separated, sum_under
-from phexplore.accuracy.solving_systems import QuerySystem
 from phexplore.errors import PhexploreError
 from phexplore.model.goals import Cap, Goals, Key, title_of
 from phexplore.model.numbers import exact_text
@@ -128,7 +128,7 @@ class Ledger:
         return list({id(group): group for query in queries if (group := self._group_of.get(query))}.values())
 
 
-def lock_conflict(system: QuerySystem, goals: Goals, group: Group) -> InfeasibleError | None:
+def lock_conflict(system: BudgetModel, goals: Goals, group: Group) -> InfeasibleError | None:
     """Return what stands against a lock in a group, None when nothing does."""
     locks = [(member, member.locked) for member in group.members if member.locked is not None]
     if not locks:
@@ -151,7 +151,7 @@ def lock_conflict(system: QuerySystem, goals: Goals, group: Group) -> Infeasible
 
 
 def _lock_against_target(
-    system: QuerySystem, goals: Goals, group: Group, lock: ConflictPart, first: Member, scale: Fraction
+    system: BudgetModel, goals: Goals, group: Group, lock: ConflictPart, first: Member, scale: Fraction
 ) -> InfeasibleError | None:
     for member in group.members:
         if (target := goals.margins.get(member.query)) is None:
@@ -194,7 +194,7 @@ def _linking(tie: tuple[ConflictPart, ...], member: Member, first: Member) -> tu
 
 
 def cap_conflict(
-    system: QuerySystem,
+    system: BudgetModel,
     goals: Goals,
     separated: Separated,
     needs: Mapping[Key, Fraction],

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from phexplore.accuracy.budget_model import BudgetModel
 from phexplore.accuracy.solving_caps import cap_total
-from phexplore.accuracy.solving_systems import QuerySystem
 from phexplore.model.conventions import Conventions
 from phexplore.model.goals import Cap, GoalError, Goals, Key, TiedBy, title_of
 from phexplore.model.numbers import Budget, Unlimited, round_exact
@@ -90,7 +90,7 @@ class Separated:
         return {**found, **self.kept}
 
 
-def separate(system: QuerySystem, goals: Goals) -> Separated:
+def separate(system: BudgetModel, goals: Goals) -> Separated:
     """Take the problem apart into groups that do not touch each other but through the caps.
 
     Raises:
@@ -140,7 +140,7 @@ def _confirm_known(present: Mapping[Key, Budget], goals: Goals) -> None:
             )
 
 
-def _tied(system: QuerySystem, goals: Goals, queries: tuple[Key, ...], equal: TiedBy) -> Group:
+def _tied(system: BudgetModel, goals: Goals, queries: tuple[Key, ...], equal: TiedBy) -> Group:
     members = []
     for query in queries:
         weight = system.spread(query) if equal is TiedBy.MARGIN else Fraction(1)
@@ -152,7 +152,7 @@ def _tied(system: QuerySystem, goals: Goals, queries: tuple[Key, ...], equal: Ti
     return Group(tuple(members))
 
 
-def _member(system: QuerySystem, goals: Goals, query: Key, weight: Fraction) -> Member:
+def _member(system: BudgetModel, goals: Goals, query: Key, weight: Fraction) -> Member:
     margin = goals.margins.get(query)
     need = None if margin is None else system.need(query, margin)
     locked = _finite(system.budgets[query]) if query in goals.locks else None

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
+from phexplore.accuracy.budget_model import BudgetModel
 from phexplore.accuracy.solving_conflict import (
     InfeasibleError,
     Ledger,
@@ -16,7 +17,6 @@ from phexplore.accuracy.solving_conflict import (
     short_text,
 )
 from phexplore.accuracy.solving_groups import Group, Separated, sum_under
-from phexplore.accuracy.solving_systems import QuerySystem
 from phexplore.model.conventions import MarginConvention
 from phexplore.model.goals import Cap, Goals, Key, level_title, title_of
 from phexplore.model.keys import QueryKey
@@ -36,7 +36,7 @@ _STEPS_OF_A_WALK = 64
 
 
 def confirm_feasible(
-    system: QuerySystem,
+    system: BudgetModel,
     goals: Goals,
     separated: Separated,
     needs: Mapping[Key, Fraction],
@@ -65,7 +65,7 @@ def confirm_feasible(
         )  # the sentence is about one cap, the ways out keep all of them
 
 
-def confirm_locks(system: QuerySystem, goals: Goals, separated: Separated) -> None:
+def confirm_locks(system: BudgetModel, goals: Goals, separated: Separated) -> None:
     """Pass when no lock stands against a goal of its own query or tie.
 
     Raises:
@@ -79,7 +79,7 @@ def confirm_locks(system: QuerySystem, goals: Goals, separated: Separated) -> No
 class _Trial:
     """Tests changed margins against all caps, recomputing only the groups they touch."""
 
-    def __init__(self, system: QuerySystem, goals: Goals, separated: Separated, needs: Mapping[Key, Fraction]) -> None:
+    def __init__(self, system: BudgetModel, goals: Goals, separated: Separated, needs: Mapping[Key, Fraction]) -> None:
         self.system = system
         self.goals = goals
         self.separated = separated
@@ -185,7 +185,7 @@ def _rough(group: Group) -> tuple[float, tuple[tuple[Key, float, float, float], 
 
 
 def _ways_out(
-    system: QuerySystem, goals: Goals, separated: Separated, needs: Mapping[Key, Fraction]
+    system: BudgetModel, goals: Goals, separated: Separated, needs: Mapping[Key, Fraction]
 ) -> tuple[Relaxation, ...]:
     """Return relaxations after which every cap is kept, the gentlest widening first."""
     trial = _Trial(system, goals, separated, needs)

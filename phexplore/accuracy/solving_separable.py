@@ -8,24 +8,18 @@ total or by none.
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from phexplore.accuracy.budget_model import BudgetModel
 from phexplore.accuracy.margins import MarginError
 from phexplore.accuracy.solving_groups import Separated, needs_of, separate, sum_under
 from phexplore.accuracy.solving_relaxation import confirm_feasible, confirm_locks
-from phexplore.accuracy.solving_spine import solve_on_spine
-from phexplore.accuracy.solving_systems import QuerySystem, TopDownSystem, system_of
-from phexplore.accuracy.solving_topdown import with_budgets
-from phexplore.accuracy.uniform_spine import UniformSpine
 from phexplore.model.conventions import Conventions, MarginConvention
 from phexplore.model.goals import Cap, GoalError, Goals, Key, title_of
-from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Budget, Rounding, Unlimited, exact_text
-from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
-from phexplore.model.topdown import TopDown
 
 
 class Reason(enum.Enum):
@@ -92,6 +86,10 @@ class SolvedGoals:
         return tuple(q for q in self.queries if q.nearest is not None and q.budget != q.nearest)
 
 
+JointSolver = Callable[[Separated, Goals], tuple[Separated, Mapping[Key, Fraction]]]
+"""Turns the goals on margins that depend on all budgets together into what each query needs."""
+
+
 def rounded_as_in_2020(conventions: Conventions) -> Conventions:
     """Return the conventions with which the published budgets were computed: normal, z = 1.645, nearest 1e-6."""
     return replace(
@@ -104,55 +102,49 @@ def rounded_as_in_2020(conventions: Conventions) -> Conventions:
     )
 
 
-def own_goals(scenario: Scenario) -> Goals:
-    """Return what the scenario itself asks: its targets and its locks."""
-    system = system_of(scenario)
-    return Goals(margins=system.targets, locks=system.locks)
-
-
-def with_own_goals(scenario: Scenario, goals: Goals) -> Goals:
+def with_own_goals(model: BudgetModel, goals: Goals) -> Goals:
     """Return the goals joined with the scenario's own targets and locks; a margin in `goals` wins."""
-    own = own_goals(scenario)
-    return replace(goals, margins={**own.margins, **goals.margins}, locks=own.locks | goals.locks)
+    return replace(goals, margins={**model.targets, **goals.margins}, locks=model.locks | goals.locks)
 
 
 def solve(
-    scenario: Scenario, goals: Goals | None = None, *, spend: bool = False, spine: UniformSpine | None = None
+    model: BudgetModel, goals: Goals | None = None, *, spend: bool = False, joint: JointSolver | None = None
 ) -> SolvedGoals:
     """Return the scenario with the smallest total that keeps all goals, budgets rounded by its conventions.
 
     Args:
-        scenario: of PHSafe or TopDown; its targets and locks count as goals.
+        model: the scenario; its targets and locks count as goals.
         goals: further ones; a margin in it replaces the scenario's target.
         spend: use what the caps leave: all targeted budgets are raised by one factor, the largest that fits.
-        spine: margins of TopDown are those after least squares on this spine; None takes every query by itself, and what
-            least squares adds comes on top.
+        joint: solves for margins that depend on all budgets together, such as those after least squares on a spine; None
+            takes every query by itself.
 
     Raises:
         GoalError: a goal cannot be understood.
         InfeasibleError: no budgets keep all goals; it names the conflict and the cheapest relaxations.
         MarginError: a margin needs a budget that rounds to 0.
     """
-    system = system_of(scenario)
-    asked = with_own_goals(scenario, goals or Goals())
-    separated = separate(system, asked)
+    asked = with_own_goals(model, goals or Goals())
+    separated = separate(model, asked)
     needs = needs_of(separated)
-    if spine is not None and isinstance(system, TopDownSystem):
-        confirm_locks(system, asked, separated)
-        separated, needs = solve_on_spine(system, separated, asked, spine)
+    if joint is not None:
+        confirm_locks(model, asked, separated)
+        separated, joined = joint(separated, asked)
+        needs = dict(joined)
         budgets = separated.budgets(needs)
     else:
-        if system.gives_way:
+        if model.gives_way:
             separated = making_way(separated, needs)
         budgets = separated.budgets(needs)
-        confirm_feasible(system, asked, separated, needs, budgets)
+        confirm_feasible(model, asked, separated, needs, budgets)
     if spend:
         needs = _spent(separated, needs)
         budgets = separated.budgets(needs)
-    _confirm_published(asked, budgets, scenario.conventions)
+    _confirm_published(asked, budgets, model.conventions)
     caps = tuple((cap, allowed, sum_under(cap, budgets)) for cap, allowed in separated.caps)
-    entries = tuple(_entries(system, asked, separated, needs, budgets))
-    return SolvedGoals(_solved(scenario, asked, budgets, separated), asked, entries, caps)
+    entries = tuple(_entries(model, asked, separated, needs, budgets))
+    most = min((allowed for cap, allowed in separated.caps if cap.queries is None), default=None)
+    return SolvedGoals(model.with_solved(budgets, asked.margins, most), asked, entries, caps)
 
 
 def making_way(separated: Separated, needs: Mapping[Key, Fraction]) -> Separated:
@@ -177,25 +169,6 @@ def making_way(separated: Separated, needs: Mapping[Key, Fraction]) -> Separated
             # Down, so that the cap is kept after rounding.
             kept |= {key: min(budget, max(budget * factor // step * step, step)) for key, budget in free.items()}
     return replace(separated, kept=kept)
-
-
-def _solved(scenario: Scenario, asked: Goals, budgets: Mapping[Key, Budget], separated: Separated) -> Scenario:
-    match scenario.method:
-        case PhSafe() as method:
-            # A target is what the committee wishes: solving for another margin does not move it.
-            targets = {query: margin for query, margin in asked.margins.items() if isinstance(query, QueryKey)}
-            made = replace(
-                method,
-                budgets={query: budgets[query] for query in method.budgets},
-                targets={**targets, **method.targets},
-            )
-            return replace(scenario, method=made)
-        case TopDown() as method:
-            exact = {key: budget for key in method.query_shares if isinstance(budget := budgets[key], Fraction)}
-            allowed = [total for cap, total in separated.caps if cap.queries is None]
-            return replace(scenario, method=with_budgets(method, exact, min(allowed, default=None)))
-        case _:
-            raise GoalError(f"{scenario.name!r} cannot be solved from margins.", "Choose a PHSafe or TopDown scenario.")
 
 
 def _spent(separated: Separated, needs: Mapping[Key, Fraction]) -> dict[Key, Fraction]:
@@ -227,7 +200,7 @@ def _confirm_published(goals: Goals, budgets: Mapping[Key, Budget], conventions:
 
 
 def _entries(
-    system: QuerySystem,
+    system: BudgetModel,
     goals: Goals,
     separated: Separated,
     needs: Mapping[Key, Fraction],

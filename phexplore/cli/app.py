@@ -23,10 +23,10 @@ from phexplore.cli import (
     spine_commands,
     subspace_commands,
 )
-from phexplore.cli.printing import say
 from phexplore.errors import CancelledError, PhexploreError, UnknownNameError
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.opening import refuse_irregular_target
+from phexplore.report.terminal import say
 
 DONE, EXPECTED_FAILURE, BAD_INPUT, CANCELLED = 0, 1, 2, 130
 
@@ -107,9 +107,10 @@ def _work(arguments: list[str]) -> NoReturn:
     """Be the worker of a run directory, as a bundled program starts itself."""
     from phexplore.runs.place import parse_worker_arguments
     from phexplore.runs.worker import main as worker
+    from phexplore.systems.registry import make_simulation
 
-    status = worker(*parse_worker_arguments(arguments))
-    # As in `runs.worker`: all is written and flushed, and the interpreter takes a second to come apart.
+    status = worker(*parse_worker_arguments(arguments), make_simulation)
+    # As in `systems.worker`: all is written and flushed, and the interpreter takes a second to come apart.
     os._exit(status)
 
 

@@ -7,8 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from phexplore.cli.printing import print_json, print_table, say, tell
-from phexplore.cli.source import load_scenario
 from phexplore.decide.committee import CommitteeMatrix, committee_matrix, consensus
 from phexplore.decide.comparing import (
     Compared,
@@ -27,6 +25,8 @@ from phexplore.model.numbers import exact_text
 from phexplore.model.rules import Rule
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook, add_scenario
+from phexplore.report.terminal import print_json, print_table, say, tell
+from phexplore.systems.sources import load_scenario
 
 _MOST_ROWS = 60
 _LONGEST_VALUE = 40

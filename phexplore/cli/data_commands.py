@@ -10,9 +10,9 @@ from typing import Any
 import typer
 
 from phexplore.cli.outputs import writes_into_out
-from phexplore.cli.printing import print_json, say, tell
-from phexplore.cli.source import parse_states, say_if_confidential
 from phexplore.model.issues import InputProblemsError, Issue, Severity
+from phexplore.report.terminal import print_json, say, tell
+from phexplore.systems.sources import parse_states, say_if_confidential
 
 JSON = typer.Option(False, "--json", help="Print JSON.")
 

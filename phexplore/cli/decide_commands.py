@@ -7,8 +7,9 @@ from pathlib import Path
 import typer
 
 from phexplore.cli.outputs import writes_into_out
-from phexplore.cli.printing import say, tell
-from phexplore.cli.source import load_scenario
+from phexplore.report.terminal import tell
+from phexplore.systems.registry import budgets_of
+from phexplore.systems.sources import load_scenario
 
 SCENARIO = typer.Argument(
     help="A preset id, a project file (.phx, #NAME for one of its scenarios), a config.json or a DAS .ini."
@@ -78,7 +79,7 @@ def solve(
         if after_least_squares or blocks is not None:
             solved, margins = solve_after_least_squares(found, goals, blocks, spend=spend)
         else:
-            solved = solve_goals(found, goals, spend=spend)
+            solved = solve_goals(budgets_of(found), goals, spend=spend)
     except InfeasibleError as error:
         print_infeasible(error, as_json=as_json)
         raise
@@ -162,6 +163,7 @@ def approve(
     Example: phexplore approve proposal.phx --who "Ada Lovelace" --role Chair --note "Vote of 1 July" --runs runs/first
     """
     from phexplore.cli.deciding import decide, parse_status
+    from phexplore.report.terminal import say
 
     made, path = decide(scenario, parse_status(status), who=who, role=role, note=note, runs=runs, out=out)
     tell(f"{made.scenario}: {made.status.value} by {made.who} ({made.role}), parameters {made.fingerprint}")
@@ -194,6 +196,7 @@ def bundle(
     Example: phexplore bundle proposal.phx --runs runs/first --sign ada.key --signer "Ada Lovelace, Chair" --out decision.zip
     """
     from phexplore.cli.deciding import bundle_or_sign
+    from phexplore.report.terminal import say
 
     made = bundle_or_sign(
         scenario,

@@ -9,8 +9,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from phexplore.cli.printing import print_json, print_table, say, tell
-from phexplore.cli.source import load_scenario
 from phexplore.decide.agreement import Statement
 from phexplore.decide.approving import decision_about
 from phexplore.decide.bundle import Bundle, BundleError, BundleRequest, make_bundle, signed, signed_with, write_bundle
@@ -25,6 +23,8 @@ from phexplore.files.whole import read_text, write_whole
 from phexplore.model.approval import Decision, DecisionError, Status, decided
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.workbook import Workbook
+from phexplore.report.terminal import print_json, print_table, say, tell
+from phexplore.systems.sources import load_scenario
 
 _WHICH_KEY = b"phexplore asks which key this command signs with.\n"
 ARCHIVE_START = b"PK\x03\x04"

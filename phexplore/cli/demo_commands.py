@@ -8,8 +8,8 @@ from pathlib import Path
 import typer
 
 from phexplore.cli.outputs import writes_into_out
-from phexplore.cli.printing import say
 from phexplore.errors import PhexploreError
+from phexplore.report.terminal import say
 
 TRIALS = 20
 SEED = 2020
@@ -29,10 +29,8 @@ def demo(
 
     Example: phexplore demo --out out
     """
-    from phexplore.accuracy.forecast import forecast
-    from phexplore.accuracy.solving import edit_margin
     from phexplore.catalog.presets import preset
-    from phexplore.cli.exporting import CONFIG_FORMAT, export_run, export_scenario
+    from phexplore.cli.exporting import export_run, export_scenario
     from phexplore.cli.run_commands import simulate
     from phexplore.data.source import demonstration_directory
     from phexplore.document.project import Project
@@ -40,6 +38,8 @@ def demo(
     from phexplore.model.keys import parse_query
     from phexplore.model.numbers import exact_text
     from phexplore.model.workbook import Workbook
+    from phexplore.systems.phsafe.budget_edits import edit_margin
+    from phexplore.systems.phsafe.forecast import forecast
 
     start = preset("sdhc-2020-us")
     say(f"1. Open: {start.title}, bounded ρ {exact_text(forecast(start.scenario).headline)}")
@@ -62,7 +62,7 @@ def demo(
     for form, name in (("html", "run-report.html"), ("png", "run-charts.png"), ("csv", "run-tables")):
         files += export_run(out / "run", form, out / name)
     say(f"5. Done. {len(files)} files and the run are in {out.resolve()}")
-    say(f"   The file production reads: {out / CONFIG_NAME} ({CONFIG_FORMAT}); start with {out / 'run-report.html'}")
+    say(f"   The file production reads: {out / CONFIG_NAME} (phsafe-config); start with {out / 'run-report.html'}")
 
 
 def _make_folder(out: Path) -> None:

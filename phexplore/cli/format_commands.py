@@ -8,8 +8,8 @@ from pathlib import Path
 import typer
 
 from phexplore.cli.outputs import writes_into_out
-from phexplore.cli.printing import print_json, print_table
 from phexplore.errors import UnknownNameError
+from phexplore.report.terminal import print_json, print_table
 
 
 def register(app: typer.Typer) -> None:

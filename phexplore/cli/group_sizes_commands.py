@@ -10,9 +10,9 @@ from typing import Any
 import typer
 
 from phexplore.cli.outputs import writes_into_out
-from phexplore.cli.printing import print_json, print_table, say, tell
 from phexplore.errors import CancelledError
 from phexplore.model.numbers import parse_exact
+from phexplore.report.terminal import print_json, print_table, say, tell
 
 JSON = typer.Option(False, "--json", help="Print JSON.")
 SEED = typer.Option(1, "--seed", min=0, help="Any whole number of 0 or more; equal seeds make equal figures.")
@@ -78,11 +78,11 @@ def experiment(
     Example: phexplore group-sizes experiment --out experiment --workers 2
     """
     from phexplore.files.whole import write_whole
-    from phexplore.report.group_sizes_experiment import experiment_charts, experiment_csv, experiment_document
     from phexplore.report.html import document_html
     from phexplore.report.look import FigureFormat, chart_bytes
-    from phexplore.runs.group_sizes_experiment import RESULT_FILE, Draw, Plan, measure_scaling, run_experiment
     from phexplore.runs.writing import write_json
+    from phexplore.systems.group_sizes.experiment import RESULT_FILE, Draw, Plan, measure_scaling, run_experiment
+    from phexplore.systems.group_sizes.experiment_report import experiment_charts, experiment_csv, experiment_document
 
     plan = Plan(_budgets(epsilons), trials, seed, _variants(mechanisms), workers)
     subjects = [_subject(name.strip(), largest, seed) for name in data.split(",") if name.strip()]
@@ -123,7 +123,7 @@ def _budgets(text: str) -> tuple[Fraction, ...]:
 
 def _variants(text: str) -> Any:
     from phexplore.errors import UnknownNameError
-    from phexplore.runs.group_sizes_experiment import VARIANTS
+    from phexplore.systems.group_sizes.experiment import VARIANTS
 
     known = {variant.id: variant for variant in VARIANTS}
     names = [name.strip() for name in text.split(",") if name.strip()] or list(known)
@@ -139,7 +139,7 @@ def _subject(name: str, largest: int, seed: int) -> Any:
     from phexplore.data.regions.household_sizes import group_sizes_of, read_household_sizes, with_heavy_tail
     from phexplore.errors import UnknownNameError
     from phexplore.model.group_sizes import HeavyTail
-    from phexplore.runs.group_sizes_experiment import Subject
+    from phexplore.systems.group_sizes.experiment import Subject
 
     match name:
         case "census":

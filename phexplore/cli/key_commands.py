@@ -26,9 +26,9 @@ def add(
 
     Example: phexplore keys add ada.pub --name "Ada Lovelace"
     """
-    from phexplore.cli.printing import tell
     from phexplore.decide.signing import load_public_key
     from phexplore.decide.trusted_keys import trust_key
+    from phexplore.report.terminal import tell
 
     added = trust_key(name, load_public_key(key))
     tell(f"{added.fingerprint}  {added.name}")
@@ -39,8 +39,8 @@ def list_keys(as_json: bool = JSON) -> None:
 
     Example: phexplore keys list
     """
-    from phexplore.cli.printing import print_json, print_table, say
     from phexplore.decide.trusted_keys import store_path, trusted_keys
+    from phexplore.report.terminal import print_json, print_table, say
 
     found = trusted_keys()
     if as_json:
@@ -56,8 +56,8 @@ def remove(fingerprint: str = typer.Argument(help="All 64 digits, as phexplore k
 
     Example: phexplore keys remove 904ce312eed95827eccbee0bbd939095fadc9b9442d19b96af8449128a86f79d
     """
-    from phexplore.cli.printing import tell
     from phexplore.decide.trusted_keys import forget_key
+    from phexplore.report.terminal import tell
 
     removed = forget_key(fingerprint)
     tell(f"Removed {removed.fingerprint}  {removed.name}")

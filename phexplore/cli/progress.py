@@ -6,7 +6,7 @@ import sys
 from types import TracebackType
 from typing import Self
 
-from phexplore.cli.printing import say
+from phexplore.report.terminal import say
 from phexplore.runs.events import Event, Note, PhaseDone, Progress
 
 _BAR = 24

@@ -8,22 +8,19 @@ from typing import Any
 
 import typer
 
-from phexplore.catalog.group_sizes_presets import group_sizes_entries
 from phexplore.cli.data_commands import say_choice_of_files
 from phexplore.cli.outputs import writes_into_out
-from phexplore.cli.printing import print_json, say
 from phexplore.cli.progress import ProgressLine
-from phexplore.cli.source import load_scenario, parse_states, require_phsafe
-from phexplore.cli.topdown_wishes import TopDownWishes, parse_stop
 from phexplore.errors import CancelledError, PhexploreError
-from phexplore.model.group_sizes import GroupSizes
-from phexplore.model.phsafe import PhSafe
+from phexplore.model.data_kinds import DataKind
 from phexplore.model.scenario import Scenario
-from phexplore.model.subspace import Subspace
-from phexplore.model.topdown import TopDown
+from phexplore.report.terminal import print_json, say
 from phexplore.runs.place import HERE, Place, tls_files
 from phexplore.runs.spec import LARGEST_SEED, StopRule
 from phexplore.runs.topdown_options import TopDownOptions
+from phexplore.systems.registry import system_of
+from phexplore.systems.sources import load_scenario, parse_states, require_phsafe
+from phexplore.systems.topdown.run_flags import TopDownWishes, parse_stop
 
 SCENARIO = typer.Argument(help="A preset id, a project file (.phx, #NAME for one of its scenarios) or a config.json.")
 
@@ -138,7 +135,7 @@ def run(
     if no_noise and non_private:
         raise typer.BadParameter("--no-noise and --non-private exclude each other; give one of them.")
     word = "no-noise" if no_noise else "non-private" if non_private else "private"
-    if scheduler and not isinstance(found.method, TopDown):
+    if scheduler and not system_of(found).has_geography:
         raise typer.BadParameter(f"{found.name} is no scenario of TopDown: --scheduler belongs to it.")
     wishes = TopDownWishes(expand, microdata, block_by_block, rounder_target, keep_measurements, measurements)
     summary = simulate(
@@ -180,21 +177,22 @@ def simulate(
         PhexploreError: the scenario or the data are not fit, or the run failed.
         CancelledError: it was cancelled; finished trials are kept.
     """
-    from phexplore.accuracy.check import check, has_errors
+    from phexplore.model.issues import has_errors
     from phexplore.runs.events import Failed, Finished, Outcome
     from phexplore.runs.guard import doubt_about, make_private, person_here, record_override
     from phexplore.runs.launch import run_worker
     from phexplore.runs.spec import RunMode, RunSpec, data_of
     from phexplore.runs.states import RunState
     from phexplore.runs.store import load_summary, prepare_directory, state_of
-    from phexplore.runs.topdown_again import again
+    from phexplore.systems.registry import check
+    from phexplore.systems.topdown.reprocessing import again
 
     errors = [issue for issue in check(scenario) if has_errors([issue])]
     if errors:
         raise PhexploreError(f"{errors[0].place}: {errors[0].sentence}", errors[0].remedy)
     if data is None:
         data = _own_data(scenario)
-    if isinstance(scenario.method, PhSafe):
+    if scenario.method.data_kind is DataKind.POPULATION:
         say_choice_of_files(data)
     described = data_of(scenario, data)
     spec = RunSpec(scenario, described, trials, seed, RunMode(mode), place.workers or 1, stop=stop, topdown=topdown)
@@ -226,15 +224,8 @@ def _own_data(scenario: Scenario) -> Path:
     Raises:
         typer.BadParameter: none did.
     """
-    if isinstance(scenario.method, Subspace):
-        from phexplore.simulate.subspace.cell_counts import shipped_table
-
-        if (found := shipped_table(scenario.method)) is not None:
-            return found
-    if isinstance(scenario.method, GroupSizes) and scenario.baseline in group_sizes_entries():
-        from phexplore.data.regions.group_size_reading import shipped_group_sizes
-
-        return shipped_group_sizes()
+    if (found := system_of(scenario).own_data(scenario)) is not None:
+        return found
     raise typer.BadParameter("Name the data with --data; these parameters came with none.")
 
 

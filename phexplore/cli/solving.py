@@ -7,13 +7,16 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from phexplore.cli.printing import print_json, print_table, say, tell
-from phexplore.cli.source import say_if_confidential
 from phexplore.errors import UnknownNameError
 from phexplore.model.keys import QueryKey
-from phexplore.model.numbers import Budget, exact_text, total_budget
+from phexplore.model.numbers import Budget, exact_text
 from phexplore.model.scenario import Scenario
-from phexplore.model.topdown import LevelQuery, TopDown
+from phexplore.model.topdown import LevelQuery
+from phexplore.report.terminal import print_json, print_table, say, tell
+from phexplore.systems.registry import budgets_of, system_of
+from phexplore.systems.sources import say_if_confidential
+from phexplore.systems.topdown.budget_model import TopDownBudgets
+from phexplore.systems.topdown.solving_spine import on_spine
 
 if TYPE_CHECKING:
     from phexplore.accuracy.solving_conflict import InfeasibleError, Relaxation
@@ -55,13 +58,13 @@ def goals_from(path: Path | None, caps: dict[str, str], scenario: Scenario) -> G
     """
     from dataclasses import replace
 
-    from phexplore.accuracy.solving_systems import system_of
     from phexplore.files.goals_file import read_goals
     from phexplore.files.whole import read_text
     from phexplore.model.goals import Cap, CapOn, GoalError, Goals
     from phexplore.model.numbers import parse_exact
+    from phexplore.systems.registry import budgets_of
 
-    known = tuple(system_of(scenario).budgets)
+    known = tuple(budgets_of(scenario).budgets)
     goals = Goals() if path is None else read_goals(read_text(path).encode(), path.name, known)
     further: list[Cap] = []
     for on in CapOn:
@@ -110,23 +113,23 @@ def solve_after_least_squares(
     """
     from phexplore.accuracy.margins import normal_factor
     from phexplore.accuracy.solving_separable import solve
-    from phexplore.accuracy.solving_tree import solve_on_tree
-    from phexplore.accuracy.uniform_spine import spine_variances, uniform_spine
     from phexplore.data.blocks.source import read_population
     from phexplore.model.goals import GoalError
     from phexplore.runs.spec import data_path
     from phexplore.spine.tree import tree_of
+    from phexplore.systems.topdown.solving_tree import solve_on_tree
+    from phexplore.systems.topdown.uniform_spine import spine_variances, uniform_spine
 
-    if not isinstance(scenario.method, TopDown):
+    if not system_of(scenario).has_geography:
         raise GoalError(f"{scenario.name!r} is no TopDown scenario.", "Leave out --after-least-squares and --blocks.")
     if blocks is not None:
         path = data_path(blocks, scenario)
         say_if_confidential(path)
         population = read_population(path)
-        found = solve_on_tree(scenario, goals, tree_of(population.geocodes(), scenario.method.levels), spend=spend)
+        found = solve_on_tree(scenario, goals, tree_of(population.geocodes(), scenario.topdown.levels), spend=spend)
         return found.solved, dict(found.margins)
-    spine = uniform_spine(scenario.method)
-    solved = solve(scenario, goals, spend=spend, spine=spine)
+    spine = uniform_spine(scenario.topdown)
+    solved = solve(budgets_of(scenario), goals, spend=spend, joint=on_spine(TopDownBudgets(scenario), spine))
     z = float(normal_factor(scenario.conventions.confidence, scenario.conventions.z))
     method = solved.scenario.topdown
     variances = spine_variances(spine, {key: method.budget(key) for key in spine.keys})
@@ -189,8 +192,8 @@ def _exact(value: Fraction | None) -> str | None:
 
 def print_solution(solved: SolvedGoals, margins: dict[LevelQuery, float] | None, *, as_json: bool) -> None:
     """Print solved budgets, and the margins after least squares that they were solved for, if they were."""
-    from phexplore.accuracy.solving_systems import system_of
     from phexplore.model.goals import title_of
+    from phexplore.systems.registry import budgets_of
 
     if as_json:
         after = {} if margins is None else {"margins": {key.text: margin for key, margin in margins.items()}}
@@ -208,12 +211,12 @@ def print_solution(solved: SolvedGoals, margins: dict[LevelQuery, float] | None,
         )
         for entry in solved.queries
     ]
-    system = system_of(solved.scenario)
+    system = budgets_of(solved.scenario)
     symbol = system.framework.symbol
     tell(solved.scenario.name)
     header = ("query", "MOE target", f"{symbol} before", f"{symbol} solved", "nearest", "because of")
     print_table(header, rows, right=range(1, 5))
-    total = _total(solved)
+    total = budgets_of(solved.scenario).total
     if system.doubles:
         tell(f"{symbol} bounded {exact_text(_twice(total))}, unbounded {exact_text(total)}")
     else:
@@ -239,17 +242,9 @@ def _twice(total: Budget) -> Budget:
     return 2 * total if isinstance(total, Fraction) else total
 
 
-def _total(solved: SolvedGoals) -> Budget:
-    if isinstance(solved.scenario.method, TopDown):
-        return solved.scenario.method.total
-    return total_budget(list(solved.scenario.phsafe.budgets.values()))
-
-
 def solution_json(solved: SolvedGoals) -> dict[str, Any]:
     """Return solved budgets as JSON: the keys of ``forecast --json`` with what solving adds to every cell."""
-    from phexplore.decide.bundle import forecast_content
-
-    content = forecast_content(solved.scenario)
+    content = system_of(solved.scenario).forecast_json(solved.scenario, None)
     for cell, entry in zip(content["cells"], solved.queries, strict=True):
         cell |= {
             "before_rho": exact_text(entry.before),
@@ -257,7 +252,7 @@ def solution_json(solved: SolvedGoals) -> dict[str, Any]:
             "nearest_rho": _exact(entry.nearest),
             "reason": entry.reason.value,
         }
-    total = _total(solved)
+    total = budgets_of(solved.scenario).total
     return {
         "feasible": True,
         **content,

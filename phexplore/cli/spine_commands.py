@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from phexplore.cli.printing import print_json, say
-from phexplore.cli.source import load_scenario, say_if_confidential
-from phexplore.cli.spine_printing import print_variances, show_description
 from phexplore.errors import PhexploreError, UnknownNameError
+from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import TopDown
+from phexplore.report.terminal import print_json, say
+from phexplore.systems.registry import system_of
+from phexplore.systems.sources import load_scenario, say_if_confidential
+from phexplore.systems.topdown.spine_printing import print_variances, show_description
 
 if TYPE_CHECKING:
     from phexplore.spine.building import Spine
@@ -116,13 +118,13 @@ def variance(
 
     Example: phexplore spine variance places.spine pl94-2020-persons-us --queries total --entities place
     """
-    from phexplore.accuracy.spine_forecast import Fit, compare_with_standard
     from phexplore.spine.spine_file import read_spine
+    from phexplore.systems.topdown.spine_forecast import Fit, compare_with_standard
 
     if fit not in {each.value for each in Fit}:
         raise UnknownNameError("fit", fit, [each.value for each in Fit])
     chosen = load_scenario(scenario)
-    method = _topdown(chosen.method, chosen.name)
+    method = _topdown(chosen)
     spine = read_spine(file)
     found = compare_with_standard(
         spine,
@@ -155,13 +157,13 @@ def _edited(settings: SpineSettings, **wishes: Any) -> SpineSettings:
     return replace(settings, **given) if given else settings
 
 
-def _topdown(method: object, name: str) -> TopDown:
-    if not isinstance(method, TopDown):
+def _topdown(scenario: Scenario) -> TopDown:
+    if not system_of(scenario).has_geography:
         raise PhexploreError(
-            f"Spines carry the budgets of TopDown, but {name!r} holds those of another system.",
+            f"Spines carry the budgets of TopDown, but {scenario.name!r} holds those of another system.",
             "Choose another scenario, e.g. pl94-2020-persons-us.",
         )
-    return method
+    return scenario.topdown
 
 
 def _described(spine: Spine, scenario: str = "") -> SpineDescription:
@@ -170,7 +172,7 @@ def _described(spine: Spine, scenario: str = "") -> SpineDescription:
 
     name = scenario or _published_with(spine)
     chosen = load_scenario(name)
-    method = _topdown(chosen.method, chosen.name)
+    method = _topdown(chosen)
     return describe_spine(spine, scenario=(name, method))
 
 

@@ -8,8 +8,20 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from phexplore.accuracy.truncation_sources import average_area, average_share, states_in_run, synthetic_sizes
-from phexplore.accuracy.truncation_study import (
+from phexplore.catalog.states import PUERTO_RICO
+from phexplore.catalog.states import state as catalogue_state
+from phexplore.data.synthetic.tables import state_figures
+from phexplore.errors import PhexploreError, UnknownNameError
+from phexplore.files.whole import read_text, write_whole
+from phexplore.metrics.coverage import Coverage
+from phexplore.model.keys import QueryKey, TableId, parse_level
+from phexplore.model.numbers import Unlimited, exact_text, parse_exact
+from phexplore.model.scenario import Scenario
+from phexplore.report.terminal import print_json, print_table, say, tell
+from phexplore.runs.guard import TREATED_AS_CONFIDENTIAL, is_confidential
+from phexplore.runs.store import load_spec, load_summary
+from phexplore.systems.phsafe.truncation_sources import average_area, average_share, states_in_run, synthetic_sizes
+from phexplore.systems.phsafe.truncation_study import (
     HouseholdSizes,
     StudyError,
     TruncationStudy,
@@ -19,19 +31,7 @@ from phexplore.accuracy.truncation_study import (
     sizes_of_run,
     study,
 )
-from phexplore.catalog.states import PUERTO_RICO
-from phexplore.catalog.states import state as catalogue_state
-from phexplore.cli.printing import print_json, print_table, say, tell
-from phexplore.cli.source import load_scenario, require_phsafe
-from phexplore.data.synthetic.tables import state_figures
-from phexplore.errors import PhexploreError, UnknownNameError
-from phexplore.files.whole import read_text, write_whole
-from phexplore.metrics.coverage import Coverage
-from phexplore.model.keys import QueryKey, TableId, parse_level
-from phexplore.model.numbers import Unlimited, exact_text, parse_exact
-from phexplore.model.scenario import Scenario
-from phexplore.runs.guard import TREATED_AS_CONFIDENTIAL, is_confidential
-from phexplore.runs.store import load_spec, load_summary
+from phexplore.systems.sources import load_scenario, require_phsafe
 
 
 def truncation_study(
@@ -111,12 +111,12 @@ def _sizes(
 
 
 def _present_margin(scenario: Scenario, place: str) -> Fraction:
-    from phexplore.decide.judging import analytic_margins
+    from phexplore.systems.registry import margins_of_entries
 
     targets = {query.text: margin for query, margin in scenario.phsafe.targets.items()}
     if place in targets:
         return targets[place]
-    return Fraction(analytic_margins(scenario)[place] or 1)
+    return Fraction(margins_of_entries(scenario)[place] or 1)
 
 
 def print_study(found: TruncationStudy, present: int, *, as_json: bool) -> None:
@@ -185,11 +185,11 @@ def publish_run(run: Path, trial: int, seed: int, draws: int, out: Path) -> list
     Raises:
         PhexploreError: the run or the trial cannot be read, or the files cannot be written.
     """
-    from phexplore.decide.published_coverage import comparison_file, coverage_by_room, rooms_of
-    from phexplore.decide.publishing import coverage, publish_trial, published_files, truth_of
     from phexplore.runs.release_note import NOTE_FILE, release_note
-    from phexplore.runs.results import RunResults
     from phexplore.runs.spec import RunMode
+    from phexplore.systems.phsafe.published_coverage import comparison_file, coverage_by_room, rooms_of
+    from phexplore.systems.phsafe.publishing import coverage, publish_trial, published_files, truth_of
+    from phexplore.systems.phsafe.results import RunResults
 
     results = RunResults.open(run)
     require_phsafe(results.spec.scenario, "Publishing")

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from phexplore.cli.outputs import writes_into_out
-from phexplore.cli.printing import print_json, print_table, say, tell
-from phexplore.cli.source import load_scenario
 from phexplore.errors import PhexploreError
 from phexplore.files.spreadsheet import GuardedWriter
 from phexplore.model.numbers import exact_text, parse_exact
 from phexplore.opening import read_bytes
+from phexplore.report.terminal import print_json, print_table, say, tell
+from phexplore.systems.sources import load_scenario
 
 if TYPE_CHECKING:
     from phexplore.simulate.subspace.counties import StateErrors
@@ -66,9 +66,9 @@ def figure1(
     from phexplore.data.regions.counties import read_counties_2010
     from phexplore.files.whole import write_whole
     from phexplore.report.look import FigureFormat, chart_bytes
-    from phexplore.report.subspace_charts import slopes_chart
     from phexplore.resources import resource
     from phexplore.simulate.subspace.counties import LEAST_COUNTIES, county_errors
+    from phexplore.systems.subspace.charts import slopes_chart
 
     found = read_counties_2010(counties or resource("tables/illinois_counties_2010.csv"))
     states = []
@@ -138,7 +138,7 @@ def _errors_csv(state: StateErrors) -> bytes:
 
 
 def _first_slope(row: dict[str, Any]) -> Any:
-    from phexplore.report.subspace_charts import StateSlope
+    from phexplore.systems.subspace.charts import StateSlope
 
     line = row["topdown"][0]
     return StateSlope(row["state"], row["counties"], line["slope"], line["slope"] < 0 and line["p"] < 0.01)
@@ -147,8 +147,8 @@ def _first_slope(row: dict[str, Any]) -> Any:
 def _errors_chart(state: StateErrors) -> Any:
     import numpy as np
 
-    from phexplore.report.subspace_charts import Comparison, Line, by_size_chart
     from phexplore.simulate.subspace.counties import slope_of
+    from phexplore.systems.subspace.charts import Comparison, Line, by_size_chart
 
     line = slope_of(state.topdown[0], state.population)
     shown = Line(line.slope, line.intercept, f"its line, {line.slope:+.2f} per ln(count)")
@@ -212,12 +212,12 @@ def compare(
 
     Example: phexplore subspace compare --state IL --epsilon 0.192 --out systems
     """
-    from phexplore.cli.source import parse_states
     from phexplore.data.regions.household_sizes import read_household_sizes, shipped_household_sizes
     from phexplore.files.whole import write_whole
     from phexplore.report.look import FigureFormat, chart_bytes
-    from phexplore.report.subspace_charts import systems_chart
     from phexplore.simulate.subspace.households import compare_systems
+    from phexplore.systems.sources import parse_states
+    from phexplore.systems.subspace.charts import systems_chart
 
     chosen = parse_states(state)
     if chosen is None or len(chosen) != 1:

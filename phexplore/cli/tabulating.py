@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from phexplore.cli.printing import say
 from phexplore.data.chunks import UnsortedError, iter_chunks, record_problems
 from phexplore.data.problems import Phase
 from phexplore.data.validation import load_data
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.scenario import Scenario
+from phexplore.report.terminal import say
 from phexplore.runs.guard import answer_about_records
 from phexplore.runs.spec import describe_data
 from phexplore.runs.writing import write_json

@@ -11,9 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from phexplore import __version__
-from phexplore.cli.printing import print_json, print_table, say, tell
-from phexplore.cli.source import load_scenario
-from phexplore.decide.tuning import Probe, Tuner, TuningError, TuningResult, starting_strategies
 from phexplore.errors import UnknownNameError
 from phexplore.files.rules_json import encode_rule
 from phexplore.files.whole import WriteError, read_text, write_whole
@@ -21,10 +18,13 @@ from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.numbers import parse_exact
 from phexplore.model.rules import REDISTRICTING, Rule
-from phexplore.model.topdown import TopDown
 from phexplore.opening import refuse_irregular_target
+from phexplore.report.terminal import print_json, print_table, say, tell
 from phexplore.runs.guard import Answer, answer_about, doubt_about
 from phexplore.runs.spec import RunData, data_of
+from phexplore.systems.registry import system_of
+from phexplore.systems.sources import load_scenario
+from phexplore.systems.topdown.tuning import Probe, Tuner, TuningError, TuningResult, starting_strategies
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +75,12 @@ def tune(
         PhexploreError: the data or the probes cannot be read.
     """
     from phexplore.data.blocks.source import read_population
-    from phexplore.decide.tuning_runs import SimulatedCriterion
+    from phexplore.systems.topdown.tuning_runs import SimulatedCriterion
 
     scenario = load_scenario(text)
-    if not isinstance(scenario.method, TopDown):
+    if not system_of(scenario).has_geography:
         raise TuningError(f"{scenario.name!r} is no TopDown scenario.", "Choose one, e.g. pl94-2020-persons-us.")
-    method = scenario.method
+    method = scenario.topdown
     described = data_of(scenario, data)
     if (doubt := doubt_about(scenario, described)) is not None:
         say(doubt.sentence)

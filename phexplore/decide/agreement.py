@@ -27,9 +27,7 @@ from phexplore.decide.bundle import (
     RUNS,
     SCENARIO,
     certificate_pdf,
-    forecast_content,
     one_spelling,
-    production_files,
     steps_text,
 )
 from phexplore.decide.bundle_values import forecast_differences, is_contained
@@ -44,6 +42,7 @@ from phexplore.model.approval import CitedRun, Decision, status_of
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.scenario import Scenario
 from phexplore.runs.store import SHARED_SUMMARY_FILE, SUMMARY_FILE
+from phexplore.systems.registry import handover, system_of
 
 _MANIFEST_KEYS = frozenset(
     [
@@ -152,8 +151,8 @@ def disagreements(
     """
     try:
         scenario = _scenario(files)
-        parameters, root, notes = production_files(scenario)
-        forecast = forecast_content(scenario)
+        parameters, root, notes = handover(scenario).files(scenario)
+        forecast = system_of(scenario).forecast_json(scenario, None)
     except _UNREADABLE as error:
         return None, (Alteration(SCENARIO, f"The parameters cannot be read: {_reason(error)}."),)
     own = fingerprint(scenario)

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from phexplore.accuracy.check import check, has_errors
 from phexplore.decide.citing import evidence
 from phexplore.model.approval import Decision, DecisionError, Status
 from phexplore.model.fingerprint import fingerprint
+from phexplore.model.issues import has_errors
 from phexplore.model.scenario import Scenario
+from phexplore.systems.registry import check
 
 
 def decision_about(

@@ -16,25 +16,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from phexplore import __version__
-from phexplore.accuracy.check import check, has_errors
-from phexplore.catalog.presets import presets
 from phexplore.decide.archive import is_safe_name, pack, unpack
 from phexplore.decide.certificate import CertificateFacts, certificate
-from phexplore.decide.citing import RunEvidence, no_production_files
+from phexplore.decide.citing import RunEvidence
 from phexplore.decide.signing import Signature, Signer, key_id_of, public_bytes, sign, sign_with
 from phexplore.errors import PhexploreError
 from phexplore.files.approval_json import encode_decisions
-from phexplore.files.das_ini_writing import write_ini
-from phexplore.files.phsafe_config import write_config
 from phexplore.files.project_file import LoggedStep, ProjectContent, single, write_project
 from phexplore.files.scenario_json import decode_scenario, encode_scenario
 from phexplore.files.whole import write_whole
 from phexplore.model.approval import Decision, status_of
 from phexplore.model.fingerprint import fingerprint
-from phexplore.model.phsafe import PhSafe
+from phexplore.model.issues import has_errors
 from phexplore.model.scenario import Scenario
-from phexplore.model.topdown import TopDown
 from phexplore.model.workbook import Workbook
+from phexplore.systems.registry import check, handover, system_of
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -137,14 +133,14 @@ def make_bundle(request: BundleRequest) -> Bundle:
     decisions = tuple(decision for decision in request.decisions if decision.fingerprint == own)
     _confirm_cited(decisions, request.runs)
     status = status_of(request.decisions, own)
-    parameters, root, notes = production_files(scenario)
+    parameters, root, notes = handover(scenario).files(scenario)
     content = request.content or replace(
         single(Workbook((scenario,), scenario.name), f"Bundle {scenario.name}", _at(request.now)),
         decisions=request.decisions,
     )
     files: dict[str, bytes] = {
         SCENARIO: one_spelling(encode_scenario(scenario)),
-        FORECAST: one_spelling(forecast_content(scenario)),
+        FORECAST: one_spelling(system_of(scenario).forecast_json(scenario, None)),
         DECISIONS: one_spelling(encode_decisions(decisions)),
         PROJECT: write_project(content),
         LOG: steps_text(content.steps),
@@ -256,45 +252,6 @@ def write_bundle(bundle: Bundle, out: Path) -> None:
     scenario = decode_scenario(json.loads(found.files[SCENARIO]), SCENARIO)
     if fingerprint(scenario) != json.loads(bundle.manifest)["fingerprint"]:
         raise BundleError(f"{out} does not hold the parameters that were decided about.", remedy)
-
-
-def production_files(scenario: Scenario) -> tuple[dict[str, str], str, list[str]]:
-    """Return the files production reads, the first one's name, and notes.
-
-    Raises:
-        ExportError: they could not say exactly what was chosen.
-    """
-    match scenario.method:
-        case PhSafe():
-            return {"config.json": write_config(scenario)}, "config.json", []
-        case TopDown():
-            output = write_ini(scenario)
-            return dict(output.files), output.root, list(output.notes)
-        case _:
-            raise no_production_files(scenario)
-
-
-def forecast_content(scenario: Scenario) -> dict[str, Any]:
-    """Return what ``forecast --json`` prints."""
-    from phexplore.report.forecast_json import forecast_json, topdown_json  # noqa: PLC0415 - brings the forecast
-
-    match scenario.method:
-        case PhSafe():
-            from phexplore.accuracy.forecast import forecast  # noqa: PLC0415 - as above
-            from phexplore.accuracy.ratios import ratio_forecasts  # noqa: PLC0415 - as above
-
-            figures = forecast(scenario)
-            return forecast_json(scenario, figures, ratio_forecasts(figures))
-        case TopDown() as method:
-            from phexplore.accuracy.topdown_forecast import forecast_topdown, joint_release  # noqa: PLC0415 - as above
-
-            preset = presets().get(scenario.baseline)
-            partner = presets()[preset.partner].scenario.topdown if preset and preset.partner else None
-            joint = joint_release(method, preset.partner, partner) if preset and partner else None
-            loss = forecast_topdown(method, scenario.conventions)
-            return topdown_json(scenario, loss, joint, preset.errata if preset else ())
-        case _:
-            raise no_production_files(scenario)
 
 
 def _certificate_files(facts: CertificateFacts, files: dict[str, bytes], *, has_pdf: bool) -> list[str]:

@@ -11,20 +11,14 @@ import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from fractions import Fraction
 from importlib.metadata import PackageNotFoundError, requires, version
 
 from phexplore import __version__
-from phexplore.accuracy.forecast import forecast
-from phexplore.accuracy.topdown_forecast import forecast_topdown
-from phexplore.decide.citing import RunEvidence, no_production_files
-from phexplore.files.das_ini import IniChain, effective
+from phexplore.decide.citing import RunEvidence
 from phexplore.model.approval import Decision, Status
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.numbers import exact_text
-from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
-from phexplore.model.topdown import TopDown
 from phexplore.report.document import (
     Cell,
     Document,
@@ -35,14 +29,7 @@ from phexplore.report.document import (
     heading_cell,
     number_cell,
 )
-from phexplore.report.provenance import (
-    Section,
-    conventions_section,
-    epsilon_name,
-    epsilon_text,
-    privacy_section,
-)
-from phexplore.report.topdown_tables import noise_table, semantics_tables, shares_table
+from phexplore.systems.registry import handover, loss_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +64,11 @@ class CertificateFacts:
 def certificate(facts: CertificateFacts) -> Document:
     """Return the certificate as a report."""
     scenario = facts.scenario
-    parts = [_attestation(facts), _privacy(scenario), _budgets(scenario)]
+    production = handover(scenario)
+    parts = [_attestation(facts), production.privacy(scenario), production.budgets(scenario)]
     if facts.runs:
         parts.append(_runs(facts.runs))
-    parts += [_configuration(facts), _materials(), _verification(facts)]
+    parts += [production.configuration(facts.root, facts.parameters), _materials(), _verification(facts)]
     warning = "" if facts.status is Status.APPROVED else (
         f"These parameters are {facts.status.value}, not approved. The certificate is void for production."
     )  # fmt: skip
@@ -98,28 +86,21 @@ def certificate(facts: CertificateFacts) -> Document:
 
 def _tiles(facts: CertificateFacts) -> tuple[Tile, ...]:
     scenario = facts.scenario
-    match scenario.method:
-        case PhSafe() as method:
-            symbol, headline = method.framework.symbol, forecast(scenario).headline
-            detail = f"{scenario.conventions.neighbours.value} neighbours"
-        case TopDown() as method:
-            symbol, headline, detail = method.framework.symbol, method.total, "replace one record"
-        case _:
-            raise no_production_files(scenario)
-    value = "∞" if not isinstance(headline, Fraction) else f"{float(headline):.6f}"
+    loss = loss_of(scenario)
+    detail = handover(scenario).loss_detail(scenario)
+    value = "∞" if loss.bound is None else f"{float(loss.bound):.6f}"
     attention = facts.status is not Status.APPROVED
     return (
         Tile("Status", facts.status.title, "void unless signed", attention=attention),
-        Tile(symbol, value, f"exactly {exact_text(headline)}; {detail}"),
+        Tile(loss.framework.symbol, value, f"exactly {exact_text(loss.total)}; {detail}"),
         Tile("Runs cited", str(len(facts.runs)), "of exactly these parameters"),
     )
 
 
 def _attestation(facts: CertificateFacts) -> Part:
     scenario = facts.scenario
-    product = f"TopDown, schema {scenario.topdown.schema}" if isinstance(scenario.method, TopDown) else "S-DHC (PHSafe)"
     sentence = (
-        f"The parameters in this document, for {product}, were brought together on "
+        f"The parameters in this document, for {handover(scenario).product(scenario)}, were brought together on "
         f"{facts.now.isoformat(timespec='seconds')}. Their fingerprint is {fingerprint(scenario)}."
     )
     clearance = facts.clearance or "none given"
@@ -151,45 +132,6 @@ def _attestation(facts: CertificateFacts) -> Part:
     return Part("attestation", "Attestation", (sentence, void), tables=tuple(tables))
 
 
-def _privacy(scenario: Scenario) -> Part:
-    match scenario.method:
-        case PhSafe() as method:
-            figures = forecast(scenario)
-            sections = (privacy_section(figures.privacy), conventions_section(scenario.conventions, method.framework))
-            return Part("privacy", "Formal privacy", sections=sections)
-        case TopDown() as method:
-            loss = forecast_topdown(method, scenario.conventions)
-            entries = [(f"{loss.framework.symbol}, total", exact_text(loss.total))]
-            entries += [(epsilon_name(figure), epsilon_text(figure)) for figure in loss.epsilons]
-            spine = [("Kind", method.spine.kind), *method.spine.settings]
-            sections = (
-                Section("Privacy loss, replace one record", tuple(entries)),
-                Section("Spine", tuple(spine)),
-            )
-            return Part("privacy", "Formal privacy", tables=semantics_tables(loss), sections=sections)
-        case _:
-            raise no_production_files(scenario)
-
-
-def _budgets(scenario: Scenario) -> Part:
-    match scenario.method:
-        case PhSafe():
-            from phexplore.report.scenario_document import parameter_table  # noqa: PLC0415 - brings the charts
-            from phexplore.report.table10 import table10_rows  # noqa: PLC0415 - as above
-
-            figures = forecast(scenario)
-            table = parameter_table(table10_rows(scenario, figures), figures)
-            return Part("budgets", "Budgets and noise of every query", tables=(table,))
-        case TopDown() as method:
-            return Part(
-                "budgets",
-                "Budgets and noise of every query",
-                tables=(shares_table(method), noise_table(scenario, forecast_topdown(method, scenario.conventions))),
-            )
-        case _:
-            raise no_production_files(scenario)
-
-
 def _runs(runs: Sequence[RunEvidence]) -> Part:
     headers = tuple(Header(text) for text in ("Run", "Trials", "Seed", "Data (SHA-256)", "Synthetic", "Checks"))
     rows = tuple(
@@ -213,33 +155,6 @@ def _checks(run: RunEvidence) -> str:
         return "none recorded"
     failed = [name for name, value in checks.items() if value is not True and value != 0]
     return "all passed" if not failed else f"failed: {', '.join(failed)}"
-
-
-def _configuration(facts: CertificateFacts) -> Part:
-    """Return the whole effective configuration; for a chain, where each value comes from and what it hides."""
-    if isinstance(facts.scenario.method, TopDown):
-        table = _ini_table(IniChain(facts.root, facts.parameters))
-    else:
-        lines = facts.parameters[facts.root].splitlines()
-        rows = tuple((heading_cell(str(n)), Cell(line)) for n, line in enumerate(lines, start=1))
-        table = TableView("configuration", f"{facts.root}, line by line", (Header("Line"), Header("Text")), rows)
-    return Part("configuration", "The complete configuration", tables=(table,))
-
-
-def _ini_table(chain: IniChain) -> TableView:
-    ini = effective(chain)
-    headers = tuple(Header(text) for text in ("Section", "Key", "Value", "From", "Hides"))
-    rows = tuple(
-        (
-            heading_cell(value.section),
-            Cell(value.written),
-            Cell(value.text),
-            Cell(value.file),
-            Cell("; ".join(f"{hidden.text} ({hidden.file})" for hidden in ini.shadowed.get(place, ())) or "–"),
-        )
-        for place, value in sorted(ini.values.items())
-    )
-    return TableView("configuration", "Effective values with the file each comes from", headers, rows)
 
 
 def _materials() -> Part:

@@ -33,14 +33,6 @@ class CitationError(PhexploreError):
     """A run that a decision cannot rest on."""
 
 
-def no_production_files(scenario: Scenario) -> PhexploreError:
-    """Return the refusal of a system that production runs from no parameter file."""
-    return CitationError(
-        f"{scenario.name!r} holds parameters of a system without production files: there is nothing to hand over.",
-        "Bundles are made of PHSafe and TopDown scenarios.",
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class RunEvidence:
     """What a bundle holds of a run.

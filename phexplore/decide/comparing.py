@@ -8,19 +8,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from phexplore.decide.frontier import headline_epsilon, headline_of
-from phexplore.decide.judging import analytic_margins, judge, run_metrics
-from phexplore.errors import PhexploreError
+from phexplore.decide.judging import judge, run_metrics
+from phexplore.errors import ComparisonError
 from phexplore.model.diff import Change, ChangedField, diff, parameters_only, value_text
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.numbers import exact_text
 from phexplore.model.rules import Rule, Verdict
 from phexplore.model.scenario import Scenario
 from phexplore.runs.store import SPEC_FILE, load_spec, load_summary
-
-
-class ComparisonError(PhexploreError):
-    """Things that cannot be set side by side."""
+from phexplore.systems.registry import loss_of, margins_of_entries, system_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +108,7 @@ def compare(columns: Sequence[Compared], rules: Sequence[Rule] = ()) -> Comparis
     """
     if len(columns) < 2:
         raise ComparisonError("A comparison needs at least two scenarios or runs.", "Name another one.")
-    if len(kinds := {type(column.scenario.method).__name__ for column in columns}) > 1:
+    if len(kinds := {system_of(column.scenario).title for column in columns}) > 1:
         raise ComparisonError(
             f"These belong to different systems: {', '.join(sorted(kinds))}.", "Compare scenarios of one system."
         )
@@ -123,7 +119,7 @@ def compare(columns: Sequence[Compared], rules: Sequence[Rule] = ()) -> Comparis
         named,
         tuple(map(_total, stated)),
         parameter_rows([column.scenario for column in named]),
-        _rows("margin", list(map(analytic_margins, stated))),
+        _rows("margin", list(map(margins_of_entries, stated))),
         _measured(named),
         verdicts,
     )
@@ -168,8 +164,8 @@ def _measured(columns: Sequence[Compared]) -> tuple[EffectRow, ...]:
 
 
 def _total(scenario: Scenario) -> tuple[str, float | None]:
-    loss = headline_of(scenario)
-    return "Infinity" if loss is None else exact_text(loss), headline_epsilon(scenario)
+    loss = loss_of(scenario)
+    return exact_text(loss.total), loss.epsilon
 
 
 def comparison_json(comparison: Comparison) -> dict[str, Any]:

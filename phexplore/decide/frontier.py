@@ -10,30 +10,21 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TypeVar, assert_never
 
-from phexplore.accounting.zcdp import epsilon
-from phexplore.accuracy.forecast import HEADLINE_DELTA
 from phexplore.accuracy.margins import normal_factor
-from phexplore.accuracy.solving_systems import reach_of
 from phexplore.errors import BudgetMismatchError, PhexploreError
-from phexplore.model.conventions import Conversion, Neighbours
-from phexplore.model.group_sizes import GroupSizes
+from phexplore.model.goals import title_of
 from phexplore.model.keys import QueryKey
-from phexplore.model.numbers import Rounding, Unlimited, round_exact, total_budget
-from phexplore.model.phsafe import PhSafe, PrivacyFramework
+from phexplore.model.numbers import Unlimited
+from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
-from phexplore.model.subspace import Subspace
-from phexplore.model.topdown import LevelQuery, TopDown
+from phexplore.model.topdown import LevelQuery
+from phexplore.systems.registry import budgets_of, loss_of
 
 Key = QueryKey | LevelQuery
-Part = TypeVar("Part", bound=Hashable)
-
-SHARE_STEP = Fraction(1, 10**6)
-_SCALE_STEP = Fraction(1, 10**6)
 
 
 class FrontierError(PhexploreError):
@@ -135,7 +126,7 @@ def frontier(
         FrontierError: pure DP, nothing published, no noise, or another system.
     """
     queries = priced_queries(scenario, weighting)
-    locked = _locked(scenario)
+    locked = budgets_of(scenario).locks
     free = [query for query in queries if query.key not in locked]
     if not free:
         raise FrontierError("Every budget is locked, so there is nothing to trade.", "Unlock some.")
@@ -175,25 +166,16 @@ def priced_queries(scenario: Scenario, weighting: Weighting) -> list[PricedQuery
         FrontierError: as `frontier`.
     """
     z = float(normal_factor(scenario.conventions.confidence, scenario.conventions.z))
+    model = budgets_of(scenario)
+    if model.framework is not PrivacyFramework.ZCDP:
+        raise FrontierError("The trade-off is drawn for zCDP.", "Choose zCDP, or compare scenarios one by one.")
+    targets = model.targets
     raw: list[tuple[Key, str, float, Fraction]] = []
-    targets: dict[Key, Fraction] = {}
-    match scenario.method:
-        case PhSafe() as method:
-            _require_zcdp(method.framework)
-            targets.update(method.targets.items())
-            for query in method.published:
-                budget = method.budgets[query]
-                if isinstance(budget, Unlimited):
-                    raise FrontierError(f"{query.title} is published without noise.", "Give it a budget.")
-                raw.append((query, query.title, z**2 * reach_of(method, query) ** 2 / 2, budget))
-        case TopDown() as method:
-            _require_zcdp(method.framework)
-            raw = [(key, key.text, z**2, method.budget(key)) for key in method.query_shares if method.budget(key) > 0]
-        case _:
-            raise FrontierError(
-                f"The trade-off is drawn for the S-DHC and for TopDown; {scenario.name!r} belongs to another system.",
-                "Compare scenarios with different budgets instead: phexplore compare.",
-            )
+    for query, budget in model.budgets.items():
+        if isinstance(budget, Unlimited):
+            raise FrontierError(f"{title_of(query)} is published without noise.", "Give it a budget.")
+        if budget > 0:
+            raw.append((query, title_of(query), z**2 * float(model.noise_price(query)), budget))
     if not raw:
         raise FrontierError("Nothing is published, so there is no trade-off.", "Publish at least one query.")
     found = []
@@ -209,22 +191,6 @@ def priced_queries(scenario: Scenario, weighting: Weighting) -> list[PricedQuery
     return [replace(query, weight=query.weight / whole) for query in found]
 
 
-def _require_zcdp(framework: PrivacyFramework) -> None:
-    if framework is not PrivacyFramework.ZCDP:
-        raise FrontierError("The trade-off is drawn for zCDP.", "Choose zCDP, or compare scenarios one by one.")
-
-
-def _locked(scenario: Scenario) -> frozenset[Key]:
-    match scenario.method:
-        case PhSafe() as method:
-            return frozenset(method.locks)
-        case TopDown() as method:
-            of_levels = {key for key in method.query_shares if key.level in method.locked_levels}
-            return frozenset(method.locked_queries | of_levels)
-        case _:
-            return frozenset()
-
-
 def _weighted(queries: Sequence[PricedQuery], budgets: Mapping[Key, float]) -> float:
     return sum(query.weight * math.sqrt(query.area / budgets[query.key]) for query in queries)
 
@@ -233,111 +199,20 @@ def _point(
     scenario: Scenario, queries: Sequence[PricedQuery], best: Mapping[Key, float], total: Fraction
 ) -> FrontierPoint:
     budgets = {query.key: Fraction(best[query.key]) if query.key in best else query.budget for query in queries}
-    made = replace(scenario, name=f"{scenario.name}, {float(total):.4g}")
-    match scenario.method:
-        case PhSafe():
-            made = _phsafe_point(made, budgets)
-        case _:
-            made = _topdown_point(made, budgets)
-    if (headline := headline_of(made)) is None:
+    named = replace(scenario, name=f"{scenario.name}, {float(total):.4g}")
+    made = budgets_of(named).with_traded(budgets)
+    loss = loss_of(made)
+    if (headline := loss.bound) is None:
         raise FrontierError("A locked query has no noise.", "Unlock it.")
-    if (actual := total_of(made)) > max(total, total_of(scenario)):
+    if (actual := _spent(made)) > max(total, _spent(scenario)):
         raise BudgetMismatchError(f"A point of the trade-off would spend {float(actual)}, more than {float(total)}.")
-    value = epsilon(headline, HEADLINE_DELTA, Conversion.ZCDP_OPTIMAL_ALPHA)
-    return FrontierPoint(actual, headline, value, _weighted(queries, _present(made)), made)
+    return FrontierPoint(actual, headline, loss.epsilon or 0.0, _weighted(queries, _present(made)), made)
 
 
-def _phsafe_point(scenario: Scenario, budgets: Mapping[Key, Fraction]) -> Scenario:
-    method, step = scenario.phsafe, scenario.conventions.rounding_step
-    rounded: dict[QueryKey, Fraction] = {}
-    for query, budget in method.budgets.items():
-        if query in budgets and query not in method.locks:
-            # Down, so that the total is kept; at least one step, so that the query stays published.
-            rounded[query] = max(budgets[query] // step * step, step)
-        elif isinstance(budget, Fraction):
-            rounded[query] = budget
-    return replace(scenario, method=replace(method, budgets={**method.budgets, **rounded}))
-
-
-def _topdown_point(scenario: Scenario, budgets: Mapping[Key, Fraction]) -> Scenario:
-    method = scenario.topdown
-    by_level = {
-        level: {key: budgets.get(key, Fraction(0)) for key in method.query_shares if key.level == level}
-        for level in method.levels
-    }
-    whole = sum((sum(column.values(), Fraction(0)) for column in by_level.values()), Fraction(0))
-    levels = shares_of({level: sum(column.values(), Fraction(0)) for level, column in by_level.items()})
-    shares: dict[LevelQuery, Fraction] = {}
-    for column in by_level.values():
-        if sum(column.values(), Fraction(0)) > 0:
-            shares |= shares_of(column)
-        else:
-            shares |= {key: method.query_shares[key] for key in column}
-    ordered = {key: shares[key] for key in method.query_shares}
-    return replace(
-        scenario,
-        method=replace(method, total=total_with_scale(whole), level_shares=levels, query_shares=ordered),
-    )
-
-
-def shares_of(parts: Mapping[Part, Fraction]) -> dict[Part, Fraction]:
-    """Return shares in proportion to the parts: multiples of one millionth that add to exactly 1."""
-    whole = sum(parts.values(), Fraction(0))
-    shares = {key: part / whole // SHARE_STEP * SHARE_STEP for key, part in parts.items()}
-    largest = max(parts, key=lambda key: parts[key])
-    shares[largest] += 1 - sum(shares.values(), Fraction(0))
-    return shares
-
-
-def total_with_scale(total: Fraction) -> Fraction:
-    """Return the largest ρ = 1/s² not above a total with s a multiple of 1e-6: the form production's files have."""
-    scale = round_exact(Fraction(math.sqrt(1 / float(total))), _SCALE_STEP, Rounding.UP)
-    while 1 / scale**2 > total:
-        scale += _SCALE_STEP
-    return 1 / scale**2
-
-
-def total_of(scenario: Scenario) -> Fraction:
-    """Return the sum of all budgets (PHSafe: unbounded)."""
-    if isinstance(scenario.method, PhSafe):
-        return sum((b for b in scenario.method.budgets.values() if isinstance(b, Fraction)), Fraction(0))
-    return scenario.topdown.total
+def _spent(scenario: Scenario) -> Fraction:
+    total = budgets_of(scenario).total
+    return total if isinstance(total, Fraction) else Fraction(0)
 
 
 def _present(scenario: Scenario) -> dict[Key, float]:
-    if isinstance(scenario.method, PhSafe):
-        return {query: float(b) for query, b in scenario.method.budgets.items() if isinstance(b, Fraction)}
-    method = scenario.topdown
-    return {key: float(method.budget(key)) for key in method.query_shares}
-
-
-def headline_of(scenario: Scenario) -> Fraction | None:
-    """Return the total loss, ρ or ε as its system states it, under the scenario's neighbours; None without noise."""
-    match scenario.method:
-        case PhSafe() as method:
-            total = total_budget(list(method.budgets.values()))
-            if isinstance(total, Unlimited):
-                return None
-            return 2 * total if scenario.conventions.neighbours is Neighbours.BOUNDED else total
-        case TopDown() | GroupSizes() as method:
-            return method.total
-        case Subspace() as method:
-            return method.epsilon
-        case _:
-            assert_never(scenario.method)
-
-
-def headline_epsilon(scenario: Scenario) -> float | None:
-    """Return ε of everything at δ = 1e-10, by the tightest zCDP conversion where the loss is ρ; None without noise."""
-    loss = headline_of(scenario)
-    if loss is None:
-        return None
-    if isinstance(scenario.method, Subspace):
-        from phexplore.accuracy.subspace_forecast import forecast_subspace  # noqa: PLC0415 - loads numpy
-
-        figures = forecast_subspace(scenario.method, scenario.conventions).epsilons
-        figure = next(figure for figure in figures if figure.delta == HEADLINE_DELTA)
-        return float(loss) if figure.conversion is None else figure.value
-    if scenario.method.framework is PrivacyFramework.PURE_DP or loss == 0:
-        return float(loss)
-    return epsilon(loss, HEADLINE_DELTA, Conversion.ZCDP_OPTIMAL_ALPHA)
+    return {key: float(b) for key, b in budgets_of(scenario).budgets.items() if isinstance(b, Fraction)}

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from phexplore.errors import UnknownNameError
 from phexplore.files.scenario_json import decode_scenario, encode_scenario
 from phexplore.files.whole import write_whole
 from phexplore.model.scenario import Scenario
-from phexplore.model.topdown import TopDown
+from phexplore.systems.registry import system_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +64,8 @@ def report_bytes(scenario: Scenario, reference: Scenario | None, form: str, now:
     Raises:
         UnknownNameError: no such format.
     """
-    if isinstance(scenario.method, TopDown):
-        from phexplore.report.topdown_scenario import export_topdown  # noqa: PLC0415 - each system loads what it needs
-
-        return export_topdown(scenario, form, now, reference)
-    from phexplore.report.known import scenario_exporter  # noqa: PLC0415 - as above
-    from phexplore.report.snapshot import scenario_snapshot  # noqa: PLC0415 - as above
-
-    return scenario_exporter(form).write(scenario_snapshot(scenario, now, reference))
+    formats = system_of(scenario).formats()
+    if form not in formats:
+        raise UnknownNameError("export format", form, list(formats))
+    comparable = reference if reference is not None and system_of(reference) is system_of(scenario) else None
+    return formats[form].write(scenario, comparable, now)

@@ -6,14 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from phexplore.accuracy.forecast import forecast
 from phexplore.accuracy.margins import keeps_target
-from phexplore.accuracy.topdown_forecast import forecast_topdown
-from phexplore.decide.frontier import headline_epsilon, headline_of
-from phexplore.model.phsafe import PhSafe
 from phexplore.model.rules import Bound, Measure, Rule, Verdict, judged, not_judged
 from phexplore.model.scenario import Scenario
-from phexplore.model.topdown import TopDown
+from phexplore.systems.registry import loss_of, margins_of_entries, system_of
 
 Summary = Mapping[str, Any]
 
@@ -34,7 +30,7 @@ def judge(rules: Sequence[Rule], scenario: Scenario, summary: Summary | None = N
 
 def never_judged(measure: Measure, scenario: Scenario) -> str:
     """Return why no run and no forecast of this system can judge a measure, "" when one can."""
-    if measure is Measure.LARGEST_GROUP and not isinstance(scenario.method, TopDown):
+    if measure is Measure.LARGEST_GROUP and not system_of(scenario).has_geography:
         return "only TopDown runs count people by place, race and Hispanic origin, as redistricting needs"
     return ""
 
@@ -72,7 +68,7 @@ def _margin(rule: Rule, scenario: Scenario, summary: Summary) -> Verdict:
         ]  # fmt: skip
         if observed:
             return _worst(rule, observed, "")
-    values = [(place, _to_a_person(value, rule), None, None) for place, value in analytic_margins(scenario).items()
+    values = [(place, _to_a_person(value, rule), None, None) for place, value in margins_of_entries(scenario).items()
               if value is not None and _matches(rule, place)]  # fmt: skip
     return _worst(rule, values, f"nothing is published at {rule.place or 'any place'}")
 
@@ -88,26 +84,13 @@ def _end(value: Mapping[str, Any], name: str) -> float | None:
     return float(found) if isinstance(found, int | float) else None
 
 
-def analytic_margins(scenario: Scenario) -> dict[str, float | None]:
-    """Return the margin of every measured query by ``PH3/state_A-G`` or ``Block/total``; None when not published."""
-    convention = scenario.conventions.margin
-    match scenario.method:
-        case PhSafe():
-            return {e.query.text: e.margins.by(convention) if e.margins else None for e in forecast(scenario).queries}
-        case TopDown() as method:
-            entries = forecast_topdown(method, scenario.conventions).entries
-            return {e.key.text: e.margins.by(convention) if e.margins else None for e in entries}
-        case _:
-            return {}
-
-
 def _loss(rule: Rule, scenario: Scenario, _: Summary) -> Verdict:
-    loss = headline_of(scenario)
-    return not_judged(rule, "the loss has no bound") if loss is None else judged(rule, float(loss))
+    bound = loss_of(scenario).bound
+    return not_judged(rule, "the loss has no bound") if bound is None else judged(rule, float(bound))
 
 
 def _epsilon(rule: Rule, scenario: Scenario, _: Summary) -> Verdict:
-    value = headline_epsilon(scenario)
+    value = loss_of(scenario).epsilon
     return not_judged(rule, "the loss has no bound") if value is None else judged(rule, value)
 
 

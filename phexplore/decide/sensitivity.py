@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from phexplore.accuracy.budget_model import LeftOut
 from phexplore.accuracy.margins import keeps_target, unrounded_budget
-from phexplore.accuracy.solving_systems import margin_at, reach_of, system_of
-from phexplore.accuracy.solving_topdown import with_budgets
-from phexplore.accuracy.topdown_forecast import query_of
-from phexplore.catalog.tables import tables
-from phexplore.model.edits import EditRefusedError, set_budget
 from phexplore.model.goals import Key
-from phexplore.model.keys import LEVELS, PopulationGroupLevel, QueryKey, Region, TableId
+from phexplore.model.keys import QueryKey, TableId
 from phexplore.model.numbers import Unlimited, round_exact
-from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
-from phexplore.model.topdown import LevelQuery, TopDown
+from phexplore.systems.phsafe.budget_model import reach_of
+from phexplore.systems.registry import budgets_of
 
 WIDEST_THRESHOLD = 10_000
 """A threshold nobody asks beyond: households are smaller."""
@@ -56,30 +51,9 @@ class SafeRange:
     present: Fraction
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut:
-    """What it means not to publish something.
-
-    Attributes:
-        name: a level, or a query.
-        queries: which would go.
-        frees: budget, exact; PHSafe: unbounded.
-        share: of the total.
-        numbers: how many numbers are lost, sums and copies not counted; TopDown: answers in one geographic unit.
-        averages: names of the averages that can no longer be published.
-    """
-
-    name: str
-    queries: tuple[Key, ...]
-    frees: Fraction
-    share: float
-    numbers: int
-    averages: tuple[str, ...]
-
-
 def leverages(scenario: Scenario) -> tuple[Leverage, ...]:
     """Return, for every measured query with noise, what its budget and its threshold do to its margin, largest first."""
-    system = system_of(scenario)
+    system = budgets_of(scenario)
     found: list[Leverage] = []
     for key, budget in system.budgets.items():
         if isinstance(budget, Unlimited) or budget == 0:
@@ -127,7 +101,7 @@ def threshold_range(scenario: Scenario, table: TableId) -> SafeRange:
         for query in aimed:
             budget = method.budgets[query]
             if isinstance(budget, Fraction) and not keeps_target(
-                margin_at(changed, query, budget), method.targets[query]
+                budgets_of(changed).margin(query, budget), method.targets[query]
             ):
                 return False
         return True
@@ -153,34 +127,12 @@ def _with_threshold(scenario: Scenario, table: TableId, people: int) -> Scenario
 
 def left_out_levels(scenario: Scenario) -> tuple[LeftOut, ...]:
     """Return what leaving out each level of all tables (TopDown: each geographic level) frees and loses, most freed first."""
-    if isinstance(scenario.method, TopDown):
-        topdown = scenario.method
-        measured = [key for key in topdown.query_shares if topdown.budget(key) > 0]
-        return _ranked_topdown(
-            topdown, {level: tuple(k for k in measured if k.level == level) for level in topdown.levels}
-        )
-    method = scenario.phsafe
-    groups = {level.title: tuple(q for q in method.published if q.level == level) for level in LEVELS}
-    return _ranked(method, groups)
+    return tuple(sorted(budgets_of(scenario).by_level(), key=lambda entry: -entry.frees))
 
 
 def left_out_queries(scenario: Scenario) -> tuple[LeftOut, ...]:
     """Return what leaving out each published query frees and loses, most freed first."""
-    if isinstance(scenario.method, TopDown):
-        topdown = scenario.method
-        return _ranked_topdown(topdown, {k.text: (k,) for k in topdown.query_shares if topdown.budget(k) > 0})
-    method = scenario.phsafe
-    return _ranked(method, {query.title: (query,) for query in method.published})
-
-
-def _ranked_topdown(method: TopDown, groups: Mapping[str, tuple[LevelQuery, ...]]) -> tuple[LeftOut, ...]:
-    found = []
-    for name, keys in groups.items():
-        frees = sum((method.budget(key) for key in keys), Fraction(0))
-        answers = sum(query_of(method.schema, key.query).answers for key in keys)
-        if keys:
-            found.append(LeftOut(name, keys, frees, float(frees / method.total), answers, ()))
-    return tuple(sorted(found, key=lambda entry: -entry.frees))
+    return tuple(sorted(budgets_of(scenario).by_query(), key=lambda entry: -entry.frees))
 
 
 def leave_out(scenario: Scenario, queries: tuple[Key, ...]) -> Scenario:
@@ -189,53 +141,7 @@ def leave_out(scenario: Scenario, queries: tuple[Key, ...]) -> Scenario:
     Raises:
         EditRefusedError: a query is locked, or nothing would be left.
     """
-    if isinstance(scenario.method, TopDown):
-        method = scenario.method
-        gone = {key for key in queries if isinstance(key, LevelQuery)}
-        if held := sorted(k.text for k in gone if k in method.locked_queries or k.level in method.locked_levels):
-            raise EditRefusedError(f"{held[0]} is locked.", "Unlock it first.")
-        budgets = {key: Fraction(0) if key in gone else method.budget(key) for key in method.query_shares}
-        if not sum(budgets.values(), Fraction(0)):
-            raise EditRefusedError("Nothing would be measured any more.", "Leave out less.")
-        return replace(scenario, method=with_budgets(method, budgets, method.total))
-    for query in queries:
-        if isinstance(query, QueryKey):
-            scenario = set_budget(scenario, query, Fraction(0))
-    return scenario
-
-
-def _ranked(method: PhSafe, groups: Mapping[str, tuple[QueryKey, ...]]) -> tuple[LeftOut, ...]:
-    total = sum((b for b in method.budgets.values() if isinstance(b, Fraction)), Fraction(0))
-    found = [_left_out(method, name, queries, total) for name, queries in groups.items() if queries]
-    return tuple(sorted(found, key=lambda entry: -entry.frees))
-
-
-def _left_out(method: PhSafe, name: str, queries: tuple[QueryKey, ...], total: Fraction) -> LeftOut:
-    frees = sum((b for q in queries if isinstance(b := method.budgets[q], Fraction)), Fraction(0))
-    numbers = sum(_numbers(method, query) for query in queries)
-    return LeftOut(name, queries, frees, float(frees / total) if total else 0.0, numbers, _averages(method, queries))
-
-
-def _numbers(method: PhSafe, query: QueryKey) -> int:
-    areas = 1 if query.level.region is Region.NATION else len(method.states)
-    return areas * len(query.level.iteration.codes) * len(tables()[query.table].basis_cells)
-
-
-_AVERAGES = {"PH1": ("PH1_num", "PH1_denom"), "PH5": ("PH4", "PH5_denom"), "PH8": ("PH7", "PH8_denom")}
-
-
-def _averages(method: PhSafe, queries: tuple[QueryKey, ...]) -> tuple[str, ...]:
-    lost: list[str] = []
-    levels: dict[PopulationGroupLevel, set[str]] = {}
-    for query in queries:
-        levels.setdefault(query.level, set()).add(query.table)
-    published = set(method.published)
-    for level, gone in levels.items():
-        for name, parts in _AVERAGES.items():
-            whole = all(QueryKey(TableId(part), level) in published for part in parts)
-            if whole and gone & set(parts):
-                lost.append(f"{name} ({level.title})")
-    return tuple(lost)
+    return budgets_of(scenario).without(queries)
 
 
 def reliable_from(margin: float, relative: Fraction) -> int:

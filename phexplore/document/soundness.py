@@ -7,11 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import assert_never
 
-from phexplore.accuracy.forecast import forecast
-from phexplore.accuracy.group_sizes_forecast import forecast_group_sizes
-from phexplore.accuracy.topdown_forecast import forecast_topdown
 from phexplore.catalog.presets import presets
 from phexplore.catalog.tables import queries, truncated_tables
 from phexplore.errors import PhexploreError
@@ -19,16 +15,14 @@ from phexplore.files.project_file import LoggedStep, ProjectContent
 from phexplore.files.scenario_json import encode_scenario
 from phexplore.model.diff import apply, diff
 from phexplore.model.edits import EditRefusedError
-from phexplore.model.group_sizes import GroupSizes
 from phexplore.model.issues import InputProblemsError, Issue, Severity
 from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Budget, Unlimited
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
-from phexplore.model.subspace import Subspace
-from phexplore.model.topdown import TopDown
 from phexplore.model.workbook import Workbook
 from phexplore.noise.distributions import NoiseOutOfRangeError
+from phexplore.systems.registry import system_of
 
 FAILURES = (PhexploreError, ValueError, ArithmeticError)
 """What numbers that mean nothing lead to: a refusal with its reason, or a figure that no float holds."""
@@ -67,28 +61,17 @@ def require_sound(after: Workbook, before: Workbook | None = None) -> None:
 def require_figures(scenario: Scenario) -> None:
     """Pass a scenario whose figures can be computed.
 
-    Group sizes and subspace releases may be inconsistent while they are edited: then they have no figures, and issues
-    that say what to do.
+    Parameters of some systems may be inconsistent while they are edited: then they have no figures, and issues that say
+    what to do.
 
     Raises:
         PhexploreError: they cannot, whatever else is edited.
     """
+    system = system_of(scenario)
     try:
-        match scenario.method:
-            case PhSafe():
-                forecast(scenario)
-            case TopDown() as method:
-                forecast_topdown(method, scenario.conventions)
-            case GroupSizes() as method:
-                forecast_group_sizes(method, scenario.conventions)
-            case Subspace() as method:
-                from phexplore.accuracy.subspace_forecast import forecast_subspace  # noqa: PLC0415 - loads numpy
-
-                forecast_subspace(method, scenario.conventions)
-            case _:
-                assert_never(scenario.method)
+        system.forecast(scenario)
     except FAILURES as error:
-        can_be_shown = isinstance(scenario.method, GroupSizes | Subspace) and isinstance(error, PhexploreError)
+        can_be_shown = system.may_be_unfinished and isinstance(error, PhexploreError)
         if not can_be_shown or isinstance(error, NoiseOutOfRangeError):
             raise refusal(error) from error
 

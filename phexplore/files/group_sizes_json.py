@@ -103,8 +103,7 @@ def decode_group_sizes(holder: Mapping[str, Any], collect: Collect) -> GroupSize
         "regions": tuple(regions for _, regions, _ in levels),
         "level_shares": {name: share for name, _, share in levels},
     }
-    found = collect(made, lambda values: GroupSizes(**values), ())
-    return found if isinstance(found, GroupSizes) else None
+    return collect(made, lambda values: GroupSizes(**values), ())  # type: ignore[no-any-return]
 
 
 def _level(value: Any) -> tuple[str, int, Fraction]:

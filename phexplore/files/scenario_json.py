@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, assert_never
+from typing import Any
 
 from phexplore.errors import PhexploreError
 from phexplore.files.agenda_json import decode_goals, decode_rules, encode_agenda
@@ -141,46 +142,48 @@ def _decode_conventions(value: Any, reader: _Reader) -> Conventions:
 
 
 def encode_method(method: Method) -> Json:
-    """Return the parameters of a system as JSON; shares and budgets are exact text."""
-    match method:
-        case PhSafe():
-            return {
-                "kind": "phsafe",
-                "framework": method.framework.value,
-                "budgets": {query.text: exact_text(budget) for query, budget in method.budgets.items()},
-                "thresholds": dict(method.thresholds),
-                "states": list(method.states),
-                "reader": method.reader,
-                "targets": {query.text: exact_text(target) for query, target in method.targets.items()},
-                "locks": sorted(query.text for query in method.locks),
+    """Return the parameters of a system as JSON; shares and budgets are exact text.
+
+    Raises:
+        KeyError: no system with such parameters is known.
+    """
+    return next(codec for codec in _METHODS.values() if type(method) is codec.parameters).encode(method)
+
+
+def _encode_phsafe(method: PhSafe) -> Json:
+    return {
+        "kind": "phsafe",
+        "framework": method.framework.value,
+        "budgets": {query.text: exact_text(budget) for query, budget in method.budgets.items()},
+        "thresholds": dict(method.thresholds),
+        "states": list(method.states),
+        "reader": method.reader,
+        "targets": {query.text: exact_text(target) for query, target in method.targets.items()},
+        "locks": sorted(query.text for query in method.locks),
+    }
+
+
+def _encode_topdown(method: TopDown) -> Json:
+    return {
+        "kind": "topdown",
+        "framework": method.framework.value,
+        "schema": method.schema,
+        "total": exact_text(method.total),
+        "levels": [
+            {
+                "level": level,
+                "share": exact_text(method.level_shares[level]),
+                "queries": _queries(method, level),
             }
-        case TopDown():
-            return {
-                "kind": "topdown",
-                "framework": method.framework.value,
-                "schema": method.schema,
-                "total": exact_text(method.total),
-                "levels": [
-                    {
-                        "level": level,
-                        "share": exact_text(method.level_shares[level]),
-                        "queries": _queries(method, level),
-                    }
-                    for level in method.levels
-                ],
-                "passes": {level: encode_passes(passes) for level, passes in method.passes.items()},
-                "invariants": {level: list(names) for level, names in method.invariants.items()},
-                "constraints": {level: list(names) for level, names in method.constraints.items()},
-                "spine": encode_spine(method.spine),
-                "locked_levels": sorted(method.locked_levels),
-                "locked_queries": sorted(key.text for key in method.locked_queries),
-            }
-        case Subspace():
-            return encode_subspace(method)
-        case GroupSizes():
-            return encode_group_sizes(method)
-        case _:
-            assert_never(method)
+            for level in method.levels
+        ],
+        "passes": {level: encode_passes(passes) for level, passes in method.passes.items()},
+        "invariants": {level: list(names) for level, names in method.invariants.items()},
+        "constraints": {level: list(names) for level, names in method.constraints.items()},
+        "spine": encode_spine(method.spine),
+        "locked_levels": sorted(method.locked_levels),
+        "locked_queries": sorted(key.text for key in method.locked_queries),
+    }
 
 
 def _queries(method: TopDown, level: str) -> Json:
@@ -241,22 +244,9 @@ def decode_scenario(value: Any, *path: str) -> Scenario:
 def _decode_method(value: Any, reader: _Reader) -> Method | None:
     holder = reader.object_of(value, "method")
     kind = holder.get("kind")
-    match kind:
-        case "phsafe":
-            return _decode_phsafe(holder, reader)
-        case "topdown":
-            return _decode_topdown(holder, reader)
-        case "subspace":
-            return decode_subspace(
-                holder, lambda found, parse, place: reader.parsed(found, parse, "method", *place, default=None)
-            )
-        case "group-sizes":
-            return decode_group_sizes(
-                holder, lambda found, parse, place: reader.parsed(found, parse, "method", *place, default=None)
-            )
-        case _:
-            known = "'phsafe', 'topdown', 'subspace' and 'group-sizes'"
-            raise ValueError(f"this version knows the methods {known}, got {_shown(kind)}")
+    if kind not in _METHODS:
+        raise ValueError(f"this version knows the methods {', '.join(map(repr, _METHODS))}, got {_shown(kind)}")
+    return _METHODS[kind].decode(holder, reader)  # type: ignore[no-any-return]
 
 
 def _decode_phsafe(holder: Mapping[str, Any], reader: _Reader) -> PhSafe | None:
@@ -518,3 +508,48 @@ def stated_scenario(content: str) -> dict[str, Any] | None:
         return None
     method = value.get("method") if isinstance(value, dict) else None
     return value if isinstance(method, dict) and "kind" in method else None
+
+
+@dataclass(frozen=True, slots=True)
+class MethodCodec:
+    """How the parameters of one system stand in files.
+
+    Attributes:
+        parameters: their class.
+        encode: to a JSON object with its ``kind``.
+        decode: from the object, reporting to the reader; None when a problem was reported.
+    """
+
+    parameters: type[Any]
+    encode: Callable[[Any], Json]
+    decode: Callable[[Mapping[str, Any], Any], Any]
+
+
+Collected = Callable[[Any, Callable[[Any], Any], tuple[str, ...]], Any]
+
+
+def _collecting(decode: Callable[[Mapping[str, Any], Collected], Any]) -> Callable[[Mapping[str, Any], Any], Any]:
+    def read(holder: Mapping[str, Any], reader: _Reader) -> Any:
+        return decode(holder, lambda found, parse, place: reader.parsed(found, parse, "method", *place, default=None))
+
+    return read
+
+
+_METHODS: dict[str, MethodCodec] = {
+    "phsafe": MethodCodec(PhSafe, _encode_phsafe, _decode_phsafe),
+    "topdown": MethodCodec(TopDown, _encode_topdown, _decode_topdown),
+    "subspace": MethodCodec(Subspace, encode_subspace, _collecting(decode_subspace)),
+    "group-sizes": MethodCodec(GroupSizes, encode_group_sizes, _collecting(decode_group_sizes)),
+}
+"""By the word in files."""
+
+
+def register_method(kind: str, codec: MethodCodec) -> None:
+    """Add the parameters of one more system to this process.
+
+    Raises:
+        ValueError: the word is taken.
+    """
+    if kind in _METHODS:
+        raise ValueError(f"the files know a method {kind!r} already")
+    _METHODS[kind] = codec

@@ -115,8 +115,7 @@ def decode_subspace(holder: Mapping[str, Any], collect: Collect) -> Subspace | N
     if None in axes or None in releases.values() or None in fields.values():
         return None
     made = {**fields, "axes": tuple(axes), "releases": releases}
-    found = collect(made, lambda values: Subspace(**values), ())
-    return found if isinstance(found, Subspace) else None
+    return collect(made, lambda values: Subspace(**values), ())  # type: ignore[no-any-return]
 
 
 def _listed(value: Any, collect: Collect, place: tuple[str, ...]) -> list[Any]:

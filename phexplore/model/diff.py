@@ -163,7 +163,9 @@ def diff(before: Scenario, after: Scenario) -> tuple[Change, ...]:
 def _method_changes(before: Method, after: Method) -> tuple[Change, ...]:
     if type(before) is not type(after):
         return (Change(ChangedField.METHOD, None, before, after),)
-    parts = _PARTS[type(before)]
+    parts = _PARTS.get(type(before))
+    if parts is None:
+        return (Change(ChangedField.METHOD, None, before, after),) if before != after else ()
     changes: list[Change] = []
     for field, name in parts.mappings.items():
         changes += _entries(field, getattr(before, name), getattr(after, name))
@@ -204,11 +206,7 @@ def _parts(path: str, before: Any, after: Any) -> Iterator[tuple[str, Any, Any]]
         return
     if isinstance(before, SpineChoice) and isinstance(after, SpineChoice):
         old, new = ({"kind": each.kind, **dict(each.settings)} for each in (before, after))
-    elif (
-        is_dataclass(before)
-        and type(before) is type(after)
-        and not isinstance(before, PhSafe | TopDown | Subspace | GroupSizes)
-    ):
+    elif is_dataclass(before) and type(before) is type(after) and not _is_method(before):
         old, new = ({part.name: getattr(each, part.name) for part in fields(before)} for each in (before, after))
     else:
         yield path, before, after
@@ -234,7 +232,7 @@ def value_text(value: Any) -> str:
             text = exact_text(value)
         case tuple():
             text = _BETWEEN[min(_depth(value), len(_BETWEEN)) - 1].join(map(value_text, value))
-        case PhSafe() | TopDown() | Subspace() | GroupSizes():
+        case _ if _is_method(value):
             text = type(value).__name__
         case SpineChoice():
             text = ", ".join([value.kind, *(f"{name} {setting}" for name, setting in value.settings)])
@@ -244,6 +242,11 @@ def value_text(value: Any) -> str:
         case _:
             text = str(value)
     return text
+
+
+def _is_method(value: object) -> bool:
+    """Return whether a value holds all parameters of a system, which are shown by the name of their class alone."""
+    return hasattr(type(value), "data_kind")
 
 
 def _depth(value: tuple[Any, ...]) -> int:

@@ -11,8 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
+from typing import Any, ClassVar
 
-from phexplore.model.numbers import require_bounded
+from phexplore.model.data_kinds import DataKind
+from phexplore.model.numbers import exact_text, require_bounded
 from phexplore.model.phsafe import PrivacyFramework
 
 
@@ -88,6 +90,9 @@ class GroupSizes:
         locked_levels: levels whose share an edit of another must not move.
     """
 
+    data_kind: ClassVar[DataKind] = DataKind.GROUPS
+    demonstration: ClassVar[str] = "tables/household_sizes_2010.csv"
+
     levels: tuple[str, ...]
     regions: tuple[int, ...]
     total: Fraction
@@ -142,6 +147,22 @@ class GroupSizes:
                 self.locked_levels,
             ),
         )
+
+    def canonical(self) -> dict[str, Any]:
+        """Return what the fingerprint is taken of, in plain values; its form never changes."""
+        tail = self.tail
+        return {
+            "method": "group-sizes",
+            "framework": self.framework.value,
+            "mechanism": self.mechanism.value,
+            "levels": list(self.levels),
+            "regions": list(self.regions),
+            "total": exact_text(self.total),
+            "level_shares": {level: exact_text(share) for level, share in self.level_shares.items()},
+            "largest": self.largest,
+            "largest_quantity": self.largest_quantity,
+            "tail": None if tail is None else [tail.outliers, tail.smallest, tail.seed],
+        }
 
     def budget(self, level: str) -> Fraction:
         """Return ε (or ρ) of one level."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from phexplore.errors import PhexploreError
@@ -61,3 +61,13 @@ class InputProblemsError(PhexploreError):
         more = f" (and {len(issues) - 1} more)" if len(issues) > 1 else ""
         super().__init__(f"{first.place}: {first.sentence}{more}", first.remedy)
         self.issues = tuple(issues)
+
+
+def has_errors(issues: list[Issue]) -> bool:
+    """Return whether a run or an export must be refused."""
+    return any(issue.severity is Severity.ERROR for issue in issues)
+
+
+def errors_first(issues: Iterable[Issue]) -> list[Issue]:
+    """Return the issues with errors before warnings, otherwise in their order."""
+    return sorted(issues, key=lambda issue: issue.severity is not Severity.ERROR)

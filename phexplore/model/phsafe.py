@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Any, ClassVar, TypeVar
 
+from phexplore.model.data_kinds import DataKind
 from phexplore.model.keys import QueryKey, TableId
-from phexplore.model.numbers import Budget, Unlimited, is_bounded, require_bounded
+from phexplore.model.numbers import Budget, Unlimited, exact_text, is_bounded, require_bounded
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -41,6 +42,9 @@ class PhSafe:
         targets: margin of error aimed at per query, in people, > 0; absent = none.
         locks: queries whose budget must not be changed.
     """
+
+    data_kind: ClassVar[DataKind] = DataKind.POPULATION
+    demonstration: ClassVar[str] = ""
 
     budgets: Mapping[QueryKey, Budget]
     thresholds: Mapping[TableId, int]
@@ -82,6 +86,16 @@ class PhSafe:
                 self.locks,
             ),
         )
+
+    def canonical(self) -> dict[str, Any]:
+        """Return what the fingerprint is taken of, in plain values; its form never changes."""
+        return {
+            "method": "phsafe",
+            "framework": self.framework.value,
+            "budgets": {query.text: exact_text(budget) for query, budget in self.budgets.items()},
+            "thresholds": dict(self.thresholds),
+            "states": sorted(self.states),
+        }
 
     @property
     def published(self) -> tuple[QueryKey, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from phexplore.model.conventions import Conventions
 from phexplore.model.group_sizes import GroupSizes
@@ -11,7 +12,9 @@ from phexplore.model.subspace import Subspace
 from phexplore.model.topdown import TopDown
 
 Method = PhSafe | TopDown | Subspace | GroupSizes
-"""The systems a scenario can hold. A closed union: consumers match it to the end."""
+"""Parameters of the systems of this program."""
+
+Held = TypeVar("Held")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +45,7 @@ class Scenario:
         Raises:
             TypeError: the scenario holds another system.
         """
-        if not isinstance(self.method, PhSafe):
-            raise TypeError(f"the scenario {self.name!r} holds {type(self.method).__name__}, not PhSafe")
-        return self.method
+        return self._held(PhSafe)
 
     @property
     def topdown(self) -> TopDown:
@@ -53,9 +54,7 @@ class Scenario:
         Raises:
             TypeError: the scenario holds another system.
         """
-        if not isinstance(self.method, TopDown):
-            raise TypeError(f"the scenario {self.name!r} holds {type(self.method).__name__}, not TopDown")
-        return self.method
+        return self._held(TopDown)
 
     @property
     def subspace(self) -> Subspace:
@@ -64,9 +63,7 @@ class Scenario:
         Raises:
             TypeError: the scenario holds another system.
         """
-        if not isinstance(self.method, Subspace):
-            raise TypeError(f"the scenario {self.name!r} holds {type(self.method).__name__}, not Subspace")
-        return self.method
+        return self._held(Subspace)
 
     @property
     def group_sizes(self) -> GroupSizes:
@@ -75,6 +72,9 @@ class Scenario:
         Raises:
             TypeError: the scenario holds another system.
         """
-        if not isinstance(self.method, GroupSizes):
-            raise TypeError(f"the scenario {self.name!r} holds {type(self.method).__name__}, not GroupSizes")
+        return self._held(GroupSizes)
+
+    def _held(self, kind: type[Held]) -> Held:
+        if not isinstance(self.method, kind):
+            raise TypeError(f"the scenario {self.name!r} holds {type(self.method).__name__}, not {kind.__name__}")
         return self.method

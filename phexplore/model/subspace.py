@@ -12,7 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
+from typing import Any, ClassVar
 
+from phexplore.model.data_kinds import DataKind
 from phexplore.model.numbers import exact_text, require_bounded
 
 
@@ -243,6 +245,9 @@ class Subspace:
         table: name of the shipped table with the counts, "" when a run names its data.
     """
 
+    data_kind: ClassVar[DataKind] = DataKind.COUNTS
+    demonstration: ClassVar[str] = "tables/illinois_counties_2010.csv"
+
     axes: tuple[Axis, ...]
     releases: Mapping[str, Release]
     epsilon: Fraction
@@ -274,6 +279,21 @@ class Subspace:
         values = (self.axes, dict(self.releases), self.epsilon, self.delta, self.calibration, self.table)
         return Subspace, values
 
+    def canonical(self) -> dict[str, Any]:
+        """Return what the fingerprint is taken of, in plain values; its form never changes."""
+        return {
+            "method": "subspace",
+            "axes": [
+                [axis.name, axis.size, axis.labels, [[each.name, each.groups] for each in axis.groupings]]
+                for axis in self.axes
+            ],
+            "releases": {name: _canonical_release(release) for name, release in self.releases.items()},
+            "epsilon": exact_text(self.epsilon),
+            "delta": exact_text(self.delta),
+            "calibration": self.calibration.value,
+            "table": self.table,
+        }
+
     @property
     def cells(self) -> int:
         """The number of cells of the histogram."""
@@ -287,3 +307,20 @@ class Subspace:
     def answers(self, release: Release) -> int:
         """Return how many answers a release has."""
         return self.cells if isinstance(release.query, Histogram) else len(release.query.answers)
+
+
+def _canonical_release(release: Release) -> dict[str, Any]:
+    query = release.query
+    return {
+        "query": [_canonical_sum(answer) for answer in query.answers]
+        if isinstance(query, LinearQuery)
+        else "histogram",
+        "exact": [each.by if isinstance(each, Totals) else _canonical_sum(each) for each in release.invariants],
+        "mechanism": release.mechanism.value,
+        "share": exact_text(release.share),
+        "basis": release.basis.value,
+    }
+
+
+def _canonical_sum(count: LinearCount) -> dict[str, Any]:
+    return {"name": count.name, "weights": [[number, exact_text(weight)] for number, weight in count.coefficients]}

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
-from phexplore.model.numbers import is_bounded, require_bounded
+from phexplore.model.data_kinds import DataKind
+from phexplore.model.numbers import exact_text, is_bounded, require_bounded
 from phexplore.model.phsafe import PrivacyFramework
 
 
@@ -69,6 +70,9 @@ class TopDown:
         locked_queries: the same for query shares.
     """
 
+    data_kind: ClassVar[DataKind] = DataKind.BLOCKS
+    demonstration: ClassVar[str] = "synthetic/demo-blocks.csv.gz"
+
     schema: str
     levels: tuple[str, ...]
     total: Fraction
@@ -118,6 +122,22 @@ class TopDown:
                 self.locked_queries,
             ),
         )
+
+    def canonical(self) -> dict[str, Any]:
+        """Return what the fingerprint is taken of, in plain values; its form never changes."""
+        return {
+            "method": "topdown",
+            "framework": self.framework.value,
+            "schema": self.schema,
+            "levels": list(self.levels),
+            "total": exact_text(self.total),
+            "level_shares": {level: exact_text(share) for level, share in self.level_shares.items()},
+            "query_shares": {key.text: exact_text(share) for key, share in self.query_shares.items()},
+            "passes": {level: [p.least_squares, p.rounder] for level, p in self.passes.items()},
+            "invariants": {level: sorted(names) for level, names in self.invariants.items()},
+            "constraints": {level: sorted(names) for level, names in self.constraints.items()},
+            "spine": [self.spine.kind, sorted(self.spine.settings)],
+        }
 
     def budget(self, key: LevelQuery) -> Fraction:
         """Return ρ (or ε) of one query group at one level: total x level share x query share."""

@@ -14,12 +14,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from phexplore.model.group_sizes import GroupSizes
+from phexplore.model.data_kinds import DataKind
 from phexplore.model.issues import InputProblemsError
-from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
-from phexplore.model.subspace import Subspace
-from phexplore.model.topdown import TopDown
 from phexplore.runs.events import Note
 from phexplore.runs.journal import EventJournal
 from phexplore.runs.spec import RunData, RunSpec
@@ -105,7 +102,7 @@ def is_confidential(spec: RunSpec, summary: Mapping[str, Any] | None) -> bool:
         spec: what the run does.
         summary: content of its ``summary.json``; None or one of an earlier version says nothing.
     """
-    if spec.data.synthetic or isinstance(spec.scenario.method, Subspace):
+    if spec.data.synthetic or spec.scenario.method.data_kind is DataKind.COUNTS:
         return False
     if is_recorded_as_confidential(summary or {}):
         return True
@@ -159,12 +156,12 @@ def record_override(directory: Path, doubt: Doubt, who: str, now: datetime | Non
 
 def _has_records(scenario: Scenario, path: Path) -> bool:
     """Return whether data have one line per person, household or unit; what cannot be read is refused later, by its reader."""
-    match scenario.method:
-        case PhSafe():
+    match scenario.method.data_kind:
+        case DataKind.POPULATION:
             return True
-        case TopDown():
+        case DataKind.BLOCKS:
             return _has_block_records(path)
-        case GroupSizes():
+        case DataKind.GROUPS:
             return path.is_dir() or _has_columns(path)
     return False
 

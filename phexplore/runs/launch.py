@@ -37,8 +37,20 @@ def worker_command(directory: Path, place: Place = HERE) -> list[str]:
         directory: of the run.
         place: where it is computed; the address of a scheduler comes from whoever starts the run, never from a file.
     """
-    first = ["--worker"] if getattr(sys, "frozen", False) else ["-m", "phexplore.runs.worker"]
-    return [sys.executable, *first, str(directory.absolute()), *place.arguments()]
+    usual = [sys.executable, *(["--worker"] if getattr(sys, "frozen", False) else ["-m", "phexplore.systems.worker"])]
+    return [*(_program or usual), str(directory.absolute()), *place.arguments()]
+
+
+_program: list[str] = []
+
+
+def start_workers_with(program: Sequence[str]) -> None:
+    """Let the workers of this process be another program: one that has registered a system of its own.
+
+    Args:
+        program: and its first arguments, written out by whoever starts this process; never a text from a file.
+    """
+    _program[:] = program
 
 
 class WorkerProcess:

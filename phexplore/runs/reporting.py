@@ -125,18 +125,20 @@ def listen(handle: int, control: Control, on_cancel: Callable[[], None]) -> None
     Args:
         handle: of the pipe. It is read directly, so that a thread in here never holds a lock of ``sys.stdin``.
         control: told of every command.
-        on_cancel: called after ``cancel`` and at the end of the file; ends the process where the run does not stop by itself.
+        on_cancel: called once, after ``cancel`` or at the end of the file; ends the process where the run does not stop by itself.
     """
-    rest = b""
+    rest, cancelled = b"", False
     while chunk := _read(handle):
         *lines, rest = (rest + chunk).split(b"\n")
         for line in lines:
             if (wish := _WISHES.get(line.strip())) is not None:
                 control.set(wish)
-            if wish is Wish.STOP:
+            if wish is Wish.STOP and not cancelled:
+                cancelled = True
                 on_cancel()
     control.set(Wish.STOP)
-    on_cancel()
+    if not cancelled:
+        on_cancel()
 
 
 def _read(handle: int) -> bytes:

@@ -103,3 +103,11 @@ class Simulation(Protocol):
 
 Maker = Callable[[RunSpec, Path, Place], Simulation]
 """Makes the simulation of a specification in its run directory, computed at a place. Reads nothing yet."""
+
+
+Check = bool | int
+
+
+def outcome(failures: int) -> Check:
+    """Return a check as the summary writes it."""
+    return True if failures == 0 else failures

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from phexplore import __version__
@@ -17,13 +16,10 @@ from phexplore.data.provenance import Provenance
 from phexplore.data.source import find_source
 from phexplore.errors import PhexploreError
 from phexplore.files.scenario_json import decode_scenario, encode_conventions, encode_scenario
+from phexplore.model.data_kinds import DataKind
 from phexplore.model.fingerprint import fingerprint
-from phexplore.model.group_sizes import GroupSizes
 from phexplore.model.numbers import exact_text, parse_exact
-from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
-from phexplore.model.subspace import Subspace
-from phexplore.model.topdown import TopDown
 from phexplore.resources import resource
 from phexplore.runs.topdown_options import TopDownOptions, decode_options, encode_options, flag, identifying
 
@@ -146,7 +142,7 @@ def describe_blocks(path: Path, *, on_progress: Callable[[int, int], None] | Non
         InputProblemsError: files are missing.
         RunDataError: files are unreadable.
     """
-    from phexplore.runs.topdown_data import digest_blocks  # noqa: PLC0415 - brings numpy
+    from phexplore.data.blocks.digest import digest_blocks  # noqa: PLC0415 - brings numpy
 
     try:
         sha256, size = digest_blocks(path, on_progress)
@@ -162,17 +158,10 @@ DEMONSTRATION = "demo"
 
 DEMONSTRATION_BLOCKS = "synthetic/demo-blocks.csv.gz"
 """The shipped blocks, among the program's resources."""
-_DEMONSTRATIONS: Mapping[type[object], str] = MappingProxyType(
-    {
-        TopDown: DEMONSTRATION_BLOCKS,
-        GroupSizes: "tables/household_sizes_2010.csv",
-        Subspace: "tables/illinois_counties_2010.csv",
-    }
-)
 
 
 def data_of(scenario: Scenario, path: Path) -> RunData:
-    """Return the input of a run of this scenario: a population for PHSafe, block-level data or a table for the others.
+    """Return the input of a run of this scenario: a population, block-level data or a table.
 
     ``demo`` means the shipped data of the method, unless a file here is called so.
 
@@ -180,7 +169,7 @@ def data_of(scenario: Scenario, path: Path) -> RunData:
         InputProblemsError: files are missing.
         RunDataError: files are unreadable.
     """
-    if isinstance(scenario.method, PhSafe):
+    if scenario.method.data_kind is DataKind.POPULATION:
         return describe_data(path)
     return describe_blocks(data_path(path, scenario))
 
@@ -188,7 +177,7 @@ def data_of(scenario: Scenario, path: Path) -> RunData:
 def data_path(path: Path, scenario: Scenario) -> Path:
     """Return where the data are: ``demo`` means the shipped data of the method, unless a file here is called so."""
     if str(path) == DEMONSTRATION and not path.exists():
-        return Path(resource(_DEMONSTRATIONS[type(scenario.method)]))
+        return Path(resource(scenario.method.demonstration))
     return path
 
 

@@ -1,4 +1,4 @@
-"""The worker process of a run: ``python -m phexplore.runs.worker RUN_DIR [PLACE]``.
+"""The worker process of a run: ``python -m phexplore.systems.worker RUN_DIR [PLACE]`` starts it here.
 
 Events leave on standard output, one JSON object per line. Standard input takes the commands ``cancel``, ``pause`` and
 ``resume``; its end means that the starter is gone. Standard error is the log. Everything the run leaves behind is in
@@ -36,11 +36,10 @@ from phexplore.runs.events import Failed, FinalEvent, Finished, Note, Outcome, P
 from phexplore.runs.guard import UNMARKED, answer_about
 from phexplore.runs.journal import EventJournal
 from phexplore.runs.lock import locked
-from phexplore.runs.methods import SIMULATIONS
-from phexplore.runs.place import HERE, Place, parse_worker_arguments
+from phexplore.runs.place import Place
 from phexplore.runs.release_note import NOTE_FILE, release_note
 from phexplore.runs.reporting import Control, Reporter, WorkerWatch, listen
-from phexplore.runs.simulation import Maker, Simulation
+from phexplore.runs.simulation import Maker
 from phexplore.runs.spec import RunSpec, RunSpecError
 from phexplore.runs.store import (
     EVENTS_FILE,
@@ -76,8 +75,14 @@ _LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 _LOGGER = logging.getLogger("phexplore.runs")
 
 
-def main(directory: Path, place: Place = HERE, simulations: Mapping[type[object], Maker] = SIMULATIONS) -> int:
-    """Run what the directory's specification says, where whoever starts it says; return the exit status."""
+def main(directory: Path, place: Place, make: Maker) -> int:
+    """Run what the directory's specification says, where whoever starts it says; return the exit status.
+
+    Args:
+        directory: of the run.
+        place: where it is computed.
+        make: makes the simulation of the specification; the program above knows which.
+    """
     _watch_over_starter()
     _settle_process()
     reporter, control = Reporter(_take_standard_output()), Control()
@@ -85,7 +90,7 @@ def main(directory: Path, place: Place = HERE, simulations: Mapping[type[object]
         target=listen, args=(sys.stdin.fileno(), control, lambda: _leave_soon(reporter)), daemon=True
     ).start()
     with ExitStack() as held:
-        run = _Start(directory, place, simulations, reporter, control, held)
+        run = _Start(directory, place, make, reporter, control, held)
         try:
             end = run.to_end()
         except CancelledError:
@@ -174,7 +179,7 @@ class _Start:
 
     directory: Path
     place: Place
-    simulations: Mapping[type[object], Maker]
+    make: Maker
     reporter: Reporter
     control: Control
     held: ExitStack
@@ -201,7 +206,7 @@ class _Start:
         answer = answer_about(spec.scenario, spec.data)
         if answer.confidential:
             os.umask(0o077)  # exact counts, in whatever file of the run, are for the owner only
-        simulation = self._simulation(spec)
+        simulation = self.make(spec, self.directory, self.place)
         simulation.prepare(watch)
         if answer.confidential:
             watch.note(UNMARKED)
@@ -216,14 +221,6 @@ class _Start:
         if answer.confidential:
             write_json(self.directory / SHARED_SUMMARY_FILE, shared_summary(summary))
         return Finished(Outcome.COMPLETE)
-
-    def _simulation(self, spec: RunSpec) -> Simulation:
-        kind = type(spec.scenario.method)
-        if kind not in self.simulations:
-            raise RunSpecError(
-                f"No simulation of {kind.__name__} is known to this version of the program.", "Choose another scenario."
-            )
-        return self.simulations[kind](spec, self.directory, self.place)
 
     def _spec(self) -> RunSpec:
         spec = load_spec(self.directory)
@@ -334,9 +331,3 @@ def _failure(error: Exception) -> Failed:
         "Finished trials are kept. Please report the error with its details.",
         details,
     )
-
-
-if __name__ == "__main__":
-    status = main(*parse_worker_arguments(sys.argv[1:]))
-    # Everything is written and flushed: taking the interpreter and its libraries apart would only cost the user a second.
-    os._exit(status)

@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from phexplore.accuracy.spine_forecast import Fit, forecast_on_blocks
-from phexplore.accuracy.topdown_check import check_topdown
 from phexplore.catalog.topdown_presets import topdown_entries
 from phexplore.model.conventions import Conventions
 from phexplore.model.topdown import SpineChoice
 from phexplore.spine.geography import AreaCodes, Geography
 from phexplore.spine.settings import changed_choice, settings_of, spine_preset
+from phexplore.systems.topdown.check import check_topdown
+from phexplore.systems.topdown.spine_forecast import Fit, forecast_on_blocks
 
 METHOD = topdown_entries()["pl94-2020-persons-us"].method
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from phexplore.accuracy.solving_conflict import ConflictKind, InfeasibleError, RelaxationKind
 from phexplore.accuracy.solving_separable import solve
-from phexplore.accuracy.solving_systems import margin_at
 from phexplore.catalog.tables import queries
 from phexplore.model.edits import set_budget, set_lock
 from phexplore.model.goals import Cap, CapOn, Goals, Tie, TiedBy
 from phexplore.model.keys import parse_query
+from phexplore.systems.registry import budgets_of
 
 CHILDREN = parse_query("PH3/state_A-G")
 TENURE = parse_query("PH7/state_A-G")
@@ -28,7 +28,7 @@ def bare(us):
 
 def conflict_of(scenario, goals):
     with pytest.raises(InfeasibleError) as caught:
-        solve(scenario, goals)
+        solve(budgets_of(scenario), goals)
     return caught.value
 
 
@@ -40,7 +40,7 @@ def feasible(scenario, margins, caps):
     if not margins:
         return True
     try:
-        solve(scenario, Goals(margins=margins, caps=caps))
+        solve(budgets_of(scenario), Goals(margins=margins, caps=caps))
     except InfeasibleError:
         return False
     return True
@@ -55,7 +55,7 @@ def feasible(scenario, margins, caps):
 def test_that_the_conflict_is_a_smallest_one(us, chosen, margins, part):
     scenario = bare(us)
     goals = {query: Fraction(m) for query, m in zip(chosen, margins, strict=False)}
-    whole = sum(solve(scenario, Goals(margins=goals)).scenario.phsafe.budgets.values())
+    whole = sum(solve(budgets_of(scenario), Goals(margins=goals)).scenario.phsafe.budgets.values())
     caps = (Cap(CapOn.UNBOUNDED, whole * Fraction(part)),)
     found = targets_in(conflict_of(scenario, Goals(margins=goals, caps=caps)))
     sizes = [
@@ -76,11 +76,11 @@ def test_that_every_way_out_keeps_the_cap_and_none_is_wider_than_needed(us, boun
     error = conflict_of(us, Goals(caps=caps))
     assert error.needed > error.allowed == Fraction(bounded) / 2
     assert error.relaxations
-    before = sum(solve(us).scenario.phsafe.budgets.values())
+    before = sum(solve(budgets_of(us)).scenario.phsafe.budgets.values())
     for way in error.relaxations:
         new = {query: margin for query, (_, margin) in way.margins.items()}
         eased = _with_margins(us, new)
-        solved = solve(eased, Goals(caps=caps)).scenario
+        solved = solve(budgets_of(eased), Goals(caps=caps)).scenario
         assert way.frees == before - sum(solved.phsafe.budgets.values())
         if way.kind in {RelaxationKind.ONE_TARGET, RelaxationKind.LEVEL}:
             assert not _keeps(_with_margins(us, {query: margin - 1 for query, margin in new.items()}), caps)
@@ -99,7 +99,7 @@ def _with_margins(us, margins):
 
 def _keeps(scenario, caps):
     try:
-        solve(scenario, Goals(caps=caps))
+        solve(budgets_of(scenario), Goals(caps=caps))
     except InfeasibleError:
         return False
     return True
@@ -126,7 +126,7 @@ def test_that_a_lock_against_a_target_is_named_with_the_margin_it_gives(us):
     )
     accepted = error.relaxations[0].margins[CHILDREN][1]
     assert accepted == 26
-    solve(_with_margins(locked, {CHILDREN: accepted}))
+    solve(budgets_of(_with_margins(locked, {CHILDREN: accepted})))
 
 
 def test_that_a_locked_unpublished_query_cannot_have_a_target(us):
@@ -159,7 +159,9 @@ def test_that_a_cap_on_some_queries_counts_only_those(us):
     caps = (Cap(CapOn.UNBOUNDED, Fraction("0.15"), tenure),)
     error = conflict_of(us, Goals(caps=caps))
     assert all(query.table == "PH7" for query in targets_in(error))
-    assert solve(us, Goals(caps=(Cap(CapOn.UNBOUNDED, Fraction("0.2"), tenure),))).caps[0][2] < Fraction("0.2")
+    assert solve(budgets_of(us), Goals(caps=(Cap(CapOn.UNBOUNDED, Fraction("0.2"), tenure),))).caps[0][2] < Fraction(
+        "0.2"
+    )
 
 
 def test_that_several_caps_are_all_kept_by_every_way_out(us):
@@ -167,11 +169,11 @@ def test_that_several_caps_are_all_kept_by_every_way_out(us):
     caps = (Cap(CapOn.UNBOUNDED, Fraction("1.2")), Cap(CapOn.UNBOUNDED, Fraction("1.0"), state))
     for way in conflict_of(us, Goals(caps=caps)).relaxations:
         new = {query: margin for query, (_, margin) in way.margins.items()}
-        solve(_with_margins(us, new), Goals(caps=caps))
+        solve(budgets_of(_with_margins(us, new)), Goals(caps=caps))
 
 
 def test_that_a_relaxed_margin_is_the_margin_of_the_solved_budget(us):
     error = conflict_of(us, Goals(caps=(Cap(CapOn.BOUNDED, Fraction(2)),)))
     (query, (_, new)), *_ = error.relaxations[0].margins.items()
-    solved = solve(_with_margins(us, {query: new}), Goals(caps=(Cap(CapOn.BOUNDED, Fraction(2)),))).scenario
-    assert margin_at(us, query, solved.phsafe.budgets[query]) <= new
+    solved = solve(budgets_of(_with_margins(us, {query: new})), Goals(caps=(Cap(CapOn.BOUNDED, Fraction(2)),))).scenario
+    assert budgets_of(us).margin(query, solved.phsafe.budgets[query]) <= new

@@ -15,7 +15,6 @@ from phexplore.accuracy.margins import budget_for_margin
 from phexplore.accuracy.solving_caps import cap_total
 from phexplore.accuracy.solving_conflict import InfeasibleError
 from phexplore.accuracy.solving_separable import Reason, rounded_as_in_2020, solve
-from phexplore.accuracy.solving_systems import margin_at, reach_of
 from phexplore.catalog.tables import queries
 from phexplore.model.conventions import Conversion, MarginConvention, Neighbours
 from phexplore.model.edits import set_budget, set_conventions, set_lock
@@ -23,6 +22,8 @@ from phexplore.model.goals import Cap, CapOn, GoalError, Goals, Tie, TiedBy
 from phexplore.model.keys import Region, parse_query
 from phexplore.model.numbers import UNLIMITED
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.systems.phsafe.budget_model import reach_of
+from phexplore.systems.registry import budgets_of
 
 CHILDREN = parse_query("PH3/state_A-G")
 TENURE = parse_query("PH7/state_A-G")
@@ -44,18 +45,18 @@ def total(scenario):
 
 
 def test_that_the_published_table_follows_from_its_targets_alone(us):
-    solved = solve(as_in_2020(emptied(us)))
+    solved = solve(budgets_of(as_in_2020(emptied(us))))
     assert dict(solved.scenario.phsafe.budgets) == dict(us.phsafe.budgets)
     assert total(solved.scenario) == Fraction("1.257281")
     assert solved.changed_by_direction == ()
 
 
 def test_that_puerto_rico_follows_from_its_targets_and_keeps_its_nation_levels_unpublished(puerto_rico):
-    assert solve(as_in_2020(puerto_rico)).scenario.phsafe.budgets == puerto_rico.phsafe.budgets
+    assert solve(budgets_of(as_in_2020(puerto_rico))).scenario.phsafe.budgets == puerto_rico.phsafe.budgets
 
 
 def test_that_rounding_up_lists_the_27_it_changes_and_its_tax(us):
-    solved = solve(us)
+    solved = solve(budgets_of(us))
     assert len(solved.changed_by_direction) == 27
     assert {q.budget - q.nearest for q in solved.changed_by_direction} == {Fraction(1, 10**6)}
     assert 0 < solved.rounding_tax < 46 * Fraction(1, 10**6)
@@ -77,7 +78,7 @@ def test_that_every_budget_alone_is_the_one_the_margin_editor_gives(us, conventi
         method=replace(us.phsafe, framework=framework),
         conventions=replace(us.conventions, margin=convention),
     )
-    for entry in solve(scenario).queries:
+    for entry in solve(budgets_of(scenario)).queries:
         assert entry.budget == budget_for_margin(
             entry.target, reach_of(us.phsafe, entry.query), framework, scenario.conventions
         )
@@ -87,13 +88,15 @@ def test_that_every_budget_alone_is_the_one_the_margin_editor_gives(us, conventi
 @given(st.dictionaries(st.sampled_from(queries()), st.integers(5, 2000), min_size=1))
 def test_that_solved_budgets_keep_every_margin_and_one_step_less_does_not(us, margins):
     scenario = replace(us, method=replace(us.phsafe, targets={}))
-    solved = solve(scenario, Goals(margins={query: Fraction(m) for query, m in margins.items()}))
+    solved = solve(budgets_of(scenario), Goals(margins={query: Fraction(m) for query, m in margins.items()}))
     step = us.conventions.rounding_step
     for entry in solved.queries:
         if entry.query in margins:
-            assert margin_at(scenario, entry.query, entry.budget) <= margins[entry.query] * (1 + 1e-12)
+            assert budgets_of(scenario).margin(entry.query, entry.budget) <= margins[entry.query] * (1 + 1e-12)
             if entry.budget > step:
-                assert margin_at(scenario, entry.query, entry.budget - step) > margins[entry.query] * (1 - 1e-12)
+                assert budgets_of(scenario).margin(entry.query, entry.budget - step) > margins[entry.query] * (
+                    1 - 1e-12
+                )
         else:
             assert entry.reason is Reason.KEPT
             assert entry.budget == us.phsafe.budgets[entry.query]
@@ -101,53 +104,53 @@ def test_that_solved_budgets_keep_every_margin_and_one_step_less_does_not(us, ma
 
 def test_that_a_target_of_an_unpublished_query_waits(us):
     scenario = set_budget(us, CHILDREN, Fraction(0))
-    assert solve(scenario).scenario.phsafe.budgets[CHILDREN] == 0
-    asked = solve(scenario, Goals(margins={CHILDREN: Fraction(20)}))
+    assert solve(budgets_of(scenario)).scenario.phsafe.budgets[CHILDREN] == 0
+    asked = solve(budgets_of(scenario), Goals(margins={CHILDREN: Fraction(20)}))
     assert asked.scenario.phsafe.budgets[CHILDREN] == Fraction("0.662977")
 
 
 def test_that_a_floor_raises_a_budget_and_nothing_else(us):
-    solved = solve(us, Goals(floors={UNITS: Fraction(1, 3)}))
+    solved = solve(budgets_of(us), Goals(floors={UNITS: Fraction(1, 3)}))
     by_query = {entry.query: entry for entry in solved.queries}
     assert by_query[UNITS].budget == Fraction("0.333334")
     assert by_query[UNITS].reason is Reason.FLOOR
-    plain = solve(us).scenario.phsafe.budgets
+    plain = solve(budgets_of(us)).scenario.phsafe.budgets
     assert {q for q, b in solved.scenario.phsafe.budgets.items() if b != plain[q]} == {UNITS}
 
 
 def test_that_a_lock_keeps_a_budget_that_reaches_its_target(us):
     locked = set_lock(us, CHILDREN, locked=True)
-    entry = next(entry for entry in solve(locked).queries if entry.query == CHILDREN)
+    entry = next(entry for entry in solve(budgets_of(locked)).queries if entry.query == CHILDREN)
     assert (entry.budget, entry.reason) == (Fraction("0.662976"), Reason.LOCK)
 
 
 def test_that_a_query_without_noise_stays_so_when_locked(us):
     scenario = set_lock(set_budget(us, CHILDREN, UNLIMITED), CHILDREN, locked=True)
-    assert solve(scenario).scenario.phsafe.budgets[CHILDREN] is UNLIMITED
+    assert solve(budgets_of(scenario)).scenario.phsafe.budgets[CHILDREN] is UNLIMITED
     with pytest.raises(GoalError, match="without noise, so no cap"):
-        solve(scenario, Goals(caps=(Cap(CapOn.BOUNDED, Fraction(2)),)))
+        solve(budgets_of(scenario), Goals(caps=(Cap(CapOn.BOUNDED, Fraction(2)),)))
 
 
 def test_that_queries_tied_by_margin_share_the_narrowest_and_those_tied_by_budget_the_largest(us):
     nation = tuple(query for query in queries() if query.level.region is Region.NATION)
     goals = Goals(margins={parse_query("PH2/usa_*"): Fraction(100)}, ties=(Tie(nation),))
-    budgets = solve(us, goals).scenario.phsafe.budgets
+    budgets = solve(budgets_of(us), goals).scenario.phsafe.budgets
     for query in nation:
-        assert margin_at(us, query, budgets[query]) == pytest.approx(100, abs=0.4)
-        assert margin_at(us, query, budgets[query]) <= 100
-    alike = solve(us, Goals(ties=(Tie(nation, TiedBy.BUDGET),))).scenario.phsafe.budgets
+        assert budgets_of(us).margin(query, budgets[query]) == pytest.approx(100, abs=0.4)
+        assert budgets_of(us).margin(query, budgets[query]) <= 100
+    alike = solve(budgets_of(us), Goals(ties=(Tie(nation, TiedBy.BUDGET),))).scenario.phsafe.budgets
     assert {alike[query] for query in nation} == {Fraction("0.002619") + Fraction(1, 10**6)}
 
 
 def test_that_a_tie_alone_takes_the_most_accurate_as_its_example(us):
     scenario = replace(us, method=replace(us.phsafe, targets={}))
-    solved = solve(scenario, Goals(ties=(Tie((CHILDREN, TENURE), TiedBy.BUDGET),)))
+    solved = solve(budgets_of(scenario), Goals(ties=(Tie((CHILDREN, TENURE), TiedBy.BUDGET),)))
     assert solved.scenario.phsafe.budgets[TENURE] == us.phsafe.budgets[CHILDREN]
 
 
 def test_that_a_tie_to_a_locked_query_follows_the_lock(us):
     scenario = set_lock(replace(us, method=replace(us.phsafe, targets={})), CHILDREN, locked=True)
-    solved = solve(scenario, Goals(ties=(Tie((CHILDREN, TENURE), TiedBy.BUDGET),)))
+    solved = solve(budgets_of(scenario), Goals(ties=(Tie((CHILDREN, TENURE), TiedBy.BUDGET),)))
     assert solved.scenario.phsafe.budgets[TENURE] == us.phsafe.budgets[CHILDREN]
 
 
@@ -176,13 +179,13 @@ def test_that_a_cap_on_epsilon_is_never_exceeded_and_nearly_reached(limit, conve
 
 def test_that_spending_the_rest_reaches_the_cap_but_keeps_it(us):
     cap = Cap(CapOn.BOUNDED, Fraction(3))
-    solved = solve(us, Goals(caps=(cap,)), spend=True)
+    solved = solve(budgets_of(us), Goals(caps=(cap,)), spend=True)
     ((_, allowed, spent),) = solved.caps
     assert allowed - Fraction(46 + 3, 10**6) < spent <= allowed
     for entry in solved.queries:
-        assert margin_at(us, entry.query, entry.budget) < float(entry.target)
+        assert budgets_of(us).margin(entry.query, entry.budget) < float(entry.target)
     with pytest.raises(GoalError, match="Without a cap"):
-        solve(us, spend=True)
+        solve(budgets_of(us), spend=True)
 
 
 @pytest.mark.parametrize(
@@ -203,9 +206,9 @@ def test_that_a_goal_that_contradicts_itself_is_refused(goals, sentence):
 
 def test_that_unknown_queries_and_empty_wishes_are_refused(us):
     with pytest.raises(GoalError, match="PH9/state_A-G is not a measured query"):
-        solve(us, Goals(margins={CHILDREN._replace(table="PH9"): Fraction(1)}))
+        solve(budgets_of(us), Goals(margins={CHILDREN._replace(table="PH9"): Fraction(1)}))
     with pytest.raises(GoalError, match="nothing to solve"):
-        solve(replace(us, method=replace(us.phsafe, targets={})))
+        solve(budgets_of(replace(us, method=replace(us.phsafe, targets={}))))
 
 
 def minimum_by_brute_force(us, margins, tie):
@@ -217,10 +220,10 @@ def minimum_by_brute_force(us, margins, tie):
         pair = {CHILDREN: first * step, TENURE: second * step}
         if tie and pair[CHILDREN] != pair[TENURE]:
             continue
-        if all(margin_at(scenario, q, b) <= margins[q] for q, b in pair.items()):
+        if all(budgets_of(scenario).margin(q, b) <= margins[q] for q, b in pair.items()):
             best = min(best or 10, sum(pair.values()))
     solved = solve(
-        replace(scenario, method=replace(us.phsafe, targets={})),
+        budgets_of(replace(scenario, method=replace(us.phsafe, targets={}))),
         Goals(margins=margins, ties=(Tie((CHILDREN, TENURE), TiedBy.BUDGET),) if tie else ()),
     )
     return best, sum(solved.scenario.phsafe.budgets[q] for q in (CHILDREN, TENURE))
@@ -235,4 +238,4 @@ def test_that_the_solution_is_the_smallest_on_its_grid(us, margins, tie):
 
 def test_that_infeasible_goals_do_not_come_back_as_a_scenario(us):
     with pytest.raises(InfeasibleError):
-        solve(us, Goals(caps=(Cap(CapOn.BOUNDED, Fraction(2)),)))
+        solve(budgets_of(us), Goals(caps=(Cap(CapOn.BOUNDED, Fraction(2)),)))

@@ -21,7 +21,6 @@ from phexplore.catalog.presets import preset
 from phexplore.cli.exporting import export_run
 from phexplore.data.blocks.generator import synthesize_blocks, write_block_file
 from phexplore.errors import PhexploreError
-from phexplore.runs.results import NumberSelection, RunResults
 from phexplore.runs.store import (
     SUMMARY_FILE,
     close_run,
@@ -32,10 +31,11 @@ from phexplore.runs.store import (
     state_of,
     verify_run,
 )
-from phexplore.runs.topdown_measurements import KeptMeasurements, check_kept, kept_content, measurement_file
 from phexplore.runs.topdown_options import TopDownOptions
-from phexplore.runs.topdown_results import TopDownResults
 from phexplore.runs.writing import write_json
+from phexplore.systems.phsafe.results import NumberSelection, RunResults
+from phexplore.systems.topdown.measurements import KeptMeasurements, check_kept, kept_content, measurement_file
+from phexplore.systems.topdown.results import TopDownResults
 
 Add = Callable[[str, str, tuple[str, ...], Callable[[Path], str]], None]
 EVENT = '{"at": "2026-07-01T12:00:00+00:00", "event": "Note", "text": "x"}\n'

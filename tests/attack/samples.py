@@ -25,12 +25,9 @@ from population_files import write_csv, write_parquet
 from report.run_builder import made_run
 from signed_bundles import KEYS, signed_bundle
 
-from phexplore.accuracy.forecast import forecast
-from phexplore.accuracy.truncation_study import read_sizes
 from phexplore.catalog.presets import preset
 from phexplore.catalog.tables import queries
 from phexplore.cli.exporting import export_scenario
-from phexplore.cli.source import load_scenario
 from phexplore.cli.tuning import read_probes
 from phexplore.data.blocks.cell_lists import write_cells
 from phexplore.data.blocks.expansion import expand
@@ -59,15 +56,18 @@ from phexplore.model.fingerprint import fingerprint
 from phexplore.model.group_sizes import GroupSizes, equal_shares
 from phexplore.model.workbook import Workbook, add_scenario
 from phexplore.opening import read_bytes
-from phexplore.report.snapshot import scenario_snapshot
-from phexplore.report.table10 import table10_csv
-from phexplore.report.table10_xlsx import table10_xlsx
 from phexplore.resources import resource
 from phexplore.simulate.subspace.cell_counts import read_cell_counts
 from phexplore.spine.building import build_spine
 from phexplore.spine.geography_reading import read_geography
 from phexplore.spine.settings import spine_preset
 from phexplore.spine.spine_file import read_spine, write_spine
+from phexplore.systems.phsafe.forecast import forecast
+from phexplore.systems.phsafe.snapshot import scenario_snapshot
+from phexplore.systems.phsafe.table10 import table10_csv
+from phexplore.systems.phsafe.table10_xlsx import table10_xlsx
+from phexplore.systems.phsafe.truncation_study import read_sizes
+from phexplore.systems.sources import load_scenario
 from phexplore.workload.schema import load_schema
 
 NOW = datetime(2026, 7, 1, 12, 0, tzinfo=UTC)

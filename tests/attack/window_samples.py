@@ -17,7 +17,7 @@ from phexplore.gui.experiments.process import RESULT_FILE
 from phexplore.gui.main import settings
 from phexplore.gui.run_manager.topdown_shapes import read_outlines
 from phexplore.gui.targets.tune_answers import read_probes
-from phexplore.runs.group_sizes_experiment import DRAWS_FILE, taken_over
+from phexplore.systems.group_sizes.experiment import DRAWS_FILE, taken_over
 
 Add = Callable[[str, str, str, Callable[[Path], str]], None]
 SQUARE = [[[-71.5, 41.5], [-71.4, 41.5], [-71.4, 41.6], [-71.5, 41.5]]]

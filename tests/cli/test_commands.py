@@ -15,10 +15,10 @@ from phexplore.catalog.presets import preset
 from phexplore.cli.app import BAD_INPUT, CANCELLED, DONE, EXPECTED_FAILURE, run
 from phexplore.data.source import demonstration_directory
 from phexplore.document.project import Project
-from phexplore.files.phsafe_config import write_config
 from phexplore.model.topdown import TopDown
 from phexplore.model.workbook import Workbook
 from phexplore.runs.store import verify_run
+from phexplore.systems.phsafe.config_file import write_config
 
 CONTRACT_IDS = [
     "sdhc-2020-us", "sdhc-2020-pr", "pl94-2020-persons-us", "pl94-2020-units-us", "pl94-2020-persons-pr",

@@ -112,7 +112,7 @@ def test_that_the_exact_counts_of_a_run_are_for_their_owner_and_its_summary_reco
 def test_that_what_tune_finds_says_on_which_data_and_that_they_are_treated_as_confidential(
     capsys, tmp_path, block_records, monkeypatch
 ):
-    from phexplore.decide.tuning_runs import SimulatedCriterion
+    from phexplore.systems.topdown.tuning_runs import SimulatedCriterion
 
     monkeypatch.setattr(SimulatedCriterion, "__post_init__", lambda _: None)
     monkeypatch.setattr(SimulatedCriterion, "__call__", lambda *_: (1.0, True))

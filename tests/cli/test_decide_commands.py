@@ -355,7 +355,7 @@ def test_that_a_simulated_release_is_published_with_its_coverage(capsys, small_r
 
 
 def test_that_tuning_stores_its_probes_and_goes_on_from_them(capsys, tmp_path, monkeypatch):
-    from phexplore.decide.tuning_runs import SimulatedCriterion
+    from phexplore.systems.topdown.tuning_runs import SimulatedCriterion
 
     calls = []
 
@@ -383,7 +383,7 @@ def test_that_tuning_stores_its_probes_and_goes_on_from_them(capsys, tmp_path, m
 
 @pytest.mark.defect("F8")
 def test_that_probes_of_other_data_under_the_same_path_are_not_taken_for_these(capsys, tmp_path, monkeypatch):
-    from phexplore.decide.tuning_runs import SimulatedCriterion
+    from phexplore.systems.topdown.tuning_runs import SimulatedCriterion
 
     def judged(self, budgets):
         error = sum(0.01 / float(budget) for budget in budgets.values() if budget is not None)

@@ -24,13 +24,13 @@ from phexplore.decide.bundle import (
     signed,
     write_bundle,
 )
-from phexplore.files.phsafe_config import write_config
 from phexplore.files.project_file import LoggedStep, ProjectContent, read_project
 from phexplore.model.approval import CitedRun, Status
 from phexplore.model.edits import set_budget, set_note, set_threshold
 from phexplore.model.keys import parse_query
 from phexplore.model.workbook import Workbook
 from phexplore.report import pdf
+from phexplore.systems.phsafe.config_file import write_config
 
 CHILDREN = parse_query("PH3/state_A-G")
 

@@ -6,7 +6,8 @@ from fractions import Fraction
 import pytest
 
 from phexplore.catalog.presets import preset
-from phexplore.decide.comparing import Compared, ComparisonError, compare, comparison_json
+from phexplore.decide.comparing import Compared, compare, comparison_json
+from phexplore.errors import ComparisonError
 from phexplore.model.edits import rename, set_budget, set_threshold
 from phexplore.model.keys import parse_query
 from phexplore.model.numbers import UNLIMITED

@@ -5,7 +5,6 @@ from fractions import Fraction
 
 import pytest
 
-from phexplore.accuracy.forecast import forecast
 from phexplore.accuracy.margins import keeps_target
 from phexplore.decide.sensitivity import (
     budget_range,
@@ -17,6 +16,7 @@ from phexplore.decide.sensitivity import (
 )
 from phexplore.model.edits import set_budget, set_threshold
 from phexplore.model.keys import TableId, parse_query
+from phexplore.systems.phsafe.forecast import forecast
 
 CHILDREN = parse_query("PH3/state_A-G")
 

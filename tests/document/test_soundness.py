@@ -9,8 +9,6 @@ from fractions import Fraction
 import pytest
 from extreme_numbers import extreme_numbers
 
-from phexplore.accuracy.check import check
-from phexplore.accuracy.solving import Keep, edit_margin, edit_threshold
 from phexplore.catalog.presets import preset
 from phexplore.document import soundness
 from phexplore.document.project import Project
@@ -37,6 +35,8 @@ from phexplore.model.subspace_edits import set_delta, set_epsilon, set_release_s
 from phexplore.model.topdown import LevelQuery
 from phexplore.model.topdown_edits import add_query, set_level_share, set_query_share, set_total
 from phexplore.model.workbook import Workbook, activate, add_scenario, set_goals
+from phexplore.systems.phsafe.budget_edits import Keep, edit_margin, edit_threshold
+from phexplore.systems.registry import check
 
 QUERY = parse_query("PH3/state_A-G")
 OTHER = parse_query("PH2/usa_*")

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from phexplore.accuracy.check import check
 from phexplore.catalog.presets import preset
 from phexplore.cli.app import run
-from phexplore.files.das_ini import decode_chain
-from phexplore.files.das_ini_reading import load_ini
-from phexplore.files.das_ini_writing import differing_values, write_ini
 from phexplore.model.issues import InputProblemsError, Severity
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.topdown import LevelQuery
 from phexplore.model.topdown_edits import set_constraints, set_level_share, set_query_share
+from phexplore.systems.registry import check
+from phexplore.systems.topdown.ini_reading import load_ini
+from phexplore.systems.topdown.ini_text import decode_chain
+from phexplore.systems.topdown.ini_writing import differing_values, write_ini
 
 PRODUCTION = Path(__file__).parents[3] / "shared" / "domain" / "ini"
 needs_production = pytest.mark.skipif(

@@ -11,12 +11,12 @@ from fractions import Fraction
 import pytest
 
 from phexplore.catalog.presets import preset
-from phexplore.files.das_ini import decode_chain
-from phexplore.files.das_ini_reading import load_ini
-from phexplore.files.das_ini_writing import differing_values, write_ini
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.topdown import SpineChoice
 from phexplore.model.topdown_edits import set_constraints, set_invariants, set_level_share, set_spine, set_total
+from phexplore.systems.topdown.ini_reading import load_ini
+from phexplore.systems.topdown.ini_text import decode_chain
+from phexplore.systems.topdown.ini_writing import differing_values, write_ini
 
 UNITS = {
     "common/all.ini": """\

@@ -15,12 +15,10 @@ from hypothesis import given, settings
 from jsonschema import Draft202012Validator
 from signed_bundles import signed_bundle
 
-from phexplore.accuracy.solving import edit_margin
 from phexplore.catalog.presets import preset, presets
 from phexplore.catalog.tables import queries
 from phexplore.files.formats import FORMATS, json_schema
 from phexplore.files.goals_file import goals_json
-from phexplore.files.phsafe_config import write_config
 from phexplore.files.project_file import LoggedStep, ProjectContent, write_project
 from phexplore.files.rules_json import write_rules
 from phexplore.files.scenario_json import encode_scenario
@@ -31,6 +29,8 @@ from phexplore.model.topdown import TopDown
 from phexplore.model.workbook import Workbook
 from phexplore.runs.spec import RunData, RunMode, RunSpec, StopRule, encode_spec
 from phexplore.runs.topdown_options import Mechanism, RounderTarget, TopDownOptions
+from phexplore.systems.phsafe.budget_edits import edit_margin
+from phexplore.systems.phsafe.config_file import write_config
 
 FIRST, SECOND = queries()[:2]
 GOALS = Goals(

@@ -7,18 +7,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from phexplore.accuracy.forecast import forecast
 from phexplore.catalog.tables import table, tables
 from phexplore.metrics.accuracy_report import Truth, covered
 from phexplore.metrics.numbers import REGION_TYPES, NumberKeys
 from phexplore.metrics.summary import truncation_by_size
 from phexplore.model.keys import QueryKey, Region
-from phexplore.runs.expectation import expectation_of
-from phexplore.runs.number_files import NumberFiles
 from phexplore.runs.simulation import TrialFigures
 from phexplore.runs.spec import RunData, RunMode, RunSpec
 from phexplore.runs.store import RELEASE_DIRECTORY, TRUTH_FILE, close_run, prepare_directory, trial_file
 from phexplore.runs.writing import write_json
+from phexplore.systems.phsafe.expectation import expectation_of
+from phexplore.systems.phsafe.forecast import forecast
+from phexplore.systems.phsafe.number_files import NumberFiles
 
 STATES = ("01", "44", "56")
 

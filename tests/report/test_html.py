@@ -6,11 +6,11 @@ import re
 from dataclasses import replace
 
 import pytest
+from report_fixtures import NOW, edited, pure_dp, unlimited
 
 from phexplore.report.html import document_html
-from phexplore.report.scenario_document import scenario_document
-from phexplore.report.snapshot import scenario_snapshot
-from tests.report.conftest import NOW, edited, pure_dp, unlimited
+from phexplore.systems.phsafe.scenario_document import scenario_document
+from phexplore.systems.phsafe.snapshot import scenario_snapshot
 
 VOID = {"meta", "img", "br", "link", "input", "hr"}
 

@@ -4,11 +4,11 @@ import builtins
 import os
 
 import pytest
+from report_fixtures import NOW
 
 from phexplore.report.document import Document, Header, Part, TableView, heading_cell, number_cell
 from phexplore.report.html import document_html
 from phexplore.report.pdf import PdfUnavailableError, pdf_from_html
-from tests.report.conftest import NOW
 
 
 @pytest.fixture(scope="module")

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from phexplore.errors import PhexploreError
-from phexplore.model.phsafe import PhSafe
 from phexplore.runs import worker
+from phexplore.runs.place import HERE
 from phexplore.runs.simulation import TrialFigures, Watch
 from phexplore.runs.spec import RunSpec
 
@@ -102,6 +102,4 @@ if __name__ == "__main__":
     if chosen == "deaf":
         os.write(1, b'{"event": "Started", "trials": 3, "present": 0}\n')
         time.sleep(3600)
-    sys.exit(
-        worker.main(Path(sys.argv[1]), simulations={PhSafe: lambda spec, where, _: FakeSimulation(spec, where, chosen)})
-    )
+    sys.exit(worker.main(Path(sys.argv[1]), HERE, lambda spec, where, _: FakeSimulation(spec, where, chosen)))

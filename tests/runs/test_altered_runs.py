@@ -25,8 +25,8 @@ from phexplore.runs.place import HERE, Place, PlaceError, TlsFiles, parse_worker
 from phexplore.runs.release_note import NOTE_FILE, release_note
 from phexplore.runs.spec import RunData, RunMode, RunSpec, StopRule, decode_spec, describe_blocks, encode_spec
 from phexplore.runs.store import SPEC_FILE, load_spec, prepare_directory, present_trials
-from phexplore.runs.topdown_again import again
 from phexplore.runs.topdown_options import TopDownOptions
+from phexplore.systems.topdown.reprocessing import again
 
 PRESETS = ["sdhc-2020-us", "pl94-2020-persons-us", "group-sizes-census-2010", "counties-invariant-2010"]
 HARMLESS = {

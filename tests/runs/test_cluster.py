@@ -32,12 +32,12 @@ from phexplore.runs.launch import run_worker
 from phexplore.runs.place import HERE, Place, TlsFiles
 from phexplore.runs.spec import RunSpec, describe_blocks
 from phexplore.runs.store import load_summary, prepare_directory, trial_file
-from phexplore.runs.topdown_again import again
 from phexplore.runs.topdown_options import TopDownOptions
 from phexplore.runs.wire import Refusal, WireError, pack, unpack
 from phexplore.simulate.topdown import driver
 from phexplore.simulate.topdown.driver import descend
 from phexplore.simulate.topdown.histograms import Histograms
+from phexplore.systems.topdown.reprocessing import again
 
 pytest.importorskip("distributed", reason="the test extra has Dask")
 

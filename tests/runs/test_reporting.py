@@ -122,21 +122,15 @@ def test_that_a_wish_to_stop_stays() -> None:
 
 
 @pytest.mark.parametrize(
-    ("spoken", "wish", "cancels"),
-    [
-        (b"pause\n", Wish.STOP, 0),  # then the pipe ends, so the run stops
-        (b"cancel\n", Wish.STOP, 1),
-        (b"can" + b"cel\nresume\n", Wish.STOP, 1),
-        (b"dance\n\n", Wish.STOP, 0),
-        (b"", Wish.STOP, 0),
-    ],
+    "spoken",
+    [b"pause\n", b"cancel\n", b"can" + b"cel\nresume\n", b"dance\n\n", b""],
 )
-def test_that_commands_are_heard_and_the_end_of_the_pipe_stops_the_run(spoken: bytes, wish: Wish, cancels: int) -> None:
+def test_that_the_end_of_the_pipe_cancels_once_whatever_was_said(spoken: bytes) -> None:
     read_end, write_end = os.pipe()
     os.write(write_end, spoken)
     os.close(write_end)
     control, cancelled = Control(), []
     listen(read_end, control, lambda: cancelled.append(True))
     os.close(read_end)
-    assert control.wish is wish
-    assert len(cancelled) == cancels
+    assert control.wish is Wish.STOP
+    assert cancelled == [True]

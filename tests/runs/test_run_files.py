@@ -32,8 +32,6 @@ from phexplore.model.phsafe import PhSafe
 from phexplore.model.subspace import Subspace
 from phexplore.model.topdown import TopDown
 from phexplore.runs.events import Failed, Note, decode
-from phexplore.runs.group_sizes_files import read_sizes, read_tree
-from phexplore.runs.results import RunResults
 from phexplore.runs.store import (
     EVENTS_FILE,
     LOCK_FILE,
@@ -47,9 +45,11 @@ from phexplore.runs.store import (
     trial_file,
     verify_run,
 )
-from phexplore.runs.subspace_results import SubspaceResults
-from phexplore.runs.topdown_results import TopDownResults
 from phexplore.runs.writing import write_json
+from phexplore.systems.group_sizes.run_files import read_sizes, read_tree
+from phexplore.systems.phsafe.results import RunResults
+from phexplore.systems.subspace.results import SubspaceResults
+from phexplore.systems.topdown.results import TopDownResults
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 SYSTEMS = ("phsafe", "topdown", "group sizes", "subspace")
@@ -234,7 +234,7 @@ def test_that_a_record_of_what_happened_can_always_be_printed():
 @pytest.mark.defect("F9")
 def test_that_a_size_or_region_there_is_not_never_moves_a_count(runs, tmp_path):
     run = shutil.copytree(runs / "group sizes", tmp_path / "run")
-    from phexplore.runs.group_sizes_files import read_sizes, read_tree
+    from phexplore.systems.group_sizes.run_files import read_sizes, read_tree
 
     tree, largest = read_tree(run / TRUTH_FILE)
     table = pq.read_table(run / TRUTH_FILE)

@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 from topdown_runs import EXPANDED, run, spec_of
 
-from phexplore.accuracy.check import check, has_errors
 from phexplore.catalog.topdown_presets import topdown_entries
 from phexplore.data.blocks.age_microdata_writing import write_persons_with_ages
 from phexplore.data.blocks.ages import with_ages
@@ -18,14 +17,16 @@ from phexplore.data.blocks.census_1940_generator import synthesize_census_1940, 
 from phexplore.data.blocks.expansion import expand
 from phexplore.data.blocks.generator import synthesize_states, write_block_file
 from phexplore.data.blocks.source import read_population
-from phexplore.files.das_ini_reading import load_ini
+from phexplore.model.issues import has_errors
 from phexplore.model.scenario import Scenario
 from phexplore.runs.spec import RunMode
 from phexplore.runs.store import TRUTH_FILE, RunUnreadableError, trial_file
-from phexplore.runs.topdown_files import open_leaf_files
 from phexplore.runs.topdown_options import TopDownOptions
-from phexplore.runs.topdown_release import CELLS_FILE, PERSONS_FILE, trial_directory
-from phexplore.runs.topdown_results import TopDownResults
+from phexplore.systems.registry import check
+from phexplore.systems.topdown.ini_reading import load_ini
+from phexplore.systems.topdown.release import CELLS_FILE, PERSONS_FILE, trial_directory
+from phexplore.systems.topdown.results import TopDownResults
+from phexplore.systems.topdown.run_files import open_leaf_files
 from phexplore.workload.schema import load_schema
 
 DEMONSTRATION = Scenario("2010 demonstration", topdown_entries()["ddp-2019-persons-us"].method)

@@ -17,7 +17,7 @@ from phexplore.runs.spec import RunSpec, describe_data
 from phexplore.runs.store import load_summary, prepare_directory, present_trials, state_of, trial_file, verify_run
 
 FAKE_WORKER = [sys.executable, str(Path(__file__).with_name("fake_worker.py"))]
-REAL_WORKER = [sys.executable, "-m", "phexplore.runs.worker"]
+REAL_WORKER = [sys.executable, "-m", "phexplore.systems.worker"]
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
 

@@ -6,7 +6,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from phexplore.accuracy.topdown_forecast import noise_of
 from phexplore.catalog.topdown_presets import topdown_entries
 from phexplore.data.blocks.source import read_population
 from phexplore.errors import PhexploreError
@@ -24,6 +23,7 @@ from phexplore.spine.settings import choice_of, spine_preset
 from phexplore.spine.top_down import predict_top_down
 from phexplore.spine.tree import tree_of
 from phexplore.spine.variance import predict
+from phexplore.systems.topdown.forecast import noise_of
 from phexplore.workload.queries import parse_query, total_query
 
 

@@ -7,9 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from phexplore.accuracy.absurd_values import absurd_query
-from phexplore.accuracy.forecast import QueryForecast
-from phexplore.accuracy.solving import edit_margin, edit_threshold, set_published
 from phexplore.catalog.tables import tables
 from phexplore.gui.binding.headline import is_target_met
 from phexplore.gui.binding.shown import Shown
@@ -29,6 +26,9 @@ from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Budget, Unlimited, exact_text, parse_budget
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
+from phexplore.systems.phsafe.absurd_values import absurd_query
+from phexplore.systems.phsafe.budget_edits import edit_margin, edit_threshold, set_published
+from phexplore.systems.phsafe.forecast import QueryForecast
 
 Edit = Callable[[Scenario], Scenario]
 

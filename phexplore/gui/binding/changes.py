@@ -9,7 +9,7 @@ from phexplore.gui.binding.shown import Shown
 from phexplore.gui.binding.wording import budget_text
 from phexplore.model.diff import ChangedField, diff, parameters_only
 from phexplore.model.keys import QueryKey
-from phexplore.report.changes import change_sentence
+from phexplore.systems.phsafe.changes import change_sentence
 
 
 def total_line(shown: Shown) -> str:

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from phexplore.accuracy.absurd_values import absurd_epsilon
-from phexplore.accuracy.forecast import Forecast, QueryForecast
 from phexplore.accuracy.margins import keeps_target
 from phexplore.catalog.tables import TableProduct, tables
 from phexplore.gui.binding.shown import Shown
@@ -17,6 +15,8 @@ from phexplore.model.keys import PopulationGroupLevel, QueryKey, Region
 from phexplore.model.numbers import Unlimited
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
+from phexplore.systems.phsafe.forecast import Forecast, QueryForecast
+from phexplore.systems.registry import absurd_epsilon
 
 
 class Tone(enum.Enum):

@@ -5,16 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from phexplore.accuracy.explain import (
-    Explanation,
-    explain_derived,
-    explain_epsilon,
-    explain_margin,
-    explain_sensitivity,
-    explain_sigma,
-    explain_total,
-)
-from phexplore.accuracy.forecast import DerivedForecast, DerivedKind
+from phexplore.accuracy.explanation import Explanation
 from phexplore.catalog.tables import tables
 from phexplore.document.history import Step
 from phexplore.gui.binding.shown import Shown
@@ -24,6 +15,15 @@ from phexplore.model.issues import Issue
 from phexplore.model.keys import QueryKey, parse_query
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.workbook import Workbook
+from phexplore.systems.phsafe.explain import (
+    explain_derived,
+    explain_epsilon,
+    explain_margin,
+    explain_sensitivity,
+    explain_sigma,
+    explain_total,
+)
+from phexplore.systems.phsafe.forecast import DerivedForecast, DerivedKind
 
 _LONGEST_HISTORY = 400
 """Steps looked through for the history of a field."""

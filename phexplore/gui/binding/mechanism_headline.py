@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from phexplore.accuracy.absurd_values import absurd_epsilon
 from phexplore.gui.binding.headline import TileContent, Tone
 from phexplore.gui.binding.shown import Shown
 from phexplore.gui.binding.topdown_wording import significant
 from phexplore.gui.binding.wording import budget_text, margin_word, people, percent, power_text
 from phexplore.model.scenario import Scenario
+from phexplore.systems.registry import absurd_epsilon
 
 _UNKNOWN = "–"
 
@@ -98,8 +98,8 @@ def _error_tile(scenario: Scenario, shown: Shown) -> TileContent:
     error = math.sqrt(first.squared_error / first.plan.space.size)
     change, tone = first.plan.release.mechanism.title, Tone.NEUTRAL
     if shown.reference is not None:
-        from phexplore.accuracy.subspace_forecast import forecast_subspace
         from phexplore.errors import PhexploreError
+        from phexplore.systems.subspace.forecast import forecast_subspace
 
         try:
             other = forecast_subspace(shown.reference.scenario.subspace, shown.reference.scenario.conventions).releases[

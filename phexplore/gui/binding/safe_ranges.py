@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from phexplore.accuracy.solving_caps import cap_total
-from phexplore.accuracy.solving_systems import margin_at
 from phexplore.decide.sensitivity import budget_range
 from phexplore.gui.binding.wording import budget_text, people
 from phexplore.model.goals import Goals
 from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Unlimited
 from phexplore.model.workbook import Workbook, system_name
+from phexplore.systems.registry import budgets_of
 
 Ends = tuple[Fraction | None, Fraction | None]
 
@@ -45,7 +45,7 @@ def safe_range(workbook: Workbook, query: QueryKey) -> SafeRanges | None:
         return None
     target = method.targets.get(query)
     widest = None if target is None else target
-    narrowest = None if found.high is None else Fraction(margin_at(scenario, query, found.high))
+    narrowest = None if found.high is None else Fraction(budgets_of(scenario).margin(query, found.high))
     low = None if found.low == 0 else 2 * found.low
     high = None if found.high is None else 2 * found.high
     words = f"Safe from {budget_text(low or Fraction(0))}" + (f" to {budget_text(high)}" if high is not None else " on")

@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from phexplore.accuracy.check import check
-from phexplore.accuracy.forecast import Forecast, forecast
-from phexplore.accuracy.group_sizes_forecast import GroupSizesForecast, forecast_group_sizes
-from phexplore.accuracy.topdown_forecast import TopDownForecast, forecast_topdown
 from phexplore.catalog.presets import presets
 from phexplore.document.soundness import require_figures
 from phexplore.errors import PhexploreError
 from phexplore.model.issues import Issue
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook
+from phexplore.systems.group_sizes.forecast import GroupSizesForecast, forecast_group_sizes
+from phexplore.systems.phsafe.forecast import Forecast, forecast
+from phexplore.systems.registry import check
+from phexplore.systems.topdown.forecast import TopDownForecast, forecast_topdown
 
 if TYPE_CHECKING:
-    from phexplore.accuracy.subspace_forecast import SubspaceForecast
+    from phexplore.systems.subspace.forecast import SubspaceForecast
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class Shown:
         Raises:
             TypeError: the active scenario is of another system.
         """
-        from phexplore.accuracy.subspace_forecast import forecast_subspace  # loads numpy; the window starts without
+        from phexplore.systems.subspace.forecast import forecast_subspace  # loads numpy; the window starts without
 
         try:
             return forecast_subspace(self.scenario.subspace, self.scenario.conventions)

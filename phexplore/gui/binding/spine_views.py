@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from phexplore.accuracy.spine_forecast import Fit
 from phexplore.model.conventions import Conventions
 from phexplore.model.issues import Issue
 from phexplore.model.topdown import TopDown
 from phexplore.spine.settings import SpineSettings
+from phexplore.systems.topdown.spine_forecast import Fit
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]

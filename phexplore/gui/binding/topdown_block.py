@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from phexplore.accuracy.topdown_solving import level_share_for_budget, share_for_budget, share_for_margin
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.block import PasteRefusedError
 from phexplore.gui.binding.topdown_shares import (
@@ -26,6 +25,7 @@ from phexplore.model.numbers import parse_exact
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery, TopDown
 from phexplore.model.topdown_edits import add_query, set_shares
+from phexplore.systems.topdown.share_edits import level_share_for_budget, share_for_budget, share_for_margin
 
 Grid = Sequence[Sequence[Key | None]]
 """Keys of a block of cells, row by row; None where a cell holds no share."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from phexplore.accounting.zcdp import epsilon
-from phexplore.accuracy.absurd_values import absurd_epsilon
 from phexplore.gui.binding.headline import TileContent, Tone
 from phexplore.gui.binding.topdown_shown import TopDownShown
 from phexplore.gui.binding.topdown_wording import counted, level_title, significant
@@ -11,6 +10,7 @@ from phexplore.gui.binding.wording import budget_text, margin_word, people, perc
 from phexplore.model.conventions import Conversion
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.topdown import LevelQuery
+from phexplore.systems.registry import absurd_epsilon
 
 
 def topdown_tiles(shown: TopDownShown) -> tuple[TileContent, ...]:

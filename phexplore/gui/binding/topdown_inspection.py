@@ -4,18 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from phexplore.accuracy.explain import explain_epsilon
-from phexplore.accuracy.forecast import HEADLINE_DELTA
-from phexplore.accuracy.topdown_explain import (
-    explain_answer_margin,
-    explain_attribute,
-    explain_block_within,
-    explain_budget,
-    explain_joint,
-    explain_level,
-    explain_topdown_total,
-    explain_variance,
-)
+from phexplore.accuracy.privacy_loss import HEADLINE_DELTA
 from phexplore.document.history import Step
 from phexplore.gui.binding.inspection import FieldStep, MarginLine, Topic
 from phexplore.gui.binding.topdown_session import Place
@@ -27,6 +16,17 @@ from phexplore.model.issues import Issue
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.topdown import LevelQuery, TopDown
 from phexplore.model.workbook import Workbook
+from phexplore.systems.phsafe.explain import explain_epsilon
+from phexplore.systems.topdown.explain import (
+    explain_answer_margin,
+    explain_attribute,
+    explain_block_within,
+    explain_budget,
+    explain_joint,
+    explain_level,
+    explain_topdown_total,
+    explain_variance,
+)
 
 _LONGEST_HISTORY = 400
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from phexplore.accuracy.topdown_forecast import LevelQueryForecast, query_of
-from phexplore.accuracy.topdown_solving import level_share_for_budget, share_for_budget, share_for_margin
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.topdown_shown import TopDownShown
 from phexplore.gui.binding.topdown_wording import (
@@ -33,6 +31,8 @@ from phexplore.model.topdown_edits import (
     set_query_lock,
     set_query_share,
 )
+from phexplore.systems.topdown.forecast import LevelQueryForecast, query_of
+from phexplore.systems.topdown.share_edits import level_share_for_budget, share_for_budget, share_for_margin
 from phexplore.workload.queries import catalogue
 from phexplore.workload.schema import load_schema
 

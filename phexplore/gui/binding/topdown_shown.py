@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from phexplore.accuracy.topdown_forecast import (
-    JointRelease,
-    LevelQueryForecast,
-    TopDownForecast,
-    joint_release,
-)
 from phexplore.catalog.presets import Preset, presets
 from phexplore.gui.binding.shown import Shown
 from phexplore.model.issues import Issue
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery, TopDown
+from phexplore.systems.topdown.forecast import (
+    JointRelease,
+    LevelQueryForecast,
+    TopDownForecast,
+    joint_release,
+)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,6 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 from PySide6.QtGui import QColor
 
-from phexplore.accuracy.topdown_forecast import query_of
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.budget_table import LOOK_ROLE, REFUSAL_ROLE
 from phexplore.gui.binding.session import Refusal
@@ -34,6 +33,7 @@ from phexplore.gui.binding.topdown_shown import TopDownShown, TopDownUpdate
 from phexplore.gui.binding.topdown_wording import query_sentence, query_title
 from phexplore.gui.theme.appearance import appearance
 from phexplore.model.topdown import LevelQuery
+from phexplore.systems.topdown.forecast import query_of
 
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()

@@ -5,11 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import lru_cache
 
-from phexplore.accuracy.topdown_forecast import query_of
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.wording import fixed
 from phexplore.model.numbers import exact_text
 from phexplore.model.topdown import LevelQuery
+from phexplore.systems.topdown.forecast import query_of
 from phexplore.workload.schema import load_schema
 
 _LEVELS = {

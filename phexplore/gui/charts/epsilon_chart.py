@@ -9,7 +9,6 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
-from phexplore.accuracy.forecast import Forecast
 from phexplore.gui.charts.canvas import Canvas, Pixels
 from phexplore.gui.charts.colours import categories_on
 from phexplore.gui.charts.epsilon_curves import (
@@ -28,6 +27,7 @@ from phexplore.gui.theme.lettering import draw_text, lettering
 from phexplore.gui.theme.metrics import GAP
 from phexplore.model.conventions import Conversion, Neighbours
 from phexplore.model.numbers import Unlimited
+from phexplore.systems.phsafe.forecast import Forecast
 
 MARK = -10.0
 LABEL_PART = 0.62

@@ -9,12 +9,13 @@ from fractions import Fraction
 from functools import lru_cache
 
 from phexplore.accounting.zcdp import curve, epsilon
-from phexplore.accuracy.forecast import HEADLINE_DELTA, Forecast
+from phexplore.accuracy.privacy_loss import HEADLINE_DELTA
 from phexplore.gui.binding.wording import budget_text, power_text
 from phexplore.gui.charts.numbers import Numbers, Value
 from phexplore.model.conventions import Conversion, Neighbours
 from phexplore.model.numbers import Unlimited
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.systems.phsafe.forecast import Forecast
 
 POINTS = 15
 """Enough for lines that are nearly straight in √(ln 1/δ): between two points they are off by less than half a pixel."""

@@ -12,7 +12,6 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from phexplore.accuracy.forecast import Forecast
 from phexplore.gui.binding.wording import people
 from phexplore.gui.charts.canvas import Canvas, Pixels, log_axis
 from phexplore.gui.charts.frame import ChartFrame
@@ -30,6 +29,7 @@ from phexplore.gui.charts.scales import log_people, nice_at_least, nice_at_most,
 from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.lettering import lettering
 from phexplore.model.keys import QueryKey, TableId
+from phexplore.systems.phsafe.forecast import Forecast
 
 _LABEL_SAMPLE = "1,000"
 """A number as wide as most beside the dots: room for it is kept at the right end; wider ones go left of their dots."""

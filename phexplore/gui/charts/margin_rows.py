@@ -8,13 +8,13 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from fractions import Fraction
 
-from phexplore.accuracy.forecast import Forecast, QueryForecast
 from phexplore.accuracy.margins import Margins, keeps_target
 from phexplore.gui.binding.wording import budget_text, people, signed_people
 from phexplore.gui.charts.numbers import Numbers, shown
 from phexplore.model.conventions import Conventions
 from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Budget, Unlimited
+from phexplore.systems.phsafe.forecast import Forecast, QueryForecast
 
 
 class Standing(enum.Enum):

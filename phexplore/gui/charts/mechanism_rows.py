@@ -6,8 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from phexplore.accuracy.group_sizes_forecast import GroupSizesForecast, forecast_group_sizes
-from phexplore.accuracy.subspace_forecast import Alternative, ReleaseForecast, SubspaceForecast
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.mechanism_words import SIZE_MECHANISMS, capital
 from phexplore.gui.binding.shown import Shown
@@ -17,6 +15,8 @@ from phexplore.gui.charts.numbers import Numbers, Value
 from phexplore.gui.charts.topdown_bars import BarsContent, ValueBar
 from phexplore.gui.charts.topdown_rows import MarkRow, RowScale, RowsContent
 from phexplore.model.group_sizes import SizeMechanism
+from phexplore.systems.group_sizes.forecast import GroupSizesForecast, forecast_group_sizes
+from phexplore.systems.subspace.forecast import Alternative, ReleaseForecast, SubspaceForecast
 
 MOST_CLASSES = 60
 """Kinds of answers of a release that get a row; the table has them all."""

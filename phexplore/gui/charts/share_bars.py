@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from phexplore.accuracy.forecast import Forecast
 from phexplore.gui.binding.wording import budget_text, percent
 from phexplore.gui.charts.numbers import Numbers
 from phexplore.model.conventions import Neighbours
 from phexplore.model.keys import QueryKey, TableId
 from phexplore.model.numbers import Unlimited
+from phexplore.systems.phsafe.forecast import Forecast
 
 
 @dataclass(frozen=True, slots=True)

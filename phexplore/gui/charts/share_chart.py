@@ -9,7 +9,6 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from phexplore.accuracy.forecast import Forecast
 from phexplore.gui.binding.wording import budget_text, percent
 from phexplore.gui.charts.canvas import Canvas, Pixels
 from phexplore.gui.charts.colours import ink_on, level_code, level_mark
@@ -33,6 +32,7 @@ from phexplore.gui.theme.lettering import draw_text, lettering
 from phexplore.gui.theme.metrics import GAP
 from phexplore.model.conventions import Neighbours
 from phexplore.model.keys import QueryKey
+from phexplore.systems.phsafe.forecast import Forecast
 
 BAR_PART = 0.68
 """Height of a bar as a part of its row."""

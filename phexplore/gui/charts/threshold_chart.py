@@ -9,7 +9,6 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from phexplore.accuracy.truncation_study import ThresholdPoint, TruncationStudy
 from phexplore.gui.binding.wording import people, percent
 from phexplore.gui.charts.canvas import Canvas, Pixels, log_axis
 from phexplore.gui.charts.colours import blended
@@ -20,6 +19,7 @@ from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.lettering import draw_text, lettering
 from phexplore.gui.theme.metrics import GAP
 from phexplore.model.numbers import parse_exact
+from phexplore.systems.phsafe.truncation_study import ThresholdPoint, TruncationStudy
 
 TEACHING = "Bias and noise of every truncation threshold appear here once a query with a budget and household sizes are chosen."
 _FLOOR = 0.1

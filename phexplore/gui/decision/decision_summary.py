@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
-from phexplore.accuracy.forecast import EpsilonFigure
+from phexplore.accuracy.privacy_loss import EpsilonFigure
 from phexplore.gui.binding.changes import change_lines
 from phexplore.gui.binding.headline import TileContent, Tone, loss_tile, missed_targets
 from phexplore.gui.binding.mechanism_headline import size_tiles, subspace_tiles

@@ -7,9 +7,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
-from phexplore.accuracy.forecast import forecast
-from phexplore.accuracy.solving import edit_margin, edit_threshold
-from phexplore.accuracy.topdown_forecast import forecast_topdown
 from phexplore.gui.binding.topdown_wording import level_title, place_title, share_percent
 from phexplore.gui.binding.wording import budget_text, margin_word, people, percent
 from phexplore.gui.widgets.stop_slider import log_stops, people_stops
@@ -19,6 +16,9 @@ from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery, TopDown
 from phexplore.model.topdown_edits import set_level_share, set_query_share, set_total
+from phexplore.systems.phsafe.budget_edits import edit_margin, edit_threshold
+from phexplore.systems.phsafe.forecast import forecast
+from phexplore.systems.topdown.forecast import forecast_topdown
 
 _PEOPLE = people_stops(4)
 _TOTALS = log_stops(-2, 2)

@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from phexplore.accuracy.forecast import SelectedNumber, SelectionMargin, selection_margin
 from phexplore.catalog.states import states
 from phexplore.catalog.tables import table, tables
 from phexplore.gui.binding.coalesced import Coalesced
@@ -30,6 +29,7 @@ from phexplore.gui.widgets.labels import Text
 from phexplore.model.conventions import MarginConvention
 from phexplore.model.keys import LEVELS, PopulationGroupLevel, QueryKey, Region, TableId
 from phexplore.model.scenario import Scenario
+from phexplore.systems.phsafe.forecast import SelectedNumber, SelectionMargin, selection_margin
 
 MOST_NUMBERS = 2000
 """More numbers in one sum would keep the window waiting."""

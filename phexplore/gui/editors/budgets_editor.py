@@ -6,7 +6,6 @@ from PySide6.QtCore import QPoint, QSignalBlocker, Qt, QTimer
 from PySide6.QtGui import QAction, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QStackedLayout, QVBoxLayout, QWidget
 
-from phexplore.accuracy.solving import reset_query, set_published
 from phexplore.catalog.tables import config_tables
 from phexplore.gui.binding.budget_row import CONVENTION_COLUMNS, Column
 from phexplore.gui.binding.budget_table import BudgetFilter, BudgetTable
@@ -21,6 +20,7 @@ from phexplore.gui.widgets.labels import Text, line
 from phexplore.model.edits import set_lock
 from phexplore.model.keys import LEVELS, QueryKey
 from phexplore.model.scenario import Scenario
+from phexplore.systems.phsafe.budget_edits import reset_query, set_published
 
 _SUBSETS = (
     ("All queries", ""),

@@ -6,7 +6,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction, QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
-from phexplore.accuracy.explain import Explanation, frequency_sentence
+from phexplore.accuracy.explanation import Explanation
 from phexplore.gui.binding.coalesced import Coalesced
 from phexplore.gui.binding.inspection import (
     DerivedLine,
@@ -28,6 +28,7 @@ from phexplore.gui.widgets.compact_list import CompactList
 from phexplore.gui.widgets.interval_picture import IntervalPicture
 from phexplore.gui.widgets.labels import Paragraph, Text
 from phexplore.model.keys import QueryKey
+from phexplore.systems.phsafe.explain import frequency_sentence
 
 
 class ExplanationCard(QFrame):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
 
-from phexplore.accuracy.solving import set_published
 from phexplore.catalog.tables import TableProduct, tables
 from phexplore.gui.binding.headline import numbers_of
 from phexplore.gui.binding.session import Session
@@ -16,6 +15,7 @@ from phexplore.model.edits import EditRefusedError
 from phexplore.model.keys import LEVELS, PopulationGroupLevel, QueryKey
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
+from phexplore.systems.phsafe.budget_edits import set_published
 
 _ALL = len(LEVELS) + 1
 

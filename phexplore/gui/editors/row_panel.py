@@ -7,7 +7,6 @@ from fractions import Fraction
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
-from phexplore.accuracy.solving import reset_query
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.budget_row import Column, Row, check_edit, copied, edit_of, exact, forbidden, row_of
 from phexplore.gui.binding.safe_ranges import safe_range
@@ -21,6 +20,7 @@ from phexplore.gui.widgets.stop_slider import StopSlider, log_stops, people_stop
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Unlimited, exact_text
+from phexplore.systems.phsafe.budget_edits import reset_query
 
 _MARGINS = people_stops(4)
 _BUDGETS = log_stops(-6, 1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QButtonGroup, QGridLayout, QHBoxLayout, QRadioButton, QVBoxLayout, QWidget
 
-from phexplore.accuracy.solving import Keep, edit_threshold
 from phexplore.catalog.tables import TableProduct, truncated_tables
 from phexplore.gui.binding.budget_row import parse_threshold
 from phexplore.gui.binding.session import Refusal, Session
@@ -16,6 +15,7 @@ from phexplore.gui.widgets.buttons import SymbolButton
 from phexplore.gui.widgets.exact_field import ExactField
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.when_seen import WhenSeen
+from phexplore.systems.phsafe.budget_edits import Keep, edit_threshold
 
 _HEADS = ("Table", "", "τ, people", "", "Sensitivity Δ", "Margins", "Reference")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
-from phexplore.accuracy.topdown_explain import share_words
 from phexplore.gui.binding.coalesced import Coalesced
 from phexplore.gui.binding.inspection import FieldStep, Topic
 from phexplore.gui.binding.topdown_inspection import (
@@ -25,6 +24,7 @@ from phexplore.gui.widgets.buttons import Chooser
 from phexplore.gui.widgets.compact_list import CompactList
 from phexplore.gui.widgets.interval_picture import IntervalPicture
 from phexplore.gui.widgets.labels import Paragraph
+from phexplore.systems.topdown.explain import share_words
 
 
 class TopDownInspector(QScrollArea):

@@ -8,13 +8,6 @@ from functools import partial
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QVBoxLayout, QWidget
 
-from phexplore.accuracy.topdown_rules import (
-    Rule,
-    constraint_rule,
-    constraint_rules,
-    invariant_rule,
-    invariant_rules,
-)
 from phexplore.gui.binding.topdown_session import TopDownSession
 from phexplore.gui.binding.topdown_wording import level_title, short_level
 from phexplore.gui.editors.topdown_place_issues import PlaceIssues
@@ -24,6 +17,13 @@ from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import TopDown
 from phexplore.model.topdown_edits import set_constraints, set_invariants
+from phexplore.systems.topdown.rules import (
+    Rule,
+    constraint_rule,
+    constraint_rules,
+    invariant_rule,
+    invariant_rules,
+)
 from phexplore.workload.schema import load_schema
 
 

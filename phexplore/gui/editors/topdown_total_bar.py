@@ -8,7 +8,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout
 
 from phexplore.accounting.zcdp import epsilon
-from phexplore.accuracy.topdown_solving import set_total_by_epsilon
 from phexplore.gui.binding.session import Refusal
 from phexplore.gui.binding.topdown_session import TopDownSession
 from phexplore.gui.binding.wording import budget_text, conversion_title, power_text
@@ -23,6 +22,7 @@ from phexplore.model.conventions import Conversion
 from phexplore.model.numbers import exact_text, parse_exact
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.topdown_edits import set_total
+from phexplore.systems.topdown.share_edits import set_total_by_epsilon
 
 _STOPS = log_stops(-3, 2)
 

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from phexplore.accuracy.check import has_errors
 from phexplore.decide.handing_over import export_order, report_bytes
 from phexplore.errors import PhexploreError
-from phexplore.files.phsafe_config import write_config
 from phexplore.files.whole import write_whole
 from phexplore.gui.binding.latest import Latest
 from phexplore.gui.binding.shown import Shown
 from phexplore.gui.binding.systems import System
+from phexplore.model.issues import has_errors
 from phexplore.model.scenario import Scenario
-from phexplore.report.known import SCENARIO_EXPORTERS
-from phexplore.report.topdown_scenario import FORMATS as TOPDOWN_FORMATS
+from phexplore.systems.phsafe.config_file import write_config
+from phexplore.systems.phsafe.exporters import SCENARIO_EXPORTERS
+from phexplore.systems.topdown.scenario_document import FORMATS as TOPDOWN_FORMATS
 
 if TYPE_CHECKING:
     from phexplore.gui.decision.errand_process import ErrandProcess
@@ -95,15 +95,8 @@ def export_text(order: Order) -> bytes:
     _require_sound(order.shown)
     if order.form is CONFIG:
         return write_config(scenario).encode()
-    if order.form.systems == _SIZES:
-        from phexplore.report.group_sizes_export import export_group_sizes
-
-        return export_group_sizes(scenario, order.form.id.replace("group-sizes-csv", "csv"))
-    if order.form.systems == _RELEASES:
-        from phexplore.report.subspace_export import export_subspace
-
-        return export_subspace(scenario, order.form.id.replace("subspace-csv", "csv"))
-    return report_bytes(scenario, _reference(order), order.form.id, order.now)
+    name = order.form.id.replace("group-sizes-csv", "csv").replace("subspace-csv", "csv")
+    return report_bytes(scenario, _reference(order), name, order.now)
 
 
 def _reference(order: Order) -> Scenario | None:
@@ -172,8 +165,8 @@ def ini_files(order: Order) -> dict[Path, str]:
     Raises:
         PhexploreError: the scenario has errors, or production cannot hold it.
     """
-    from phexplore.files.das_ini_handover import placed_files
-    from phexplore.files.das_ini_writing import write_ini
+    from phexplore.systems.topdown.ini_files import placed_files
+    from phexplore.systems.topdown.ini_writing import write_ini
 
     _require_sound(order.shown)
     return placed_files(write_ini(order.shown.scenario, order.path.name), order.path, is_file=True)

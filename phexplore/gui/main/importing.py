@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from phexplore.errors import PhexploreError, visible
-from phexplore.files.phsafe_config import read_config
 from phexplore.files.scenario_json import decode_scenario, stated_scenario
 from phexplore.files.whole import read_text
 from phexplore.model.issues import Issue, Severity
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
 from phexplore.opening import read_bytes
+from phexplore.systems.phsafe.config_file import read_config
 
 if TYPE_CHECKING:
-    from phexplore.report.table10_read import Table10Entry
+    from phexplore.systems.phsafe.table10_read import Table10Entry
 
 PROJECT_SUFFIX = ".phx"
 CONFIG_SUFFIX = ".json"
@@ -51,7 +51,7 @@ def read_parameters(path: Path, like: Scenario) -> tuple[Scenario, Sequence[Issu
         PhexploreError: it cannot be read.
     """
     if path.suffix.lower() == INI_SUFFIX:
-        from phexplore.files.das_ini_reading import load_ini
+        from phexplore.systems.topdown.ini_reading import load_ini
 
         return load_ini(path)
     if path.suffix.lower() == BUNDLE_SUFFIX:
@@ -64,7 +64,7 @@ def read_parameters(path: Path, like: Scenario) -> tuple[Scenario, Sequence[Issu
                 f"{path.name} is a table of S-DHC parameters, which change an S-DHC scenario; {like.name!r} is another one.",
                 "Work on an S-DHC scenario first.",
             )
-        from phexplore.report.table10_read import read_table10
+        from phexplore.systems.phsafe.table10_read import read_table10
 
         return with_table(like, read_table10(read_bytes(path), path.name), path.stem), ()
     text = read_text(path)
@@ -89,10 +89,10 @@ def _from_bundle(path: Path) -> tuple[Scenario, Sequence[Issue]]:
 
 def _whole_workbook(path: Path) -> tuple[Scenario, Sequence[Issue]] | None:
     """Return the scenario of a workbook that says everything; None for one that holds a table of budgets alone."""
-    from phexplore.report.table10_read import sheet_grids
-    from phexplore.report.topdown_workbook_read import is_topdown_workbook, read_topdown_workbook
-    from phexplore.report.workbook_read import read_workbook
-    from phexplore.report.workbook_sheets import SETTINGS_SHEET
+    from phexplore.files.sheet_grids import sheet_grids
+    from phexplore.report.workbook_settings import SETTINGS_SHEET
+    from phexplore.systems.phsafe.workbook_read import read_workbook
+    from phexplore.systems.topdown.workbook_read import is_topdown_workbook, read_topdown_workbook
 
     content = read_bytes(path)
     grids = dict(sheet_grids(content, path.name))

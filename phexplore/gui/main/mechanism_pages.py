@@ -6,7 +6,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QScrollArea, QVBoxLayout, QWidget
 
-from phexplore.accuracy.subspace_forecast import Alternative, alternatives
 from phexplore.gui.binding.latest import Latest
 from phexplore.gui.binding.mechanism_session import MechanismSession
 from phexplore.gui.binding.shown import Shown
@@ -32,6 +31,7 @@ from phexplore.gui.editors.scenario_manager import ScenarioManager
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.page import Page, Section
+from phexplore.systems.subspace.forecast import Alternative, alternatives
 
 _ERRORS = "The figures appear here when the errors of the scenario are cured; the list of issues says how."
 _COLUMN = 46 * GRID

@@ -8,7 +8,6 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QScrollArea, QVBoxLayout, QWidget
 
-from phexplore.accuracy.solving import edit_margin
 from phexplore.gui.binding.session import Session
 from phexplore.gui.charts.epsilon_chart import EpsilonDeltaChart
 from phexplore.gui.charts.frame import ChartFrame
@@ -18,6 +17,7 @@ from phexplore.gui.editors.changes_panel import ChangesPanel
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.model.keys import QueryKey
+from phexplore.systems.phsafe.budget_edits import edit_margin
 
 _COLUMN = 46 * GRID
 """Least width of a picture beside another at normal text size."""

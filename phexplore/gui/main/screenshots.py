@@ -16,7 +16,6 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QSettings, QSize, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 
-from phexplore.accuracy.solving import edit_margin, edit_threshold
 from phexplore.catalog.presets import preset
 from phexplore.gui.binding.spine_views import SpineTab
 from phexplore.gui.main.decision_pictures import DecisionTour
@@ -40,6 +39,7 @@ from phexplore.model.topdown_edits import set_level_share
 from phexplore.model.workbook import Workbook, activate, add_scenario, compare_with, set_goals, set_rules
 from phexplore.resources import resource
 from phexplore.runs.spec import DEMONSTRATION_BLOCKS
+from phexplore.systems.phsafe.budget_edits import edit_margin, edit_threshold
 
 REAL_BLOCKS = resource("synthetic").parents[2] / "shared" / "data" / "blocks"
 """Real blocks beside a checkout; a picture of them says more than one of invented blocks."""

@@ -9,7 +9,6 @@ from pathlib import Path
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from phexplore.accuracy.spine_forecast import Fit
 from phexplore.gui.binding.spine_views import MapColour, SpineAnswer, SpineLook, SpineTab
 from phexplore.gui.binding.topdown_wording import level_title, query_title, spine_preset_title
 from phexplore.gui.charts.controls import field_label
@@ -17,6 +16,7 @@ from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.spine.settings import SpineSettings, spine_presets
+from phexplore.systems.topdown.spine_forecast import Fit
 
 _FITS = {
     Fit.TOP_DOWN: "Level by level, as TopDown fits",

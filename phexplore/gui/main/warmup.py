@@ -19,9 +19,9 @@ LIBRARIES = (
     "numpy",
     "pyarrow",
     "pyarrow.parquet",
-    "phexplore.runs.results",
+    "phexplore.systems.phsafe.results",
     "phexplore.metrics.accuracy_report",
-    "phexplore.report.known",
+    "phexplore.systems.phsafe.exporters",
 )
 """Without Qt, in this order."""
 PARTS = (

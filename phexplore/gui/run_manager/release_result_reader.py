@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phexplore.accounting.subspace_noise import noise_plans
-from phexplore.accuracy.subspace_errors import expected_squared_error, variances
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.headline import TileContent, Tone
 from phexplore.gui.binding.wording import people
@@ -28,8 +27,9 @@ from phexplore.gui.run_manager.mechanism_results import (
 from phexplore.model.numbers import exact_text
 from phexplore.runs.spec import RunMode
 from phexplore.runs.store import TRUTH_FILE, load_spec, present_trials, state_of, trial_file
-from phexplore.runs.subspace import names_of
-from phexplore.runs.subspace_files import read_answers, read_trial_figures
+from phexplore.systems.subspace.errors import expected_squared_error, variances
+from phexplore.systems.subspace.run_files import read_answers, read_trial_figures
+from phexplore.systems.subspace.simulation import names_of
 from phexplore.workload.subspace.exact import Rationals
 
 Floats = NDArray[np.float64]

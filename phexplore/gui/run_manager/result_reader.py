@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from phexplore.accuracy.forecast import Forecast, forecast, measured_codes
 from phexplore.accuracy.margins import Margins
 from phexplore.catalog.tables import tables
 from phexplore.gui.charts.distribution import Box, ErrorPicture, ErrorSample, box, picture_of
@@ -35,10 +34,11 @@ from phexplore.metrics.numbers import REGION_TYPES, Rows, level_of
 from phexplore.model.issues import Issue
 from phexplore.model.keys import QueryKey, TableId
 from phexplore.noise.distributions import DiscreteGaussian, Noise
-from phexplore.runs.results import NumberSelection, RunResults
 from phexplore.runs.spec import RunMode, RunSpec
 from phexplore.runs.states import RunState
 from phexplore.runs.store import RunUnreadableError
+from phexplore.systems.phsafe.forecast import Forecast, forecast, measured_codes
+from phexplore.systems.phsafe.results import NumberSelection, RunResults
 
 WORST_COUNT = 50
 NO_NUMBERS = Issue(

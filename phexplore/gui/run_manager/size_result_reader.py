@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from phexplore.accuracy.group_sizes_forecast import forecast_group_sizes
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.headline import TileContent, Tone
 from phexplore.gui.binding.wording import people, signed_people
@@ -24,10 +23,11 @@ from phexplore.gui.run_manager.mechanism_results import (
 )
 from phexplore.metrics.topdown.distribution import ErrorDistribution, distribution_of, merge
 from phexplore.model.numbers import exact_text
-from phexplore.runs.group_sizes_files import read_sizes, read_tree, read_trial_figures
 from phexplore.runs.spec import RunMode
 from phexplore.runs.store import TRUTH_FILE, load_spec, present_trials, state_of, trial_file
 from phexplore.simulate.group_sizes.release import Promises, promises_of
+from phexplore.systems.group_sizes.forecast import forecast_group_sizes
+from phexplore.systems.group_sizes.run_files import read_sizes, read_tree, read_trial_figures
 
 Ints = NDArray[np.int64]
 

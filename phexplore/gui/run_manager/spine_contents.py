@@ -9,9 +9,6 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from phexplore.accuracy.spine_findings import distance_finding, margin_finding, noun
-from phexplore.accuracy.spine_forecast import Fit, SpineForecast
-from phexplore.accuracy.spine_study import SpineStudy, possible
 from phexplore.gui.binding.spine_views import (
     BypassContent,
     BypassedParent,
@@ -36,6 +33,9 @@ from phexplore.spine.distance import composition
 from phexplore.spine.settings import SpineSettings
 from phexplore.spine.tree import GeoTree
 from phexplore.spine.variance import UNSEEN, UNSEEN_TOP_DOWN
+from phexplore.systems.topdown.spine_findings import distance_finding, margin_finding, noun
+from phexplore.systems.topdown.spine_forecast import Fit, SpineForecast
+from phexplore.systems.topdown.spine_study import SpineStudy, possible
 from phexplore.workload.queries import parse_query
 from phexplore.workload.schema import load_schema
 from phexplore.workload.smaller import image_of

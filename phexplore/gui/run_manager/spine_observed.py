@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from phexplore.data.blocks.digest import digest_blocks
 from phexplore.gui.binding.spine_views import Observed, SpineRequest
 from phexplore.gui.run_manager.topdown_open_run import TopDownRun
 from phexplore.model.topdown import TopDown
 from phexplore.runs.spec import RunMode, RunSpec
-from phexplore.runs.topdown_data import digest_blocks
 from phexplore.runs.topdown_options import Mechanism, TopDownOptions
 from phexplore.spine.geodict import same_spine
 from phexplore.workload.queries import parse_query

@@ -6,8 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from phexplore.accuracy.spine_findings import first_class, summary
-from phexplore.accuracy.spine_study import SpineStudy, possible
 from phexplore.gui.binding.spine_views import (
     AreaClass,
     BlocksFigures,
@@ -40,6 +38,8 @@ from phexplore.spine.description import ClassDistances, class_entities, is_targe
 from phexplore.spine.geography_reading import read_geography
 from phexplore.spine.settings import settings_for, with_levels
 from phexplore.spine.spine_file import read_spine
+from phexplore.systems.topdown.spine_findings import first_class, summary
+from phexplore.systems.topdown.spine_study import SpineStudy, possible
 
 Tell = Callable[[SpineProgress], None]
 

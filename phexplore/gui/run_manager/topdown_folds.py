@@ -17,8 +17,8 @@ from phexplore.metrics.topdown.bias import BiasBySize, bias_by_size, bias_togeth
 from phexplore.metrics.topdown.distribution import ErrorDistribution, distribution_of, merge
 from phexplore.metrics.topdown.redistricting import MeetingCounts, group_shares
 from phexplore.metrics.topdown.worst import WorstBy, WorstTally
-from phexplore.runs.topdown_summary import MOST_NUMBERS, sparse_distribution
 from phexplore.simulate.topdown.histograms import Histograms
+from phexplore.systems.topdown.summary import MOST_NUMBERS, sparse_distribution
 from phexplore.workload.queries import MarginalQuery
 
 Integers = NDArray[np.int64]

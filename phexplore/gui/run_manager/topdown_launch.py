@@ -13,8 +13,8 @@ from phexplore.gui.run_manager.topdown_stop import stop_rule
 from phexplore.model.scenario import Scenario
 from phexplore.runs.place import HERE, Place
 from phexplore.runs.spec import DEMONSTRATION, RunData, RunMode, RunSpec, StopRule
-from phexplore.runs.topdown_again import again
 from phexplore.runs.topdown_options import Mechanism, RounderTarget, TopDownOptions
+from phexplore.systems.topdown.reprocessing import again
 
 T = TypeVar("T")
 

@@ -12,7 +12,6 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from phexplore.accuracy.topdown_forecast import LevelQueryForecast, forecast_topdown
 from phexplore.data.blocks.geocodes import layout_of
 from phexplore.errors import PhexploreError
 from phexplore.gui.run_manager.topdown_folds import (
@@ -32,11 +31,12 @@ from phexplore.model.topdown import LevelQuery
 from phexplore.runs.run_files import read_mark
 from phexplore.runs.spec import RunSpec
 from phexplore.runs.store import TRUTH_FILE, RunUnreadableError, load_spec, present_trials, trial_file
-from phexplore.runs.topdown_files import LeafFiles, open_leaf_files, schema_of
-from phexplore.runs.topdown_summary import criterion_query
-from phexplore.runs.topdown_units import MeasuredUnits
 from phexplore.simulate.topdown.histograms import Histograms, sums_up
 from phexplore.spine.tree import GeoTree, tree_of
+from phexplore.systems.topdown.forecast import LevelQueryForecast, forecast_topdown
+from phexplore.systems.topdown.measured_units import MeasuredUnits
+from phexplore.systems.topdown.run_files import LeafFiles, open_leaf_files, schema_of
+from phexplore.systems.topdown.summary import criterion_query
 from phexplore.workload.queries import MarginalQuery, catalogue, parse_query, total_query
 from phexplore.workload.schema import Schema
 

@@ -16,8 +16,8 @@ from phexplore.gui.run_manager.topdown_results import (
     TopDownChoice,
 )
 from phexplore.runs.store import RunUnreadableError
-from phexplore.runs.topdown_units import MeasuredUnit, MeasuredUnits
 from phexplore.simulate.topdown.histograms import Histograms
+from phexplore.systems.topdown.measured_units import MeasuredUnit, MeasuredUnits
 from phexplore.workload.queries import MarginalQuery, parse_query
 
 MOST_NEIGHBOURS = 400

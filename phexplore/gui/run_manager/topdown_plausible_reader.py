@@ -21,8 +21,8 @@ from phexplore.metrics.topdown.plausibility import (
     plausibility,
     with_housing,
 )
-from phexplore.runs.topdown_facilities import read_facilities
 from phexplore.simulate.topdown.histograms import Histograms
+from phexplore.systems.topdown.facilities import read_facilities
 
 CHECKED_LEVELS = ("State", "Tract", "Block")
 MOST_PLACES = 20

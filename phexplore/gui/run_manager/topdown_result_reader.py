@@ -43,7 +43,7 @@ from phexplore.metrics.topdown.redistricting import LEAST_PEOPLE
 from phexplore.metrics.topdown.reliability import reliable_from
 from phexplore.runs.guard import is_confidential
 from phexplore.runs.store import TRUTH_FILE, load_spec, load_summary, state_of
-from phexplore.runs.topdown_summary import MOST_NUMBERS
+from phexplore.systems.topdown.summary import MOST_NUMBERS
 
 KEPT_RUNS = 8
 """Runs that stay open: those of a comparison, and some."""

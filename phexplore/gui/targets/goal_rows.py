@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from phexplore.accuracy.budget_model import BudgetModel
 from phexplore.accuracy.solving_separable import SolvedGoals, SolvedQuery
-from phexplore.accuracy.solving_systems import QuerySystem, system_of
 from phexplore.model.goal_edits import restricted
 from phexplore.model.goals import Goals, Key, title_of
 from phexplore.model.keys import LEVELS, QueryKey, Region
@@ -15,6 +15,7 @@ from phexplore.model.numbers import Budget, Unlimited
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import TopDown
 from phexplore.model.workbook import Workbook, system_name
+from phexplore.systems.registry import budgets_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class GoalRow:
 def goals_of(workbook: Workbook) -> Goals:
     """Return what the project asks of the active scenario, beside its own targets and locks."""
     scenario = workbook.scenario
-    known = system_of(scenario).budgets
+    known = budgets_of(scenario).budgets
     return restricted(workbook.goals.get(system_name(scenario), Goals()), known)
 
 
@@ -70,7 +71,7 @@ def goal_rows(
         margins: of the estimates then, in people, where least squares counts; empty where every query counts by itself.
     """
     after = margins or {}
-    system = system_of(scenario)
+    system = budgets_of(scenario)
     locks = system.locks | goals.locks
     letters = {key: letter_of(number) for number, tie in enumerate(goals.ties) for key in tie.queries}
     own = system.targets if not isinstance(scenario.method, TopDown) else {}
@@ -93,7 +94,7 @@ def goal_rows(
     )
 
 
-def margin_of(system: QuerySystem, key: Key, budget: Budget) -> float | None:
+def margin_of(system: BudgetModel, key: Key, budget: Budget) -> float | None:
     """Return the margin of a budget in people, None where there is no noise or no number."""
     return None if isinstance(budget, Unlimited) or budget == 0 else system.margin(key, budget)
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from phexplore.accuracy.margins import normal_factor
 from phexplore.accuracy.solving_conflict import InfeasibleError, Relaxation
 from phexplore.accuracy.solving_separable import SolvedGoals, SolvedQuery, rounded_as_in_2020, solve
-from phexplore.accuracy.solving_systems import system_of
 from phexplore.catalog.presets import presets
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.wording import budget_text, percent, signed_budget
@@ -25,6 +24,9 @@ from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import TopDown
 from phexplore.model.topdown_edits import set_level_lock, set_query_lock
 from phexplore.model.workbook import Workbook, replace_active, set_goals, system_name
+from phexplore.systems.registry import budgets_of
+from phexplore.systems.topdown.budget_model import TopDownBudgets
+from phexplore.systems.topdown.solving_spine import on_spine
 
 
 class Basis(enum.Enum):
@@ -86,7 +88,7 @@ def answer(request: SolveRequest) -> SolveAnswer:
     try:
         if request.basis is not Basis.ALONE and isinstance(scenario.method, TopDown):
             return _after_least_squares(request, scenario)
-        return SolveAnswer(request, solve(scenario, request.goals, spend=request.spend), None)
+        return SolveAnswer(request, solve(budgets_of(scenario), request.goals, spend=request.spend), None)
     except PhexploreError as error:
         return SolveAnswer(request, None, error)
 
@@ -98,10 +100,10 @@ def _after_least_squares(request: SolveRequest, scenario: Scenario) -> SolveAnsw
         PhexploreError: they cannot be kept, or the block data cannot be read.
     """
     # Loaded late: the recursion and its kernels are not needed to open the page.
-    from phexplore.accuracy.solving_tree import solve_on_tree
-    from phexplore.accuracy.uniform_spine import spine_variances, uniform_spine
     from phexplore.data.blocks.source import read_population
     from phexplore.spine.tree import tree_of
+    from phexplore.systems.topdown.solving_tree import solve_on_tree
+    from phexplore.systems.topdown.uniform_spine import spine_variances, uniform_spine
 
     if request.basis is Basis.BLOCKS:
         if request.blocks is None:
@@ -112,7 +114,9 @@ def _after_least_squares(request: SolveRequest, scenario: Scenario) -> SolveAnsw
         )
         return SolveAnswer(request, found.solved, None, {key: margin for key, margin in found.margins.items()})  # noqa: C416 - dict() keeps the type of the keys
     spine = uniform_spine(scenario.topdown)
-    solved = solve(scenario, request.goals, spend=request.spend, spine=spine)
+    solved = solve(
+        budgets_of(scenario), request.goals, spend=request.spend, joint=on_spine(TopDownBudgets(scenario), spine)
+    )
     z = float(normal_factor(scenario.conventions.confidence, scenario.conventions.z))
     method = solved.scenario.topdown
     variances = spine_variances(spine, {key: method.budget(key) for key in spine.keys})
@@ -129,7 +133,7 @@ def total_of(scenario: Scenario) -> Budget:
 
 def headline(found: SolvedGoals, before: Scenario) -> str:
     """Return what the solution costs, e.g. ``Bounded ρ 2.514600 → 2.431000 (−0.083600, −3.3 %)``."""
-    system = system_of(found.scenario)
+    system = budgets_of(found.scenario)
     name = f"{'Bounded ' if system.doubles else ''}{system.framework.symbol}"
     old, new = total_of(before), total_of(found.scenario)
     if isinstance(old, Unlimited) or isinstance(new, Unlimited):
@@ -143,7 +147,7 @@ def headline(found: SolvedGoals, before: Scenario) -> str:
 
 def rounding_line(found: SolvedGoals) -> str:
     """Return how the budgets were rounded and what that costs, in the unit of the headline."""
-    conventions, system = found.scenario.conventions, system_of(found.scenario)
+    conventions, system = found.scenario.conventions, budgets_of(found.scenario)
     tax = found.rounding_tax * (2 if system.doubles else 1)
     direction = {Rounding.UP: "upward, so that margins are kept,", Rounding.NEAREST: "to the nearest"}
     total = total_of(found.scenario)

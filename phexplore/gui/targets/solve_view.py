@@ -22,7 +22,6 @@ from PySide6.QtWidgets import (
 
 from phexplore.accuracy.solving_conflict import Relaxation
 from phexplore.accuracy.solving_separable import with_own_goals
-from phexplore.accuracy.solving_systems import system_of
 from phexplore.errors import PhexploreError
 from phexplore.files.goals_file import goals_json, read_goals
 from phexplore.files.whole import write_whole
@@ -58,6 +57,7 @@ from phexplore.model.phsafe import PhSafe
 from phexplore.model.workbook import Workbook, replace_active, set_goals, system_name
 from phexplore.opening import read_bytes
 from phexplore.runs.guard import warning_about_blocks
+from phexplore.systems.registry import budgets_of
 
 _TABLE_PART, _SIDE_PART = 90 * GRID, 54 * GRID
 """Widths of table and result where nobody has moved the line between them."""
@@ -267,7 +267,7 @@ class SolveView(QWidget):
     def read_file(self, path: Path) -> None:
         """Take the goals of a file in place of the present ones."""
         try:
-            goals = read_goals(read_bytes(path), path.name, tuple(system_of(self._session.scenario).budgets))
+            goals = read_goals(read_bytes(path), path.name, tuple(budgets_of(self._session.scenario).budgets))
         except InputProblemsError as error:
             self.failed.emit(error)
             return
@@ -275,7 +275,7 @@ class SolveView(QWidget):
 
     def write_file(self, path: Path) -> None:
         """Write all goals, the scenario's own targets and locks included."""
-        goals = with_own_goals(self._session.scenario, self.goals)
+        goals = with_own_goals(budgets_of(self._session.scenario), self.goals)
         text = json.dumps(goals_json(goals), indent=1, ensure_ascii=False) + "\n"
         try:
             write_whole(path, text.encode())

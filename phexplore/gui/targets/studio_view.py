@@ -10,27 +10,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
 
 from phexplore.accuracy.margins import margin_by
-from phexplore.accuracy.solving import Keep, edit_threshold
-from phexplore.accuracy.solving_systems import reach_of
-from phexplore.accuracy.truncation_sources import (
-    COUNTED,
-    NATION,
-    average_area,
-    average_share,
-    published_sizes,
-    states_in_run,
-    synthetic_sizes,
-)
-from phexplore.accuracy.truncation_study import (
-    HouseholdSizes,
-    StudyError,
-    TruncationStudy,
-    judged,
-    read_sizes,
-    scaled,
-    sizes_of_run,
-    study,
-)
 from phexplore.catalog.states import PUERTO_RICO, states
 from phexplore.data.synthetic.tables import state_figures
 from phexplore.errors import PhexploreError
@@ -53,6 +32,27 @@ from phexplore.noise.distributions import noise_for
 from phexplore.runs.disclosure import HELD_BACK
 from phexplore.runs.guard import is_recorded_as_confidential
 from phexplore.runs.store import load_summary
+from phexplore.systems.phsafe.budget_edits import Keep, edit_threshold
+from phexplore.systems.phsafe.budget_model import reach_of
+from phexplore.systems.phsafe.truncation_sources import (
+    COUNTED,
+    NATION,
+    average_area,
+    average_share,
+    published_sizes,
+    states_in_run,
+    synthetic_sizes,
+)
+from phexplore.systems.phsafe.truncation_study import (
+    HouseholdSizes,
+    StudyError,
+    TruncationStudy,
+    judged,
+    read_sizes,
+    scaled,
+    sizes_of_run,
+    study,
+)
 
 _FILES = "Household sizes (*.csv);;All files (*)"
 _LARGEST = 20

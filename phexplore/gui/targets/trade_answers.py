@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from phexplore.accuracy.solving_systems import system_of
-from phexplore.decide.frontier import Frontier, FrontierError, PricedQuery, Weighting, frontier, headline_of
+from phexplore.accuracy.budget_model import LeftOut
+from phexplore.decide.frontier import Frontier, FrontierError, PricedQuery, Weighting, frontier
 from phexplore.decide.risk import GuessRisk, guess_risk
 from phexplore.decide.sensitivity import (
-    LeftOut,
     Leverage,
     left_out_levels,
     left_out_queries,
@@ -24,6 +23,7 @@ from phexplore.gui.targets.goal_rows import margin_of
 from phexplore.model.goals import title_of
 from phexplore.model.keys import QueryKey
 from phexplore.model.scenario import Scenario
+from phexplore.systems.registry import budgets_of, loss_of
 
 _PERCENT = Fraction(1, 100)
 _MOST = 400
@@ -80,7 +80,7 @@ class TradeAnswer:
 def trade_off(request: TradeRequest) -> TradeAnswer:
     """Return everything about the trade-off of a scenario; what cannot be drawn is said in the answer."""
     scenario = request.scenario
-    system = system_of(scenario)
+    system = budgets_of(scenario)
     loss = f"{'bounded ' if system.doubles else ''}{system.framework.symbol}"
     curve, refused = None, ""
     try:
@@ -104,12 +104,12 @@ def trade_off(request: TradeRequest) -> TradeAnswer:
 
 def _risk(request: TradeRequest) -> GuessRisk | None:
     try:
-        headline = headline_of(request.scenario)
+        headline = loss_of(request.scenario).bound
     except FrontierError:
         return None
     if headline is None:
         return None
-    return guess_risk(system_of(request.scenario).framework, headline, request.prior)
+    return guess_risk(budgets_of(request.scenario).framework, headline, request.prior)
 
 
 def price_bars(found: Frontier, symbol: str, *, doubles: bool) -> BarsContent:
@@ -198,7 +198,7 @@ def leverage_bars(found: tuple[Leverage, ...]) -> BarsContent:
 
 def reliable_lines(request: TradeRequest) -> tuple[tuple[str, str], ...]:
     """Return from how many people on the counts of each query are reliable, smallest first."""
-    system = system_of(request.scenario)
+    system = budgets_of(request.scenario)
     found: list[tuple[int, str]] = []
     for key, budget in system.budgets.items():
         margin = margin_of(system, key, budget)
@@ -210,4 +210,4 @@ def reliable_lines(request: TradeRequest) -> tuple[tuple[str, str], ...]:
 
 def is_phsafe(answer: TradeAnswer) -> bool:
     """Return whether the queries are tables at levels."""
-    return any(isinstance(key, QueryKey) for key in system_of(answer.request.scenario).budgets)
+    return any(isinstance(key, QueryKey) for key in budgets_of(answer.request.scenario).budgets)

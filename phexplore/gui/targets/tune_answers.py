@@ -9,12 +9,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from phexplore.decide.tuning import Probe, starting_strategies, with_level_budgets
 from phexplore.files.whole import read_text
 from phexplore.gui.charts.numbers import Numbers
 from phexplore.model.numbers import parse_exact
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import TopDown
+from phexplore.systems.topdown.tuning import Probe, starting_strategies, with_level_budgets
 
 OWN = ""
 """The scenario's own division of levels, instead of a published starting strategy."""

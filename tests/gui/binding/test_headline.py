@@ -5,9 +5,6 @@ from fractions import Fraction
 
 import pytest
 
-from phexplore.accuracy.check import check
-from phexplore.accuracy.forecast import forecast
-from phexplore.accuracy.solving import edit_margin, edit_threshold
 from phexplore.catalog.tables import queries
 from phexplore.gui.binding.headline import (
     Tone,
@@ -25,6 +22,9 @@ from phexplore.model.keys import TableId, parse_query
 from phexplore.model.numbers import UNLIMITED
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.workbook import Workbook
+from phexplore.systems.phsafe.budget_edits import edit_margin, edit_threshold
+from phexplore.systems.phsafe.forecast import forecast
+from phexplore.systems.registry import check
 
 
 def _shown(scenario, comparison="sdhc-2020-us"):

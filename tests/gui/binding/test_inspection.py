@@ -5,7 +5,6 @@ from fractions import Fraction
 
 import pytest
 
-from phexplore.accuracy.solving import edit_margin
 from phexplore.gui.binding.changes import change_lines, total_line
 from phexplore.gui.binding.inspection import (
     derived_lines,
@@ -21,6 +20,7 @@ from phexplore.model.edits import set_budget, set_framework
 from phexplore.model.keys import parse_query
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.workbook import Workbook, compare_with
+from phexplore.systems.phsafe.budget_edits import edit_margin
 
 
 def _shown(scenario):

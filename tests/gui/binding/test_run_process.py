@@ -161,6 +161,6 @@ def test_that_shutting_down_ends_an_obedient_worker_at_once(qtbot, start) -> Non
 
 
 def test_that_the_shipped_worker_is_started_from_source_and_frozen(tmp_path, monkeypatch) -> None:
-    assert worker_command(tmp_path) == [sys.executable, "-m", "phexplore.runs.worker", str(tmp_path)]
+    assert worker_command(tmp_path) == [sys.executable, "-m", "phexplore.systems.worker", str(tmp_path)]
     monkeypatch.setattr(sys, "frozen", True, raising=False)
     assert worker_command(tmp_path)[1:] == ["--worker", str(tmp_path)]

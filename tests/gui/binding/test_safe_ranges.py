@@ -4,12 +4,12 @@ from dataclasses import replace
 from fractions import Fraction
 
 from phexplore.accuracy.margins import keeps_target
-from phexplore.accuracy.solving_systems import margin_at
 from phexplore.gui.binding.safe_ranges import safe_range
 from phexplore.model.edits import set_budget
 from phexplore.model.goals import Cap, CapOn, Goals
 from phexplore.model.numbers import UNLIMITED, total_budget
 from phexplore.model.workbook import Workbook, set_goals
+from phexplore.systems.registry import budgets_of
 
 
 def _book(scenario, goals=None):
@@ -24,11 +24,11 @@ def test_that_the_ends_keep_target_and_cap_and_a_step_beyond_does_not(us, query)
     found = safe_range(_book(generous, goals), query)
     low, high = found.budgets
     target = us.phsafe.targets[query]
-    assert keeps_target(margin_at(generous, query, low / 2), target)
-    assert not keeps_target(margin_at(generous, query, low / 2 * Fraction(9, 10)), target)
+    assert keeps_target(budgets_of(generous).margin(query, low / 2), target)
+    assert not keeps_target(budgets_of(generous).margin(query, low / 2 * Fraction(9, 10)), target)
     assert high == 2 * (1 + Fraction(1, 20))
     assert found.margins[1] == target
-    assert float(found.margins[0]) == margin_at(generous, query, high / 2)
+    assert float(found.margins[0]) == budgets_of(generous).margin(query, high / 2)
 
 
 def test_that_nothing_is_drawn_where_nothing_bounds_or_nothing_is_safe(us, query) -> None:

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtGui import QColor
 
-from phexplore.accuracy.forecast import forecast
+from phexplore.systems.phsafe.forecast import forecast
 
 
 @pytest.fixture(autouse=True)

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from phexplore.accounting.zcdp import epsilon
-from phexplore.accuracy.forecast import forecast
 from phexplore.gui.charts.epsilon_chart import EpsilonDeltaChart
 from phexplore.gui.charts.epsilon_curves import POINTS, epsilon_curves
 from phexplore.model.conventions import Conversion, Neighbours
 from phexplore.model.edits import set_budget, set_conventions, set_framework
 from phexplore.model.numbers import UNLIMITED
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.systems.phsafe.forecast import forecast
 
 
 @pytest.fixture

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from PySide6.QtGui import QGuiApplication
 
-from phexplore.accuracy.truncation_study import HouseholdSizes, study
 from phexplore.gui.charts.frame import PictureError
 from phexplore.gui.charts.threshold_chart import ThresholdChart
 from phexplore.model.conventions import Conventions
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.runs.disclosure import HELD_BACK
+from phexplore.systems.phsafe.truncation_study import HouseholdSizes, study
 
 
 @pytest.mark.defect("F6")

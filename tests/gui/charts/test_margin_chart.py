@@ -6,13 +6,13 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
-from phexplore.accuracy.forecast import forecast
 from phexplore.gui.charts.margin_chart import MarginChart
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.gui.theme.lettering import lettering
 from phexplore.model.edits import set_budget
 from phexplore.model.keys import parse_query
 from phexplore.model.numbers import UNLIMITED
+from phexplore.systems.phsafe.forecast import forecast
 
 PH1 = parse_query("PH1_num/usa_*")
 PH3 = parse_query("PH3/state_A-G")

@@ -5,7 +5,6 @@ from fractions import Fraction
 
 import pytest
 
-from phexplore.accuracy.forecast import forecast
 from phexplore.gui.charts.margin_rows import (
     Standing,
     margin_numbers,
@@ -17,6 +16,7 @@ from phexplore.gui.charts.margin_rows import (
 from phexplore.model.edits import set_budget, set_target
 from phexplore.model.keys import parse_query
 from phexplore.model.numbers import UNLIMITED
+from phexplore.systems.phsafe.forecast import forecast
 
 PH3 = parse_query("PH3/state_A-G")
 

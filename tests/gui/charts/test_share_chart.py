@@ -6,13 +6,13 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
-from phexplore.accuracy.forecast import forecast
 from phexplore.gui.charts.share_bars import share_bars, share_title
 from phexplore.gui.charts.share_chart import PrivacyShareChart
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.model.edits import set_budget
 from phexplore.model.keys import parse_query
 from phexplore.model.numbers import UNLIMITED
+from phexplore.systems.phsafe.forecast import forecast
 
 PH3 = parse_query("PH3/state_A-G")
 

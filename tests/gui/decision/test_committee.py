@@ -6,11 +6,9 @@ from statistics import median
 
 import pytest
 
-from phexplore.accuracy.solving import edit_margin, edit_threshold
 from phexplore.catalog.presets import preset
 from phexplore.decide.committee import committee_matrix
 from phexplore.document.project import Project
-from phexplore.files.phsafe_config import write_config
 from phexplore.gui.charts.twin import Look
 from phexplore.gui.decision.committee_page import CommitteePage, read_files, with_proposals
 from phexplore.gui.decision.matrix import matrix_view
@@ -19,6 +17,8 @@ from phexplore.model.edits import set_budget, set_target, set_threshold
 from phexplore.model.keys import TableId
 from phexplore.model.topdown_edits import set_level_share
 from phexplore.model.workbook import Workbook
+from phexplore.systems.phsafe.budget_edits import edit_margin, edit_threshold
+from phexplore.systems.phsafe.config_file import write_config
 
 NAMES = ("Ada", "Grace", "Alan")
 

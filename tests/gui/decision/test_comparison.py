@@ -5,8 +5,6 @@ from fractions import Fraction
 
 import pytest
 
-from phexplore.accuracy.forecast import forecast
-from phexplore.accuracy.solving import edit_margin, edit_threshold
 from phexplore.catalog.presets import preset
 from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
@@ -18,6 +16,8 @@ from phexplore.model.numbers import UNLIMITED
 from phexplore.model.rules import REDISTRICTING, Bound, Measure, Rule
 from phexplore.model.topdown_edits import set_level_share
 from phexplore.model.workbook import Workbook, add_scenario
+from phexplore.systems.phsafe.budget_edits import edit_margin, edit_threshold
+from phexplore.systems.phsafe.forecast import forecast
 
 
 def _view(*scenarios, rules=()):

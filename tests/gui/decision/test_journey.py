@@ -19,11 +19,9 @@ from PySide6.QtWidgets import (
     QScrollBar,
 )
 
-from phexplore.accuracy.solving import edit_margin, edit_threshold
 from phexplore.decide.sealing import KeyOrder
 from phexplore.decide.verifying import verify
 from phexplore.document.project import Project
-from phexplore.files.phsafe_config import write_config
 from phexplore.gui.decision.decision_page import DecisionTab
 from phexplore.gui.theme.appearance import appearance
 from phexplore.model.approval import Status
@@ -31,6 +29,8 @@ from phexplore.model.edits import set_budget
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.keys import TableId
 from phexplore.model.workbook import Workbook
+from phexplore.systems.phsafe.budget_edits import edit_margin, edit_threshold
+from phexplore.systems.phsafe.config_file import write_config
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QAbstractButton, QAbstractSlider, QScrollBar
 
-from phexplore.accuracy.forecast import forecast
 from phexplore.catalog.presets import presets
 from phexplore.gui.binding.headline import loss_tile, numbers_tile, targets_tile
 from phexplore.gui.binding.phsafe_session import PhSafeSession
@@ -20,6 +19,7 @@ from phexplore.gui.decision.meeting_pictures import Sessions, picture_choices
 from phexplore.gui.theme.appearance import appearance
 from phexplore.model.edits import set_lock
 from phexplore.model.workbook import add_scenario
+from phexplore.systems.phsafe.forecast import forecast
 
 SYSTEMS = ("sdhc-2020-us", "pl94-2020-persons-us", "dhc-2020-units-us")
 

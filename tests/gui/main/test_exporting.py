@@ -8,14 +8,14 @@ import pytest
 
 from phexplore.catalog.presets import preset
 from phexplore.errors import PhexploreError
-from phexplore.files.phsafe_config import read_config, write_config
 from phexplore.gui.binding.shown import shown
 from phexplore.gui.binding.systems import System
 from phexplore.gui.main.exporting import CONFIG, FORMATS, Exports, Order, export_text
 from phexplore.model.edits import set_budget
 from phexplore.model.workbook import Workbook
-from phexplore.report.known import SCENARIO_EXPORTERS
-from phexplore.report.topdown_scenario import FORMATS as TOPDOWN_FORMATS
+from phexplore.systems.phsafe.config_file import read_config, write_config
+from phexplore.systems.phsafe.exporters import SCENARIO_EXPORTERS
+from phexplore.systems.topdown.scenario_document import FORMATS as TOPDOWN_FORMATS
 
 NOW = datetime(2026, 7, 1, tzinfo=UTC)
 

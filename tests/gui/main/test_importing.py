@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from phexplore.accuracy.forecast import forecast
 from phexplore.catalog.presets import preset
 from phexplore.errors import PhexploreError
-from phexplore.files.phsafe_config import write_config
 from phexplore.gui.main.importing import is_readable, read_parameters
 from phexplore.model.edits import set_budget
 from phexplore.model.issues import InputProblemsError
-from phexplore.report.snapshot import scenario_snapshot
-from phexplore.report.table10 import table10_csv
-from phexplore.report.table10_xlsx import table10_xlsx
-from phexplore.report.topdown_workbook import topdown_xlsx
+from phexplore.systems.phsafe.config_file import write_config
+from phexplore.systems.phsafe.forecast import forecast
+from phexplore.systems.phsafe.snapshot import scenario_snapshot
+from phexplore.systems.phsafe.table10 import table10_csv
+from phexplore.systems.phsafe.table10_xlsx import table10_xlsx
+from phexplore.systems.topdown.workbook import topdown_xlsx
 from tests.signed_bundles import signed_bundle
 
 

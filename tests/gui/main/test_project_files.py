@@ -7,7 +7,6 @@ from PySide6.QtWidgets import QFileDialog
 
 from phexplore.catalog.presets import preset
 from phexplore.document.project import Project
-from phexplore.files.phsafe_config import write_config
 from phexplore.gui.dialogs.messages import Message
 from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.project_files import (
@@ -20,6 +19,7 @@ from phexplore.gui.main.project_files import (
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.model.edits import set_budget
 from phexplore.model.workbook import Workbook
+from phexplore.systems.phsafe.config_file import write_config
 
 
 def _press(dialog, text):

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from phexplore.accuracy.solving import edit_threshold
 from phexplore.catalog.presets import preset
 from phexplore.document.project import Project
 from phexplore.gui.main.navigation import Area
@@ -24,6 +23,7 @@ from phexplore.model.workbook import add_scenario
 from phexplore.runs.belonging import runs_folder, runs_in
 from phexplore.runs.states import RunState
 from phexplore.runs.store import SPEC_FILE, state_of, trial_file
+from phexplore.systems.phsafe.budget_edits import edit_threshold
 
 LONG = LaunchFields(data="demo-pr", trials=5000, seed="1")
 SHORT = LaunchFields(data="demo-pr", trials=1, seed="2")

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QApplication
 
 from phexplore.catalog.presets import preset
 from phexplore.errors import PhexploreError
-from phexplore.files.das_ini_reading import load_ini
 from phexplore.gui.editors.topdown_budgets_editor import TopDownBudgetsEditor
 from phexplore.gui.main.exporting import INI
 from phexplore.gui.main.importing import read_parameters
@@ -27,6 +26,7 @@ from phexplore.model.workbook import add_scenario
 from phexplore.runs.spec import RunData, RunSpec
 from phexplore.runs.states import RunState
 from phexplore.runs.topdown_options import TopDownOptions
+from phexplore.systems.topdown.ini_reading import load_ini
 
 
 @pytest.fixture

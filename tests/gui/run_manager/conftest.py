@@ -10,18 +10,18 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Signal
 
-from phexplore.accuracy.forecast import forecast
 from phexplore.catalog.tables import tables
 from phexplore.gui.run_manager.run_desk import RunDesk
 from phexplore.metrics.accuracy_report import Truth
 from phexplore.metrics.numbers import REGION_TYPES, NumberKeys
 from phexplore.model.keys import QueryKey, Region
 from phexplore.runs.events import Failed, Finished, Outcome, Progress, Started, TrialDone
-from phexplore.runs.number_files import NumberFiles
 from phexplore.runs.simulation import TrialFigures
 from phexplore.runs.spec import RunData, RunSpec
 from phexplore.runs.states import RunState
 from phexplore.runs.store import TRUTH_FILE, RunStore, trial_file
+from phexplore.systems.phsafe.forecast import forecast
+from phexplore.systems.phsafe.number_files import NumberFiles
 
 REGIONS = {Region.NATION: ("1",), Region.STATE: ("09", "44")}
 MADE = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)

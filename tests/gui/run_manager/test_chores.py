@@ -7,7 +7,7 @@ import weakref
 import pytest
 
 from phexplore.errors import PhexploreError
-from phexplore.gui.binding.collector import collector
+from phexplore.gui.binding.collector import Collector, collector
 from phexplore.gui.run_manager.chores import Chores
 
 
@@ -57,7 +57,9 @@ def test_that_nothing_is_delivered_after_the_end(chores, qtbot):
     assert done == []
 
 
-def test_that_cycles_are_collected_in_the_thread_of_the_window_only(qtbot):
+def test_that_cycles_are_collected_in_the_thread_of_the_window_only(qapp, monkeypatch):
+    own = Collector(qapp)  # whatever pages of other tests still hold
+    monkeypatch.setattr("phexplore.gui.run_manager.chores.collector", lambda: own)
     first, second = Chores(), Chores()
     assert not gc.isenabled()
     first.stop()

@@ -25,9 +25,9 @@ from phexplore.gui.run_manager.mechanism_results import (
 )
 from phexplore.gui.run_manager.mechanism_results_page import MechanismResultsPage
 from phexplore.model.group_sizes import SizeMechanism
-from phexplore.runs.group_sizes_files import read_sizes, read_tree
 from phexplore.runs.spec import RunMode
 from phexplore.runs.store import TRUTH_FILE, load_summary, trial_file
+from phexplore.systems.group_sizes.run_files import read_sizes, read_tree
 
 
 @pytest.fixture(scope="module")

@@ -6,16 +6,16 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from phexplore.accuracy.forecast import forecast
 from phexplore.errors import PhexploreError
 from phexplore.gui.run_manager.result_choices import ResultChoice, ResultRequest, ResultTab
 from phexplore.gui.run_manager.result_reader import ResultReader
 from phexplore.metrics.accuracy_report import Truth
 from phexplore.metrics.numbers import NumberKeys
 from phexplore.model.keys import parse_query
-from phexplore.runs.number_files import NumberFiles
 from phexplore.runs.spec import RunMode
 from phexplore.runs.store import TRUTH_FILE
+from phexplore.systems.phsafe.forecast import forecast
+from phexplore.systems.phsafe.number_files import NumberFiles
 
 PH3 = parse_query("PH3/state_A-G")
 

@@ -8,7 +8,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from phexplore.accuracy.spine_forecast import Fit
 from phexplore.catalog.presets import preset
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.spine_views import (
@@ -28,6 +27,7 @@ from phexplore.spine.building import build_spine
 from phexplore.spine.geography_reading import read_geography
 from phexplore.spine.settings import SpineSettings, changed_choice, settings_of, spine_preset
 from phexplore.spine.spine_file import write_spine
+from phexplore.systems.topdown.spine_forecast import Fit
 
 SCENARIO = preset("pl94-2020-persons-us").scenario
 STANDARD = SpineSettings()

@@ -25,9 +25,9 @@ from phexplore.gui.run_manager.topdown_results import (
 from phexplore.model.topdown_edits import set_total
 from phexplore.runs.spec import RunData, RunMode, RunSpec
 from phexplore.runs.store import TRUTH_FILE, RunStore, trial_file
-from phexplore.runs.topdown_files import LeafFiles
 from phexplore.runs.topdown_options import TopDownOptions
 from phexplore.simulate.topdown.histograms import Histograms, histograms_of
+from phexplore.systems.topdown.run_files import LeafFiles
 
 SCENARIO = preset("pl94-2020-persons-us").scenario
 DATA = RunData("/no/blocks", "0" * 64, 1, synthetic=True, blocks=True)

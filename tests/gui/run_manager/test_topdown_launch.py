@@ -28,7 +28,7 @@ from phexplore.runs.spec import RunData, RunMode, RunSpec, RunSpecError, data_of
 from phexplore.runs.states import RunState
 from phexplore.runs.store import RunStore, load_spec
 from phexplore.runs.topdown_options import Mechanism, RounderTarget, TopDownOptions
-from phexplore.runs.topdown_watched import CRITERION, FIGURES
+from phexplore.systems.topdown.stop_metric import CRITERION, FIGURES
 
 
 @pytest.fixture

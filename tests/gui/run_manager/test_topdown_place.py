@@ -17,10 +17,10 @@ from phexplore.gui.run_manager.topdown_result_reader import TopDownResultReader
 from phexplore.gui.run_manager.topdown_results import EVERY_QUERY, TopDownChoice, TopDownRequest, TopDownTab
 from phexplore.runs.spec import RunSpec, describe_blocks
 from phexplore.runs.store import close_run, prepare_directory, trial_file
-from phexplore.runs.topdown import make_simulation
-from phexplore.runs.topdown_again import again
-from phexplore.runs.topdown_measurements import measurement_file
 from phexplore.runs.topdown_options import TopDownOptions
+from phexplore.systems.topdown.measurements import measurement_file
+from phexplore.systems.topdown.reprocessing import again
+from phexplore.systems.topdown.simulation import make_simulation
 
 SCENARIO = preset("pl94-2020-persons-us").scenario
 

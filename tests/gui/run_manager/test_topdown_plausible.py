@@ -24,10 +24,10 @@ from phexplore.runs.store import (
     trial_file,
     verify_run,
 )
-from phexplore.runs.topdown import make_simulation
-from phexplore.runs.topdown_facilities import read_facilities
-from phexplore.runs.topdown_files import open_leaf_files
 from phexplore.runs.topdown_options import TopDownOptions
+from phexplore.systems.topdown.facilities import read_facilities
+from phexplore.systems.topdown.run_files import open_leaf_files
+from phexplore.systems.topdown.simulation import make_simulation
 from phexplore.workload.queries import parse_query
 from phexplore.workload.schema import load_schema
 

@@ -38,9 +38,9 @@ from phexplore.metrics.topdown.worst import WorstBy
 from phexplore.model.issues import InputProblemsError
 from phexplore.runs.spec import RunData, RunSpec
 from phexplore.runs.store import TRUTH_FILE, RunStore, trial_file
-from phexplore.runs.topdown_files import LeafFiles
 from phexplore.runs.topdown_options import TopDownOptions
 from phexplore.simulate.topdown.histograms import Histograms, histograms_of
+from phexplore.systems.topdown.run_files import LeafFiles
 
 BLOCKS = 400
 
@@ -286,7 +286,7 @@ def test_that_a_map_joins_shapes_by_code_and_colours_wider_units(run, tmp_path):
         ),
         (
             b'{"features": [{"properties": {"geoid": "1"}, "geometry": {"type": "Polygon", "coordinates": [["x"]]}}]}',
-            "pairs of numbers",
+            "pairs of degrees",
         ),
     ],
 )

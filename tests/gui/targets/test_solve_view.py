@@ -22,6 +22,7 @@ from phexplore.model.goals import Cap, CapOn, Goals, TiedBy
 from phexplore.model.keys import parse_query
 from phexplore.model.topdown import LevelQuery
 from phexplore.model.workbook import Workbook
+from phexplore.systems.registry import budgets_of
 
 PH7 = parse_query("PH7/state_A-G")
 
@@ -71,7 +72,7 @@ def test_that_the_solution_is_shown_beside_the_present_and_applied_as_one_step(q
     assert view.table.setData(_cell(view, query, GoalColumn.TARGET), "30")
     before = session.scenario
     found = _solve(qtbot, view)
-    wanted = solve(before, Goals(margins={query: Fraction(30)})).scenario.phsafe.budgets[query]
+    wanted = solve(budgets_of(before), Goals(margins={query: Fraction(30)})).scenario.phsafe.budgets[query]
     assert found.solved.scenario.phsafe.budgets[query] == wanted
     assert view.table.data(_cell(view, query, GoalColumn.SOLVED)) == f"{float(wanted):.6f}"
     assert session.scenario is before

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QObject, QPointF, Qt, Signal
 
-from phexplore.accuracy.solving import Keep
 from phexplore.document.project import Project
 from phexplore.gui.targets.studio_view import SizeSource, StudioRequest, StudioView, run_study
 from phexplore.model.edits import set_budget
 from phexplore.model.keys import parse_query
 from phexplore.model.workbook import Workbook
+from phexplore.systems.phsafe.budget_edits import Keep
 
 PH7 = parse_query("PH7/state_A-G")
 

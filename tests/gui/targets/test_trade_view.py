@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 
 from phexplore.catalog.presets import preset
-from phexplore.decide.frontier import Weighting, headline_of
+from phexplore.decide.frontier import Weighting
 from phexplore.document.project import Project
 from phexplore.gui.binding.session import Session
 from phexplore.gui.targets.trade_answers import TradeRequest, trade_off
@@ -16,6 +16,7 @@ from phexplore.model.edits import set_budget
 from phexplore.model.numbers import UNLIMITED
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.workbook import Workbook
+from phexplore.systems.registry import loss_of
 
 
 def _shown(qtbot, session):
@@ -56,7 +57,7 @@ def test_that_a_point_loads_as_a_scenario_with_its_total(qtbot, view, session) -
     assert view.curve.chosen is point
     qtbot.keyClick(view.curve.canvas, Qt.Key.Key_Return)
     assert len(session.project.workbook.scenarios) == 2
-    assert headline_of(session.scenario) == point.headline
+    assert loss_of(session.scenario).bound == point.headline
     session.undo()
     assert len(session.project.workbook.scenarios) == 1
 

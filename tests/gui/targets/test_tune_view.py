@@ -10,7 +10,6 @@ from PySide6.QtCore import QPointF, Qt
 
 from phexplore.catalog.presets import preset
 from phexplore.cli.tuning import read_probes as read_stored_probes
-from phexplore.decide.tuning import starting_strategies
 from phexplore.document.project import Project
 from phexplore.files.project_file import read_project
 from phexplore.gui.binding.session import Session
@@ -26,6 +25,7 @@ from phexplore.gui.targets.tune_answers import (
 from phexplore.gui.targets.tune_view import TuneView
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.workbook import Workbook
+from phexplore.systems.topdown.tuning import starting_strategies
 
 LEVELS = preset("pl94-2020-persons-us").scenario.topdown.levels
 FULL = dict.fromkeys(LEVELS, "1/2")

@@ -13,7 +13,6 @@ import pytest
 from scipy import stats
 
 from phexplore.accounting.subspace_noise import noise_plan
-from phexplore.accuracy.subspace_errors import expected_squared_error
 from phexplore.model.subspace import (
     Axis,
     Basis,
@@ -29,6 +28,7 @@ from phexplore.model.subspace import (
 from phexplore.noise.distributions import TwoSidedGeometric
 from phexplore.noise.entropy import SeededEntropy
 from phexplore.simulate.subspace.drawing import PRINTED_STEPS, Answers, draw_noise, noise_share, one_geometric, released
+from phexplore.systems.subspace.errors import expected_squared_error
 from phexplore.workload.subspace.contrasts import RATE_BITS
 
 COUNTIES = Axis("county", 9, groupings=(Grouping("state", tuple("aaaabbbcc")),))

@@ -57,7 +57,7 @@ def test_that_constraints_of_blocks_hold_at_every_level():
 
 
 def test_that_units_keep_their_number_everywhere():
-    from phexplore.runs.topdown_data import units_of_persons
+    from phexplore.systems.topdown.run_data import units_of_persons
 
     design = design_of(units_of_persons(None, full()), UNITS)
     assert all(level.exact_total for level in design.levels)

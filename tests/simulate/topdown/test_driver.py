@@ -5,15 +5,15 @@ import numpy as np
 import pytest
 from topdown_worlds import PERSONS, UNITS, blocks, draws, full, world_of
 
-from phexplore.accuracy.topdown_forecast import noise_of
 from phexplore.errors import CancelledError
 from phexplore.optimize.rounder import RounderOptions, Target
-from phexplore.runs.topdown_checks import broken_bounds, broken_totals, trial_checks
-from phexplore.runs.topdown_data import units_of_persons
 from phexplore.simulate.topdown.baseline import leaves_alone
 from phexplore.simulate.topdown.driver import Threads, cuts, descend
 from phexplore.simulate.topdown.families import Estimation
 from phexplore.simulate.topdown.histograms import sums_up
+from phexplore.systems.topdown.forecast import noise_of
+from phexplore.systems.topdown.run_checks import broken_bounds, broken_totals, trial_checks
+from phexplore.systems.topdown.run_data import units_of_persons
 
 NOTHING_WRONG = {"sums": 0, "invariants": 0, "structural_zeros": 0, "non_negativity": 0}
 

@@ -7,9 +7,9 @@ from fractions import Fraction
 import pytest
 from topdown_worlds import PERSONS, UNITS, blocks, draws, full, world_of
 
-from phexplore.runs.topdown_checks import trial_checks
-from phexplore.runs.topdown_data import units_of_persons
 from phexplore.simulate.topdown.driver import descend
+from phexplore.systems.topdown.run_checks import trial_checks
+from phexplore.systems.topdown.run_data import units_of_persons
 
 NOTHING_WRONG = {"sums": 0, "invariants": 0, "structural_zeros": 0, "non_negativity": 0}
 POPULATIONS = {

@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 from topdown_worlds import PERSONS, blocks, draws, full, world_of
 
-from phexplore.accuracy.topdown_forecast import noise_of
 from phexplore.data.blocks.expansion import expand
 from phexplore.data.blocks.generator import synthesize_states
 from phexplore.model.topdown import SpineChoice
-from phexplore.runs.topdown_checks import broken_bounds, broken_totals, trial_checks
 from phexplore.simulate.topdown.driver import descend, family_ranges
 from phexplore.simulate.topdown.families import level_data, with_whole_totals
 from phexplore.simulate.topdown.histograms import histograms_of, sums_up
 from phexplore.simulate.topdown.on_spine import in_code_order, world_on_spine
 from phexplore.spine.settings import choice_of, settings_of
+from phexplore.systems.topdown.forecast import noise_of
+from phexplore.systems.topdown.run_checks import broken_bounds, broken_totals, trial_checks
 
 
 def noise(budget):

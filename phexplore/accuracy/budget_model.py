@@ -1,0 +1,130 @@
+"""A scenario as everything sees it that trades budgets: solving, the trade-off, committees, and what leaving out frees."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from statistics import median_low
+from typing import Any, Protocol, Self
+
+from phexplore.model.conventions import Conventions
+from phexplore.model.goals import Key
+from phexplore.model.numbers import Budget
+from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.scenario import Scenario
+
+NumberKey = tuple[str, Hashable]
+"""Kind of number and which one: ``("budget", PH3/state_A-G)``."""
+
+Numbers = dict[NumberKey, Fraction | None]
+"""What members of a committee can move; None for an unlimited budget."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What leaving out a group of queries frees and loses.
+
+    Attributes:
+        name: of the group, e.g. a level.
+        queries: left out together.
+        frees: budget, exact.
+        share: of the total.
+        numbers: how many published numbers would be lost (TopDown: answers per unit).
+        averages: published averages that need one of the queries.
+    """
+
+    name: str
+    queries: tuple[Any, ...]
+    frees: Fraction
+    share: float
+    numbers: int
+    averages: tuple[str, ...]
+
+
+class BudgetModel(Protocol):
+    """One scenario with its budgets, and how a budget and a margin go together."""
+
+    @property
+    def scenario(self) -> Scenario:
+        """The scenario itself."""
+
+    @property
+    def framework(self) -> PrivacyFramework:
+        """What the budgets are: ρ or ε."""
+
+    @property
+    def conventions(self) -> Conventions:
+        """Margins and rounding."""
+
+    @property
+    def budgets(self) -> Mapping[Key, Budget]:
+        """Present budget of every query, in the scenario's order."""
+
+    @property
+    def total(self) -> Budget:
+        """The sum of all budgets."""
+
+    @property
+    def targets(self) -> Mapping[Key, Fraction]:
+        """Margins the scenario itself aims at."""
+
+    @property
+    def locks(self) -> frozenset[Key]:
+        """Queries whose budget stays."""
+
+    @property
+    def doubles(self) -> bool:
+        """Whether the bounded loss is twice the sum of the budgets."""
+
+    @property
+    def gives_way(self) -> bool:
+        """Whether queries nobody asks anything of shrink to keep a cap."""
+
+    def spread(self, key: Key) -> Fraction:
+        """Return what a budget is in proportion to when queries have equal noise."""
+
+    def noise_price(self, key: Key) -> Fraction:
+        """Return σ² times ρ of one answer under zCDP, in people²."""
+
+    def need(self, key: Key, margin: Fraction) -> Fraction:
+        """Return the unrounded budget of a margin in people."""
+
+    def margin(self, key: Key, budget: Fraction) -> float:
+        """Return the margin, in people, of a positive budget."""
+
+    def with_solved(
+        self, budgets: Mapping[Key, Budget], margins: Mapping[Key, Fraction], most: Fraction | None
+    ) -> Scenario:
+        """Return the scenario with solved budgets and the margins asked for; `most` is what a cap allows in all."""
+
+    def with_traded(self, budgets: Mapping[Key, Fraction]) -> Scenario:
+        """Return the scenario with these budgets rounded down to what its files can say; locked ones stay."""
+
+    def numbers(self) -> Numbers:
+        """Return every number a member of a committee can move."""
+
+    def confirm_comparable(self, other: Self) -> None:
+        """Raise a `ComparisonError` when a proposal cannot be laid over this scenario."""
+
+    def middle(self, proposals: Sequence[Numbers]) -> Scenario:
+        """Return this scenario with the lower median of every number of the proposals."""
+
+    def by_level(self) -> tuple[LeftOut, ...]:
+        """Return what leaving out each level frees and loses, in the scenario's order."""
+
+    def by_query(self) -> tuple[LeftOut, ...]:
+        """Return what leaving out each published query frees and loses, in the scenario's order."""
+
+    def without(self, queries: Sequence[Key]) -> Scenario:
+        """Return the scenario without these queries; what they had is saved, not given to others.
+
+        Raises:
+            EditRefusedError: a query is locked, or nothing would be left.
+        """
+
+
+def middle_of(proposals: Sequence[Numbers], kind: str, key: Hashable) -> Fraction | None:
+    """Return the lower median of one number over all proposals that have it, None when nobody has."""
+    known = [value for table in proposals if (value := table.get((kind, key))) is not None]
+    return median_low(known) if known else None

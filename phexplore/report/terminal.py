@@ -1,0 +1,68 @@
+"""Printing for people and for programs: aligned text tables, JSON. No text from a file reaches a terminal as it is."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from phexplore.accuracy.margins import Margins
+from phexplore.accuracy.privacy_loss import EpsilonFigure
+from phexplore.errors import visible
+
+_OBEYED = re.compile(
+    "[\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+)
+"""Characters beside those below the space that JSON leaves as they are: a terminal obeys them, or cannot print them."""
+
+
+def print_json(value: Any) -> None:
+    """Print JSON with stable layout; numbers that must stay exact are text already."""
+    print(json_lines(value))
+
+
+def json_lines(value: Any) -> str:
+    """Return JSON with stable layout in which every character that a terminal would obey is escaped."""
+    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+    return _OBEYED.sub(lambda found: json.dumps(found.group())[1:-1], text)
+
+
+def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -> None:
+    """Print an aligned table.
+
+    Args:
+        header: column names.
+        rows: text cells.
+        right: indices of columns aligned right (numbers).
+    """
+    shown = [[visible(str(cell)) for cell in row] for row in [header, *rows]]
+    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
+    for row in [shown[0], ["-" * width for width in widths], *shown[1:]]:
+        cells = [c.rjust(w) if i in right else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True))]
+        print("  ".join(cells).rstrip())
+
+
+def tell(*lines: str) -> None:
+    """Print lines for a person; an empty one without arguments."""
+    print("\n".join(map(visible, lines)))
+
+
+def say(*lines: str) -> None:
+    """Tell a person something without disturbing output that a program reads."""
+    print("\n".join(map(visible, lines)), file=sys.stderr)
+
+
+def print_epsilons(figures: Iterable[EpsilonFigure]) -> None:
+    """Print every ε with its δ, conversion and neighbours."""
+    for figure in figures:
+        how = figure.conversion.value if figure.conversion else "pure DP"
+        tell(f"ε = {figure.value:.4f} at δ = {float(figure.delta):.0e}  ({how}, {figure.neighbours.value} neighbours)")
+
+
+def margin_texts(margins: Margins | None) -> tuple[str, str, str]:
+    """Return a margin in its three conventions as text."""
+    if margins is None:
+        return "-", "-", "-"
+    return f"{margins.exact}", f"{margins.normal:.2f}", "-" if margins.paper is None else f"{margins.paper}"

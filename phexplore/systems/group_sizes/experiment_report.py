@@ -1,0 +1,216 @@
+"""The experiment on group sizes for people: our table beside the published one, pictures, and what differs."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from phexplore import __version__
+from phexplore.files.spreadsheet import GuardedWriter
+from phexplore.report.document import Cell, Document, Header, Part, TableView, Tile, heading_cell, number_cell
+from phexplore.report.look import Chart
+from phexplore.report.provenance import Section
+from phexplore.systems.group_sizes.charts import Series, lines_chart
+
+Content = Mapping[str, Any]
+
+_ABOUT = (
+    "L1 errors in thousands of groups: mean over {trials} releases ± standard deviation; beside them the figures of Table 7. "
+    "Violations: regions and sizes whose subregions do not add up."
+)
+
+
+def experiment_csv(content: Content) -> bytes:
+    """Return a line per data, ε and mechanism: ours with standard deviations, and the published figures. RFC 4180, UTF-8."""
+    text = io.StringIO()
+    writer = GuardedWriter(text)
+    head = ["DATA", "EPSILON", "MECHANISM", "LABEL", "KEEPS_BUDGET", "SPENDS", "TRIALS"]
+    for level in (1, 2, 3):
+        head += [f"L1_LEVEL_{level}", f"L1_LEVEL_{level}_SD", f"PUBLISHED_LEVEL_{level}"]
+    writer.writerow([*head, "VIOLATIONS", "VIOLATIONS_SD", "PUBLISHED_VIOLATIONS", "SECONDS", "SECONDS_SD"])
+    for row in content["rows"]:
+        printed = row["published"]
+        line = [
+            row["data"],
+            row["epsilon"],
+            row["variant"],
+            row["label"],
+            "yes" if row["keeps_budget"] else "no",
+            row["spends"],
+            content["trials"],
+        ]
+        for place, level in enumerate(row["l1"][:3]):
+            line += [_plain(level["mean"]), _plain(level["sd"]), "" if printed is None else printed["l1"][place]]
+        line += [""] * (3 * (3 - len(row["l1"])))
+        line += [_plain(row["violations"]["mean"]), _plain(row["violations"]["sd"])]
+        line += ["" if printed is None else printed["violations"]]
+        writer.writerow([*line, _plain(row["seconds"]["mean"]), _plain(row["seconds"]["sd"])])
+    return text.getvalue().encode()
+
+
+def _plain(value: float | None) -> str:
+    return "" if value is None else f"{value:.6f}"
+
+
+def experiment_charts(content: Content) -> tuple[Chart, ...]:
+    """Return the pictures: errors at every level and run time against ε for each data, run time against the largest size."""
+    charts = []
+    for data in content["data"]:
+        rows = [row for row in content["rows"] if row["data"] == data["id"]]
+        for place, level in enumerate(data["levels"]):
+            charts.append(_error_chart(data, rows, place, level["level"]))
+        charts.append(_time_chart(data, rows))
+    if content.get("scaling"):
+        charts.append(_scaling_chart(content["scaling"]))
+    return tuple(charts)
+
+
+def _series(rows: Sequence[Content], value: Any) -> list[Series]:
+    names = dict.fromkeys(row["label"] for row in rows)
+    found = []
+    for name in names:
+        own = [row for row in rows if row["label"] == name]
+        moments = [value(row) for row in own]
+        spreads = None if any(each["sd"] is None for each in moments) else tuple(each["sd"] for each in moments)
+        found.append(
+            Series(
+                name,
+                tuple(float(row["epsilon"]) for row in own),
+                tuple(max(each["mean"], 1e-6) for each in moments),
+                spreads,
+            )
+        )
+    return found
+
+
+def _error_chart(data: Content, rows: Sequence[Content], place: int, level: str) -> Chart:
+    series = _series(rows, lambda row: row["l1"][place])
+    kept = [
+        row for row in rows if row["keeps_budget"] and float(row["epsilon"]) == max(float(r["epsilon"]) for r in rows)
+    ]
+    best = min(kept, key=lambda row: row["l1"][place]["mean"])
+    finding = f"{data['id']}, {level}: of those that keep ε, “{best['label']}” errs least at ε = {best['epsilon']}"
+    description = (
+        f"L1 error at level {place + 1} ({level}) in thousands of groups against ε, mean and standard deviation over trials, one "
+        "line per mechanism."
+    )
+    return lines_chart(
+        f"errors-{data['id']}-level-{place + 1}", finding, description, series, ("ε", "L1 error, thousands of groups")
+    )
+
+
+def _time_chart(data: Content, rows: Sequence[Content]) -> Chart:
+    series = _series(rows, lambda row: row["seconds"])
+    kept = [row for row in rows if row["variant"] == "chain"]
+    fastest = f"; the chain takes {kept[0]['seconds']['mean']:.2f} s" if kept else ""
+    finding = f"{data['id']}: run time against ε{fastest}"
+    description = (
+        "Processor seconds of one release (noise and fit) against ε, one line per mechanism (Figure 8 of the paper)."
+    )
+    return lines_chart(f"time-{data['id']}", finding, description, series, ("ε", "processor seconds"))
+
+
+def _scaling_chart(scaling: Sequence[Content]) -> Chart:
+    names = dict.fromkeys(name for entry in scaling for name in entry["seconds"])
+    series = []
+    for name in names:
+        own = [(entry["largest"], entry["seconds"][name]) for entry in scaling if name in entry["seconds"]]
+        series.append(Series(name, tuple(float(n) for n, _ in own), tuple(max(s, 1e-6) for _, s in own)))
+    finding = "Run time against the number of sizes"
+    description = (
+        "Processor seconds of one release against the largest size N, groups above N left out, taxi-shaped data (Figure 7 of the "
+        "paper). The paper's cost tables stop where they outgrow memory."
+    )
+    return lines_chart("time-by-sizes", finding, description, series, ("largest size N", "processor seconds"))
+
+
+def experiment_document(content: Content, now: datetime) -> Document:
+    """Return the report of an experiment."""
+    trials = content["trials"]
+    parts = [
+        Part(
+            "tables",
+            "Errors and violations, ours and published",
+            (_ABOUT.format(trials=trials),),
+            tables=tuple(_table(content, data) for data in content["data"]),
+        ),
+        Part("pictures", "Pictures", charts=experiment_charts(content)),
+        Part(
+            "differences",
+            "What differs from the paper",
+            findings=tuple(
+                sentence for data in content["data"] for sentence in (*data["remarks"], *data["differences"])
+            ),
+        ),
+        Part(
+            "made",
+            "How it was made",
+            sections=(Section("Experiment", (("Seed", str(content["seed"])), ("Releases", str(trials)))),),
+        ),
+    ]
+    broken = [row for row in content["rows"] if not row["keeps_budget"]]
+    tiles = [
+        Tile("Releases of each row", str(trials), "noise of a seed; none of them may be published"),
+        Tile("Data", str(len(content["data"])), ", ".join(data["title"] for data in content["data"])),
+    ]
+    if broken:
+        worst = max(broken, key=lambda row: float(_fraction(row["spends"])))
+        tiles.append(
+            Tile(
+                "The paper's chain",
+                f"ε = {float(_fraction(worst['spends'])):,.0f}",
+                f"is what its noise costs where it declares {worst['epsilon']}: one individual changes a place per region",
+                attention=True,
+            )
+        )
+    return Document(
+        title="Hierarchical group sizes: the paper's experiment",
+        subtitle="Every mechanism beside the published table",
+        colophon=f"{now.strftime('%Y-%m-%d %H:%M')} {now.tzname() or ''} · phexplore {__version__}",
+        tiles=tuple(tiles),
+        parts=tuple(parts),
+        made=now.isoformat(timespec="seconds"),
+        keywords=("group sizes", "differential privacy", "reproduction"),
+    )
+
+
+def _fraction(text: str) -> float:
+    numerator, _, denominator = text.partition("/")
+    return float(numerator) / float(denominator or 1)
+
+
+def _table(content: Content, data: Content) -> TableView:
+    rows: list[tuple[Cell, ...]] = []
+    for row in content["rows"]:
+        if row["data"] != data["id"]:
+            continue
+        printed = row["published"]
+        cells = [heading_cell(row["epsilon"]), heading_cell(row["label"])]
+        for place, level in enumerate(row["l1"]):
+            cells.append(number_cell(_spread(level)))
+            cells.append(number_cell("–" if printed is None else f"{printed['l1'][place]:,.1f}"))
+        cells.append(number_cell(f"{row['violations']['mean']:,.0f}"))
+        cells.append(number_cell("–" if printed is None else f"{printed['violations']:,}"))
+        cells.append(number_cell(f"{row['seconds']['mean']:.2f}"))
+        cells.append(number_cell(row["epsilon"] if row["keeps_budget"] else f"{_fraction(row['spends']):,.1f}",
+                                 attention=not row["keeps_budget"]))  # fmt: skip
+        rows.append(tuple(cells))
+    headers = [Header("ε"), Header("Mechanism")]
+    for level in data["levels"]:
+        headers += [Header(f"{level['level']}", number=True), Header("published", number=True)]
+    headers += [
+        Header("Viola-\ntions", number=True),
+        Header("published", number=True),
+        Header("Seconds", number=True),
+        Header("costs\nin truth", number=True),
+    ]
+    note = "The row whose true cost exceeds ε is there for comparison with the paper only; a run refuses its noise."
+    return TableView(
+        f"errors-{data['id']}", f"{data['title']}: {data['groups']:,} groups", tuple(headers), tuple(rows), note
+    )
+
+
+def _spread(moments: Content) -> str:
+    return f"{moments['mean']:,.2f}" + ("" if moments["sd"] is None else f" ± {moments['sd']:,.2f}")

@@ -1,0 +1,26 @@
+"""Hierarchical group sizes: how many groups of each size there are in every region."""
+
+from __future__ import annotations
+
+from phexplore.lazy import lazy
+from phexplore.model.group_sizes import GroupSizes
+from phexplore.systems.protocol import System
+
+_ROOM = "phexplore.systems.group_sizes"
+
+GROUP_SIZES = System(
+    id="group-sizes",
+    title="Hierarchical group sizes",
+    parameters=GroupSizes,
+    check=lazy(f"{_ROOM}.check", "check_group_sizes"),
+    absurd_values=lazy(f"{_ROOM}.shared", "absurd_values"),
+    loss=lazy(f"{_ROOM}.shared", "loss"),
+    forecast=lazy(f"{_ROOM}.shared", "forecast"),
+    forecast_json=lazy(f"{_ROOM}.shared", "forecast_json"),
+    print_forecast=lazy(f"{_ROOM}.printing", "print_forecast"),
+    simulate=lazy(f"{_ROOM}.simulation", "make_simulation"),
+    formats=lazy(f"{_ROOM}.exports", "scenario_formats"),
+    write_report=lazy(f"{_ROOM}.run_document", "write_group_sizes_report"),
+    may_be_unfinished=True,
+    own_data=lazy(f"{_ROOM}.simulation", "own_data"),
+)

@@ -1,0 +1,58 @@
+"""Differences between two scenarios as sentences."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from phexplore.model.diff import Change, ChangedField
+from phexplore.model.keys import QueryKey
+from phexplore.model.numbers import Unlimited, exact_text
+from phexplore.report.document import people_text
+from phexplore.systems.phsafe.forecast import Forecast
+
+
+def change_sentence(change: Change, before: Forecast, after: Forecast) -> str:
+    """Return one change, its effect on people first: ``PH3 (State, A-G): margin 20.00 → 25.75 people; unbounded ρ 0.66 → 0.4``.
+
+    Args:
+        change: what differs.
+        before: figures of the first scenario, for the margin it had.
+        after: figures of the second.
+    """
+    values = f"{_shown(change.before)} → {_shown(change.after)}"
+    key = change.key.title if isinstance(change.key, QueryKey) else str(change.key or "")
+    match change.field:
+        case ChangedField.BUDGET if isinstance(change.key, QueryKey):
+            old, new = _margin(before, change.key), _margin(after, change.key)
+            return f"{key}: margin {old} → {new}; unbounded {after.privacy.framework.symbol} {values}"
+        case ChangedField.TARGET:
+            return f"{key}: margin target {values}"
+        case ChangedField.THRESHOLD:
+            old, new = _sensitivity(before, change.key), _sensitivity(after, change.key)
+            return f"{key}: truncation threshold τ {values}; sensitivity {old} → {new} people"
+        case _:
+            return f"{change.field.value.capitalize()}: {values}"
+
+
+def _margin(forecast: Forecast, query: QueryKey) -> str:
+    margins = next((entry.margins for entry in forecast.queries if entry.query == query), None)
+    if margins is None:
+        return "not published"
+    return f"{people_text(margins.by(forecast.conventions.margin), 2)} people"
+
+
+def _sensitivity(forecast: Forecast, table: object) -> str:
+    return next((str(entry.sensitivity) for entry in forecast.queries if entry.query.table == table), "none")
+
+
+def _shown(value: Any) -> str:
+    match value:
+        case None:
+            return "none"
+        case Fraction() | Unlimited():
+            return exact_text(value)
+        case tuple():
+            return ", ".join(map(str, value))
+        case _:
+            return str(getattr(value, "value", value))

@@ -1,0 +1,152 @@
+"""Everything a user should know about a scenario before it is run or exported: places, sentences, remedies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from phexplore.accuracy.margins import keeps_target
+from phexplore.catalog.states import PUERTO_RICO, states
+from phexplore.catalog.tables import queries, sensitivity, tables, truncated_tables
+from phexplore.model.conventions import MarginConvention
+from phexplore.model.issues import Issue, Severity, has_errors
+from phexplore.model.keys import QueryKey, Region
+from phexplore.model.numbers import Unlimited, exact_text, has_decimal
+from phexplore.model.phsafe import PhSafe, PrivacyFramework
+from phexplore.model.scenario import Scenario
+from phexplore.noise.distributions import NoiseOutOfRangeError, noise_for
+from phexplore.systems.phsafe.forecast import Forecast, forecast
+
+
+def check_phsafe(scenario: Scenario) -> list[Issue]:
+    """Return all issues of an S-DHC scenario."""
+    method = scenario.phsafe
+    issues = [*_complete(method), *_states(method)]
+    if not has_errors(issues):
+        try:
+            issues += _consistent(scenario, forecast(scenario))
+        except NoiseOutOfRangeError:
+            issues += _noise_out_of_range(method)
+    return issues
+
+
+def _complete(method: PhSafe) -> Iterator[Issue]:
+    known = set(queries())
+    for query in _in_order(known - set(method.budgets)):
+        yield Issue(
+            ("budgets", query.text), f"{query.title} has no budget.", "Enter one, or 0 to leave it unpublished."
+        )
+    for query in _in_order(set(method.budgets) - known):
+        yield Issue(("budgets", query.text), f"{query.text} is not a measured query.", "Remove it.")
+    truncated = {product.id for product in truncated_tables()}
+    for table in sorted(truncated - set(method.thresholds)):
+        yield Issue(("thresholds", table), f"{table} has no truncation threshold.", "Enter a whole number from 1.")
+    for table in sorted(set(method.thresholds) - truncated):
+        yield Issue(("thresholds", table), f"{table} takes no truncation threshold.", "Remove it.")
+    for kind, places in (("targets", method.targets), ("locks", method.locks)):
+        for query in _in_order(set(places) - known):
+            yield Issue((kind, query.text), f"{query.text} is not a measured query.", "Remove it.")
+    if method.reader not in {"csv", "cef"}:
+        yield Issue(("reader",), f"Production has no reader {method.reader!r}.", "Choose csv or cef.")
+
+
+def _in_order(places: Iterable[QueryKey]) -> list[QueryKey]:
+    return sorted(places, key=lambda query: query.text)
+
+
+def _noise_out_of_range(method: PhSafe) -> Iterator[Issue]:
+    for query, budget in method.budgets.items():
+        reach = sensitivity(tables()[query.table], method.thresholds.get(query.table))
+        try:
+            if budget != 0:
+                noise_for(method.framework, sensitivity=reach, budget=budget)
+        except NoiseOutOfRangeError as error:
+            yield Issue(("budgets", query.text), error.sentence, error.remedy)
+
+
+def _states(method: PhSafe) -> Iterator[Issue]:
+    path = ("states",)
+    if not method.states:
+        yield Issue(path, "No state is in the run.", "Choose the states, or Puerto Rico.")
+    legal = set(states())
+    for state in method.states:
+        if state not in legal:
+            yield Issue(path, f"{state!r} is not the code of a state or Puerto Rico.", "Remove it.")
+    if len(set(method.states)) != len(method.states):
+        yield Issue(path, "A state is named twice.", "Name each state once.")
+    if PUERTO_RICO in method.states:
+        if len(method.states) > 1:
+            yield Issue(path, "Puerto Rico is run by itself in production.", "Keep either 72 or the states.")
+        spent = [query for query in method.published if query.level.region is Region.NATION]
+        if spent:
+            yield Issue(
+                ("budgets", spent[0].text),
+                f"Puerto Rico has no nation level, but {len(spent)} nation budgets are not 0.",
+                "Leave all nation levels unpublished.",
+            )
+
+
+def _consistent(scenario: Scenario, figures: Forecast) -> Iterator[Issue]:
+    yield from _budgets(scenario.phsafe)
+    yield from _targets(scenario, figures)
+    yield from _ratios(scenario.phsafe)
+    if scenario.conventions.margin is MarginConvention.PAPER and scenario.phsafe.framework is PrivacyFramework.PURE_DP:
+        yield Issue(
+            ("conventions", "margin"),
+            "The paper's ⌊1.64 σ⌋ is a margin of Gaussian noise; the scenario uses pure DP.",
+            "Choose the normal or the exact convention.",
+        )
+
+
+def _budgets(method: PhSafe) -> Iterator[Issue]:
+    if not method.published:
+        yield Issue(("budgets",), "Nothing is published: every budget is 0.", "Publish at least one level.")
+    for query, budget in method.budgets.items():
+        path = ("budgets", query.text)
+        if isinstance(budget, Unlimited):
+            yield Issue(
+                path,
+                f"{query.title} is published without noise: its budget is unlimited.",
+                "Use it for tests only; it protects nobody.",
+                Severity.WARNING,
+            )
+        elif not has_decimal(budget):
+            yield Issue(
+                path,
+                f"{exact_text(budget)} of {query.title} has no finite decimal, which config.json needs.",
+                "Round it to a decimal before the export.",
+                Severity.WARNING,
+            )
+
+
+def _targets(scenario: Scenario, figures: Forecast) -> Iterator[Issue]:
+    known = {entry.query: entry.margins for entry in figures.queries}
+    for query, target in scenario.phsafe.targets.items():
+        margins = known[query]
+        if margins is None:
+            continue
+        margin = margins.by(scenario.conventions.margin)
+        if not keeps_target(margin, target):
+            yield Issue(
+                ("targets", query.text),
+                f"{query.title} aims at {exact_text(target)} people but reaches {margin:.1f}.",
+                "Raise its budget, lower its threshold, or accept the wider margin as the new target.",
+                Severity.WARNING,
+            )
+
+
+_RATIOS = {"PH1": ("PH1_num", "PH1_denom"), "PH5": ("PH4", "PH5_denom"), "PH8": ("PH7", "PH8_denom")}
+
+
+def _ratios(method: PhSafe) -> Iterator[Issue]:
+    published = set(method.published)
+    for name, (numerator, denominator) in _RATIOS.items():
+        for query in tables()[denominator].queries:  # type: ignore[index]
+            partner = query._replace(table=tables()[numerator].id)  # type: ignore[index]
+            if (query in published) != (partner in published):
+                missing = partner if query in published else query
+                yield Issue(
+                    ("budgets", missing.text),
+                    f"The average {name} needs both parts at {query.level.title}, but {missing.table} is not published.",
+                    f"Publish {missing.title} or leave out both.",
+                    Severity.WARNING,
+                )

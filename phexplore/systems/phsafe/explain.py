@@ -1,0 +1,203 @@
+"""Explain a number: its formula, the formula with the numbers filled in, the result and where it comes from."""
+
+from __future__ import annotations
+
+from phexplore.accuracy.explanation import Explanation
+from phexplore.accuracy.margins import NINETY_PERCENT, normal_factor
+from phexplore.accuracy.privacy_loss import EpsilonFigure
+from phexplore.model.conventions import Conventions, Conversion, MarginConvention, Neighbours
+from phexplore.model.numbers import Unlimited, exact_text
+from phexplore.model.phsafe import PrivacyFramework
+from phexplore.systems.phsafe.forecast import DerivedForecast, Forecast, QueryForecast
+
+
+def explain_sensitivity(entry: QueryForecast) -> Explanation:
+    """Explain Δ of a query."""
+    if entry.threshold is None:
+        return Explanation(
+            f"Sensitivity of {entry.query.table}",
+            "Δ = 2",
+            "Δ = 2",
+            "2 housing units",
+            "Adding or removing one person's records changes at most two rows of the unit table.",
+            "PHSafe paper, Theorem 2",
+        )
+    return Explanation(
+        f"Sensitivity of {entry.query.table}",
+        "Δ = 2τ + 2",
+        f"Δ = 2 × {entry.threshold} + 2",
+        f"{entry.sensitivity} people",
+        f"With at most {entry.threshold} people counted per household, one person's records move a count by at most "
+        f"{entry.sensitivity}.",
+        "PHSafe paper, Lemma 6 and Theorem 1",
+    )
+
+
+def explain_sigma(entry: QueryForecast, framework: PrivacyFramework) -> Explanation:
+    """Explain the scale of the noise of a published query.
+
+    Raises:
+        ValueError: the query is not published.
+    """
+    sigma, budget = _published(entry)
+    if framework is PrivacyFramework.PURE_DP:
+        return Explanation(
+            f"Noise of {entry.query.title}",
+            "b = Δ / ε,  variance = 2 e^(−1/b) / (1 − e^(−1/b))²",
+            f"b = {entry.sensitivity} / {budget}",
+            f"standard deviation {sigma:,.2f}",
+            "Two-sided geometric noise with this scale is added to every basis cell.",
+            "PHSafe 3.0.0, pure-DP mode",
+        )
+    return Explanation(
+        f"σ of {entry.query.title}",
+        "σ² = Δ² / (2ρ)",
+        f"σ² = {entry.sensitivity}² / (2 × {budget}) = {sigma * sigma:,.2f}",
+        f"σ = {sigma:,.2f} people",
+        "Exact discrete Gaussian noise with this scale is added to every basis cell.",
+        "PHSafe paper, Algorithm 5 and Lemma 3",
+    )
+
+
+def explain_margin(
+    entry: QueryForecast, framework: PrivacyFramework, conventions: Conventions, convention: MarginConvention
+) -> Explanation:
+    """Explain one of the three margins of a published query.
+
+    Raises:
+        ValueError: the query is not published.
+    """
+    sigma, _ = _published(entry)
+    margins = entry.margins
+    if margins is None:
+        raise ValueError(f"{entry.query.title} is not published")
+    percent = f"{float(conventions.confidence * 100):g} %"
+    title = f"Margin of error of {entry.query.title}, {percent}"
+    meaning = frequency_sentence(margins.by(convention), conventions)
+    match convention:
+        case MarginConvention.EXACT:
+            return Explanation(
+                title,
+                "smallest whole m with P(|noise| ≤ m) ≥ confidence",
+                f"σ = {sigma:,.2f}, confidence {percent}",
+                f"{margins.exact:,} people",
+                meaning,
+                "Exact distribution of the noise the program draws",
+            )
+        case MarginConvention.PAPER:
+            result = f"{margins.paper:,} people" if margins.paper is not None else "not defined here"
+            return Explanation(
+                title,
+                "⌊1.64 σ⌋",
+                f"⌊1.64 × {sigma:,.2f}⌋",
+                result,
+                meaning + " The paper prints 1.64; the published budgets were computed with 1.645.",
+                "PHSafe paper, §7.1 and Corollary 2; see the errata in the report",
+            )
+        case MarginConvention.NORMAL if framework is PrivacyFramework.PURE_DP:
+            return Explanation(
+                title,
+                "b ln(2 / ((1 − c)(1 + e^(1/b))))",
+                f"standard deviation {sigma:,.2f}, c = {percent}",
+                f"{margins.normal:,.2f} people",
+                meaning,
+                "Accuracy report of PHSafe 3.0.0",
+            )
+        case MarginConvention.NORMAL:
+            z = normal_factor(conventions.confidence, conventions.z)
+            origin = "as in 2020" if conventions.confidence == NINETY_PERCENT else "normal quantile"
+            return Explanation(
+                title,
+                "z σ",
+                f"{float(z):g} × {sigma:,.2f}   (z {origin})",
+                f"{margins.normal:,.2f} people",
+                meaning,
+                "The published Table 10 follows from z = 1.645",
+            )
+
+
+def explain_derived(entry: DerivedForecast, conventions: Conventions) -> Explanation:
+    """Explain the margin of a sum, total or copy."""
+    cells = " + ".join(f"c{code}" for code in entry.source_cells)
+    count = len(entry.source_cells)
+    margin = entry.margins.by(conventions.margin)
+    return Explanation(
+        f"{entry.table} cell {entry.cell} ({entry.label}), {entry.level.title}",
+        f"{cells} of {entry.source}; variances add",
+        f"{count} independent noises, σ of the sum = √{count} σ" if count > 1 else "the same noisy number",
+        f"{margin:,.2f} people",
+        frequency_sentence(margin, conventions),
+        "PHSafe paper, §6.4.1; noise of different cells is independent",
+    )
+
+
+def explain_epsilon(figure: EpsilonFigure) -> Explanation:
+    """Explain one ε."""
+    whose = {
+        Neighbours.BOUNDED: "neighbours replace one person's record (bounded)",
+        Neighbours.UNBOUNDED: "neighbours add or remove one person's record (unbounded)",
+    }[figure.neighbours]
+    if figure.conversion is None or figure.rho is None:
+        return Explanation(
+            "ε of pure differential privacy",
+            "ε = sum of all budgets" + (" × 2" if figure.neighbours is Neighbours.BOUNDED else ""),
+            f"ε = {figure.value:.6g}",
+            f"{figure.value:.6g}",
+            f"For {whose}.",
+            "Basic composition",
+        )
+    formula, source = {
+        Conversion.BUN_STEINKE: ("ε = ρ + 2 √(ρ ln(1/δ))", "Bun and Steinke 2016, Proposition 1.3"),
+        Conversion.ZCDP_OPTIMAL_ALPHA: (
+            "smallest ε with  min over α > 1 of  exp((α−1)(αρ−ε)) (1−1/α)^α / (α−1)  ≤ δ",
+            "Canonne, Kamath and Steinke 2020, Proposition 7: the conversion of the production certificates",
+        ),
+        Conversion.GAUSSIAN_CONTINUOUS: (
+            "Φ(√(ρ/2) − ε/√(2ρ)) − e^ε Φ(−√(ρ/2) − ε/√(2ρ)) = δ",
+            "Exact curve of one continuous Gaussian: an approximation for discrete noise, for information only",
+        ),
+    }[figure.conversion]
+    return Explanation(
+        f"ε at δ = {float(figure.delta):.0e}",
+        formula,
+        f"ρ = {exact_text(figure.rho)}, δ = {float(figure.delta):.0e}",
+        f"ε = {figure.value:.4f} (rounded up)",
+        f"For {whose}.",
+        source,
+    )
+
+
+def explain_total(figures: Forecast) -> Explanation:
+    """Explain the headline privacy loss."""
+    privacy, symbol = figures.privacy, figures.privacy.framework.symbol
+    published = [entry for entry in figures.queries if entry.budget != 0]
+    return Explanation(
+        f"Bounded {symbol}",
+        f"{symbol} = sum over the measured queries;  bounded {symbol} = 2 {symbol}",
+        f"{len(published)} queries add to {exact_text(privacy.total)};  2 × {exact_text(privacy.total)}",
+        exact_text(privacy.bounded_total),
+        "The committee was shown the bounded figure, because the nation's total population is published without noise.",
+        "PHSafe paper, Table 10 and its caption",
+    )
+
+
+def frequency_sentence(margin: float, conventions: Conventions) -> str:
+    """Return the margin in natural frequencies, e.g. "Of ten published counts, about nine lie within 68 people …"."""
+    share = conventions.confidence
+    words = {
+        (9, 10): "Of ten published counts, about nine lie",
+        (19, 20): "Of twenty published counts, about nineteen lie",
+        (99, 100): "Of a hundred published counts, about ninety-nine lie",
+    }
+    start = words.get(
+        (share.numerator, share.denominator), f"About {float(share * 100):g} % of the published counts lie"
+    )
+    shown = f"{margin:,.0f}" if margin >= 10 or margin == int(margin) else f"{margin:,.1f}"
+    return f"{start} within {shown} people of the count they protect (noise alone, truncation not included)."
+
+
+def _published(entry: QueryForecast) -> tuple[float, str]:
+    if entry.sigma is None:
+        raise ValueError(f"{entry.query.title} is not published")
+    budget = "∞" if isinstance(entry.budget, Unlimited) else exact_text(entry.budget)
+    return entry.sigma, budget

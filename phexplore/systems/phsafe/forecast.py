@@ -1,0 +1,354 @@
+"""Everything that can be said about a PHSafe scenario before any run: margins and privacy loss."""
+
+from __future__ import annotations
+
+import enum
+from collections import deque
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+from phexplore.accounting.zcdp import bounded, epsilon
+from phexplore.accuracy.margins import Margins, margins_of, margins_of_sum
+from phexplore.accuracy.privacy_loss import HEADLINE_DELTA, EpsilonFigure, PrivacyLoss
+from phexplore.catalog.tables import TableProduct, sensitivity, tables
+from phexplore.errors import UnknownNameError
+from phexplore.model.conventions import Conventions, Conversion, Neighbours
+from phexplore.model.keys import PopulationGroupLevel, QueryKey, TableId
+from phexplore.model.numbers import Budget, Unlimited, total_budget
+from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.scenario import Scenario
+from phexplore.noise.distributions import Noise, noise_for
+
+
+@dataclass(frozen=True, slots=True)
+class QueryForecast:
+    """What is known about one measured query: a table at a population-group level.
+
+    Attributes:
+        query: which one.
+        threshold: τ in people per household, None for tables that count units.
+        sensitivity: Δ in people (2τ + 2) or units (2).
+        budget: ρ unbounded, or ε under pure DP; 0 = not published.
+        bounded_budget: twice the budget.
+        share: of the scenario's total, exact; None when that total is 0 or unlimited.
+        noise: distribution of one basis cell, None when not published.
+        sigma: scale of the noise in people: σ of the discrete Gaussian, standard deviation of the geometric.
+        margins: of one basis cell, None when not published.
+    """
+
+    query: QueryKey
+    threshold: int | None
+    sensitivity: int
+    budget: Budget
+    bounded_budget: Budget
+    share: Fraction | None
+    noise: Noise | None
+    sigma: float | None
+    margins: Margins | None
+
+
+class DerivedKind(enum.Enum):
+    """How a derived number comes about. The value is the word in JSON."""
+
+    TOTAL = "total"
+    """The total of a table: the sum of all its basis cells."""
+    SUM = "sum"
+    """A subtotal: the sum of some basis cells."""
+    COPY = "copy"
+    """The same noisy number under another name (PH5_num from PH4, renters of PH8_num from PH7)."""
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedForecast:
+    """A published number that is computed from basis cells.
+
+    Attributes:
+        table: the table it is published in.
+        level: population-group level.
+        cell: data-cell code in that table.
+        label: what the cell counts.
+        kind: sum, total or copy.
+        source: the measured table it comes from.
+        source_cells: codes of the basis cells added, in the measured table.
+        margins: of the number.
+    """
+
+    table: TableId
+    level: PopulationGroupLevel
+    cell: int
+    label: str
+    kind: DerivedKind
+    source: TableId
+    source_cells: tuple[int, ...]
+    margins: Margins
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """All analytic figures of a scenario.
+
+    Attributes:
+        conventions: what the figures mean.
+        privacy: loss of the whole.
+        queries: one entry per measured query, in the order of Table 10, unpublished ones included.
+        derived: sums, totals and copies of published queries.
+    """
+
+    conventions: Conventions
+    privacy: PrivacyLoss
+    queries: tuple[QueryForecast, ...]
+    derived: tuple[DerivedForecast, ...]
+
+    def query(self, key: QueryKey) -> QueryForecast:
+        """Return the entry of this query.
+
+        Raises:
+            KeyError: it is not measured.
+        """
+        for entry in self.queries:
+            if entry.query == key:
+                return entry
+        raise KeyError(key)
+
+    @property
+    def headline(self) -> Budget:
+        """The total under the scenario's neighbours."""
+        if self.conventions.neighbours is Neighbours.BOUNDED:
+            return self.privacy.bounded_total
+        return self.privacy.total
+
+
+def forecast(scenario: Scenario) -> Forecast:
+    """Return all analytic figures. Unchanged queries come from a cache keyed by value, so an edit costs one query.
+
+    The figures of the scenarios last asked for are kept: table, tiles, issues and pictures ask for the same one.
+    """
+    for asked, figures in tuple(_RECENT):
+        if asked is scenario:
+            return figures
+    figures = _computed(scenario)
+    _RECENT.append((scenario, figures))
+    return figures
+
+
+_RECENT: deque[tuple[Scenario, Forecast]] = deque(maxlen=6)
+
+
+def _computed(scenario: Scenario) -> Forecast:
+    method, conventions = scenario.phsafe, scenario.conventions
+    total = total_budget(list(method.budgets.values()))
+    known = _known_figures(method.framework, conventions)
+    queries: list[QueryForecast] = []
+    derived: list[DerivedForecast] = []
+    for key, budget in method.budgets.items():
+        threshold = method.thresholds.get(key.table)
+        figures = known.of(key, threshold, budget)
+        queries.append(
+            QueryForecast(
+                key,
+                threshold,
+                figures.sensitivity,
+                budget,
+                figures.bounded_budget,
+                _share(budget, total),
+                figures.noise,
+                figures.sigma,
+                figures.margins,
+            )
+        )
+        derived += figures.derived
+    return Forecast(conventions, _privacy_loss(method.framework, total, conventions), tuple(queries), tuple(derived))
+
+
+def _share(budget: Budget, total: Budget) -> Fraction | None:
+    if isinstance(budget, Unlimited) or isinstance(total, Unlimited) or total == 0:
+        return None
+    return budget / total
+
+
+@dataclass(frozen=True, slots=True)
+class _QueryFigures:
+    """What depends on one query alone, not on the total."""
+
+    sensitivity: int
+    bounded_budget: Budget
+    noise: Noise | None
+    sigma: float | None
+    margins: Margins | None
+    derived: tuple[DerivedForecast, ...]
+
+
+class _KnownFigures:
+    """The figures of queries already seen under one framework and one set of conventions.
+
+    The key holds whole numbers: hashing a fraction costs a modular power, too much 46 times per frame.
+    """
+
+    def __init__(self, framework: PrivacyFramework, conventions: Conventions) -> None:
+        self._framework = framework
+        self._conventions = conventions
+        self._figures: dict[tuple[QueryKey, int | None, int, int], _QueryFigures] = {}
+
+    def of(self, key: QueryKey, threshold: int | None, budget: Budget) -> _QueryFigures:
+        """Return the figures of a query, computed once."""
+        ratio = (-1, 1) if isinstance(budget, Unlimited) else (budget.numerator, budget.denominator)
+        place = (key, threshold, *ratio)
+        if (figures := self._figures.get(place)) is None:
+            if len(self._figures) >= _MOST_FIGURES:
+                self._figures.clear()
+            figures = self._figures[place] = self._computed(key, threshold, budget)
+        return figures
+
+    def _computed(self, key: QueryKey, threshold: int | None, budget: Budget) -> _QueryFigures:
+        if (product := tables().get(key.table)) is None:  # a file may name any
+            raise UnknownNameError("table", key.table, [each for each, known in tables().items() if known.measured])
+        reach = sensitivity(product, threshold)
+        twice = budget if isinstance(budget, Unlimited) else bounded(budget)
+        if budget == 0:
+            return _QueryFigures(reach, twice, None, None, None, ())
+        noise = noise_for(self._framework, sensitivity=reach, budget=budget)
+        margins = margins_of(noise, 1, self._conventions.confidence, self._conventions.z)
+        derived: list[DerivedForecast] = []
+        for product in tables().values():
+            if key.table in {product.id, product.derived_from}:
+                derived += _derived_cells(product, key, noise, self._conventions)
+        return _QueryFigures(reach, twice, noise, noise.reported_variance() ** 0.5, margins, tuple(derived))
+
+
+_MOST_FIGURES = 4096
+
+
+@lru_cache(maxsize=16)
+def _known_figures(framework: PrivacyFramework, conventions: Conventions) -> _KnownFigures:
+    return _KnownFigures(framework, conventions)
+
+
+def _derived_cells(
+    product: TableProduct, key: QueryKey, noise: Noise, conventions: Conventions
+) -> list[DerivedForecast]:
+    """Return the cells of `product` that are sums or copies of basis cells measured for `key`."""
+    measured = tables()[key.table]
+    everything = {cell.code for cell in measured.basis_cells}
+    found = []
+    for cell in product.cells:
+        if cell.copy_of is not None:  # the same count repeated by non-private output only
+            continue
+        codes = measured_codes(product, cell.code)
+        if product.id == key.table and len(codes) == 1:
+            continue
+        kind = DerivedKind.TOTAL if set(codes) == everything and len(codes) > 1 else DerivedKind.SUM
+        if len(codes) == 1:
+            kind = DerivedKind.COPY
+        margins = margins_of(noise, len(codes), conventions.confidence, conventions.z)
+        found.append(DerivedForecast(product.id, key.level, cell.code, cell.label, kind, key.table, codes, margins))
+    return found
+
+
+@lru_cache(maxsize=512)
+def measured_codes(product: TableProduct, code: int) -> tuple[int, ...]:
+    """Return the basis cells of the measured table whose noisy counts add up to this cell.
+
+    Args:
+        product: a measured or a derived table.
+        code: a data cell of it.
+
+    Raises:
+        UnknownNameError: the table has no such cell.
+    """
+    cell = product.cell(code)
+    basis = cell.sum_of or ((code,) if cell.copy_of is None else (cell.copy_of,))
+    if product.measured:
+        return basis
+    return tuple(source for part in basis for source in product.cell(part).sources)
+
+
+@lru_cache(maxsize=256)
+def _privacy_loss(framework: PrivacyFramework, total: Budget, conventions: Conventions) -> PrivacyLoss:
+    if isinstance(total, Unlimited):
+        return PrivacyLoss(framework, total, total, ())
+    twice = bounded(total)
+    if total == 0:
+        return PrivacyLoss(framework, total, twice, ())
+    sides = {Neighbours.BOUNDED: twice, Neighbours.UNBOUNDED: total}
+    if framework is PrivacyFramework.PURE_DP:
+        figures = tuple(
+            EpsilonFigure(None, neighbours, None, Fraction(0), float(value)) for neighbours, value in sides.items()
+        )
+        return PrivacyLoss(framework, total, twice, figures)
+    deltas = sorted({HEADLINE_DELTA, conventions.delta})
+    figures = tuple(
+        EpsilonFigure(conversion, neighbours, rho, delta, epsilon(rho, delta, conversion))
+        for delta in deltas
+        for neighbours, rho in sides.items()
+        for conversion in Conversion
+    )
+    return PrivacyLoss(framework, total, twice, figures)
+
+
+@dataclass(frozen=True, slots=True)
+class SelectedNumber:
+    """One published number a user picked for a sum.
+
+    Attributes:
+        table: where it is published, derived tables included.
+        region: REGION_ID, "1" for the nation, else the state's code.
+        level: its population-group level.
+        iteration_code: "*", "A" … "I".
+        cell: data-cell code.
+    """
+
+    table: TableId
+    region: str
+    level: PopulationGroupLevel
+    iteration_code: str
+    cell: int
+
+
+@dataclass(frozen=True, slots=True)
+class SelectionMargin:
+    """The noise margin of a sum of published numbers.
+
+    Attributes:
+        margins: of the sum; `exact` is None when a measurement enters more than once.
+        measurements: how many different noisy measurements are in the sum.
+        repeated: how many of them enter more than once (their noise adds, it does not average out).
+    """
+
+    margins: Margins
+    measurements: int
+    repeated: int
+
+
+def selection_margin(scenario: Scenario, selection: list[SelectedNumber]) -> SelectionMargin:
+    """Return the noise margin of the sum of any published numbers, shared measurements counted once as one noise.
+
+    Raises:
+        ValueError: the selection is empty, or holds a number that is not published.
+    """
+    if not selection:
+        raise ValueError("choose at least one number")
+    weights: dict[tuple[TableId, str, PopulationGroupLevel, str, int], int] = {}
+    for number in selection:
+        product = tables()[number.table]
+        source = product.derived_from or product.id
+        for code in measured_codes(product, number.cell):
+            variable = (source, number.region, number.level, number.iteration_code, code)
+            weights[variable] = weights.get(variable, 0) + 1
+    noises = {variable: _noise_of(scenario, QueryKey(variable[0], variable[2])) for variable in weights}
+    repeated = sum(weight > 1 for weight in weights.values())
+    if not repeated:
+        return SelectionMargin(margins_of_sum(list(noises.values()), scenario.conventions), len(weights), 0)
+    flat = [noises[variable] for variable, weight in weights.items() for _ in range(weight * weight)]
+    summed = margins_of_sum(flat, scenario.conventions)
+    return SelectionMargin(Margins(None, summed.normal, summed.paper), len(weights), repeated)
+
+
+def _noise_of(scenario: Scenario, key: QueryKey) -> Noise:
+    method = scenario.phsafe
+    budget = method.budgets[key]
+    if budget == 0:
+        raise ValueError(f"{key.title} is not published")
+    threshold = method.thresholds.get(key.table)
+    reach = sensitivity(tables()[key.table], threshold)
+    return noise_for(method.framework, sensitivity=reach, budget=budget)

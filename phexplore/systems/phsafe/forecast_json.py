@@ -1,0 +1,80 @@
+"""The figures of an S-DHC forecast as JSON, key by key as the command-line contract says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from phexplore.model.numbers import exact_text
+from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.scenario import Scenario
+from phexplore.report.forecast_json import conventions_json, epsilon_json, finite_or_none, margins_json
+from phexplore.systems.phsafe.forecast import DerivedForecast, Forecast, QueryForecast
+from phexplore.systems.phsafe.ratios import RatioForecast
+
+
+def forecast_json(scenario: Scenario, figures: Forecast, ratios: tuple[RatioForecast, ...]) -> dict[str, Any]:
+    """Return the content of ``forecast --json``."""
+    privacy = figures.privacy
+    zcdp = privacy.framework is PrivacyFramework.ZCDP
+    return {
+        "scenario": scenario.name,
+        "framework": privacy.framework.value,
+        "conventions": conventions_json(figures.conventions),
+        "privacy": {
+            "rho": exact_text(privacy.total) if zcdp else None,
+            "bounded_rho": exact_text(privacy.bounded_total) if zcdp else None,
+            "pure_epsilon": None if zcdp else exact_text(privacy.total),
+            "bounded_pure_epsilon": None if zcdp else exact_text(privacy.bounded_total),
+            "epsilon": [epsilon_json(figure) for figure in privacy.epsilons],
+        },
+        "cells": [_query_json(scenario, entry) for entry in figures.queries],
+        "derived": [_derived_json(entry) for entry in figures.derived] + [_ratio_json(entry) for entry in ratios],
+    }
+
+
+def _query_json(scenario: Scenario, entry: QueryForecast) -> dict[str, Any]:
+    target = scenario.phsafe.targets.get(entry.query)
+    return {
+        "table": entry.query.table,
+        "level": entry.query.level.text,
+        "tau": entry.threshold,
+        "sensitivity": entry.sensitivity,
+        "rho": exact_text(entry.budget),
+        "bounded_rho": exact_text(entry.bounded_budget),
+        "share": exact_text(entry.share) if entry.share is not None else None,
+        "sigma": entry.sigma,
+        "target": exact_text(target) if target is not None else None,
+        "moe": margins_json(entry.margins),
+    }
+
+
+def _derived_json(entry: DerivedForecast) -> dict[str, Any]:
+    return {
+        "table": entry.table,
+        "level": entry.level.text,
+        "cell": entry.cell,
+        "label": entry.label,
+        "kind": entry.kind.value,
+        "source": entry.source,
+        "source_cells": list(entry.source_cells),
+        "moe": margins_json(entry.margins),
+    }
+
+
+def _ratio_json(entry: RatioForecast) -> dict[str, Any]:
+    return {
+        "table": entry.table,
+        "level": entry.level.text,
+        "cell": entry.cell,
+        "label": entry.label,
+        "kind": "ratio",
+        "expected": {
+            "numerator": entry.numerator,
+            "denominator": entry.denominator,
+            "of": entry.counts_of,
+        },
+        "ratio": entry.interval.ratio,
+        "interval": [finite_or_none(entry.interval.low), finite_or_none(entry.interval.high)],
+        "reliable": entry.interval.reliable,
+        "moe": {"exact": None, "normal": finite_or_none(entry.interval.margin), "paper": None},
+    }

@@ -1,0 +1,210 @@
+"""The PHSafe run: count once, draw every trial from the same exact counts, sum up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phexplore.catalog.tables import table
+from phexplore.metrics.accuracy_report import Expectation, Truth, covered
+from phexplore.metrics.numbers import NumberKeys
+from phexplore.metrics.summary import truncation_by_size
+from phexplore.model.numbers import UNLIMITED
+from phexplore.model.phsafe import PhSafe
+from phexplore.noise.entropy import Entropy, OsEntropy, SeededEntropy
+from phexplore.runs.place import HERE, Place
+from phexplore.runs.simulation import Simulation, TrialFigures, Watch
+from phexplore.runs.spec import RunMode, RunSpec
+from phexplore.runs.store import RELEASE_DIRECTORY, TRUTH_FILE, trial_file
+from phexplore.runs.writing import writing
+from phexplore.simulate.phsafe_count import CountingSpec
+from phexplore.simulate.phsafe_output import write_output
+from phexplore.simulate.phsafe_release import PhsafeReleaser
+from phexplore.simulate.tabulation import Tabulation
+from phexplore.systems.phsafe.counting import count_population
+from phexplore.systems.phsafe.expectation import expectation_of
+from phexplore.systems.phsafe.number_files import NumberFiles, TrialWriter
+from phexplore.systems.phsafe.number_rows import keys_of, noise_columns, release_of, truth_of, values_of
+from phexplore.systems.phsafe.summary import Evidence, ReleasedCounts, exact_summary, private_summary
+
+_SEEDED = "Drawn from a seed: anyone who has it can take the noise away. For simulation only, never for release."
+_FROM_SYSTEM = "Drawn from the operating system. Every trial that is released spends the budget once more."
+_NOT_PRIVATE = "Exact counts, not protected."
+
+
+def make_simulation(spec: RunSpec, directory: Path, _: Place = HERE) -> Simulation:
+    """Return the simulation of a specification."""
+    if spec.mode is RunMode.NON_PRIVATE:
+        return ExactSimulation(spec, directory)
+    return PrivateSimulation(spec, directory)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Prepared:
+    """What all trials share."""
+
+    tabulation: Tabulation
+    releaser: PhsafeReleaser
+    truth: Truth
+    expectation: Expectation
+    measured: NDArray[np.bool_]
+    files: NumberFiles
+    writer: TrialWriter
+
+
+class PrivateSimulation:
+    """Production's private mode, with noise or at infinite budget."""
+
+    def __init__(self, spec: RunSpec, directory: Path) -> None:
+        self._spec = spec
+        self._directory = directory
+        self._shared: _Prepared | None = None
+
+    @property
+    def _prepared(self) -> _Prepared:
+        if self._shared is None:
+            raise RuntimeError("the run is not prepared")
+        return self._shared
+
+    def prepare(self, watch: Watch) -> None:
+        """Read, count with and without truncation, and write the truth; see `Simulation.prepare`."""
+        spec, method = self._spec, self._spec.scenario.phsafe
+        what = (CountingSpec.measured(method), CountingSpec.exact(method.states))
+        measured, exact = count_population(Path(spec.data.path), method.states, what, watch)
+        with watch.phase("prepare"):
+            releaser = PhsafeReleaser(measured, self._parameters)
+            keys, truth = keys_of(measured), truth_of(measured, exact)
+            files = NumberFiles(keys)
+            _write_truth(self._directory, files, truth, measured, synthetic=spec.data.synthetic)
+            label = (
+                _NOT_PRIVATE if spec.mode is RunMode.NO_NOISE else (_SEEDED if spec.is_reproducible else _FROM_SYSTEM)
+            )
+            columns = noise_columns(releaser.noise, keys)
+            self._shared = _Prepared(
+                tabulation=measured,
+                releaser=releaser,
+                truth=truth,
+                expectation=expectation_of(spec, keys),
+                measured=_directly_measured(keys),
+                files=files,
+                writer=files.trial_writer(*columns, label),
+            )
+        watch.note(label)
+
+    @property
+    def _parameters(self) -> PhSafe:
+        """The parameters of the noise: without noise, every published query gets an unlimited budget."""
+        method = self._spec.scenario.phsafe
+        if self._spec.mode is RunMode.PRIVATE:
+            return method
+        return replace(
+            method, budgets={q: UNLIMITED if budget != 0 else budget for q, budget in method.budgets.items()}
+        )
+
+    def write_trial(self, index: int, path: Path) -> TrialFigures:
+        """Draw one trial; see `Simulation.write_trial`."""
+        shared = self._prepared
+        counts = values_of(shared.tabulation, shared.releaser.release(self._entropy(index)).counts)
+        noise = counts - shared.truth.truncated
+        figures = TrialFigures(*covered(shared.files.keys, shared.measured, noise, shared.expectation.margin))
+        shared.writer.write(path, counts, figures)
+        return figures
+
+    def _entropy(self, index: int) -> Entropy:
+        seed = self._spec.seed
+        return OsEntropy() if seed is None else SeededEntropy(seed, (index,))
+
+    def read_figures(self, path: Path) -> TrialFigures:
+        """Return the figures of a trial on disk, its counts checked; see `Simulation.read_figures`."""
+        self._prepared.files.read_counts(path)
+        return self._prepared.files.read_figures(path)
+
+    def finish(self, trials: tuple[int, ...], watch: Watch) -> Mapping[str, Any]:
+        """Write the first trial in production's layout and sum up; see `Simulation.finish`."""
+        shared = self._prepared
+        paths = [self._directory / trial_file(index) for index in trials]
+        noise = shared.files.read_noise(paths[0])
+        first = shared.files.read_counts(paths[0])
+        release = release_of(shared.files.keys, first, *noise, is_reproducible=self._spec.is_reproducible)
+        write_output(release, self._directory / RELEASE_DIRECTORY)
+        evidence = Evidence(
+            spec=self._spec,
+            parameters=self._parameters,
+            measurements=shared.releaser.measurements,
+            regions={query: len(counts) for query, counts in shared.tabulation.counts.items()},
+            keys=shared.files.keys,
+            truth=shared.truth,
+            expectation=shared.expectation,
+            variances=noise[1],
+            figures=[shared.files.read_figures(path) for path in paths],
+            released=ReleasedCounts(shared.files, paths, watch),
+        )
+        return private_summary(evidence, _truncation(shared.tabulation))
+
+
+class ExactSimulation:
+    """Production's non-private mode: every cell exactly, totals too. All trials are the same."""
+
+    def __init__(self, spec: RunSpec, directory: Path) -> None:
+        self._spec = spec
+        self._directory = directory
+        self._exact: Tabulation | None = None
+        self._files: NumberFiles | None = None
+        self._writer: TrialWriter | None = None
+
+    def prepare(self, watch: Watch) -> None:
+        """Read and count; see `Simulation.prepare`."""
+        spec, states = self._spec, self._spec.scenario.phsafe.states
+        (exact,) = count_population(Path(spec.data.path), states, (CountingSpec.exact(states),), watch)
+        keys, counts = keys_of(exact), values_of(exact, exact.counts)
+        files = NumberFiles(keys)
+        truth = Truth(counts, counts, counts)
+        _write_truth(self._directory, files, truth, exact, synthetic=spec.data.synthetic)
+        blank = np.full(len(keys), "")
+        self._exact, self._files = exact, files
+        self._writer = files.trial_writer(blank, np.zeros(len(keys)), _NOT_PRIVATE)
+        watch.note(_NOT_PRIVATE)
+
+    def write_trial(self, index: int, path: Path) -> TrialFigures:
+        """Write the counts; see `Simulation.write_trial`."""
+        del index
+        figures = TrialFigures(0, 0)
+        if self._exact is None or self._writer is None:
+            raise RuntimeError("the run is not prepared")
+        self._writer.write(path, values_of(self._exact, self._exact.counts), figures)
+        return figures
+
+    def read_figures(self, path: Path) -> TrialFigures:
+        """Return the figures of a trial on disk, its counts checked; see `Simulation.read_figures`."""
+        if self._files is None:
+            raise RuntimeError("the run is not prepared")
+        self._files.read_counts(path)
+        return self._files.read_figures(path)
+
+    def finish(self, trials: tuple[int, ...], watch: Watch) -> Mapping[str, Any]:
+        """Write production's layout and sum up; see `Simulation.finish`."""
+        del trials
+        watch.checkpoint()
+        if self._exact is None:
+            raise RuntimeError("the run is not prepared")
+        write_output(self._exact, self._directory / RELEASE_DIRECTORY)
+        return exact_summary(self._exact)
+
+
+def _directly_measured(keys: NumberKeys) -> NDArray[np.bool_]:
+    names = np.unique(keys.table)
+    return np.isin(keys.table, [name for name in names.tolist() if table(name).measured])
+
+
+def _write_truth(directory: Path, files: NumberFiles, truth: Truth, tabulation: Tabulation, *, synthetic: bool) -> None:
+    with writing(directory / TRUTH_FILE) as part:
+        files.write_truth(part, truth, {"truncation": _truncation(tabulation)}, synthetic=synthetic)
+
+
+def _truncation(tabulation: Tabulation) -> list[dict[str, Any]]:
+    return truncation_by_size(tabulation.household_sizes, tabulation.thresholds)

@@ -1,0 +1,202 @@
+"""What the program asks of a system: a frozen value with the functions that only this system can answer.
+
+Everything outside ``systems`` (rules, comparison, trade-off, certificates, commands, window) reads a `Forecast` or calls a
+member of `System`; nobody asks which system a scenario holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from phexplore.accuracy.budget_model import BudgetModel
+from phexplore.accuracy.margins import Margins
+from phexplore.accuracy.privacy_loss import HEADLINE_DELTA
+from phexplore.errors import PhexploreError
+from phexplore.model.conventions import Conversion, Neighbours
+from phexplore.model.issues import Issue
+from phexplore.model.numbers import Budget
+from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.scenario import Scenario
+from phexplore.report.document import Part
+from phexplore.runs.simulation import Maker
+
+
+class UnsupportedError(PhexploreError):
+    """Something was asked that this system does not offer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """The privacy loss of a whole scenario, as people are told it.
+
+    Attributes:
+        framework: zCDP (the total is ρ) or pure DP (it is ε, at `delta` when that is above 0).
+        total: exact, under `neighbours`; unlimited where something is published without noise.
+        neighbours: which data sets the total compares.
+        delta: of an (ε, δ) budget, 0 otherwise.
+        stated: ε at δ = 1e-10 of a loss that is given as (ε, δ), None where it follows from the total.
+    """
+
+    framework: PrivacyFramework
+    total: Budget
+    neighbours: Neighbours
+    delta: Fraction = Fraction(0)
+    stated: float | None = None
+
+    @property
+    def bound(self) -> Fraction | None:
+        """The total as a number, None when there is no bound."""
+        return self.total if isinstance(self.total, Fraction) else None
+
+    def epsilon_at(self, delta: Fraction) -> float | None:
+        """Return ε by the tightest conversion of zCDP; under pure DP the total itself; None without a bound, or of nothing."""
+        if not self.bound:
+            return None
+        if self.framework is PrivacyFramework.PURE_DP:
+            return float(self.bound)
+        from phexplore.accounting.zcdp import epsilon  # noqa: PLC0415 - loads numpy; the window starts without
+
+        return epsilon(self.bound, delta, Conversion.ZCDP_OPTIMAL_ALPHA)
+
+    @property
+    def epsilon(self) -> float | None:
+        """ε at δ = 1e-10 by the tightest conversion of zCDP; under pure DP the total itself; None without a bound."""
+        if self.bound is None or self.stated is not None:
+            return self.stated
+        return self.epsilon_at(HEADLINE_DELTA) or 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One measured query at one place.
+
+    Attributes:
+        key: as the system's own edits take it.
+        level: geographic or population-group level, "" where a system has none.
+        name: table, query, release or what a size is called.
+        budget: its part of the loss before neighbours are chosen, exact; None for another answer of the entry before.
+        margins: of one answer, None when it is not published.
+        name_first: whether the place is written ``name/level``, as in ``PH3/state_A-G``.
+    """
+
+    key: Hashable
+    level: str
+    name: str
+    budget: Budget | None
+    margins: Margins | None
+    name_first: bool = False
+
+    @property
+    def place(self) -> str:
+        """How rules and comparisons name it: ``PH3/state_A-G``, ``Block/total``."""
+        parts = (self.name, self.level) if self.name_first else (self.level, self.name)
+        return "/".join(part for part in parts if part)
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What is known of a scenario before any run, in the form all systems share.
+
+    Attributes:
+        loss: of the whole.
+        entries: in the order people see them.
+        protected: what the loss protects, in sentences.
+        not_protected: what is published exactly, in sentences.
+        detail: the system's own figures, for its own pages and reports.
+    """
+
+    loss: Loss
+    entries: tuple[Entry, ...]
+    protected: tuple[str, ...]
+    not_protected: tuple[str, ...]
+    detail: Any
+
+
+@dataclass(frozen=True, slots=True)
+class ExportFormat:
+    """A format that parameters and their figures are written in.
+
+    Attributes:
+        id: as ``phexplore export --format`` takes it.
+        suffix: of the file, with its dot.
+        title: for people.
+        write: scenario, what it is compared with, and the time printed, to bytes; the same values give the same bytes.
+    """
+
+    id: str
+    suffix: str
+    title: str
+    write: Callable[[Scenario, Scenario | None, datetime], bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Handover:
+    """The files production reads, and what a certificate says of them.
+
+    Attributes:
+        format: as ``phexplore export --format`` takes it.
+        product: what is certified, in words.
+        files: texts by name, the name of the first, and notes; raises `ExportError` where they could not say what was chosen.
+        write: writes these files to a path; returns the files and notes.
+        loss_detail: the neighbours of the headline, in words.
+        privacy: the part of the certificate about the loss.
+        budgets: the part about budgets and noise.
+        configuration: the part with the complete configuration, from the root's name and all texts.
+    """
+
+    format: str
+    product: Callable[[Scenario], str]
+    write: Callable[[Scenario, Path], tuple[list[Path], list[str]]]
+    files: Callable[[Scenario], tuple[dict[str, str], str, list[str]]]
+    loss_detail: Callable[[Scenario], str]
+    privacy: Callable[[Scenario], Part]
+    budgets: Callable[[Scenario], Part]
+    configuration: Callable[[str, Mapping[str, str]], Part]
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """One way to protect a release.
+
+    Attributes:
+        id: the word in files and settings.
+        title: for people.
+        parameters: the class of its parameters.
+        check: what needs attention, in any order.
+        absurd_values: what is legal and hardly meant, beside a reference of the same system.
+        loss: privacy loss alone, cheap.
+        forecast: all figures in the shared form.
+        forecast_json: the figures as the command-line contract states them, on some blocks where a system takes them.
+        print_forecast: the same as text for people.
+        simulate: makes the simulation of a run.
+        formats: what parameters and their figures are written in, by id; production's own files are the hand-over's.
+        write_report: writes the results of a run in a format; returns the files.
+        has_geography: whether it works on blocks of a geography, with spines and areas.
+        may_be_unfinished: whether parameters may contradict each other while they are edited; issues say so, figures wait.
+        own_data: data that came with these parameters, None when a user has to name some.
+        budgets: the scenario as a budget model; None for a system whose budgets are not traded query by query.
+        handover: None for a system without production files.
+    """
+
+    id: str
+    title: str
+    parameters: type[Any]
+    check: Callable[[Scenario], Iterable[Issue]]
+    absurd_values: Callable[[Scenario, Scenario | None], Iterable[Issue]]
+    loss: Callable[[Scenario], Loss]
+    forecast: Callable[[Scenario], Forecast]
+    forecast_json: Callable[[Scenario, Path | None], dict[str, Any]]
+    print_forecast: Callable[[Scenario, Path | None], None]
+    simulate: Maker
+    formats: Callable[[], Mapping[str, ExportFormat]]
+    write_report: Callable[[Path, str, Path, datetime], list[Path]]
+    has_geography: bool = False
+    may_be_unfinished: bool = False
+    own_data: Callable[[Scenario], Path | None] = lambda _: None
+    budgets: Callable[[Scenario], BudgetModel] | None = None
+    handover: Handover | None = None

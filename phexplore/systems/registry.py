@@ -1,0 +1,135 @@
+"""The systems the program knows, one line each. Reading this loads nothing heavy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from phexplore.accuracy.absurd_values import MOST_EPSILON, hardly_meant
+from phexplore.accuracy.budget_model import BudgetModel
+from phexplore.catalog.presets import presets
+from phexplore.model.issues import Issue, errors_first, has_errors
+from phexplore.model.scenario import Scenario
+from phexplore.runs.place import Place
+from phexplore.runs.simulation import Simulation
+from phexplore.runs.spec import RunSpec
+from phexplore.systems.group_sizes.system import GROUP_SIZES
+from phexplore.systems.phsafe.system import PHSAFE
+from phexplore.systems.protocol import Forecast, Handover, Loss, System, UnsupportedError
+from phexplore.systems.subspace.system import SUBSPACE
+from phexplore.systems.topdown.system import TOPDOWN
+
+SYSTEMS: tuple[System, ...] = (PHSAFE, TOPDOWN, GROUP_SIZES, SUBSPACE)
+"""In the order people are offered them."""
+
+_BY_PARAMETERS: dict[type[object], System] = {system.parameters: system for system in SYSTEMS}
+
+
+def register(system: System) -> None:
+    """Add a system to this process: for a program that brings one of its own, by its own entry script.
+
+    Raises:
+        ValueError: its id or its parameters are taken.
+    """
+    if system.parameters in _BY_PARAMETERS or system.id in {known.id for known in _BY_PARAMETERS.values()}:
+        raise ValueError(f"there is already a system {system.id!r}, or one of these parameters")
+    _BY_PARAMETERS[system.parameters] = system
+
+
+def systems() -> Mapping[str, System]:
+    """Return all systems by id."""
+    return MappingProxyType({system.id: system for system in _BY_PARAMETERS.values()})
+
+
+def system_of(scenario: Scenario) -> System:
+    """Return the system whose parameters a scenario holds.
+
+    Raises:
+        KeyError: no system of this program has such parameters.
+    """
+    return _BY_PARAMETERS[type(scenario.method)]
+
+
+def check(scenario: Scenario, reference: Scenario | None = None) -> list[Issue]:
+    """Return all issues of a scenario, errors first; empty when it is ready to run and export.
+
+    Args:
+        scenario: any.
+        reference: what it is compared with; None for the preset it started from.
+    """
+    system = system_of(scenario)
+    issues = list(system.check(scenario))
+    if not has_errors(issues):
+        origin = presets().get(scenario.baseline)
+        other = reference or (origin.scenario if origin is not None else None)
+        comparable = other if other is not None and system_of(other) is system else None
+        if said := absurd_epsilon(scenario):
+            issues.append(hardly_meant(("total",), f"The privacy loss is hardly any protection: {said}."))
+        issues += system.absurd_values(scenario, comparable)
+    return errors_first(issues)
+
+
+def absurd_epsilon(scenario: Scenario) -> str:
+    """Return what is to be said of a privacy loss that protects hardly anybody, "" for one that does."""
+    value = loss_of(scenario).epsilon_at(scenario.conventions.delta)
+    return f"ε is {value:,.0f}, above {MOST_EPSILON:.0f}" if value is not None and value > MOST_EPSILON else ""
+
+
+def forecast(scenario: Scenario) -> Forecast:
+    """Return what is known of a scenario before any run.
+
+    Raises:
+        PhexploreError: its figures cannot be computed; `check` says why.
+    """
+    return system_of(scenario).forecast(scenario)
+
+
+def loss_of(scenario: Scenario) -> Loss:
+    """Return the privacy loss of a scenario under its conventions."""
+    return system_of(scenario).loss(scenario)
+
+
+def margins_of_entries(scenario: Scenario) -> dict[str, float | None]:
+    """Return the margin of every measured query by its place, by the scenario's convention; None when not published."""
+    convention = scenario.conventions.margin
+    return {
+        entry.place: entry.margins.by(convention) if entry.margins else None for entry in forecast(scenario).entries
+    }
+
+
+def budgets_of(scenario: Scenario) -> BudgetModel:
+    """Return a scenario as everything sees it that trades budgets.
+
+    Raises:
+        UnsupportedError: its system has no budgets to trade query by query.
+    """
+    system = system_of(scenario)
+    if system.budgets is None:
+        able = [known.title for known in systems().values() if known.budgets is not None]
+        raise UnsupportedError(
+            f"{scenario.name!r} is of the system {system.title}, which is not solved, traded or drafted query by query.",
+            f"Choose a scenario of {' or '.join(able)}.",
+        )
+    return system.budgets(scenario)
+
+
+def handover(scenario: Scenario) -> Handover:
+    """Return the production files of a scenario's system.
+
+    Raises:
+        UnsupportedError: production has no such system.
+    """
+    system = system_of(scenario)
+    if system.handover is None:
+        able = [known.title for known in systems().values() if known.handover is not None]
+        raise UnsupportedError(
+            f"{scenario.name!r} is of the system {system.title}, which has no production files.",
+            f"Choose a scenario of {' or '.join(able)}; others are handed over as JSON, by export.",
+        )
+    return system.handover
+
+
+def make_simulation(spec: RunSpec, directory: Path, place: Place) -> Simulation:
+    """Return the simulation of a run; nothing is read yet."""
+    return system_of(spec.scenario).simulate(spec, directory, place)

@@ -1,0 +1,26 @@
+"""Subspace differential privacy: chosen totals exactly as counted, everything else with noise that never breaks them."""
+
+from __future__ import annotations
+
+from phexplore.lazy import lazy
+from phexplore.model.subspace import Subspace
+from phexplore.systems.protocol import System
+
+_ROOM = "phexplore.systems.subspace"
+
+SUBSPACE = System(
+    id="subspace",
+    title="Subspace differential privacy",
+    parameters=Subspace,
+    check=lazy(f"{_ROOM}.check", "check_scenario"),
+    absurd_values=lazy(f"{_ROOM}.shared", "absurd_values"),
+    loss=lazy(f"{_ROOM}.shared", "loss"),
+    forecast=lazy(f"{_ROOM}.shared", "forecast"),
+    forecast_json=lazy(f"{_ROOM}.shared", "forecast_json"),
+    print_forecast=lazy(f"{_ROOM}.printing", "print_forecast"),
+    simulate=lazy(f"{_ROOM}.simulation", "make_simulation"),
+    formats=lazy(f"{_ROOM}.exports", "scenario_formats"),
+    write_report=lazy(f"{_ROOM}.run_document", "write_subspace_report"),
+    may_be_unfinished=True,
+    own_data=lazy(f"{_ROOM}.simulation", "own_data"),
+)

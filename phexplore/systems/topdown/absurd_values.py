@@ -1,0 +1,34 @@
+"""Values of a TopDown scenario that are legal and hardly meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from phexplore.accuracy.absurd_values import LEAST_MARGIN, far_apart, hardly_meant, total_warnings
+from phexplore.model.issues import Issue
+from phexplore.model.scenario import Scenario
+from phexplore.systems.topdown.forecast import forecast_topdown
+
+
+def absurd_values(scenario: Scenario, reference: Scenario | None) -> Iterator[Issue]:
+    """Yield a warning for every margin and budget that looks like a slip."""
+    method = scenario.topdown
+    figures = forecast_topdown(method, scenario.conventions)
+    convention = scenario.conventions.margin
+    narrow = [e for e in figures.entries if e.margins is not None and e.margins.by(convention) < LEAST_MARGIN]
+    for level in dict.fromkeys(entry.key.level for entry in narrow):
+        names = [entry.key.query for entry in narrow if entry.key.level == level]
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        yield hardly_meant(("queries", level), f"Margins at {level} are below one person: {names[0]}{more}.")
+    if reference is None or reference.topdown.framework is not method.framework:
+        return
+    if total := tuple(total_warnings(method.total, reference.topdown.total)):
+        yield from total  # every query is far then: said once
+        return
+    known = {entry.key: entry for entry in forecast_topdown(reference.topdown, reference.conventions).entries}
+    for entry in figures.entries:
+        before = known.get(entry.key)
+        ratio = "" if before is None else far_apart(entry.budget, before.budget)
+        if ratio:
+            said = f"The budget of {entry.key.text} looks like a slip: it is {ratio} that of the reference."
+            yield hardly_meant(("queries", entry.key.text), said)

@@ -1,0 +1,252 @@
+"""TopDown's budgets as solving sees them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from statistics import median_low
+from typing import TypeVar
+
+from phexplore.accuracy.budget_model import LeftOut, Numbers, middle_of
+from phexplore.accuracy.margins import margin_by, normal_factor
+from phexplore.errors import ComparisonError
+from phexplore.model.conventions import Conventions, MarginConvention
+from phexplore.model.edits import EditRefusedError
+from phexplore.model.goals import Key
+from phexplore.model.numbers import Budget, Rounding, round_exact
+from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.scenario import Scenario
+from phexplore.model.topdown import LevelQuery, TopDown
+from phexplore.systems.topdown.forecast import noise_of, query_of
+from phexplore.systems.topdown.ini_writing import exact_scale
+from phexplore.systems.topdown.solved_shares import with_budgets
+
+Part = TypeVar("Part", bound=Hashable)
+
+SHARE_STEP = Fraction(1, 10**6)
+_SCALE_STEP = Fraction(1, 10**6)
+
+
+@dataclass(frozen=True, slots=True)
+class TopDownBudgets:
+    """A TopDown scenario, every query measured by itself: what least squares adds is not in these margins."""
+
+    scenario: Scenario
+
+    @property
+    def method(self) -> TopDown:
+        """Its parameters."""
+        return self.scenario.topdown
+
+    @property
+    def conventions(self) -> Conventions:
+        """Margins and rounding."""
+        return self.scenario.conventions
+
+    @property
+    def framework(self) -> PrivacyFramework:
+        """ZCDP or pure DP."""
+        return self.method.framework
+
+    @property
+    def budgets(self) -> Mapping[Key, Budget]:
+        """Absolute budgets."""
+        return {key: self.method.budget(key) for key in self.method.query_shares}
+
+    @property
+    def total(self) -> Budget:
+        """ρ or ε of the whole."""
+        return self.method.total
+
+    @property
+    def targets(self) -> Mapping[Key, Fraction]:
+        """A TopDown scenario keeps no targets."""
+        return {}
+
+    @property
+    def locks(self) -> frozenset[Key]:
+        """Locked queries, and all of locked levels."""
+        method = self.method
+        return frozenset(
+            k for k in method.query_shares if k in method.locked_queries or k.level in method.locked_levels
+        )
+
+    @property
+    def doubles(self) -> bool:
+        """The budgets are under replaced records already."""
+        return False
+
+    @property
+    def gives_way(self) -> bool:
+        """Shares of a whole: what nobody asks for makes room."""
+        return True
+
+    def spread(self, key: Key) -> Fraction:
+        """Return 1: every query group has the same sensitivity."""
+        del key
+        return Fraction(1)
+
+    def need(self, key: Key, margin: Fraction) -> Fraction:
+        """Return the unrounded budget of a margin: ρ = z²/m², since σ² = 1/ρ."""
+        del key
+        conventions = self.conventions
+        if self.framework is PrivacyFramework.ZCDP and conventions.margin is MarginConvention.NORMAL:
+            return (normal_factor(conventions.confidence, conventions.z) / margin) ** 2
+        return self._searched(margin)
+
+    def _searched(self, margin: Fraction) -> Fraction:
+        """Return the smallest multiple of 1/1024 of the rounding step that keeps a margin: margins fall as budgets grow."""
+        step = self.conventions.rounding_step / 1024
+        low, high = 0, 1
+        while self._margin(high * step) > margin:
+            low, high = high, 2 * high
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self._margin(middle * step) > margin else (low, middle)
+        return high * step
+
+    def margin(self, key: Key, budget: Fraction) -> float:
+        """Return the margin of a budget."""
+        del key
+        return self._margin(budget)
+
+    def _margin(self, budget: Fraction) -> float:
+        noise, _ = noise_of(self.framework, budget)
+        return margin_by(noise, self.conventions)
+
+    def noise_price(self, key: Key) -> Fraction:
+        """Return 1: σ² = 1/ρ."""
+        del key
+        return Fraction(1)
+
+    def with_solved(
+        self, budgets: Mapping[Key, Budget], margins: Mapping[Key, Fraction], most: Fraction | None
+    ) -> Scenario:
+        """Return the scenario with solved budgets as a total and shares."""
+        del margins
+        exact = {key: budget for key in self.method.query_shares if isinstance(budget := budgets[key], Fraction)}
+        return replace(self.scenario, method=with_budgets(self.method, exact, most))
+
+    def with_traded(self, budgets: Mapping[Key, Fraction]) -> Scenario:
+        """Return the scenario with these budgets as a total of the form production's files have, and shares."""
+        method = self.method
+        by_level = {
+            level: {key: budgets.get(key, Fraction(0)) for key in method.query_shares if key.level == level}
+            for level in method.levels
+        }
+        whole = sum((sum(column.values(), Fraction(0)) for column in by_level.values()), Fraction(0))
+        levels = shares_of({level: sum(column.values(), Fraction(0)) for level, column in by_level.items()})
+        shares: dict[LevelQuery, Fraction] = {}
+        for column in by_level.values():
+            if sum(column.values(), Fraction(0)) > 0:
+                shares |= shares_of(column)
+            else:
+                shares |= {key: method.query_shares[key] for key in column}
+        ordered = {key: shares[key] for key in method.query_shares}
+        made = replace(method, total=total_with_scale(whole), level_shares=levels, query_shares=ordered)
+        return replace(self.scenario, method=made)
+
+    def numbers(self) -> Numbers:
+        """Return the total, level shares and query shares."""
+        method = self.method
+        found: Numbers = {("total", ""): method.total}
+        found |= {("level share", level): method.level_shares[level] for level in method.levels}
+        return found | {("query share", key): share for key, share in method.query_shares.items()}
+
+    def confirm_comparable(self, other: TopDownBudgets) -> None:
+        """Refuse a proposal of other levels, schema or framework."""
+        here, there = self.method, other.method
+        if (here.schema, here.levels, here.framework) != (there.schema, there.levels, there.framework):
+            raise ComparisonError(
+                f"{other.scenario.name!r} has other levels, schema or framework than {self.scenario.name!r}.",
+                "Agree on these first; shares of different levels cannot be averaged.",
+            )
+
+    def middle(self, proposals: Sequence[Numbers]) -> Scenario:
+        """Return the scenario with the lower median of every number; shares are brought back to a sum of exactly 1.
+
+        A total that is a middle keeps the form production's files have if all proposals had it.
+        """
+        method = self.method
+        total = middle_of(proposals, "total", "") or method.total
+        levels = {level: middle_of(proposals, "level share", level) or Fraction(0) for level in method.levels}
+        keys = dict.fromkeys(key for table in proposals for kind, key in table if kind == "query share")
+        shares: dict[LevelQuery, Fraction] = {}
+        for level in method.levels:
+            # A query that a member does not ask has the share 0 there.
+            column = {
+                key: median_low([table.get(("query share", key)) or Fraction(0) for table in proposals])
+                for key in keys
+                if isinstance(key, LevelQuery) and key.level == level
+            }
+            shares |= _whole(column)
+        if exact_scale(total) is None and all(
+            exact_scale(table["total", ""] or Fraction(1)) is not None for table in proposals
+        ):
+            total = total_with_scale(total)
+        return replace(
+            self.scenario, method=replace(method, total=total, level_shares=_whole(levels), query_shares=shares)
+        )
+
+    def by_level(self) -> tuple[LeftOut, ...]:
+        """Return what leaving out each geographic level frees and loses."""
+        measured = self._measured
+        return self._left_out({level: tuple(k for k in measured if k.level == level) for level in self.method.levels})
+
+    def by_query(self) -> tuple[LeftOut, ...]:
+        """Return what leaving out each measured query frees and loses."""
+        return self._left_out({key.text: (key,) for key in self._measured})
+
+    def without(self, queries: Sequence[Key]) -> Scenario:
+        """Return the scenario without these queries; the total keeps a form that production's files can say."""
+        method = self.method
+        gone = {key for key in queries if isinstance(key, LevelQuery)}
+        if held := sorted(k.text for k in gone if k in method.locked_queries or k.level in method.locked_levels):
+            raise EditRefusedError(f"{held[0]} is locked.", "Unlock it first.")
+        budgets = {key: Fraction(0) if key in gone else method.budget(key) for key in method.query_shares}
+        if not sum(budgets.values(), Fraction(0)):
+            raise EditRefusedError("Nothing would be measured any more.", "Leave out less.")
+        return replace(self.scenario, method=with_budgets(method, budgets, method.total))
+
+    @property
+    def _measured(self) -> list[LevelQuery]:
+        return [key for key in self.method.query_shares if self.method.budget(key) > 0]
+
+    def _left_out(self, groups: Mapping[str, tuple[LevelQuery, ...]]) -> tuple[LeftOut, ...]:
+        method, found = self.method, []
+        for name, keys in groups.items():
+            frees = sum((method.budget(key) for key in keys), Fraction(0))
+            answers = sum(query_of(method.schema, key.query).answers for key in keys)
+            if keys:
+                found.append(LeftOut(name, keys, frees, float(frees / method.total), answers, ()))
+        return tuple(found)
+
+
+def shares_of(parts: Mapping[Part, Fraction]) -> dict[Part, Fraction]:
+    """Return shares in proportion to the parts: multiples of one millionth that add to exactly 1."""
+    whole = sum(parts.values(), Fraction(0))
+    shares = {key: part / whole // SHARE_STEP * SHARE_STEP for key, part in parts.items()}
+    largest = max(parts, key=lambda key: parts[key])
+    shares[largest] += 1 - sum(shares.values(), Fraction(0))
+    return shares
+
+
+def total_with_scale(total: Fraction) -> Fraction:
+    """Return the largest ρ = 1/s² not above a total with s a multiple of 1e-6: the form production's files have."""
+    scale = round_exact(Fraction(math.sqrt(1 / float(total))), _SCALE_STEP, Rounding.UP)
+    while 1 / scale**2 > total:
+        scale += _SCALE_STEP
+    return 1 / scale**2
+
+
+def _whole(parts: dict[Part, Fraction]) -> dict[Part, Fraction]:
+    """Return shares that add to exactly 1: as they are where they do, else in proportion."""
+    if sum(parts.values(), Fraction(0)) == 1:
+        return parts
+    if not any(parts.values()):
+        raise ComparisonError(
+            "The middle of the proposals leaves a level without any share.", "Agree on its queries first."
+        )
+    return shares_of(parts)

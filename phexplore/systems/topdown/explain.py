@@ -1,0 +1,195 @@
+"""Explain a number of a TopDown forecast: its formula, the formula with the numbers filled in, the result, its source."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from phexplore.accounting.zcdp import epsilon
+from phexplore.accuracy.explanation import Explanation
+from phexplore.accuracy.margins import NINETY_PERCENT, normal_factor
+from phexplore.model.conventions import Conventions, Conversion, MarginConvention
+from phexplore.model.numbers import exact_text
+from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.topdown import LevelQuery, TopDown
+from phexplore.systems.topdown.forecast import (
+    JointRelease,
+    LevelQueryForecast,
+    SemanticLoss,
+    TopDownForecast,
+    query_of,
+)
+from phexplore.workload.schema import load_schema
+
+_NOT_PUBLISHED = "Post-processing changes it again before publication; a run measures by how much."
+
+
+def explain_budget(method: TopDown, key: LevelQuery) -> Explanation:
+    """Explain the budget of one query group at one level."""
+    symbol = method.framework.symbol
+    level, query = method.level_shares[key.level], method.query_shares[key]
+    return Explanation(
+        f"{symbol} of {key.query} at {key.level}",
+        f"{symbol} = total × share of the level × share of the query",
+        f"{exact_text(method.total)} × {exact_text(level)} × {exact_text(query)}",
+        f"{float(method.budget(key)):.6g} = {exact_text(method.budget(key))}",
+        "The query group is measured once in every unit of the level. The units hold different people, so what one of "
+        "them spends costs the others nothing.",
+        "TopDown paper, section 5 (parallel composition within a level, sequential between levels)",
+    )
+
+
+def explain_level(method: TopDown, level: str) -> Explanation:
+    """Explain the budget of a whole level."""
+    symbol, share = method.framework.symbol, method.level_shares[level]
+    queries = len(method.queries_at(level))
+    return Explanation(
+        f"{symbol} of {level}",
+        f"{symbol} = total × share of the level",
+        f"{exact_text(method.total)} × {exact_text(share)}",
+        f"{float(method.total * share):.6g} = {exact_text(method.total * share)}",
+        f"It is divided among the {queries} query groups measured at {level}.",
+        "TopDown paper, section 5",
+    )
+
+
+def explain_variance(entry: LevelQueryForecast, framework: PrivacyFramework) -> Explanation:
+    """Explain the scale of the noise of one answer.
+
+    Raises:
+        ValueError: the query has no budget.
+    """
+    sigma = _sigma(entry)
+    title = f"Noise of {entry.key.query} at {entry.key.level}"
+    if framework is PrivacyFramework.PURE_DP or entry.sigma2 is None:
+        return Explanation(
+            title,
+            "scale b = Δ₁ / ε = 2 / ε,  variance = 2 e^(−1/b) / (1 − e^(−1/b))²",
+            f"b = 2 / {exact_text(entry.budget)}",
+            f"standard deviation {sigma:,.2f}",
+            "Two-sided geometric noise with this scale is added to every answer in every unit.",
+            "2010 demonstration products (2019): geometric mechanism; replacing a record moves two answers by one",
+        )
+    return Explanation(
+        title,
+        "σ² = Δ² / (2ρ) = 1 / ρ,  Δ² = 2",
+        f"σ² = 1 / ({exact_text(entry.budget)}) = {float(entry.sigma2):,.4g}",
+        f"σ = {sigma:,.2f}",
+        "Replacing one person's record moves two answers of the group by one each. Exact discrete Gaussian noise of this "
+        f"scale is added to each of the {entry.cells:,} answers in every unit.",
+        "TopDown paper, section 5; production configuration (ρ is stated for bounded neighbours)",
+    )
+
+
+def explain_answer_margin(
+    entry: LevelQueryForecast, framework: PrivacyFramework, conventions: Conventions, convention: MarginConvention
+) -> Explanation:
+    """Explain one of the three margins of one answer.
+
+    Raises:
+        ValueError: the query has no budget.
+    """
+    sigma, margins = _sigma(entry), entry.margins
+    if margins is None:
+        raise ValueError(f"{entry.key.text} has no budget")
+    percent = f"{float(conventions.confidence * 100):g} %"
+    title = f"Margin of error of {entry.key.query} at {entry.key.level}, {percent}"
+    meaning = f"{share_words(conventions.confidence)} {margins.by(convention):,.4g} of the true count. {_NOT_PUBLISHED}"
+    match convention:
+        case MarginConvention.EXACT:
+            formula, filled = (
+                "smallest whole m with P(|noise| ≤ m) ≥ confidence",
+                f"σ = {sigma:,.2f}, confidence {percent}",
+            )
+            result, source = f"{margins.exact:,}", "Exact distribution of the noise the program draws"
+        case MarginConvention.PAPER:
+            formula, filled = "⌊1.64 σ⌋", f"⌊1.64 × {sigma:,.2f}⌋"
+            result = f"{margins.paper:,}" if margins.paper is not None else "not defined here"
+            source = "The convention of the PHSafe paper, §7.1, applied to TopDown"
+        case MarginConvention.NORMAL if framework is PrivacyFramework.PURE_DP:
+            formula, filled = "b ln(2 / ((1 − c)(1 + e^(1/b))))", f"standard deviation {sigma:,.2f}, c = {percent}"
+            result, source = f"{margins.normal:,.2f}", "Quantile of the two-sided geometric noise"
+        case MarginConvention.NORMAL:
+            z = normal_factor(conventions.confidence, conventions.z)
+            origin = "as in 2020" if conventions.confidence == NINETY_PERCENT else "normal quantile"
+            formula, filled = "z σ", f"{float(z):g} × {sigma:,.2f}   (z {origin})"
+            result, source = f"{margins.normal:,.2f}", "Normal approximation of the discrete Gaussian"
+    return Explanation(title, formula, filled, result, meaning, source)
+
+
+def explain_topdown_total(figures: TopDownForecast, method: TopDown) -> Explanation:
+    """Explain the headline privacy loss."""
+    symbol = figures.framework.symbol
+    return Explanation(
+        f"Bounded {symbol}",
+        f"{symbol} = sum over levels and query groups",
+        f"{len(figures.entries)} query groups at {len(method.levels)} levels; all shares add to 1",
+        f"{float(figures.total):.7g} = {exact_text(figures.total)}",
+        "Neighbours replace one person's record by another: the number of people is known, so the bounded figure is the "
+        "one that counts.",
+        "TopDown paper, section 5; production certificates",
+    )
+
+
+def explain_attribute(loss: SemanticLoss, method: TopDown) -> Explanation:
+    """Explain the loss that protects a single attribute."""
+    schema = load_schema(method.schema)
+    counted = [
+        key
+        for key in method.query_shares
+        if (query := query_of(method.schema, key.query)).schema == schema and query.distinguishes(loss.name)
+    ]
+    return Explanation(
+        f"Loss of {loss.name} alone",
+        "sum over the queries that tell two of its levels apart, converted to ε",
+        f"{len(counted)} of {len(method.query_shares)} measurements count: ρ = {_short(loss.rho)}",
+        f"ε = {loss.epsilon:.2f}",
+        f"An attacker who knows everything about a person but {loss.name} learns at most this much about it.",
+        "Production certificates, per-attribute semantics; δ = 1e-10",
+    )
+
+
+def explain_block_within(loss: SemanticLoss, method: TopDown) -> Explanation:
+    """Explain the loss that hides the block of a person whose wider unit is known."""
+    below = method.levels[method.levels.index(loss.name) + 1 :]
+    return Explanation(
+        f"Block within {loss.name}",
+        f"total × (shares of the levels below {loss.name}), converted to ε",
+        f"{' + '.join(below)}: ρ = {_short(loss.rho)}",
+        f"ε = {loss.epsilon:.2f}",
+        f"An attacker who knows in which {loss.name} a person lives learns at most this much about the block.",
+        "Production certificates, block-within-X semantics; δ = 1e-10",
+    )
+
+
+def explain_joint(joint: JointRelease, total: Fraction, delta: Fraction) -> Explanation:
+    """Explain persons and units as one release."""
+    alone = epsilon(total, delta, Conversion.ZCDP_OPTIMAL_ALPHA)
+    return Explanation(
+        "Persons and units as one release",
+        "ρ adds; ε is converted from the sum",
+        f"{_short(total)} + {_short(joint.rho - total)} = {_short(joint.rho)}",
+        f"ε = {joint.epsilon:.3f}",
+        f"Converted one by one and added they would make {joint.sum_of_epsilons:.3f}, which is often quoted; this part "
+        f"alone is {alone:.3f}.",
+        "zCDP composes in ρ (Bun and Steinke 2016, Lemma 1.7); δ = 1e-10",
+    )
+
+
+def share_words(confidence: Fraction) -> str:
+    """Return a confidence in natural frequencies, up to the number, e.g. "Of ten noisy answers, about nine lie within"."""
+    words = {
+        Fraction(9, 10): "Of ten noisy answers, about nine lie within",
+        Fraction(19, 20): "Of twenty noisy answers, about nineteen lie within",
+        Fraction(99, 100): "Of a hundred noisy answers, about ninety-nine lie within",
+    }
+    return words.get(confidence, f"About {float(confidence * 100):g} % of the noisy answers lie within")
+
+
+def _short(value: Fraction) -> str:
+    return f"{float(value):.6g}"
+
+
+def _sigma(entry: LevelQueryForecast) -> float:
+    if entry.sigma is None:
+        raise ValueError(f"{entry.key.text} has no budget")
+    return entry.sigma

@@ -1,0 +1,90 @@
+"""Microdata and published tables of every trial: the layouts people know (formats.md, section 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from phexplore.data.blocks.age_microdata_writing import AGE_LAYOUTS, write_persons_with_ages
+from phexplore.data.blocks.cell_lists import write_cells
+from phexplore.data.blocks.microdata_writing import Metadata, write_persons, write_units
+from phexplore.data.blocks.population import BlockPopulation
+from phexplore.data.blocks.published_tables import published_tables, write_tables
+from phexplore.runs.spec import RunSpec
+from phexplore.runs.store import RELEASE_DIRECTORY
+from phexplore.simulate.topdown.histograms import Histograms
+from phexplore.systems.topdown.summary import TrialReader
+
+PERSONS_FILE, UNITS_FILE, CELLS_FILE, TABLES_DIRECTORY = "persons.txt", "units.txt", "cells.csv", "tables"
+
+
+def trial_directory(directory: Path, index: int) -> Path:
+    """Return where microdata and tables of a trial lie."""
+    return directory / RELEASE_DIRECTORY / f"trial-{index:05d}"
+
+
+def write_release(directory: Path, spec: RunSpec, truth: BlockPopulation, trials: TrialReader) -> tuple[Path, ...]:
+    """Write every trial and return the files.
+
+    Persons and units go into production's 13 and 9 columns, those with ages into the ones of the 2010 demonstration and of 1940 with
+    a list of cells beside them; a schema without a published layout becomes a list of cells. Tables
+    P1 to P5 (or P1 to P4 of 16 cells) and H1 are written for every level where the schema determines them.
+
+    Raises:
+        PhexploreError: a file cannot be written.
+    """
+    written: list[Path] = []
+    for index, leaves in enumerate(trials):
+        place = trial_directory(directory, index)
+        written += write_trial_release(place, spec, as_population(truth, leaves), index)
+    return tuple(written)
+
+
+def write_trial_release(place: Path, spec: RunSpec, population: BlockPopulation, index: int) -> list[Path]:
+    """Write one trial and return the files."""
+    metadata = _metadata(spec, index, population)
+    match population.schema.id:
+        case "pl94_persons" if population.layout.id == "census-blocks":
+            file = place / PERSONS_FILE
+            write_persons(population, file, metadata)
+        case "pl94_units" if population.layout.id == "census-blocks":
+            file = place / UNITS_FILE
+            write_units(population, file, metadata)
+        case schema if schema in AGE_LAYOUTS:
+            file = place / PERSONS_FILE
+            write_persons_with_ages(population, file, metadata)
+            write_cells(population, place / CELLS_FILE)
+            return [file, place / CELLS_FILE]
+        case _:
+            file = place / CELLS_FILE
+            write_cells(population, file)
+    if published_tables(population.schema.id):
+        return [file, *write_tables([population], place / TABLES_DIRECTORY)]
+    return [file]
+
+
+def as_population(truth: BlockPopulation, leaves: Histograms) -> BlockPopulation:
+    """Return estimates in the shape of the exact counts. Facilities are published exactly, housing by occupancy is not."""
+    return BlockPopulation(
+        truth.schema,
+        truth.geoids,
+        leaves.starts,
+        leaves.cells,
+        leaves.counts.astype(np.int32),
+        facilities=truth.facilities,
+        places=dict(truth.places),
+        layout=truth.layout,
+    )
+
+
+def _metadata(spec: RunSpec, index: int, population: BlockPopulation) -> Metadata:
+    lines: Mapping[str, str] = {
+        "Classification": "Simulated; not an official statistic",
+        "Scenario": spec.scenario.name,
+        "Run": spec.identity,
+        "Trial": str(index),
+        "Records": str(population.total),
+    }
+    return tuple(lines.items())

@@ -1,0 +1,74 @@
+"""Post-processing kept measurements again with other passes, invariants or constraints. It spends nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from phexplore.model.scenario import Scenario
+from phexplore.model.topdown import TopDown
+from phexplore.runs.spec import RunData, RunMode, RunSpec, RunSpecError
+from phexplore.runs.store import MANIFEST_FILE, load_spec
+from phexplore.runs.topdown_options import Mechanism, TopDownOptions
+from phexplore.systems.topdown.measurements import kept_content
+
+
+def again(scenario: Scenario, run: Path, data: RunData, *, trials: int, options: TopDownOptions) -> RunSpec:
+    """Return the specification that post-processes what a run measured.
+
+    Passes, invariants and constraints are the scenario's; schema, levels, budgets and framework those of the measuring run, because
+    they are what the noise came from.
+
+    Args:
+        scenario: how to post-process.
+        run: the directory of a complete run that kept its measurements.
+        data: has to be the data that were measured: invariants and errors come from it.
+        trials: at most as many as were measured.
+        options: further wishes; expansion and mechanism are those of the run.
+
+    Raises:
+        RunSpecError: the run kept nothing, has other data, fewer trials or another method.
+        RunUnreadableError: the directory holds no run.
+    """
+    measured = load_spec(run)
+    before, after = measured.scenario.method, scenario.method
+    if not isinstance(before, TopDown) or not isinstance(after, TopDown):
+        raise RunSpecError("Only measurements of TopDown runs are post-processed again.", "Choose another run.")
+    held = measured.topdown or TopDownOptions()
+    if not held.keep_measurements or not (run / MANIFEST_FILE).exists():
+        raise RunSpecError(
+            f"{run} is not a complete run that kept its measurements.",
+            "Run it to its end with --keep-measurements, then name it here.",
+        )
+    if data.sha256 != measured.data.sha256:
+        raise RunSpecError(
+            f"{run} measured other data than {data.path}.", f"Give the data it was made for: {measured.data.path}."
+        )
+    if trials > measured.trials:
+        raise RunSpecError(
+            f"{run} measured {measured.trials} trials, {trials} are asked for.", "Ask for as many, or measure more."
+        )
+    if held.mechanism is not Mechanism.TOP_DOWN:
+        raise RunSpecError(f"{run} measured block by block.", "Measure top-down with --keep-measurements.")
+    method = replace(
+        before,
+        passes=after.passes,
+        invariants=after.invariants,
+        constraints=after.constraints,
+        locked_levels=frozenset(),
+    )
+    return RunSpec(
+        replace(scenario, method=method),
+        data,
+        trials,
+        measured.seed,
+        RunMode(measured.mode.value),
+        topdown=replace(
+            options,
+            expand=held.expand,
+            mechanism=held.mechanism,
+            measurements=str(run.absolute()),
+            measured_identity=measured.identity,
+            measured_content=kept_content(run),
+        ),
+    )

@@ -1,0 +1,155 @@
+"""The input of a TopDown run: block-level data, expanded or not, persons or units, on a tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phexplore.data.blocks.ages import TARGET as WITH_AGES
+from phexplore.data.blocks.ages import with_ages
+from phexplore.data.blocks.expansion import expand
+from phexplore.data.blocks.facilities import assume_facilities
+from phexplore.data.blocks.population import BlockPopulation, from_dense
+from phexplore.data.blocks.source import read_population
+from phexplore.model.issues import InputProblemsError, Issue
+from phexplore.model.topdown import TopDown
+from phexplore.runs.topdown_options import TopDownOptions
+from phexplore.simulate.topdown.bounds import facility_bounds
+from phexplore.simulate.topdown.design import Design, DesignError
+from phexplore.workload.queries import parse_query
+from phexplore.workload.schema import load_schema
+
+_MOST_LISTED = 1000
+
+EXPANDABLE = "pl94_reduced16"
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """What a run starts from.
+
+    Attributes:
+        population: in the schema that is estimated.
+        remarks: what was assumed on the way.
+    """
+
+    population: BlockPopulation
+    remarks: tuple[str, ...]
+
+
+def read_input(path: Path, method: TopDown, options: TopDownOptions) -> Input:
+    """Return the population a scenario meets.
+
+    Raises:
+        DesignError: the scenario's schema is forecast, not simulated.
+        InputProblemsError: the data cannot be read, or are not what the scenario counts.
+    """
+    schema = load_schema(method.schema)
+    if schema.analytic_only:
+        raise DesignError(f"{schema.title}: {schema.analytic_only}", "Choose another scenario.")
+    population = read_population(path)
+    if options.expand is not None:
+        if population.schema.id != EXPANDABLE:
+            raise _refused(
+                path,
+                f"Data in the schema {population.schema.id} cannot be expanded.",
+                f"--expand takes block files ({EXPANDABLE}); leave it out.",
+            )
+        population = expand(population, options.expand)
+        if load_schema(method.schema).id == WITH_AGES:
+            population = with_ages(population, options.expand)
+    if load_schema(method.schema).id == "pl94_units" and population.schema.id != "pl94_units":
+        population = units_of_persons(path, population)
+    if population.schema.facility_bounds is not None and population.facilities is None:
+        population = assume_facilities(population)
+    if not population.blocks:
+        raise _refused(path, "The data hold no block.", "Give a file with at least one.")
+    return Input(population, population.remarks)
+
+
+def units_of_persons(path: Path, persons: BlockPopulation) -> BlockPopulation:
+    """Return the housing units of data that know them, in the schema ``pl94_units``.
+
+    Raises:
+        InputProblemsError: they do not.
+    """
+    if persons.housing is None:
+        raise _refused(
+            path,
+            "The data do not say how many housing units are vacant and occupied.",
+            "Give a unit file, or --expand SEED, which invents them.",
+        )
+    return from_dense(
+        load_schema("pl94_units"),
+        persons.geoids,
+        persons.housing.astype(np.int64),
+        facilities=persons.facilities,
+        places=dict(persons.places),
+        remarks=persons.remarks,
+        layout=persons.layout,
+    )
+
+
+def check_input(path: Path, population: BlockPopulation, design: Design) -> None:
+    """Refuse data that break what post-processing keeps: no estimate could be right.
+
+    Raises:
+        InputProblemsError: every leaf with people where nobody can be.
+    """
+    issues: list[Issue] = []
+    schema = population.schema
+    impossible = ~design.possible()
+    wrong = np.flatnonzero(impossible[population.cells])
+    rows = population.rows()
+    for place in wrong[:_MOST_LISTED].tolist():
+        labels = ", ".join(schema.cell_labels(int(population.cells[place])))
+        issues.append(
+            Issue(
+                (path.name, str(population.geoids[rows[place]])),
+                f"{int(population.counts[place])} {schema.record}s are counted as {labels}, which the scenario rules out.",
+                "Correct the data, or take that constraint out of the scenario.",
+            )
+        )
+    leaf = design.levels[-1]
+    if schema.facility_bounds is not None and population.facilities is not None and (leaf.least or leaf.most):
+        issues += _facility_problems(path, population, least=leaf.least, most=leaf.most)
+    if issues:
+        raise InputProblemsError(issues[:_MOST_LISTED])
+
+
+def _facility_problems(path: Path, population: BlockPopulation, *, least: bool, most: bool) -> list[Issue]:
+    bounds = population.schema.facility_bounds
+    if bounds is None or population.facilities is None:
+        return []
+    query = parse_query(population.schema, bounds.query)
+    people = people_by(population, query.cell_map(), query.answers)
+    lower, upper = facility_bounds(bounds, population.facilities.astype(np.int64), None)
+    wrong = np.zeros(people.shape, bool)
+    if least:
+        wrong |= people < lower
+    if most:
+        wrong |= people > upper
+    return [
+        Issue(
+            (path.name, str(population.geoids[block])),
+            f"{people[block, kind]} people live in {int(population.facilities[block, kind])} facilities of the type "
+            f"{query.answer_labels(kind)[0]}; there may be {lower[block, kind]} to {upper[block, kind]}.",
+            "Correct persons or units, or take the facility bounds out of the scenario.",
+        )
+        for block, kind in np.argwhere(wrong)[:_MOST_LISTED].tolist()
+    ]
+
+
+def people_by(population: BlockPopulation, answer_of: NDArray[np.int32], answers: int) -> NDArray[np.int64]:
+    """Return a query's answers per leaf, ``int64[blocks, answers]``."""
+    out = np.zeros((population.blocks, answers), np.int64)
+    kept = answer_of[population.cells] >= 0
+    np.add.at(out, (population.rows()[kept], answer_of[population.cells][kept]), population.counts[kept])
+    return out
+
+
+def _refused(path: Path, sentence: str, remedy: str) -> InputProblemsError:
+    return InputProblemsError([Issue((path.name,), sentence, remedy)])

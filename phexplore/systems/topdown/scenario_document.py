@@ -1,0 +1,244 @@
+"""The report and the exports of a TopDown scenario: what it costs, what it gives, what changed, and how figures come about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from fractions import Fraction
+from types import MappingProxyType
+
+from phexplore import __version__
+from phexplore.catalog.presets import presets
+from phexplore.model.conventions import Conversion
+from phexplore.model.diff import diff, parameters_only
+from phexplore.model.fingerprint import fingerprint
+from phexplore.model.issues import errors_first
+from phexplore.model.numbers import exact_text
+from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.scenario import Scenario
+from phexplore.report.document import Cell, Document, Header, Part, TableView, Tile, heading_cell
+from phexplore.report.provenance import Section, conventions_section, epsilon_name, epsilon_text
+from phexplore.systems.protocol import ExportFormat
+from phexplore.systems.topdown.check import check_scenario
+from phexplore.systems.topdown.forecast import TopDownForecast, forecast_topdown
+from phexplore.systems.topdown.scenario_charts import (
+    confidence_words,
+    level_word,
+    margins_of,
+    topdown_scenario_charts,
+)
+from phexplore.systems.topdown.tables import noise_table, semantics_tables, shares_table
+from phexplore.systems.topdown.workbook import topdown_xlsx
+
+_LONGEST = 80
+"""Letters of a value in the list of changes."""
+_TILE_CHARACTERS = 12
+_SOURCES = (
+    ("Algorithm", "J. Abowd and others: The 2020 Census Disclosure Avoidance System TopDown Algorithm, 2022"),
+    ("Noise of one answer", "σ² = 1/ρ of the query group at its level, discrete Gaussian (TopDown paper, section 6)"),
+    ("Why 1/ρ", "a replaced record moves two answers by one each"),
+    (
+        "ρ of a query group",
+        "total × share of the level × share of the query; areas of one level compose in parallel, all else adds",
+    ),
+    (
+        "ρ to ε",
+        "C. Canonne, G. Kamath, T. Steinke: The Discrete Gaussian for Differential Privacy, 2020, best Rényi order",
+    ),
+    (
+        "Not predicted",
+        "non-negativity, whole numbers, constraints: they make most errors smaller and bias small counts",
+    ),
+)
+
+
+def topdown_document(scenario: Scenario, now: datetime, compared: Scenario | None = None) -> Document:
+    """Return the report: pictures, tables, then conventions and method.
+
+    Args:
+        scenario: of TopDown.
+        now: time printed in the document, with its zone.
+        compared: what figures are set beside, None for nothing.
+    """
+    method = scenario.topdown
+    figures = forecast_topdown(method, scenario.conventions)
+    other = compared.topdown if compared is not None else None
+    parts = [
+        Part("pictures", "What it costs and what it gives", charts=topdown_scenario_charts(method, figures, other)),
+        _changes(scenario, compared),
+        Part(
+            "tables",
+            "The figures",
+            tables=(
+                shares_table(method),
+                noise_table(scenario, figures),
+                *semantics_tables(figures),
+                *_passes(scenario),
+            ),
+        ),
+        _issues(scenario),
+        Part("method", "How to read and check the figures", sections=_sections(scenario, figures, now)),
+    ]
+    return Document(
+        title=scenario.name,
+        subtitle=f"Parameters and forecast of TopDown, schema {method.schema}",
+        colophon=f"{_clock(now)} · phexplore {__version__} · parameters {fingerprint(scenario)}",
+        tiles=_tiles(scenario, figures),
+        parts=tuple(part for part in parts if part is not None),
+        made=now.isoformat(timespec="seconds"),
+        keywords=("TopDown", "differential privacy", "disclosure avoidance"),
+    )
+
+
+def _clock(now: datetime) -> str:
+    return f"{now.strftime('%Y-%m-%d %H:%M')} {now.tzname() or ''}".strip()
+
+
+def _tiles(scenario: Scenario, figures: TopDownForecast) -> tuple[Tile, ...]:
+    symbol, total = figures.framework.symbol, exact_text(figures.total)
+    value = total if len(total) <= _TILE_CHARACTERS else f"≈ {float(figures.total):.6f}"
+    tiles = [Tile(f"Whole {symbol}", value, "one record replaced" if value == total else f"exactly {total}")]
+    headline = next((each for each in figures.epsilons if each.conversion is Conversion.ZCDP_OPTIMAL_ALPHA), None)
+    if headline is not None and figures.framework is PrivacyFramework.ZCDP:
+        tiles.append(Tile("ε", f"{headline.value:.2f}", f"δ = {float(headline.delta):.0e}, optimal α"))
+    margins = margins_of(figures)
+    for level in (scenario.topdown.levels[0], scenario.topdown.levels[-1]):
+        found = [value for key, value in margins.items() if key.level == level]
+        if found:
+            what = f"narrowest margin at {confidence_words(scenario.conventions)}, before post-processing"
+            tiles.append(Tile(level_word(level), f"± {min(found):,.2f}", what))
+    return tuple(tiles)
+
+
+def _changes(scenario: Scenario, compared: Scenario | None) -> Part | None:
+    if compared is None:
+        return None
+    changes = parameters_only(diff(compared, scenario))
+    if not changes:
+        return Part("changes", f"Compared with {compared.name}", ("The parameters are the same.",))
+    sentences = tuple(f"{change.path}: {_value(change.before)} → {_value(change.after)}" for change in changes)
+    before = forecast_topdown(compared.topdown, scenario.conventions)
+    symbol = before.framework.symbol
+    total = f"The whole {symbol} is {exact_text(scenario.topdown.total)}; in {compared.name} it is {exact_text(before.total)}."
+    return Part("changes", f"What changed against {compared.name}", (total,), findings=sentences)
+
+
+def _value(value: object) -> str:
+    text = "–" if value is None else exact_text(value) if isinstance(value, Fraction) else str(value)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def _passes(scenario: Scenario) -> tuple[TableView, ...]:
+    rows = tuple(
+        (
+            heading_cell(level_word(level)),
+            Cell(stage),
+            Cell(str(number)),
+            Cell("; then ".join(", ".join(inner) for inner in outer)),
+        )
+        for level, passes in scenario.topdown.passes.items()
+        for stage, outers in (("least squares", passes.least_squares), ("rounding", passes.rounder))
+        for number, outer in enumerate(outers, start=1)
+    )
+    if not rows:
+        return ()
+    headers = (Header("Level"), Header("Stage"), Header("Pass"), Header("Queries, in this order"))
+    return (TableView("passes", "Order of post-processing", headers, rows),)
+
+
+def _issues(scenario: Scenario) -> Part | None:
+    issues = errors_first(check_scenario(scenario))
+    if not issues:
+        return None
+    findings = tuple(f"{issue.place}: {issue.sentence} {issue.remedy}" for issue in issues)
+    return Part("issues", "Open issues", ("Each is worth a decision.",), findings=findings)
+
+
+def _sections(scenario: Scenario, figures: TopDownForecast, now: datetime) -> tuple[Section, ...]:
+    method, origin = scenario.topdown, presets().get(scenario.baseline)
+    entries = [
+        ("Scenario", scenario.name),
+        *((("Note", scenario.note),) if scenario.note else ()),
+        ("Started from", f"{origin.title}. {origin.source}" if origin else "no preset"),
+        ("Schema", method.schema),
+        ("Levels, widest first", ", ".join(map(level_word, method.levels))),
+        ("Spine", ", ".join((method.spine.kind, *(f"{name} = {value}" for name, value in method.spine.settings)))),
+        *(
+            (f"Invariants at {level_word(level)}", ", ".join(names))
+            for level, names in method.invariants.items()
+            if names
+        ),
+        ("Fingerprint of the parameters (SHA-256)", fingerprint(scenario)),
+        ("Made", f"{_clock(now)}, phexplore {__version__}"),
+    ]
+    loss = [(f"{figures.framework.symbol}, total, one record replaced", exact_text(figures.total))]
+    loss += [(epsilon_name(figure), epsilon_text(figure)) for figure in figures.epsilons]
+    errata = tuple((f"Misprint {number}", text) for number, text in enumerate(origin.errata, start=1)) if origin else ()
+    return (
+        Section("Scenario", tuple(entries)),
+        Section("Privacy loss", tuple(loss)),
+        conventions_section(scenario.conventions, method.framework),
+        *((Section("Where the papers print differently", errata),) if errata else ()),
+        Section("Method and sources", _SOURCES),
+    )
+
+
+Write = Callable[[Scenario, datetime, Scenario | None], bytes]
+
+
+def _xlsx(scenario: Scenario, now: datetime, _compared: Scenario | None) -> bytes:
+    return topdown_xlsx(scenario, now)
+
+
+def _csv(scenario: Scenario, _now: datetime, _compared: Scenario | None) -> bytes:
+    from phexplore.systems.topdown.ini_strategy import write_table  # noqa: PLC0415 - each format loads what it needs
+
+    return write_table(scenario.topdown).encode()
+
+
+def _html(scenario: Scenario, now: datetime, compared: Scenario | None) -> bytes:
+    from phexplore.report.html import document_html  # noqa: PLC0415 - as above
+
+    return document_html(topdown_document(scenario, now, compared))
+
+
+def _pdf(scenario: Scenario, now: datetime, compared: Scenario | None) -> bytes:
+    from phexplore.report.pdf import pdf_from_html  # noqa: PLC0415 - as above
+
+    return pdf_from_html(_html(scenario, now, compared), now)
+
+
+def _charts(form: str) -> Write:
+    def write(scenario: Scenario, _now: datetime, compared: Scenario | None) -> bytes:
+        from phexplore.report.look import FigureFormat, sheet_bytes  # noqa: PLC0415 - as above
+
+        figures = forecast_topdown(scenario.topdown, scenario.conventions)
+        other = compared.topdown if compared is not None else None
+        return sheet_bytes(topdown_scenario_charts(scenario.topdown, figures, other), FigureFormat(form))
+
+    return write
+
+
+FORMATS: Mapping[str, tuple[str, str, Write]] = MappingProxyType(
+    {
+        "csv": (".csv", "Table of shares and budgets, CSV", _csv),
+        "xlsx": (".xlsx", "Parameters and margins, workbook", _xlsx),
+        "html": (".html", "Report of the scenario, HTML", _html),
+        "pdf": (".pdf", "Report of the scenario, PDF", _pdf),
+        "svg": (".svg", "Charts of the scenario, SVG", _charts("svg")),
+        "png": (".png", "Charts of the scenario, PNG", _charts("png")),
+    }
+)
+"""Suffix, title and writer of every format of a TopDown scenario, by id."""
+
+
+def scenario_formats() -> Mapping[str, ExportFormat]:
+    """Return the formats of a TopDown scenario by id."""
+    return MappingProxyType({name: _format(name, *entry) for name, entry in FORMATS.items()})
+
+
+def _format(name: str, suffix: str, title: str, write: Write) -> ExportFormat:
+    def written(scenario: Scenario, compared: Scenario | None, now: datetime) -> bytes:
+        return write(scenario, now, compared)
+
+    return ExportFormat(name, suffix, title, written)

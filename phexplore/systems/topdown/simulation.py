@@ -1,0 +1,310 @@
+"""The TopDown run: read and add up once, then measure and estimate every trial from the same exact counts."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from phexplore.accounting.composition import confirm_spent
+from phexplore.accuracy.margins import margins_of
+from phexplore.data.blocks.population import BlockPopulation
+from phexplore.noise.distributions import Noise
+from phexplore.optimize.families import solve_families
+from phexplore.optimize.rounder import RounderOptions, Target
+from phexplore.optimize.rounding import round_families
+from phexplore.runs.cluster import Cluster
+from phexplore.runs.place import HERE, Place
+from phexplore.runs.run_files import read_mark
+from phexplore.runs.simulation import TrialFigures, Watch
+from phexplore.runs.spec import RunMode, RunSpec, RunSpecError
+from phexplore.runs.store import FACILITIES_FILE, TRUTH_FILE, present_trials, trial_file
+from phexplore.runs.topdown_options import Mechanism, RounderTarget, TopDownOptions
+from phexplore.runs.writing import writing
+from phexplore.simulate.topdown.baseline import leaves_alone
+from phexplore.simulate.topdown.design import Design, make_design
+from phexplore.simulate.topdown.driver import Descent, Mapper, Threads, World, descend, in_order, make_world
+from phexplore.simulate.topdown.families import Estimation
+from phexplore.simulate.topdown.histograms import histograms_of, sums_up
+from phexplore.simulate.topdown.measuring import Draw, DrawnMeasurements, MeasurementSource, TrialKey
+from phexplore.simulate.topdown.on_spine import in_code_order, world_on_spine
+from phexplore.spine.tree import tree_of
+from phexplore.systems.topdown.facilities import write_facilities
+from phexplore.systems.topdown.forecast import noise_of
+from phexplore.systems.topdown.measured_units import write_units
+from phexplore.systems.topdown.measurements import (
+    KeptMeasurements,
+    MeasurementWriter,
+    check_kept,
+    confirm_kept,
+    measurement_file,
+)
+from phexplore.systems.topdown.release import write_release
+from phexplore.systems.topdown.run_checks import spent_on_noise, trial_checks
+from phexplore.systems.topdown.run_data import check_input, read_input
+from phexplore.systems.topdown.run_files import LeafFiles
+from phexplore.systems.topdown.stop_metric import WatchedFigure, parse_watched
+from phexplore.systems.topdown.summary import TrialReader, topdown_summary
+
+_SEEDED = "Drawn from a seed: anyone who has it can take the noise away. For simulation only, never for release."
+_FROM_SYSTEM = "Drawn from the operating system. Every trial that is released spends the budget once more."
+_NOT_PRIVATE = "Exact measurements, not protected."
+
+
+def make_simulation(spec: RunSpec, directory: Path, place: Place = HERE) -> TopDownSimulation:
+    """Return the simulation of a specification, estimated on this machine or on a cluster.
+
+    Raises:
+        RunSpecError: the mode is one TopDown does not have.
+    """
+    if spec.mode is RunMode.NON_PRIVATE:
+        raise RunSpecError(
+            "TopDown has no non-private mode: its exact counts are the data themselves.",
+            "Leave out --non-private; --no-noise estimates from exact measurements.",
+        )
+    return TopDownSimulation(spec, directory, place)
+
+
+PREPARING = "Preparing the solver, once per computer: about a minute"
+"""The phase in which the machine code of the solver is made."""
+
+
+def is_solver_prepared() -> bool:
+    """Return whether the machine code of the solver is on this computer; also where that cannot be seen."""
+    for solver in (solve_families, round_families):
+        kept: Any = getattr(getattr(solver, "_cache", None), "_cache_file", None)
+        if kept is not None and not kept._load_index():  # noqa: SLF001 - numba has no other way
+            return False
+    return True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """What all trials share.
+
+    Attributes:
+        population: exact counts.
+        full: the same at every level, with bounds.
+        world: what is estimated: `full`, or the leaves alone.
+        files: of the run.
+        label: what the trials are and what they are not fit for.
+        margins: per level and measured query, the scenario's margin, people.
+        watched: the figure of the stop rule, None for the coverage.
+    """
+
+    population: BlockPopulation
+    full: World
+    world: World
+    files: LeafFiles
+    label: str
+    margins: tuple[tuple[int, ...], ...]
+    watched: WatchedFigure | None
+
+
+class TopDownSimulation:
+    """TopDown with noise or from exact measurements."""
+
+    def __init__(self, spec: RunSpec, directory: Path, place: Place = HERE) -> None:
+        self._spec = spec
+        self._place = place
+        self._directory = directory
+        self._shared: Prepared | None = None
+        self._watch: Watch | None = None
+        self._lock = threading.Lock()
+        self._seconds: dict[str, float] = {}
+        self._cluster: Cluster | None = None
+        self._prepares = not is_solver_prepared()
+
+    @property
+    def prepared(self) -> Prepared:
+        """What all trials share.
+
+        Raises:
+            RuntimeError: `prepare` was not called.
+        """
+        if self._shared is None:
+            raise RuntimeError("the run is not prepared")
+        return self._shared
+
+    @property
+    def options(self) -> TopDownOptions:
+        """What is asked beyond the scenario."""
+        return self._spec.topdown or TopDownOptions()
+
+    def prepare(self, watch: Watch) -> None:
+        """Read, add up the tree, and write the exact counts; see `Simulation.prepare`."""
+        spec, method = self._spec, self._spec.scenario.topdown
+        self._watch = watch
+        path = Path(spec.data.path)
+        if self._place.scheduler:
+            with watch.phase("connect"):
+                self._cluster = Cluster(self._place.scheduler, watch, self._place.tls)
+            watch.checkpoint()
+        if self.options.measurements:
+            confirm_kept(Path(self.options.measurements), self.options.measured_content)
+        with watch.phase("read"):
+            given = read_input(path, method, self.options)
+        watch.checkpoint()
+        with watch.phase("prepare"):
+            population = given.population
+            tree = tree_of(population.geocodes(), method.levels, population.layout)
+
+            def noise(budget: Fraction) -> Noise:
+                return noise_of(method.framework, budget)[0]
+
+            names = [level.name for level in tree.levels]
+            design = make_design(
+                method, population.schema, names, noise, has_facilities=population.facilities is not None
+            )
+            check_input(path, population, design)
+            full = world = make_world(design, tree, population)
+            spine_remarks: tuple[str, ...] = ()
+            if self.options.mechanism is Mechanism.BLOCK_BY_BLOCK:
+                world = leaves_alone(full, method.total, noise)
+            else:
+                world, spine_remarks = world_on_spine(full, method, population, noise)
+            files = LeafFiles(population.schema, population.geoids)
+            self._write_truth(files, population)
+            if population.facilities is not None:
+                with writing(self._directory / FACILITIES_FILE) as part:
+                    write_facilities(part, population.geoids, population.facilities)
+            if self.options.keep_measurements:
+                write_units(self._directory, world, files.geoids)
+            watched = None
+            if spec.stop is not None and spec.stop.figure:
+                watched = parse_watched(spec.stop.figure, full)
+            margins = self._margins(world.design)
+            self._shared = Prepared(population, full, world, files, self._label, margins, watched)
+        for text in (*given.remarks, *world.design.remarks, *spine_remarks, self._label):
+            watch.note(text)
+
+    @property
+    def _label(self) -> str:
+        if self._spec.mode is RunMode.NO_NOISE:
+            return _NOT_PRIVATE
+        return _SEEDED if self._spec.seed is not None else _FROM_SYSTEM
+
+    def _margins(self, design: Design) -> tuple[tuple[int, ...], ...]:
+        conventions = self._spec.scenario.conventions
+        return tuple(
+            tuple(
+                0
+                if each is None
+                else int(margins_of(each, 1, conventions.confidence, conventions.z).by(conventions.margin))
+                for each in level.measuring.noises
+            )
+            for level in design.levels
+        )
+
+    def _write_truth(self, files: LeafFiles, population: BlockPopulation) -> None:
+        synthetic = self._spec.data.synthetic
+        label = "Exact counts of synthetic records." if synthetic else "CONFIDENTIAL: exact counts, not protected."
+        with writing(self._directory / TRUTH_FILE) as part:
+            files.write(part, histograms_of(population), {"confidential": not synthetic, "label": label})
+
+    def write_trial(self, index: int, path: Path) -> TrialFigures:
+        """Measure and estimate one trial; see `Simulation.write_trial`."""
+        shared = self.prepared
+        descent = self.descend(index)
+        leaves = in_code_order(shared.world.tree, descent.leaves)
+        watched = None
+        if shared.watched is not None:
+            levels = sums_up(leaves, shared.full.tree, shared.full.design.schema.cells)
+            watched = shared.watched.value(shared.full, levels[shared.watched.level])
+        figures = TrialFigures(descent.record.within, descent.record.numbers, watched)
+        shared.files.write(
+            path,
+            leaves,
+            {
+                "label": shared.label,
+                "covered": figures.covered,
+                "numbers": figures.numbers,
+                "watched": figures.watched,
+                "checks": trial_checks(shared.world, descent),
+                "failsafe": descent.record.failed,
+                "relaxed": descent.record.relaxed,
+                "unfinished": descent.record.unfinished,
+                "families": descent.record.families,
+            },
+        )
+        with self._lock:
+            for name, seconds in descent.record.seconds.items():
+                self._seconds[name] = self._seconds.get(name, 0.0) + seconds
+        return figures
+
+    def descend(self, index: int) -> Descent:
+        """Return the estimates of one trial at every level."""
+        shared = self.prepared
+        if self._prepares and self._cluster is None and self._watch is not None:
+            self._watch.progress(PREPARING, 0, 0)
+        target = Target.WHOLE if self.options.target is RounderTarget.WHOLE else Target.FRACTION
+        keep = self.options.keep_measurements
+        framework = self._spec.scenario.topdown.framework.value
+        with self._mapper() as mapper:
+            return descend(
+                shared.world,
+                self._sources(index),
+                Estimation(rounder=RounderOptions(target=target), keep=keep),
+                mapper=mapper,
+                measure_here=self._cluster is not None and bool(self.options.measurements),
+                on_progress=self._progress(index),
+                on_answers=MeasurementWriter(self._directory, index, shared.world, framework) if keep else None,
+            )
+
+    def _sources(self, index: int) -> list[MeasurementSource]:
+        if self.options.measurements:
+            place = Path(self.options.measurements)
+            check_kept(place, index, self.prepared.world, self._spec.scenario.topdown.framework.value)
+            names = [level.name for level in self.prepared.world.design.levels]
+            return [KeptMeasurements(measurement_file(place, index, name)) for name in names]
+        exact = self._spec.mode is RunMode.NO_NOISE
+        key = TrialKey(self._spec.seed, index)
+        return [DrawnMeasurements(Draw(key, exact, margins)) for margins in self.prepared.margins]
+
+    def _mapper(self) -> AbstractContextManager[Mapper]:
+        """Return what works on several families at once: the cluster, or threads that are left over by trials."""
+        if self._cluster is not None:
+            return nullcontext(self._cluster)
+        threads = self._spec.workers // min(self._spec.workers, self._spec.trials)
+        return Threads(threads) if threads > 1 else nullcontext(in_order)
+
+    def _progress(self, index: int) -> Callable[[str, int, int], None] | None:
+        watch, alone = self._watch, min(self._spec.workers, self._spec.trials) == 1
+        if watch is None:
+            return None
+
+        def report(level: str, done: int, total: int) -> None:
+            if self._prepares:
+                self._prepares = False  # the first unit is estimated: all of the solver is there
+                watch.progress("trials", len(present_trials(self._directory)), self._spec.trials)
+            if alone:
+                watch.progress(f"{index + 1}: {level}", done, total)
+            else:
+                watch.checkpoint()
+
+        return report
+
+    def read_figures(self, path: Path) -> TrialFigures:
+        """Return the figures of a trial on disk, its counts checked; see `Simulation.read_figures`."""
+        self.prepared.files.read(path)
+        metadata = read_mark(path)
+        return TrialFigures(int(metadata["covered"]), int(metadata["numbers"]), metadata.get("watched"))
+
+    def finish(self, trials: tuple[int, ...], watch: Watch) -> Mapping[str, Any]:
+        """Write microdata and tables where they are wanted, and sum up; see `Simulation.finish`."""
+        shared, design = self.prepared, self.prepared.world.design
+        if self._cluster is not None:
+            self._cluster.close()
+        for name, seconds in self._seconds.items():
+            watch.phase_done(name, seconds)
+        confirm_spent(self._spec.scenario.topdown.total, [spent_on_noise(design), design.unspent])
+        reader = TrialReader(shared.files, [self._directory / trial_file(index) for index in trials], watch)
+        if self.options.microdata:
+            with watch.phase("microdata"):
+                write_release(self._directory, self._spec, shared.population, reader)
+        watch.checkpoint()
+        return topdown_summary(self._spec, shared.full, shared.world, reader)

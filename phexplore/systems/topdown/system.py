@@ -1,0 +1,36 @@
+"""TopDown: noisy histograms at every level of the geography, made consistent from the top."""
+
+from __future__ import annotations
+
+from phexplore.lazy import lazy
+from phexplore.model.topdown import TopDown
+from phexplore.systems.protocol import Handover, System
+
+_ROOM = "phexplore.systems.topdown"
+
+TOPDOWN = System(
+    id="topdown",
+    title="TopDown",
+    parameters=TopDown,
+    check=lazy(f"{_ROOM}.check", "check_scenario"),
+    absurd_values=lazy(f"{_ROOM}.absurd_values", "absurd_values"),
+    loss=lazy(f"{_ROOM}.shared", "loss"),
+    forecast=lazy(f"{_ROOM}.shared", "forecast"),
+    forecast_json=lazy(f"{_ROOM}.shared", "forecast_json"),
+    print_forecast=lazy(f"{_ROOM}.printing", "print_forecast"),
+    simulate=lazy(f"{_ROOM}.simulation", "make_simulation"),
+    formats=lazy(f"{_ROOM}.scenario_document", "scenario_formats"),
+    write_report=lazy(f"{_ROOM}.run_document", "write_topdown_report"),
+    has_geography=True,
+    budgets=lazy(f"{_ROOM}.budget_model", "TopDownBudgets"),
+    handover=Handover(
+        format="das-ini",
+        write=lazy(f"{_ROOM}.handover", "write"),
+        product=lambda scenario: f"TopDown, schema {scenario.topdown.schema}",
+        files=lazy(f"{_ROOM}.handover", "files"),
+        loss_detail=lambda _: "replace one record",
+        privacy=lazy(f"{_ROOM}.handover", "privacy"),
+        budgets=lazy(f"{_ROOM}.handover", "budgets"),
+        configuration=lazy(f"{_ROOM}.handover", "configuration"),
+    ),
+)

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from report_fixtures import NOW
+
+from phexplore.report.html import document_html
+from phexplore.runs.spec import RunMode
+from phexplore.runs.store import trial_file
+from phexplore.systems.phsafe.results import RunResults
+from phexplore.systems.phsafe.run_document import run_document
+from phexplore.systems.phsafe.run_snapshot import run_snapshot
+from tests.report.run_builder import made_run
+from tests.report.test_html import Page
+
+
+def test_that_the_report_tells_what_is_needed_to_judge_and_repeat_the_run(run_figures):
+    document = run_document(run_figures)
+    assert len(document.parts[0].charts) == 5
+    one = replace(document.parts[0], charts=document.parts[0].charts[3:4])
+    page = Page(document_html(replace(document, parts=(one, *document.parts[1:]))))
+    words = page.words()
+    spec = run_figures.spec
+    for text in (
+        spec.identity,
+        spec.data.sha256,
+        "Seed 7",
+        "variance passed",
+        "negative 3",
+        "phexplore 0.1.0",
+        "synthetic",
+    ):
+        assert text in words
+    assert page.headings.count(1) == 1
+    assert len(set(page.ids)) == len(page.ids)
+    assert len(page.images) == 1
+
+
+def test_that_each_query_and_level_has_its_row(run_figures):
+    tables = {table.id: table for part in run_document(run_figures).parts for table in part.tables}
+    assert list(tables) == ["noise", "levels", "truncation", "worst", "most-biased"]
+    assert len(tables["noise"].rows) == 46
+    assert len(tables["levels"].rows) == 58
+    assert [cell.text for cell in tables["truncation"].rows[2]] == [
+        "PH3",
+        "6",
+        "2,971",
+        "81",
+        "7,796",
+        "170",
+        "2.181 %",
+    ]
+    for table in tables.values():
+        spans = 0
+        for row in table.rows:
+            width = len(row) + (1 if spans > 0 else 0)
+            assert width == len(table.headers)
+            spans = max(spans - 1, row[0].lines - 1)
+
+
+def test_that_confidential_figures_are_marked_first(tmp_path, us):
+    directory = made_run(tmp_path / "r", us, trials=1, synthetic=False)
+    document = run_document(run_snapshot(RunResults.open(directory), NOW))
+    assert "confidential" in document.warning
+    assert run_document(run_snapshot(RunResults.open(made_run(tmp_path / "s", us, trials=1)), NOW)).warning == ""
+
+
+def test_that_an_unfinished_run_and_an_unreadable_trial_are_named(tmp_path, us):
+    directory = made_run(tmp_path / "r", us, trials=3, complete=False)
+    (directory / trial_file(1)).write_bytes(b"no Parquet")
+    document = run_document(run_snapshot(RunResults.open(directory), NOW))
+    assert "not complete" in document.warning
+    sections = {section.title: section.entries for part in document.parts for section in part.sections}
+    assert trial_file(1) in sections["Parts that could not be read"][0][0]
+    assert document.tiles[0].value == "2"
+
+
+@pytest.mark.parametrize(
+    ("mode", "words"), [(RunMode.PRIVATE, "drawn from the seed 7"), (RunMode.NO_NOISE, "protect nobody")]
+)
+def test_that_counts_unfit_for_a_release_are_named(tmp_path, us, mode, words):
+    document = run_document(run_snapshot(RunResults.open(made_run(tmp_path / "r", us, trials=1, mode=mode)), NOW))
+    assert words in document.parts[-1].paragraphs[0]

@@ -1,0 +1,139 @@
+"""Reports of subspace runs, in every format."""
+
+from __future__ import annotations
+
+import csv
+from datetime import UTC, datetime
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from subspace_runs import COUNTIES, TWO_RELEASES, counts_file, run_here, specification
+
+from phexplore.decide.handing_over import report_bytes
+from phexplore.errors import PhexploreError, UnknownNameError
+from phexplore.report.look import FigureFormat, chart_bytes
+from phexplore.runs.spec import RunMode, encode_spec
+from phexplore.runs.store import SPEC_FILE
+from phexplore.runs.writing import write_json
+from phexplore.systems.subspace.charts import (
+    MOST_BOXES,
+    Comparison,
+    Line,
+    StateSlope,
+    by_size_chart,
+    distribution_chart,
+    slopes_chart,
+)
+from phexplore.systems.subspace.exports import JSON_FORMAT
+from phexplore.systems.subspace.forecast_json import MOST_CLASSES, shown_classes
+from phexplore.systems.subspace.run_document import write_subspace_report
+
+NOW = datetime(2024, 11, 21, 12, 0, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("run")
+    run_here(directory, specification(trials=5))
+    return directory
+
+
+def test_that_the_page_says_what_is_protected_and_what_is_exact(run, tmp_path):
+    (path,) = write_subspace_report(run, "html", tmp_path / "report.html", NOW)
+    text = path.read_text(encoding="utf-8")
+    assert "101 of 102 dimensions, is protected within ε = 0.192" in text
+    assert "the grand total is published exactly" in text
+    assert "Exact totals broken" in text
+    assert text.count("<img") == 2
+    assert "without any protection" in text
+
+
+def test_that_the_same_run_gives_the_same_bytes(run, tmp_path):
+    pages = [write_subspace_report(run, "html", tmp_path / name, NOW)[0].read_bytes() for name in ("a.html", "b.html")]
+    assert pages[0] == pages[1]
+
+
+def test_that_the_table_has_a_line_per_answer(run, tmp_path):
+    (path,) = write_subspace_report(run, "csv", tmp_path, NOW)
+    rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
+    assert path.name == "report.csv"
+    assert sum(int(row["TRUE"]) for row in rows) == 12_830_632
+    assert abs(sum(float(row["MEAN_ERROR"]) for row in rows)) < 1e-3
+    assert {row["EXPECTED_VARIANCE"] for row in rows} == {"214.721345"}
+
+
+def test_that_pictures_fill_a_folder_or_one_file(run, tmp_path):
+    folder = write_subspace_report(run, "png", tmp_path / "pictures", NOW)
+    assert [path.name for path in folder] == ["errors-by-size.png", "distribution.png"]
+    (single,) = write_subspace_report(run, "svg", tmp_path / "all.svg", NOW)
+    assert single.read_bytes().startswith(b"<?xml")
+
+
+def test_that_pictures_of_several_releases_have_names_of_their_own(tmp_path):
+    run_here(tmp_path / "run", specification(TWO_RELEASES, counts_file(tmp_path), trials=2))
+    names = [path.name for path in write_subspace_report(tmp_path / "run", "svg", tmp_path / "out", NOW)]
+    assert names == ["errors-by-size-1.svg", "distribution-1.svg", "errors-by-size-2.svg", "distribution-2.svg"]
+
+
+def test_that_a_run_without_noise_has_a_page_but_no_pictures(tmp_path):
+    run_here(tmp_path / "run", specification(trials=1, mode=RunMode.NO_NOISE))
+    (page,) = write_subspace_report(tmp_path / "run", "html", tmp_path / "x.html", NOW)
+    assert "<img" not in page.read_text(encoding="utf-8")
+    with pytest.raises(PhexploreError, match="nothing to draw"):
+        write_subspace_report(tmp_path / "run", "png", tmp_path / "x.png", NOW)
+
+
+def test_that_a_run_without_trials_is_refused(tmp_path):
+    write_json(tmp_path / SPEC_FILE, encode_spec(specification()))
+    with pytest.raises(PhexploreError, match="no finished trial"):
+        write_subspace_report(tmp_path, "csv", tmp_path / "x.csv", NOW)
+
+
+def test_that_an_unknown_format_names_the_known_ones(run, tmp_path):
+    with pytest.raises(UnknownNameError):
+        write_subspace_report(run, "docx", tmp_path / "x", NOW)
+
+
+def test_that_charts_name_a_lean_only_where_there_is_one():
+    truth = np.arange(1.0, 101.0)
+    even = np.random.default_rng(1).standard_normal((10, 100))
+    assert by_size_chart(truth, even, "x").finding.startswith("Errors do not go with the size")
+    assert by_size_chart(truth, even - truth / 20, "x").finding.startswith("Errors lean upward for small")
+    assert by_size_chart(truth, even + truth / 20, "x").finding.startswith("Errors lean upward for large")
+    assert by_size_chart(truth[:1], even[:, :1], "x").finding == "Errors by the size of the true count"
+
+
+@pytest.mark.parametrize(
+    "chart",
+    [
+        by_size_chart(
+            np.arange(1.0, 1001.0),
+            np.ones((3, 1000)),
+            "wide",
+            [Comparison("other", np.zeros(1000), Line(-1.0, 2.0, "line")), Comparison("third", np.ones(1000))],
+        ),
+        distribution_chart(np.zeros((2, 5)), 0.0, "nothing"),
+        slopes_chart(
+            [StateSlope("Iowa", 99, -2.0, is_significant=True), StateSlope("Maine", 16, 1.0, is_significant=False)], "x"
+        ),
+    ],
+    ids=["more answers than boxes", "no spread", "slopes"],
+)
+def test_that_charts_of_any_shape_are_drawn(chart):
+    assert MOST_BOXES < 1000
+    assert len(chart_bytes(chart, FigureFormat.PNG)) > 3000
+
+
+def test_that_a_scenario_is_exported_as_a_table_and_as_exact_parameters():
+    rows = list(csv.DictReader(report_bytes(COUNTIES, None, "csv", NOW).decode().splitlines()))
+    assert [(row["RELEASE"], row["UNIT_VARIANCE"], row["MOE_EXACT"]) for row in rows] == [("counties", "101/102", "24")]
+    assert b'"epsilon": "0.192"' in report_bytes(COUNTIES, None, JSON_FORMAT, NOW)
+    with pytest.raises(UnknownNameError):
+        report_bytes(COUNTIES, None, "docx", NOW)
+
+
+def test_that_many_kinds_of_answers_are_shown_by_three():
+    assert shown_classes(tuple(range(MOST_CLASSES))) == tuple(range(MOST_CLASSES))
+    assert shown_classes(tuple(range(100))) == (0, 50, 99)
+    assert Fraction(MOST_CLASSES) > 3

@@ -1,0 +1,120 @@
+"""Reports of TopDown runs: files, figures and words, from a small run."""
+
+import csv
+import io
+from datetime import UTC, datetime
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from topdown_worlds import PERSONS, blocks
+
+from phexplore.data.blocks.generator import write_block_file
+from phexplore.errors import PhexploreError, UnknownNameError
+from phexplore.model.scenario import Scenario
+from phexplore.runs.launch import WorkerProcess
+from phexplore.runs.spec import RunSpec, describe_blocks
+from phexplore.runs.store import prepare_directory
+from phexplore.systems.topdown.results import TopDownResults
+from phexplore.systems.topdown.run_document import run_charts, run_document, write_topdown_report
+
+NOW = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    place = tmp_path_factory.mktemp("report")
+    write_block_file(blocks(), place / "blocks.csv")
+    spec = RunSpec(Scenario("A scenario", PERSONS), describe_blocks(place / "blocks.csv"), 2, 1)
+    directory = prepare_directory(place / "run", spec)
+    with WorkerProcess(directory) as worker:
+        list(worker.events())
+    return directory
+
+
+def rows(content):
+    return list(csv.DictReader(io.StringIO(content)))
+
+
+def test_that_csv_fills_a_folder(finished, tmp_path):
+    written = write_topdown_report(finished, "csv", tmp_path, NOW)
+    assert [path.name for path in written] == ["figures.csv", "sizes.csv", "distributions.csv", "redistricting.csv"]
+
+
+def test_that_figures_are_those_of_the_files(finished, tmp_path):
+    write_topdown_report(finished, "csv", tmp_path / "figures.csv", NOW)
+    table = {(row["level"], row["query"], row["figure"]): row for row in rows((tmp_path / "figures.csv").read_text())}
+    truth, *trials = (
+        np.stack([column.to_numpy() for column in pq.read_table(finished / name).columns[1:]], axis=1).sum(axis=1)
+        for name in ("truth.parquet", "trial-00000.parquet", "trial-00001.parquet")
+    )
+    expected = np.mean([np.abs(trial - truth).mean() for trial in trials])
+    assert float(table["Block", "total", "mae"]["value"]) == pytest.approx(expected)
+
+
+def test_that_distributions_hold_every_number_of_every_trial(finished, tmp_path):
+    write_topdown_report(finished, "csv", tmp_path, NOW)
+    found = rows((tmp_path / "distributions.csv").read_text())
+    total = sum(int(row["numbers"]) for row in found if (row["level"], row["query"]) == ("Block", "detailed"))
+    assert total == 2 * 150 * 16
+
+
+def test_that_html_says_what_was_checked_and_what_became_of_the_scenario(finished, tmp_path):
+    (target,) = write_topdown_report(finished, "html", tmp_path, NOW)
+    text = target.read_text()
+    for words in (
+        "all passed",
+        "pl94_persons → pl94_reduced16",
+        "Dropped levels",
+        "redistricting criterion",
+        "A scenario",
+    ):
+        assert words in text
+
+
+def test_that_the_same_run_gives_the_same_bytes(finished, tmp_path):
+    one, other = (write_topdown_report(finished, "html", tmp_path / name, NOW)[0] for name in ("a.html", "b.html"))
+    assert one.read_bytes() == other.read_bytes()
+
+
+def test_that_every_chart_is_described_and_found(finished):
+    charts = run_charts(TopDownResults.open(finished))
+    assert {chart.id for chart in charts} >= {"distributions", "sizes", "bias"}
+    assert all(chart.finding and len(chart.description) > 80 for chart in charts)
+
+
+def test_that_pictures_fill_a_folder(finished, tmp_path):
+    written = write_topdown_report(finished, "png", tmp_path, NOW)
+    assert all(path.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n" for path in written)
+
+
+def test_that_worst_units_are_named_per_level(finished):
+    found = TopDownResults.open(finished).worst(2)
+    assert {unit.level for unit in found} == {"County", "Tract", "Block_Group", "Block"}
+    block = next(unit for unit in found if unit.level == "Block")
+    assert block.code in blocks().geoids
+    assert block.code in block.sentence
+
+
+def test_that_a_run_without_summary_is_reported_from_its_trials(finished, tmp_path):
+    import shutil
+
+    shutil.copytree(finished, tmp_path / "run")
+    for name in ("summary.json", "manifest.json"):
+        (tmp_path / "run" / name).unlink()
+    whole, part = TopDownResults.open(finished), TopDownResults.open(tmp_path / "run")
+    assert part.metrics == whole.metrics
+    document = run_document(part, NOW)
+    assert "not complete" in document.warning
+
+
+def test_that_an_unknown_format_and_a_run_without_trials_are_refused(finished, tmp_path):
+    with pytest.raises(UnknownNameError):
+        write_topdown_report(finished, "docx", tmp_path, NOW)
+    import shutil
+
+    shutil.copytree(finished, tmp_path / "run")
+    for path in (tmp_path / "run").glob("trial-*"):
+        path.unlink()
+    with pytest.raises(PhexploreError, match="no finished trial"):
+        write_topdown_report(tmp_path / "run", "html", tmp_path, NOW)

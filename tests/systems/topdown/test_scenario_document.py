@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import UTC, datetime
+from fractions import Fraction
+from itertools import pairwise
+
+import pytest
+
+from phexplore.catalog.presets import presets
+from phexplore.decide.handing_over import report_bytes
+from phexplore.errors import UnknownNameError
+from phexplore.model.topdown import TopDown
+from phexplore.model.topdown_edits import set_level_share
+from phexplore.systems.topdown.forecast import forecast_topdown
+from phexplore.systems.topdown.scenario_charts import heat_chart, levels_chart, margins_of, semantics_chart
+from phexplore.systems.topdown.scenario_document import FORMATS, topdown_document
+
+NOW = datetime(2026, 7, 1, 12, 0, tzinfo=UTC)
+TOPDOWN = [preset.id for preset in presets().values() if isinstance(preset.scenario.method, TopDown)]
+
+
+@pytest.fixture
+def persons():
+    return presets()["pl94-2020-persons-us"].scenario
+
+
+@pytest.mark.parametrize("preset_id", TOPDOWN)
+def test_that_every_preset_has_a_report_with_pictures_before_tables_before_method(preset_id) -> None:
+    scenario = presets()[preset_id].scenario
+    document = topdown_document(scenario, NOW)
+    kinds = [part.id for part in document.parts if part.id in {"pictures", "tables", "method"}]
+    assert kinds == ["pictures", "tables", "method"]
+    assert all(chart.description and chart.finding for part in document.parts for chart in part.charts)
+
+
+def test_that_the_headline_has_the_epsilon_of_the_certificate(persons) -> None:
+    tiles = {tile.label: tile.value for tile in topdown_document(persons, NOW).tiles}
+    assert tiles["ε"] == "17.14"
+    assert tiles["Whole ρ"] == "≈ 2.556226"
+
+
+def test_that_pictures_say_their_finding_and_their_numbers_in_words(persons) -> None:
+    method, figures = persons.topdown, forecast_topdown(persons.topdown, persons.conventions)
+    levels = levels_chart(method, figures)
+    assert levels.finding.startswith("State and block group take 65.8 %")
+    assert "county 10.91 %" in levels.description
+    semantics = semantics_chart(figures)
+    assert all(text in semantics.description for text in ("hhgq 7.24", "block within block group 2.93", "US 16.89"))
+    margins = margins_of(figures)
+    assert f"± {min(margins.values()):.2f}" in heat_chart(method, figures).finding
+
+
+def test_that_the_html_has_tagged_headings_in_order_and_text_for_every_picture(persons) -> None:
+    text = report_bytes(persons, None, "html", NOW).decode()
+    levels = [int(level) for level in re.findall(r"<h([1-6])", text)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+    pictures = re.findall(r"<img[^>]*>", text)
+    assert len(pictures) == 3
+    assert all(re.search(r'alt="[^"]{20,}"', picture) for picture in pictures)
+    assert 'lang="en"' in text
+    assert "<script" not in text
+
+
+def test_that_changes_against_another_scenario_are_listed(persons) -> None:
+    edited = replace(set_level_share(persons, "County", Fraction(1, 5)), name="Edited")
+    (changes,) = [part for part in topdown_document(edited, NOW, persons).parts if part.id == "changes"]
+    assert any(text.startswith("level share County: 447/4099 → 0.2") for text in changes.findings)
+
+
+@pytest.mark.parametrize("form", ["csv", "html", "svg", "xlsx"])
+def test_that_the_same_scenario_gives_the_same_bytes(persons, form) -> None:
+    first = report_bytes(persons, None, form, NOW)
+    assert first == report_bytes(persons, None, form, NOW)
+    assert len(first) > 1000
+
+
+def test_that_an_unknown_format_is_refused_with_the_known_ones(persons) -> None:
+    with pytest.raises(UnknownNameError, match="docx"):
+        report_bytes(persons, None, "docx", NOW)
+    assert set(FORMATS) == {"csv", "xlsx", "html", "pdf", "svg", "png"}
+
+
+@pytest.mark.slow
+def test_that_the_pdf_is_tagged(persons) -> None:
+    content = report_bytes(persons, None, "pdf", NOW)
+    assert content.startswith(b"%PDF")
+    assert b"/StructTreeRoot" in content or b"/MarkInfo" in content
