@@ -238,6 +238,7 @@ class RunsPage(QWidget):
             return
         question = QMessageBox(self)
         question.setIcon(QMessageBox.Icon.Question)
+        question.setTextFormat(Qt.TextFormat.PlainText)
         question.setWindowTitle("Delete run")
         question.setText(f"Delete the run of {row.title!r} and its {row.trials:,} trials?")
         question.setInformativeText("The files are removed from the disk. This cannot be undone.")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from phexplore.gui.theme.colours import Colours
 
 _TEMPLATE = """
-QToolTip {{ background: {raised}; color: {text}; border: 1px solid {border}; padding: 6px; }}
+QToolTip {{ background: {raised}; color: {text}; border: 1px solid {border}; padding: 6px; qproperty-textFormat: PlainText; }}
 QMainWindow::separator {{ background: {border}; width: 1px; height: 1px; }}
 QSplitter::handle {{ background: transparent; }}
 QSplitter[look="lined"]::handle {{ background: {border}; }}

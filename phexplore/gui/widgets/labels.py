@@ -6,6 +6,7 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QAction, QColor, QGuiApplication, QPainter, QPaintEvent
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
+from phexplore.errors import visible_lines
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.theme.number_style import localised
@@ -45,7 +46,7 @@ class Text(QLabel):
             wrap: break long text into lines.
             parent: owner.
         """
-        super().__init__(localised(text), parent)
+        super().__init__(localised(visible_lines(text)), parent)
         self._plain = text
         self._relative, self._bold = relative, bold
         self.setTextFormat(Qt.TextFormat.PlainText)
@@ -67,7 +68,7 @@ class Text(QLabel):
     def setText(self, text: str) -> None:
         """Show another text, its numbers in the chosen style."""
         self._plain = text
-        super().setText(localised(text))
+        super().setText(localised(visible_lines(text)))
 
     def clear(self) -> None:
         """Show nothing."""

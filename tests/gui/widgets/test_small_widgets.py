@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QToolTip, QVBoxLayout, QWidget
 
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.gui.widgets.bubble import Bubble
@@ -187,3 +187,30 @@ def test_that_a_figure_of_the_same_width_asks_for_no_new_layout(qtbot, shown) ->
     assert (figure.text(), figure.accessibleName(), host.asked) == ("2.514563", "2.514563", 0)
     figure.setText("12.514563")
     qtbot.waitUntil(lambda: host.asked == 1)
+
+
+HOSTILE = "<img src='file:///secret'> A \x1b[2K\u202eadA yb dengis"
+
+
+@pytest.mark.defect("F10")
+def test_that_a_label_shows_what_a_file_says_without_obeying_it(shown):
+    label = shown(Text(HOSTILE))
+    assert label.textFormat() is Qt.TextFormat.PlainText
+    assert QLabel.text(label).startswith("<img")
+    assert "\x1b" not in QLabel.text(label)
+    assert "\u202e" not in QLabel.text(label)
+    label.setText(HOSTILE + "\nnext line")
+    assert QLabel.text(label).endswith("\nnext line")
+    assert "\x1b" not in QLabel.text(label)
+
+
+@pytest.mark.defect("F10")
+def test_that_a_tool_tip_is_plain_text(qapp, shown):
+    appearance().choose(ThemeChoice.LIGHT)
+    widget = shown(QWidget())
+    QToolTip.showText(QPoint(10, 10), HOSTILE, widget)
+    (tip,) = [
+        each for each in qapp.topLevelWidgets() if each.metaObject().className() == "QTipLabel" and each.isVisible()
+    ]
+    assert tip.textFormat() is Qt.TextFormat.PlainText
+    QToolTip.hideText()
