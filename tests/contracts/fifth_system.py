@@ -1,0 +1,141 @@
+"""A program with a system of its own: counts per place with two-sided geometric noise. Started as the program is.
+
+Everything a fifth system needs is in this file; nothing in ``phexplore/`` knows of it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from types import MappingProxyType
+from typing import ClassVar
+
+from phexplore.accuracy.margins import margins_of
+from phexplore.cli.app import run
+from phexplore.files.scenario_json import MethodCodec, encode_scenario, register_method
+from phexplore.model.conventions import Neighbours
+from phexplore.model.data_kinds import DataKind
+from phexplore.model.issues import Issue
+from phexplore.model.numbers import exact_text, parse_exact
+from phexplore.model.phsafe import PrivacyFramework
+from phexplore.noise.distributions import TwoSidedGeometric
+from phexplore.noise.entropy import SeededEntropy
+from phexplore.noise.sampler import sampler_for
+from phexplore.runs.launch import start_workers_with
+from phexplore.runs.place import parse_worker_arguments
+from phexplore.runs.simulation import TrialFigures
+from phexplore.runs.worker import main as work
+from phexplore.runs.writing import write_json
+from phexplore.systems.protocol import Entry, ExportFormat, Forecast, Loss, System
+from phexplore.systems.registry import make_simulation, register
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """ε of every place; a record is added or removed."""
+
+    data_kind: ClassVar[DataKind] = DataKind.COUNTS
+    demonstration: ClassVar[str] = "tables/illinois_counties_2010.csv"
+    epsilon: Fraction
+    places: int
+
+    def __post_init__(self):
+        if self.epsilon <= 0 or self.places < 1:
+            raise ValueError("ε is positive, and there is at least 1 place")
+
+    def canonical(self):
+        return {"method": "counts", "epsilon": exact_text(self.epsilon), "places": self.places}
+
+
+def noise_of(scenario):
+    return TwoSidedGeometric(1 / scenario.method.epsilon)
+
+
+def check(scenario):
+    few = Issue(("places",), "One place is no table.", "Name more places.")
+    return [few] if scenario.method.places == 1 else []
+
+
+def loss(scenario):
+    return Loss(PrivacyFramework.PURE_DP, scenario.method.epsilon, Neighbours.UNBOUNDED)
+
+
+def forecast(scenario):
+    margins = margins_of(noise_of(scenario), 1, scenario.conventions.confidence, scenario.conventions.z)
+    entry = Entry("count", "", "count", scenario.method.epsilon, margins)
+    return Forecast(loss(scenario), (entry,), ("Every record.",), (), None)
+
+
+def forecast_json(scenario, _):
+    return {"scenario": scenario.name, "privacy": {"rho": None, "pure_epsilon": exact_text(scenario.method.epsilon)}}
+
+
+class Simulation:
+    """Draws every place once per trial."""
+
+    def __init__(self, spec, directory, _):
+        self.spec, self.directory = spec, directory
+
+    def prepare(self, watch):
+        watch.note("Nothing is read: all counts are 0.")
+
+    def write_trial(self, index, path):
+        entropy = SeededEntropy(self.spec.seed, (index,))
+        drawn = sampler_for(noise_of(self.spec.scenario)).sample(entropy, self.spec.scenario.method.places)
+        path.write_text(json.dumps([int(each) for each in drawn]), encoding="utf-8")
+        return self.read_figures(path)
+
+    def read_figures(self, path):
+        return TrialFigures(0, len(json.loads(path.read_text(encoding="utf-8"))))
+
+    def finish(self, trials, watch):
+        return {"checks": {"every_trial_counted": True}, "metrics": []}
+
+
+def as_json(scenario, _, __):
+    return (json.dumps(encode_scenario(scenario)) + "\n").encode()
+
+
+def write_report(run_directory, form, out, now):
+    write_json(out, {"run": run_directory.name, "format": form})
+    return [out]
+
+
+COUNTS = System(
+    id="counts",
+    title="Counts",
+    parameters=Counts,
+    check=check,
+    absurd_values=lambda _, __: (),
+    loss=loss,
+    forecast=forecast,
+    forecast_json=forecast_json,
+    print_forecast=lambda scenario, _: print(scenario.name),
+    simulate=Simulation,
+    formats=lambda: MappingProxyType({"json": ExportFormat("json", ".json", "Parameters, JSON", as_json)}),
+    write_report=write_report,
+)
+
+
+def encode(method):
+    return {"kind": "counts", "epsilon": exact_text(method.epsilon), "places": method.places}
+
+
+def decode(holder: Mapping, reader):
+    epsilon = reader.parsed(holder.get("epsilon"), parse_exact, "method", "epsilon", default=None)
+    places = reader.parsed(holder.get("places"), int, "method", "places", default=None)
+    return None if None in (epsilon, places) else Counts(epsilon, places)
+
+
+register(COUNTS)
+register_method("counts", MethodCodec(Counts, encode, decode))
+start_workers_with([sys.executable, str(Path(__file__).absolute()), "--worker"])
+
+if __name__ == "__main__":
+    if sys.argv[1] == "--worker":
+        sys.exit(work(*parse_worker_arguments(sys.argv[2:]), make_simulation))
+    sys.exit(run(sys.argv[1:]))

@@ -1,0 +1,120 @@
+"""A fifth system, living in a test alone, goes through everything the program does with the four it knows."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+PROGRAM = Path(__file__).with_name("fifth_system.py")
+MOST_LINES = 150
+
+
+def program(*arguments, status=0):
+    """Run the program with the fifth system and return what it printed."""
+    done = subprocess.run(
+        [sys.executable, str(PROGRAM), *map(str, arguments)], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == status, done.stderr
+    return done.stdout
+
+
+def within(code):
+    """Run some lines in a process that knows the fifth system and return what they print."""
+    prelude = (
+        f"import sys; sys.path.insert(0, {str(PROGRAM.parent)!r}); sys.argv = ['phexplore']\n"
+        "import json; from pathlib import Path; from dataclasses import replace; from fractions import Fraction\n"
+        "from fifth_system import Counts\nfrom phexplore.document.project import Project\n"
+        "from phexplore.model.scenario import Scenario\nfrom phexplore.model.workbook import Workbook\n"
+    )
+    done = subprocess.run([sys.executable, "-c", prelude + code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """A project with the fifth system, edited twice, undone once, saved."""
+    found = within(
+        f"project = Project.new(Workbook((Scenario('mine', Counts(Fraction(1, 2), 7)),), 'mine'))\n"
+        "edit = lambda e: (lambda s: replace(s, method=replace(s.method, epsilon=e)))\n"
+        "project.edit('ε 1', edit(Fraction(1))); project.edit('ε 2', edit(Fraction(2))); project.undo()\n"
+        f"project.save(Path({str(tmp_path / 'mine.phx')!r})); project.close()\n"
+        f"again = Project.open(Path({str(tmp_path / 'mine.phx')!r})); now = str(again.scenario.method.epsilon)\n"
+        "again.undo(); before = str(again.scenario.method.epsilon); again.redo(); again.close()\n"
+        "print(json.dumps([now, before]))"
+    )
+    assert found == ["1", "1/2"]
+    return tmp_path / "mine.phx"
+
+
+def test_that_its_file_is_short():
+    assert len(PROGRAM.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+
+
+def test_that_it_is_checked_forecast_compared_and_judged(saved, tmp_path):
+    assert "No issues" in program("check", saved)
+    assert json.loads(program("forecast", saved, "--json"))["privacy"]["pure_epsilon"] == "1"
+    other = tmp_path / "other.phx"
+    found = within(
+        "from phexplore.decide.judging import judge; from phexplore.model.rules import Bound, Measure, Rule\n"
+        "project = Project.new(Workbook((Scenario('other', Counts(Fraction(3), 7)),), 'other'))\n"
+        f"project.save(Path({str(other)!r}))\n"
+        "rules = [Rule(m, Bound.AT_MOST, Fraction(2)) for m in (Measure.LOSS, Measure.EPSILON, Measure.MARGIN)]\n"
+        "print(json.dumps([verdict.outcome.value for verdict in judge(rules, project.scenario)])); project.close()"
+    )
+    assert found == ["fail", "fail", "pass"]
+    compared = json.loads(program("compare", saved, other, "--json"))
+    assert [column["total"] for column in compared["columns"]] == ["1", "3"]
+    assert [row["place"] for row in compared["effects"]] == ["count"]
+    changed = json.loads(program("diff", saved, other, "--json"))
+    assert Fraction(changed["effects"]["total"]["after"]) == 3
+    assert "not solved, traded or drafted" in refusal("solve", saved)
+
+
+def refusal(*arguments):
+    done = subprocess.run(
+        [sys.executable, str(PROGRAM), *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    return done.stderr
+
+
+def test_that_it_is_run_resumed_and_reported(saved, tmp_path):
+    run = ("run", saved, "--data", "demo", "--seed", "5", "--out", tmp_path / "run")
+    program(*run, "--trials", "2")
+    first = (tmp_path / "run" / "trial-00001.parquet").read_bytes()
+    program(*run, "--trials", "3")
+    assert (tmp_path / "run" / "trial-00001.parquet").read_bytes() == first
+    assert json.loads((tmp_path / "run" / "summary.json").read_text())["trials"] == 3
+    program("report", tmp_path / "run", "--format", "json", "--out", tmp_path / "report.json")
+    assert json.loads((tmp_path / "report.json").read_text())["run"] == "run"
+
+
+def test_that_it_is_exported_and_read_back_with_every_problem_named(saved, tmp_path):
+    program("export", saved, "--format", "json", "--out", tmp_path / "mine.json")
+    assert json.loads(program("diff", saved, tmp_path / "mine.json", "--json"))["parameters"] == []
+    content = json.loads((tmp_path / "mine.json").read_text())
+    content["method"] |= {"epsilon": "no number", "places": "none"}
+    (tmp_path / "mine.json").write_text(json.dumps(content))
+    done = subprocess.run(
+        [sys.executable, str(PROGRAM), "check", str(tmp_path / "mine.json")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "epsilon" in done.stderr
+    assert "places" in done.stderr
+
+
+def test_that_the_program_itself_does_not_know_it(saved):
+    done = subprocess.run(
+        [sys.executable, "-m", "phexplore", "check", str(saved)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "counts" in done.stderr
