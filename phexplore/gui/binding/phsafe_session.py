@@ -102,6 +102,10 @@ class PhSafeSession(Session):
         """Say that the project was written."""
         self._whole.mark_saved()
 
+    def tell_trouble(self) -> None:
+        """Announce why edits are not kept beside the file, if that is so and was not said yet."""
+        self._whole.tell_trouble()
+
     def _pass_update(self, update: Update) -> None:
         was_current, self._is_current = self._is_current, _is_phsafe(update.after.scenario)
         if not self._is_current:

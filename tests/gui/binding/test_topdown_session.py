@@ -6,6 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
+from PySide6.QtCore import Signal
 
 from phexplore.catalog.presets import preset
 from phexplore.document.project import Project
@@ -75,3 +76,11 @@ def test_that_a_selection_that_is_gone_is_dropped(whole, session):
 def test_that_the_joint_release_and_misprints_come_from_the_origin(session):
     assert session.shown.joint.epsilon == pytest.approx(17.435, abs=5e-4)
     assert any("447/4099" in misprint for misprint in session.shown.origin.errata)
+
+
+def test_that_the_session_of_phsafe_passes_on_whatever_a_session_can_do() -> None:
+    """It has no project of its own: a method left to its base class would look for one."""
+    public = {
+        name for name, found in vars(Session).items() if not name.startswith("_") and not isinstance(found, Signal)
+    }
+    assert public <= set(vars(PhSafeSession))
