@@ -248,13 +248,17 @@ class Bench:
         self.application.processEvents()
         drained = 1e3 * (time.perf_counter() - last)
         send(QEvent.Type.MouseButtonRelease, 0, left, none)
-        target = session.scenario.phsafe.targets[self.query]
+        from phexplore.systems.phsafe.forecast import forecast
+
+        margins = forecast(session.scenario).query(self.query).margins
+        margin = margins.by(session.scenario.conventions.margin)
         return {
             "steps": STEPS,
             "late_median_ms": statistics.median(late),
             "late_p95_ms": sorted(late)[int(0.95 * STEPS)],
             "last_position_to_screen_ms": drained,
-            "ends_on_last_value": target == slider._stops[slider.value()],
+            # The budget is rounded up, so the margin may end below the stop, but not below the one before.
+            "ends_on_last_value": slider._stops[slider.value() - 1] < margin <= slider._stops[slider.value()],
             "steps_in_history": len(session.project.labels) - before,
         }
 
