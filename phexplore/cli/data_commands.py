@@ -211,7 +211,7 @@ def describe(path: Path = typer.Argument(help="Directory of a population, or dem
         _show(describe_population(path).json(), as_json=as_json)
         return
     from phexplore.data.description import describe_data
-    from phexplore.runs.guard import TREATED_AS_CONFIDENTIAL
+    from phexplore.runs.confidentiality import TREATED_AS_CONFIDENTIAL
 
     say_choice_of_files(path)
     found = describe_data(path)

@@ -178,8 +178,8 @@ def simulate(
         CancelledError: it was cancelled; finished trials are kept.
     """
     from phexplore.model.issues import has_errors
+    from phexplore.runs.confidentiality import make_private, person_here, record_override, warning_about
     from phexplore.runs.events import Failed, Finished, Outcome
-    from phexplore.runs.guard import doubt_about, make_private, person_here, record_override
     from phexplore.runs.launch import run_worker
     from phexplore.runs.spec import RunMode, RunSpec, data_of
     from phexplore.runs.states import RunState
@@ -198,12 +198,12 @@ def simulate(
     spec = RunSpec(scenario, described, trials, seed, RunMode(mode), place.workers or 1, stop=stop, topdown=topdown)
     if measurements is not None and topdown is not None:
         spec = replace(again(scenario, measurements, described, trials=trials, options=topdown), workers=spec.workers)
-    if (doubt := doubt_about(scenario, spec.data)) is not None:
-        say(doubt.sentence)
+    if (warning := warning_about(scenario, spec.data)) is not None:
+        say(warning.sentence)
         make_private(out)
     directory = prepare_directory(out, spec, replace=True)
-    if doubt is not None and state_of(directory) is not RunState.COMPLETE:
-        record_override(directory, doubt, person_here())
+    if warning is not None and state_of(directory) is not RunState.COMPLETE:
+        record_override(directory, warning, person_here())
     with ProgressLine() as line:
         final = run_worker(directory, line.show, place=place)
     match final:
@@ -240,8 +240,8 @@ def report(
     Example: phexplore report runs/first --format html --out report.html
     """
     from phexplore.cli.exporting import export_run
+    from phexplore.runs.confidentiality import is_confidential
     from phexplore.runs.disclosure import LEFT_OUT
-    from phexplore.runs.guard import is_confidential
     from phexplore.runs.store import load_spec, load_summary
 
     written = export_run(run, form, out)

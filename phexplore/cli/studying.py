@@ -18,7 +18,7 @@ from phexplore.model.keys import QueryKey, TableId, parse_level
 from phexplore.model.numbers import Unlimited, exact_text, parse_exact
 from phexplore.model.scenario import Scenario
 from phexplore.report.terminal import print_json, print_table, say, tell
-from phexplore.runs.guard import TREATED_AS_CONFIDENTIAL, is_confidential
+from phexplore.runs.confidentiality import TREATED_AS_CONFIDENTIAL, is_confidential
 from phexplore.runs.store import load_spec, load_summary
 from phexplore.systems.phsafe.truncation_sources import average_area, average_share, states_in_run, synthetic_sizes
 from phexplore.systems.phsafe.truncation_study import (

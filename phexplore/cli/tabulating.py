@@ -10,7 +10,7 @@ from phexplore.data.validation import load_data
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.scenario import Scenario
 from phexplore.report.terminal import say
-from phexplore.runs.guard import answer_about_records
+from phexplore.runs.confidentiality import answer_about_records
 from phexplore.runs.spec import describe_data
 from phexplore.runs.writing import write_json
 from phexplore.simulate.phsafe_count import CountingSpec, UnclassifiableRecordError, tabulate

@@ -20,7 +20,7 @@ from phexplore.model.numbers import parse_exact
 from phexplore.model.rules import REDISTRICTING, Rule
 from phexplore.opening import refuse_irregular_target
 from phexplore.report.terminal import print_json, print_table, say, tell
-from phexplore.runs.guard import Answer, answer_about, doubt_about
+from phexplore.runs.confidentiality import Answer, answer_about, warning_about
 from phexplore.runs.spec import RunData, data_of
 from phexplore.systems.registry import system_of
 from phexplore.systems.sources import load_scenario
@@ -82,8 +82,8 @@ def tune(
         raise TuningError(f"{scenario.name!r} is no TopDown scenario.", "Choose one, e.g. pl94-2020-persons-us.")
     method = scenario.topdown
     described = data_of(scenario, data)
-    if (doubt := doubt_about(scenario, described)) is not None:
-        say(doubt.sentence)
+    if (warning := warning_about(scenario, described)) is not None:
+        say(warning.sentence)
     if strategy:
         known = starting_strategies(method)
         if strategy not in known:

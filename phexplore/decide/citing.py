@@ -13,7 +13,7 @@ from phexplore.errors import PhexploreError
 from phexplore.model.approval import CitedRun
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.scenario import Scenario
-from phexplore.runs.guard import is_confidential
+from phexplore.runs.confidentiality import is_confidential
 from phexplore.runs.spec import RunSpec
 from phexplore.runs.states import RunState
 from phexplore.runs.store import (

@@ -31,9 +31,9 @@ from phexplore.errors import CancelledError, PhexploreError, trace_without_data
 from phexplore.files.whole import write_whole
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import InputProblemsError
+from phexplore.runs.confidentiality import UNMARKED, answer_about
 from phexplore.runs.disclosure import shared_summary
 from phexplore.runs.events import Failed, FinalEvent, Finished, Note, Outcome, PhaseDone, Started, TrialDone
-from phexplore.runs.guard import UNMARKED, answer_about
 from phexplore.runs.journal import EventJournal
 from phexplore.runs.lock import locked
 from phexplore.runs.place import Place

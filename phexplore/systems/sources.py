@@ -121,7 +121,7 @@ def _json_or_none(content: str) -> Any:
 
 def say_if_confidential(path: Path) -> None:
     """Say before block data are read that they are treated as confidential, if they are."""
-    from phexplore.runs.guard import warning_about_blocks  # noqa: PLC0415 - only this pays for it
+    from phexplore.runs.confidentiality import warning_about_blocks  # noqa: PLC0415 - only this pays for it
 
     if warning := warning_about_blocks(path):
         say(warning)

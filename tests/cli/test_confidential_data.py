@@ -11,7 +11,7 @@ import pytest
 
 from phexplore.cli.app import DONE, run
 from phexplore.decide.archive import unpack
-from phexplore.runs.guard import TREATED_AS_CONFIDENTIAL
+from phexplore.runs.confidentiality import TREATED_AS_CONFIDENTIAL
 
 
 def call(capsys, *arguments):

@@ -28,7 +28,7 @@ from phexplore.gui.run_manager.run_strip import RunStrip
 from phexplore.gui.run_manager.shown_run import ShownRun
 from phexplore.gui.widgets.stack import Stack
 from phexplore.runs.belonging import RUNS_SUFFIX, runs_folder
-from phexplore.runs.guard import person_here
+from phexplore.runs.confidentiality import person_here
 from phexplore.runs.states import RunState
 
 if TYPE_CHECKING:

@@ -71,7 +71,7 @@ from phexplore.gui.widgets.labels import ElidedText, Paragraph, Text
 from phexplore.model.issues import Issue
 from phexplore.model.topdown import TopDown
 from phexplore.resources import resource
-from phexplore.runs.guard import warning_about_blocks
+from phexplore.runs.confidentiality import warning_about_blocks
 from phexplore.runs.spec import DEMONSTRATION_BLOCKS, RunMode
 from phexplore.spine.settings import settings_of
 

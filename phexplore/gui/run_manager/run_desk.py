@@ -21,8 +21,8 @@ from phexplore.gui.run_manager.run_rows import RunAction, RunRow, after_event, r
 from phexplore.gui.run_manager.topdown_launch import TopDownLaunch
 from phexplore.model.scenario import Scenario
 from phexplore.runs.belonging import fetch_runs
+from phexplore.runs.confidentiality import ConfidentialityWarning, person_here, record_override, warning_about
 from phexplore.runs.events import Event, Failed, Finished
-from phexplore.runs.guard import Doubt, doubt_about, person_here, record_override
 from phexplore.runs.place import HERE, Place
 from phexplore.runs.queue import RunQueue, activate, enqueue, leave
 from phexplore.runs.spec import RunSpec, data_of
@@ -80,7 +80,7 @@ class DoubtedRun:
 
     spec: RunSpec
     store: RunStore
-    doubt: Doubt | None
+    doubt: ConfidentialityWarning | None
     place: Place
 
 
@@ -472,7 +472,7 @@ def _fetched(directories: tuple[Path, ...], root: Path) -> _Moved:
 
 
 def _examined(spec: RunSpec, store: RunStore, place: Place) -> DoubtedRun:
-    return DoubtedRun(spec, store, doubt_about(spec.scenario, spec.data), place)
+    return DoubtedRun(spec, store, warning_about(spec.scenario, spec.data), place)
 
 
 def _made(run: DoubtedRun, now: datetime) -> RunRow:

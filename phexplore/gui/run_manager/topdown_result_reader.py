@@ -41,7 +41,7 @@ from phexplore.gui.run_manager.topdown_results import (
 from phexplore.gui.run_manager.topdown_shapes import Outline, read_outlines
 from phexplore.metrics.topdown.redistricting import LEAST_PEOPLE
 from phexplore.metrics.topdown.reliability import reliable_from
-from phexplore.runs.guard import is_confidential
+from phexplore.runs.confidentiality import is_confidential
 from phexplore.runs.store import TRUTH_FILE, load_spec, load_summary, state_of
 from phexplore.systems.topdown.summary import MOST_NUMBERS
 

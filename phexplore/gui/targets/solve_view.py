@@ -56,7 +56,7 @@ from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.workbook import Workbook, replace_active, set_goals, system_name
 from phexplore.opening import read_bytes
-from phexplore.runs.guard import warning_about_blocks
+from phexplore.runs.confidentiality import warning_about_blocks
 from phexplore.systems.registry import budgets_of
 
 _TABLE_PART, _SIDE_PART = 90 * GRID, 54 * GRID

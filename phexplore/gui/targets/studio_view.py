@@ -29,8 +29,8 @@ from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Unlimited, exact_text, parse_exact
 from phexplore.model.scenario import Scenario
 from phexplore.noise.distributions import noise_for
+from phexplore.runs.confidentiality import is_recorded_as_confidential
 from phexplore.runs.disclosure import HELD_BACK
-from phexplore.runs.guard import is_recorded_as_confidential
 from phexplore.runs.store import load_summary
 from phexplore.systems.phsafe.budget_edits import Keep, edit_threshold
 from phexplore.systems.phsafe.budget_model import reach_of

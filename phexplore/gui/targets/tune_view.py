@@ -47,7 +47,7 @@ from phexplore.model.numbers import parse_exact
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import TopDown
 from phexplore.model.workbook import Workbook, add_scenario
-from phexplore.runs.guard import warning_about_blocks
+from phexplore.runs.confidentiality import warning_about_blocks
 
 _FILES = "Block data (*.csv *.csv.gz);;All files (*)"
 

@@ -31,7 +31,7 @@ from phexplore.report.document import (
 )
 from phexplore.report.look import Chart, FigureFormat, chart_bytes, sheet_bytes
 from phexplore.report.provenance import Section
-from phexplore.runs.guard import is_confidential
+from phexplore.runs.confidentiality import is_confidential
 from phexplore.runs.spec import RunMode
 from phexplore.runs.states import RunState
 from phexplore.runs.topdown_options import Mechanism, TopDownOptions

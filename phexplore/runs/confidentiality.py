@@ -1,4 +1,4 @@
-"""The guard in front of every reader of records: what looks like confidential census input is said and recorded.
+"""In front of every reader of records: what looks like confidential census input is said and recorded.
 
 Parameters chosen by looking at runs on confidential records reveal something about these records, outside every accounting. The
 program cannot know what is confidential. It takes for it what has one line per person, household or housing unit and no mark of
@@ -35,7 +35,7 @@ _COUNTS = "These data are a table of counts, not records; whether it is publishe
 
 
 @dataclass(frozen=True, slots=True)
-class Doubt:
+class ConfidentialityWarning:
     """Data that may be confidential.
 
     Attributes:
@@ -57,7 +57,7 @@ class Doubt:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the guard found out about data.
+    """Whether data are treated as confidential, and why.
 
     Attributes:
         confidential: whether they are treated as confidential: records without a mark.
@@ -74,7 +74,7 @@ class Answer:
 
 def answer_about(scenario: Scenario, data: RunData) -> Answer:
     """Return whether data are treated as confidential, and why."""
-    if doubt_about(scenario, data) is not None:
+    if warning_about(scenario, data) is not None:
         return Answer(confidential=True, sentence=TREATED_AS_CONFIDENTIAL)
     return Answer(confidential=False, sentence=_MARKED if data.synthetic else _COUNTS)
 
@@ -86,7 +86,7 @@ def answer_about_records(data: RunData) -> Answer:
 
 def warning_about_blocks(path: Path) -> str:
     """Return what to say before block data are read without a run, "" for tables of counts."""
-    return Doubt(str(path), "").sentence if _has_block_records(path) else ""
+    return ConfidentialityWarning(str(path), "").sentence if _has_block_records(path) else ""
 
 
 def is_recorded_as_confidential(summary: Mapping[str, Any]) -> bool:
@@ -108,14 +108,14 @@ def is_confidential(spec: RunSpec, summary: Mapping[str, Any] | None) -> bool:
         return True
     if "confidentiality" not in (summary or {}) and not Path(spec.data.path).exists():
         return True
-    return doubt_about(spec.scenario, spec.data) is not None
+    return warning_about(spec.scenario, spec.data) is not None
 
 
-def doubt_about(scenario: Scenario, data: RunData) -> Doubt | None:
+def warning_about(scenario: Scenario, data: RunData) -> ConfidentialityWarning | None:
     """Return what speaks against using these data, None for marked data and for tables of counts."""
     if data.synthetic or not _has_records(scenario, Path(data.path)):
         return None
-    return Doubt(data.path, data.sha256)
+    return ConfidentialityWarning(data.path, data.sha256)
 
 
 def person_here() -> str:
@@ -127,7 +127,7 @@ def person_here() -> str:
 
 
 def make_private(directory: Path) -> None:
-    """Make the directory of a run on doubted data, readable by its owner only; one that is there stays as it is.
+    """Make the directory of a run on data treated as confidential, readable by its owner only; one that is there stays as it is.
 
     Raises:
         WriteError: the file system refuses.
@@ -139,14 +139,14 @@ def make_private(directory: Path) -> None:
         raise write_error(directory, error) from error
 
 
-def record_override(directory: Path, doubt: Doubt, who: str, now: datetime | None = None) -> None:
+def record_override(directory: Path, warning: ConfidentialityWarning, who: str, now: datetime | None = None) -> None:
     """Write into the record of a run who started it in spite of the warning, when, and on which content.
 
     Raises:
         WriteError: it cannot be written; then the run must not start.
     """
     at = (now or datetime.now(UTC)).astimezone(UTC).isoformat(timespec="seconds")
-    text = f"Warned that {doubt.path} may be confidential (SHA-256 {doubt.sha256}), {who} started this run at {at} all the same."
+    text = f"Warned that {warning.path} may be confidential (SHA-256 {warning.sha256}), {who} started this run at {at} all the same."
     try:
         with EventJournal(directory / EVENTS_FILE) as journal:
             journal.add(Note(text))

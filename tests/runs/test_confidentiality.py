@@ -11,15 +11,15 @@ from phexplore.catalog.presets import preset
 from phexplore.data.source import demonstration_directory
 from phexplore.files.whole import WriteError
 from phexplore.resources import resource
-from phexplore.runs.events import Note
-from phexplore.runs.guard import (
+from phexplore.runs.confidentiality import (
     TREATED_AS_CONFIDENTIAL,
-    Doubt,
+    ConfidentialityWarning,
     answer_about,
-    doubt_about,
     is_confidential,
     record_override,
+    warning_about,
 )
+from phexplore.runs.events import Note
 from phexplore.runs.spec import RunSpec, data_of
 from phexplore.runs.states import RunState
 from phexplore.runs.store import load_events, state_of
@@ -35,29 +35,29 @@ def copy(tmp_path):
 
 
 def test_that_marked_data_are_not_doubted(us):
-    assert doubt_about(us, data_of(us, Path("demo"))) is None
+    assert warning_about(us, data_of(us, Path("demo"))) is None
 
 
 def test_that_records_without_a_mark_are_doubted_with_their_hash(us, copy):
     data = data_of(us, copy)
-    doubt = doubt_about(us, data)
+    doubt = warning_about(us, data)
     assert (doubt.path, doubt.sha256) == (str(copy), data.sha256)
     assert "Tune on synthetic or public data" in doubt.sentence
 
 
 def test_that_one_changed_byte_takes_the_mark_away(us, tmp_path):
     shutil.copytree(demonstration_directory(), tmp_path / "p")
-    assert doubt_about(us, data_of(us, tmp_path / "p")) is None
+    assert warning_about(us, data_of(us, tmp_path / "p")) is None
     file = next(path for path in (tmp_path / "p").iterdir() if path.stem == "persons")
     content = bytearray(file.read_bytes())
     content[len(content) // 2] ^= 1
     file.write_bytes(content)
-    assert doubt_about(us, data_of(us, tmp_path / "p")) is not None
+    assert warning_about(us, data_of(us, tmp_path / "p")) is not None
 
 
 def test_that_block_microdata_are_doubted_and_tables_of_blocks_are_not(tmp_path):
     topdown = preset("pl94-2020-persons-us").scenario
-    assert doubt_about(topdown, data_of(topdown, Path("demo"))) is None
+    assert warning_about(topdown, data_of(topdown, Path("demo"))) is None
     from phexplore.data.blocks.layouts import PERSON_LAYOUTS
 
     for number, layout in enumerate(PERSON_LAYOUTS):
@@ -66,19 +66,21 @@ def test_that_block_microdata_are_doubted_and_tables_of_blocks_are_not(tmp_path)
         with gzip.open(folder / "persons.csv.gz", "wt") as file:
             file.write(",".join(layout.columns) + "\n")
         for path in (folder, folder / "persons.csv.gz"):
-            assert doubt_about(topdown, data_of(topdown, folder / "persons.csv.gz")) is not None, path
+            assert warning_about(topdown, data_of(topdown, folder / "persons.csv.gz")) is not None, path
     broken = tmp_path / "broken.csv"
     broken.write_bytes(b"\xff\xfe\x00")
-    assert doubt_about(topdown, data_of(topdown, broken)) is None
+    assert warning_about(topdown, data_of(topdown, broken)) is None
 
 
 def test_that_tables_of_counties_are_not_doubted():
     sizes = preset("group-sizes-census-2010").scenario
-    assert doubt_about(sizes, data_of(sizes, resource("tables/household_sizes_2010.csv"))) is None
+    assert warning_about(sizes, data_of(sizes, resource("tables/household_sizes_2010.csv"))) is None
 
 
 def test_that_an_override_says_who_when_and_on_what_and_leaves_the_run_waiting(tmp_path):
-    record_override(tmp_path, Doubt("/data/cef", "ab" * 32), "ada", datetime(2026, 3, 1, 12, 30, tzinfo=UTC))
+    record_override(
+        tmp_path, ConfidentialityWarning("/data/cef", "ab" * 32), "ada", datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
+    )
     (note,) = load_events(tmp_path)
     assert isinstance(note, Note)
     for words in ("/data/cef", "ab" * 32, "ada", "2026-03-01T12:30:00+00:00"):
@@ -88,7 +90,7 @@ def test_that_an_override_says_who_when_and_on_what_and_leaves_the_run_waiting(t
 
 def test_that_an_override_that_cannot_be_recorded_stops_the_run(tmp_path):
     with pytest.raises(WriteError):
-        record_override(tmp_path / "gone", Doubt("x", "y"), "ada")
+        record_override(tmp_path / "gone", ConfidentialityWarning("x", "y"), "ada")
 
 
 @pytest.mark.defect("F7")
