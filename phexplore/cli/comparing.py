@@ -17,9 +17,9 @@ from phexplore.decide.comparing import (
 )
 from phexplore.decide.frontier import Frontier, Weighting, frontier
 from phexplore.errors import UnknownNameError
+from phexplore.files.atomic_files import read_text, write_atomically
 from phexplore.files.project_file import LoggedStep, ProjectContent, write_project
 from phexplore.files.rules_json import read_rules
-from phexplore.files.whole import read_text, write_whole
 from phexplore.model.diff import value_text
 from phexplore.model.numbers import exact_text
 from phexplore.model.rules import Rule
@@ -181,7 +181,7 @@ def save_scenarios(scenarios: Sequence[Scenario], label: str, out: Path) -> None
         workbook = add_scenario(workbook, scenario)
     first = Workbook(workbook.scenarios, scenarios[0].name)
     step = LoggedStep(label, datetime.now(UTC).isoformat(timespec="seconds"), first)
-    write_whole(out, write_project(ProjectContent((step,), 0)))
+    write_atomically(out, write_project(ProjectContent((step,), 0)))
     say(f"Wrote {out}")
 
 

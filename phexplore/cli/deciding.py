@@ -18,8 +18,8 @@ from phexplore.decide.sshsig import signed_by_command
 from phexplore.decide.trusted_keys import trusted_keys
 from phexplore.decide.verifying import CheckedSignature, Verification, opened, read_bundle, verify
 from phexplore.errors import UnknownNameError
+from phexplore.files.atomic_files import read_text, write_atomically
 from phexplore.files.project_file import ProjectContent, read_project, single, write_project
-from phexplore.files.whole import read_text, write_whole
 from phexplore.model.approval import Decision, DecisionError, Status, decided
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.workbook import Workbook
@@ -89,7 +89,7 @@ def decide(
 
 
 def _save(content: ProjectContent, decision: Decision, out: Path) -> Path:
-    write_whole(out, write_project(replace(content, decisions=decided(content.decisions, decision))))
+    write_atomically(out, write_project(replace(content, decisions=decided(content.decisions, decision))))
     return out
 
 

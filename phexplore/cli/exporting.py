@@ -7,7 +7,7 @@ from pathlib import Path
 
 from phexplore.catalog.presets import presets
 from phexplore.errors import PhexploreError, UnknownNameError
-from phexplore.files.whole import write_whole
+from phexplore.files.atomic_files import write_atomically
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.scenario import Scenario
 from phexplore.report.terminal import say
@@ -48,7 +48,7 @@ def export_scenario(scenario: Scenario, form: str, out: Path) -> list[Path]:
     if compared is not None and system_of(compared) is not system:
         compared = None
     target = out / f"parameters{formats[form].suffix}" if out.is_dir() else out
-    write_whole(target, formats[form].write(scenario, compared, datetime.now(UTC)))
+    write_atomically(target, formats[form].write(scenario, compared, datetime.now(UTC)))
     return [target]
 
 

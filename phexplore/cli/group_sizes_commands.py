@@ -77,7 +77,7 @@ def experiment(
 
     Example: phexplore group-sizes experiment --out experiment --workers 2
     """
-    from phexplore.files.whole import write_whole
+    from phexplore.files.atomic_files import write_atomically
     from phexplore.report.html import document_html
     from phexplore.report.look import FigureFormat, chart_bytes
     from phexplore.runs.writing import write_json
@@ -100,10 +100,10 @@ def experiment(
     if scaling:
         content["scaling"] = measure_scaling(_taxi_table(seed), _SCALING_SIZES, Fraction(1, 10), seed, say)
         write_json(out / RESULT_FILE, content)
-    write_whole(out / "table-7.csv", experiment_csv(content))
-    write_whole(out / "report.html", document_html(experiment_document(content, datetime.now(UTC))))
+    write_atomically(out / "table-7.csv", experiment_csv(content))
+    write_atomically(out / "report.html", document_html(experiment_document(content, datetime.now(UTC))))
     for chart in experiment_charts(content):
-        write_whole(out / f"{chart.id}.png", chart_bytes(chart, FigureFormat.PNG))
+        write_atomically(out / f"{chart.id}.png", chart_bytes(chart, FigureFormat.PNG))
     if as_json:
         print_json(content)
     else:

@@ -58,8 +58,8 @@ def goals_from(path: Path | None, caps: dict[str, str], scenario: Scenario) -> G
     """
     from dataclasses import replace
 
+    from phexplore.files.atomic_files import read_text
     from phexplore.files.goals_file import read_goals
-    from phexplore.files.whole import read_text
     from phexplore.model.goals import Cap, CapOn, GoalError, Goals
     from phexplore.model.numbers import parse_exact
     from phexplore.systems.registry import budgets_of
@@ -297,8 +297,8 @@ def save_project(before: Scenario, after: Scenario, label: str, out: Path) -> No
     Raises:
         WriteError: it cannot be written.
     """
+    from phexplore.files.atomic_files import write_atomically
     from phexplore.files.project_file import LoggedStep, ProjectContent, write_project
-    from phexplore.files.whole import write_whole
     from phexplore.model.workbook import Workbook
 
     now = datetime.now(UTC).isoformat(timespec="seconds")
@@ -306,5 +306,5 @@ def save_project(before: Scenario, after: Scenario, label: str, out: Path) -> No
         LoggedStep(f"Start from {before.name}", now, Workbook((before,), before.name)),
         LoggedStep(label, now, Workbook((after,), after.name)),
     )
-    write_whole(out, write_project(ProjectContent(steps, 1)))
+    write_atomically(out, write_project(ProjectContent(steps, 1)))
     say(f"Wrote {out}")

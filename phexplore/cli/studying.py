@@ -12,7 +12,7 @@ from phexplore.catalog.states import PUERTO_RICO
 from phexplore.catalog.states import state as catalogue_state
 from phexplore.data.synthetic.tables import state_figures
 from phexplore.errors import PhexploreError, UnknownNameError
-from phexplore.files.whole import read_text, write_whole
+from phexplore.files.atomic_files import read_text, write_atomically
 from phexplore.metrics.coverage import Coverage
 from phexplore.model.keys import QueryKey, TableId, parse_level
 from phexplore.model.numbers import Unlimited, exact_text, parse_exact
@@ -210,7 +210,7 @@ def publish_run(run: Path, trial: int, seed: int, draws: int, out: Path) -> list
         if results.spec.is_reproducible:
             say("The noise can be drawn again from the run's seed: these tables are as confidential as the data.")
     for name, content in files.items():
-        write_whole(out / name, content, private=confidential and results.spec.is_reproducible)
+        write_atomically(out / name, content, private=confidential and results.spec.is_reproducible)
         say(f"Wrote {out / name}")
     classes = coverage_by_room(published, truth, room)
     return [

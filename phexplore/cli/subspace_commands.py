@@ -64,7 +64,7 @@ def figure1(
     Example: phexplore subspace figure1 --counties counties_2010.csv --out figures
     """
     from phexplore.data.regions.counties import read_counties_2010
-    from phexplore.files.whole import write_whole
+    from phexplore.files.atomic_files import write_atomically
     from phexplore.report.look import FigureFormat, chart_bytes
     from phexplore.resources import resource
     from phexplore.simulate.subspace.counties import LEAST_COUNTIES, county_errors
@@ -82,17 +82,17 @@ def figure1(
         )
     out.mkdir(parents=True, exist_ok=True)
     rows = [_slope_row(state) for state in states]
-    write_whole(out / "slopes.csv", _slopes_csv(rows))
+    write_atomically(out / "slopes.csv", _slopes_csv(rows))
     say(f"Wrote {out / 'slopes.csv'}")
     shown = next((state for state in states if state.state == _ILLINOIS), states[0])
-    write_whole(out / "errors.csv", _errors_csv(shown))
+    write_atomically(out / "errors.csv", _errors_csv(shown))
     say(f"Wrote {out / 'errors.csv'}")
     charts = [_errors_chart(shown)]
     if len(states) > 1:
         charts.append(slopes_chart([_first_slope(row) for row in rows], "TopDown, first run"))
     for chart in charts:
         path = out / f"{chart.id}.png"
-        write_whole(path, chart_bytes(chart, FigureFormat.PNG))
+        write_atomically(path, chart_bytes(chart, FigureFormat.PNG))
         say(f"Wrote {path}")
     summary = _slope_summary(states, rows)
     if as_json:
@@ -213,7 +213,7 @@ def compare(
     Example: phexplore subspace compare --state IL --epsilon 0.192 --out systems
     """
     from phexplore.data.regions.household_sizes import read_household_sizes, shipped_household_sizes
-    from phexplore.files.whole import write_whole
+    from phexplore.files.atomic_files import write_atomically
     from phexplore.report.look import FigureFormat, chart_bytes
     from phexplore.simulate.subspace.households import compare_systems
     from phexplore.systems.sources import parse_states
@@ -249,7 +249,7 @@ def compare(
         (out / "systems.csv", text.getvalue().encode()),
         (out / "systems.png", chart_bytes(chart, FigureFormat.PNG)),
     ):
-        write_whole(path, content)
+        write_atomically(path, content)
         say(f"Wrote {path}")
     rows = [
         {

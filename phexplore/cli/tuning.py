@@ -12,8 +12,8 @@ from typing import Any
 
 from phexplore import __version__
 from phexplore.errors import UnknownNameError
+from phexplore.files.atomic_files import WriteError, read_text, write_atomically
 from phexplore.files.rules_json import encode_rule
-from phexplore.files.whole import WriteError, read_text, write_whole
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.numbers import parse_exact
@@ -106,7 +106,7 @@ def tune(
     before = read_probes(probes, asked) if probes.exists() else []
     if probes.exists() and not (kept := read_text(probes)).endswith("\n"):
         # What an interruption cut off goes, so that the next probe begins a line.
-        write_whole(probes, kept[: kept.rfind("\n") + 1].encode())
+        write_atomically(probes, kept[: kept.rfind("\n") + 1].encode())
     with _writing(probes), probes.open("a", encoding="utf-8") as file:
         if not before and not probes.stat().st_size:
             answer = answer_about(scenario, described)

@@ -22,9 +22,9 @@ from phexplore.decide.citing import RunEvidence
 from phexplore.decide.signing import Signature, Signer, key_id_of, public_bytes, sign, sign_with
 from phexplore.errors import PhexploreError
 from phexplore.files.approval_json import encode_decisions
+from phexplore.files.atomic_files import write_atomically
 from phexplore.files.project_file import LoggedStep, ProjectContent, single, write_project
 from phexplore.files.scenario_json import decode_scenario, encode_scenario
-from phexplore.files.whole import write_whole
 from phexplore.model.approval import Decision, status_of
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import has_errors
@@ -243,7 +243,7 @@ def write_bundle(bundle: Bundle, out: Path) -> None:
         BundleError: what was read is not what was written, or does not say what was decided.
     """
     content = bundle.packed()
-    write_whole(out, content)
+    write_atomically(out, content)
     back = out.read_bytes()
     found = unpack(back)
     remedy = "The disk or the program is at fault. Write it again, elsewhere; do not hand this one over."

@@ -8,8 +8,8 @@ from datetime import datetime
 from pathlib import Path
 
 from phexplore.errors import UnknownNameError
+from phexplore.files.atomic_files import write_atomically
 from phexplore.files.scenario_json import decode_scenario, encode_scenario
-from phexplore.files.whole import write_whole
 from phexplore.model.scenario import Scenario
 from phexplore.systems.registry import system_of
 
@@ -54,7 +54,7 @@ def write_export(order: ExportOrder) -> Exported:
     """
     scenario = decode_scenario(json.loads(order.scenario), "scenario")
     reference = decode_scenario(json.loads(order.reference), "reference") if order.reference else None
-    write_whole(order.out, report_bytes(scenario, reference, order.form, order.now))
+    write_atomically(order.out, report_bytes(scenario, reference, order.form, order.now))
     return Exported(order.out)
 
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from phexplore.decide.signing import SigningError, confirm_strong, key_id_of
+from phexplore.files.atomic_files import WriteError, read_text, write_atomically
 from phexplore.files.json_text import plain_values
-from phexplore.files.whole import WriteError, read_text, write_whole
 from phexplore.model.issues import InputProblemsError, Issue
 
 FORMAT, VERSION = "phexplore keys", 1
@@ -136,7 +136,7 @@ def _write(keys: Sequence[TrustedKey], path: Path) -> None:
         path.chmod(0o600)
     except OSError as error:
         raise WriteError(f"{path} cannot be written: {error.strerror or error}.", "Check the folder.") from error
-    write_whole(path, content.encode())
+    write_atomically(path, content.encode())
 
 
 def _damaged(path: Path, reason: str, remedy: str) -> InputProblemsError:

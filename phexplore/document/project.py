@@ -13,10 +13,10 @@ from pathlib import Path
 from phexplore.document.history import History, Step
 from phexplore.document.soundness import FAILURES, refusal, require_sound, sound_content
 from phexplore.errors import PhexploreError
+from phexplore.files.atomic_files import WriteError, remove_parts, text_of, write_atomically
 from phexplore.files.journal import SUFFIX, Journal, journal_path, left_over, recover, refuse_if_in_use
 from phexplore.files.project_file import LoggedStep, ProjectContent, encode_step, read_project, single, write_project
 from phexplore.files.project_salvage import salvage_project
-from phexplore.files.whole import WriteError, remove_parts, text_of, write_whole
 from phexplore.model.approval import Decision, DecisionError, decided
 from phexplore.model.issues import Issue, Severity
 from phexplore.model.scenario import Scenario
@@ -161,7 +161,7 @@ class Project:
         if scratch is not None:
             project._is_kept = True
             try:
-                write_whole(scratch, base)
+                write_atomically(scratch, base)
                 project._journal = Journal(journal_path(scratch))
                 project._journal.restart(base)
             except WriteError as error:
@@ -352,7 +352,7 @@ class Project:
         encoded = write_project(content)
         beside = self._journal_beside(target)
         try:
-            write_whole(target, encoded, keep_previous=PREVIOUS_SUFFIX, keep_link=True)
+            write_atomically(target, encoded, keep_previous=PREVIOUS_SUFFIX, keep_link=True)
         except WriteError:
             if beside is not None and beside not in {self._journal, self._held}:
                 beside.close(remove=False)
@@ -455,7 +455,7 @@ class Project:
         """Start the journal in the refuge; return whether that was possible."""
         journal: Journal | None = None
         try:
-            write_whole(shelter, self._base)
+            write_atomically(shelter, self._base)
             journal = Journal(journal_path(shelter))
             self._restart(journal)
         except PhexploreError:
@@ -558,7 +558,7 @@ def _set_aside(journal: Journal, home: Path, base: bytes) -> list[Issue]:
         bases = (base, previous.read_bytes()) if previous.is_file() else (base,)
         if entries := left_over(journal.path, *bases):
             kept = _unused(journal.path.with_name(journal.path.name + KEPT_SUFFIX))
-            write_whole(kept, journal.path.read_bytes())
+            write_atomically(kept, journal.path.read_bytes())
             return [
                 Issue(
                     (home.name,),

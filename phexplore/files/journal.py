@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from phexplore.errors import PhexploreError
+from phexplore.files.atomic_files import PART_SUFFIX, WriteError, flush_directory
 from phexplore.files.project_file import LoggedStep, ProjectContent, decode_step, encode_step, with_cursor
-from phexplore.files.whole import PART_SUFFIX, WriteError, flush_directory
 from phexplore.model.issues import InputProblemsError
 from phexplore.opening import read_bytes
 

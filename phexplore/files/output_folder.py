@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from phexplore.errors import PhexploreError
+from phexplore.files.atomic_files import read_text, write_atomically
 from phexplore.files.json_text import plain_values
-from phexplore.files.whole import read_text, write_whole
 
 MARK_FILE = ".phexplore-output.json"
 """Says which command wrote the folder, and every file it left there. It lies among files, so in the first folder of a folder that
@@ -48,7 +48,7 @@ def output_folder(folder: Path, command: str, *, resumed: Collection[str] = ()) 
             content = {"format": _FORMAT, "version": 1, "command": command, "files": sorted(_held(folder))}
             former, place = _marks(folder), _place_of_mark(folder)
             private = not folder.stat().st_mode & 0o077
-            write_whole(place, (json.dumps(content, indent=1) + "\n").encode(), private=private)
+            write_atomically(place, (json.dumps(content, indent=1) + "\n").encode(), private=private)
             for mark in former:
                 if mark != place:
                     mark.unlink(missing_ok=True)

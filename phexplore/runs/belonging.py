@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from phexplore.errors import PhexploreError
-from phexplore.files.whole import WriteError, read_text, write_whole
+from phexplore.files.atomic_files import WriteError, read_text, write_atomically
 from phexplore.runs.lock import is_locked
 from phexplore.runs.store import SPEC_FILE, present_trials
 from phexplore.runs.writing import PART_SUFFIX
@@ -49,7 +49,7 @@ def promise_runs(folder: Path, project: Path) -> None:
         WriteError: the folder cannot be written.
     """
     if folder.is_dir():
-        write_whole(folder / _PROMISE_FILE, f"{project.absolute()}\n".encode())
+        write_atomically(folder / _PROMISE_FILE, f"{project.absolute()}\n".encode())
 
 
 def promised_runs(scratch_folder: Path, project: Path) -> tuple[Path, ...]:

@@ -28,7 +28,7 @@ from typing import Any
 
 from phexplore import __version__
 from phexplore.errors import CancelledError, PhexploreError, trace_without_data
-from phexplore.files.whole import write_whole
+from phexplore.files.atomic_files import write_atomically
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import InputProblemsError
 from phexplore.runs.confidentiality import UNMARKED, answer_about
@@ -214,7 +214,7 @@ class _Start:
         with watch.phase("summary"):
             content = simulation.finish(trials, watch)
             if (self.directory / RELEASE_DIRECTORY).is_dir():
-                write_whole(self.directory / RELEASE_DIRECTORY / NOTE_FILE, release_note(spec).encode())
+                write_atomically(self.directory / RELEASE_DIRECTORY / NOTE_FILE, release_note(spec).encode())
         watch.checkpoint()
         summary = {**_summary(self.directory, spec, trials, content), "confidentiality": answer.json()}
         write_json(self.directory / SUMMARY_FILE, summary, private=answer.confidential)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from phexplore.files.whole import WriteError, write_whole
+from phexplore.files.atomic_files import WriteError, write_atomically
 
 PART_SUFFIX = ".part"
 """What the name of an unfinished file ends with."""
@@ -59,7 +59,7 @@ def write_json(path: Path, content: Mapping[str, Any], *, private: bool = False)
         ValueError: the content holds a number JSON has no spelling for.
     """
     text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
-    write_whole(path, (text + "\n").encode(), private=private)
+    write_atomically(path, (text + "\n").encode(), private=private)
 
 
 def remove_quietly(path: Path) -> None:

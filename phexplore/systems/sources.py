@@ -8,10 +8,10 @@ from typing import Any
 from phexplore.catalog.presets import presets
 from phexplore.catalog.states import state
 from phexplore.errors import PhexploreError, UnknownNameError
+from phexplore.files.atomic_files import read_text
 from phexplore.files.json_text import plain_values
 from phexplore.files.project_file import FORMAT, read_project
 from phexplore.files.scenario_json import decode_scenario, stated_scenario
-from phexplore.files.whole import read_text
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario

@@ -45,10 +45,10 @@ from phexplore.decide.trusted_keys import trust_key, trusted_keys
 from phexplore.decide.verifying import read_bundle, verify
 from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
+from phexplore.files.atomic_files import read_text
 from phexplore.files.goals_file import read_goals
 from phexplore.files.journal import journal_path
 from phexplore.files.rules_json import read_rules
-from phexplore.files.whole import read_text
 from phexplore.gui.main.importing import read_parameters
 from phexplore.model.approval import Decision, Status
 from phexplore.model.edits import set_budget, set_note

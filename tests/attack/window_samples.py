@@ -9,8 +9,8 @@ from pathlib import Path
 
 from PySide6.QtCore import QSettings
 
+from phexplore.files.atomic_files import read_text
 from phexplore.files.output_folder import MARK_FILE, output_folder
-from phexplore.files.whole import read_text
 from phexplore.gui.binding.subspace_text import matrix_rows
 from phexplore.gui.experiments.figures import read_pictures
 from phexplore.gui.experiments.process import RESULT_FILE

@@ -164,6 +164,6 @@ def test_that_a_bundle_that_the_disk_spoils_does_not_count(us, tmp_path, monkeyp
     def spoil(path, content):
         path.write_bytes(content[:-1] + b"\1")
 
-    monkeypatch.setattr(module, "write_whole", spoil)
+    monkeypatch.setattr(module, "write_atomically", spoil)
     with pytest.raises(BundleError, match="read back otherwise"):
         write_bundle(made, tmp_path / "bad.zip")

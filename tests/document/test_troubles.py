@@ -20,8 +20,8 @@ from phexplore.catalog.tables import queries
 from phexplore.document import project as project_module
 from phexplore.document.project import FileChangedError, Project
 from phexplore.errors import PhexploreError
+from phexplore.files.atomic_files import WriteError
 from phexplore.files.journal import JournalInUseError, journal_path
-from phexplore.files.whole import WriteError
 from phexplore.model.approval import Decision, DecisionError, Status
 from phexplore.model.edits import set_budget, set_note
 from phexplore.model.fingerprint import fingerprint

@@ -67,7 +67,7 @@ def test_that_a_decision_about_unsaved_edits_is_refused(project, us):
 
 
 def test_that_a_decision_that_cannot_be_saved_was_not_made(project, us, monkeypatch):
-    from phexplore.files.whole import WriteError
+    from phexplore.files.atomic_files import WriteError
 
     monkeypatch.setattr(project, "save", lambda: (_ for _ in ()).throw(WriteError("full", "")))
     with pytest.raises(WriteError):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from phexplore.files.whole import WriteError
+from phexplore.files.atomic_files import WriteError
 from phexplore.runs import belonging
 from phexplore.runs.belonging import fetch_runs, promise_runs, promised_runs, runs_folder, runs_with_trials
 from phexplore.runs.lock import locked

@@ -9,7 +9,7 @@ import pytest
 
 from phexplore.catalog.presets import preset
 from phexplore.data.source import demonstration_directory
-from phexplore.files.whole import WriteError
+from phexplore.files.atomic_files import WriteError
 from phexplore.resources import resource
 from phexplore.runs.confidentiality import (
     TREATED_AS_CONFIDENTIAL,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from phexplore.files.whole import WriteError
+from phexplore.files.atomic_files import WriteError
 from phexplore.runs.writing import write_json, writing
 
 

@@ -10,7 +10,7 @@ from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QPlainTextEdit, QVBoxLayout, QWidget
 
 from phexplore.errors import PhexploreError
-from phexplore.files.whole import read_text
+from phexplore.files.atomic_files import read_text
 from phexplore.gui.binding.mechanism_session import MechanismSession
 from phexplore.gui.binding.mechanism_words import BASES, CALIBRATIONS, MECHANISM_EXPLANATIONS, capital
 from phexplore.gui.binding.session import Refusal

@@ -11,7 +11,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QProcess, Signal
 
 from phexplore.errors import PhexploreError
-from phexplore.files.whole import write_whole
+from phexplore.files.atomic_files import write_atomically
 
 RESULT_FILE = "figures.json"
 _PROGRESS = re.compile(r"([0-9,]+) of ([0-9,]+)\b")
@@ -117,7 +117,7 @@ class ExperimentProcess(QObject):
         if code == 0 and status is QProcess.ExitStatus.NormalExit:
             try:
                 json.loads(self._output)
-                write_whole(self._folder / RESULT_FILE, bytes(self._output))
+                write_atomically(self._folder / RESULT_FILE, bytes(self._output))
             except (ValueError, PhexploreError) as error:
                 self.failed.emit(ExperimentFailedError(f"The result cannot be kept: {error}", "Run it again."))
                 return

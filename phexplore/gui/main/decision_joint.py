@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
+from phexplore.files.atomic_files import read_text
 from phexplore.files.project_file import read_project
-from phexplore.files.whole import read_text
 from phexplore.gui.binding.headline import TileContent
 from phexplore.gui.decision.decision_page import DecisionPage, DecisionTab
 from phexplore.gui.decision.meeting_pictures import Sessions

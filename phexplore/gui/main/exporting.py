@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 
 from phexplore.decide.handing_over import export_order, report_bytes
 from phexplore.errors import PhexploreError
-from phexplore.files.whole import write_whole
+from phexplore.files.atomic_files import write_atomically
 from phexplore.gui.binding.latest import Latest
 from phexplore.gui.binding.shown import Shown
 from phexplore.gui.binding.systems import System
@@ -181,7 +181,7 @@ def _require_sound(shown: Shown) -> None:
 def _write(order: Order) -> Path:
     if order.form is INI:
         for path, content in ini_files(order).items():
-            write_whole(path, content.encode())
+            write_atomically(path, content.encode())
     else:
-        write_whole(order.path, export_text(order))
+        write_atomically(order.path, export_text(order))
     return order.path

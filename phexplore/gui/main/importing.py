@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from phexplore.errors import PhexploreError, visible
+from phexplore.files.atomic_files import read_text
 from phexplore.files.scenario_json import decode_scenario, stated_scenario
-from phexplore.files.whole import read_text
 from phexplore.model.issues import Issue, Severity
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario

@@ -21,8 +21,8 @@ from PySide6.QtWidgets import (
 
 from phexplore.decide.judging import judge, never_judged
 from phexplore.errors import PhexploreError
+from phexplore.files.atomic_files import read_text, write_atomically
 from phexplore.files.rules_json import read_rules, write_rules
-from phexplore.files.whole import read_text, write_whole
 from phexplore.gui.binding.latest import Latest
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.verdicts import rule_title, verdict_detail, verdict_summary, verdict_text
@@ -157,7 +157,7 @@ class RulesView(QWidget):
     def write_file(self, path: Path) -> None:
         """Write all rules."""
         try:
-            write_whole(path, write_rules(self.rules))
+            write_atomically(path, write_rules(self.rules))
         except PhexploreError as error:
             self.failed.emit(error)
             return

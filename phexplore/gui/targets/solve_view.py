@@ -23,8 +23,8 @@ from PySide6.QtWidgets import (
 from phexplore.accuracy.solving_conflict import Relaxation
 from phexplore.accuracy.solving_separable import with_own_goals
 from phexplore.errors import PhexploreError
+from phexplore.files.atomic_files import write_atomically
 from phexplore.files.goals_file import goals_json, read_goals
-from phexplore.files.whole import write_whole
 from phexplore.gui.binding.latest import Latest
 from phexplore.gui.binding.session import Refusal, Session
 from phexplore.gui.targets.caps_editor import CapsEditor
@@ -278,7 +278,7 @@ class SolveView(QWidget):
         goals = with_own_goals(budgets_of(self._session.scenario), self.goals)
         text = json.dumps(goals_json(goals), indent=1, ensure_ascii=False) + "\n"
         try:
-            write_whole(path, text.encode())
+            write_atomically(path, text.encode())
         except PhexploreError as error:
             self.failed.emit(error)
             return

@@ -13,7 +13,7 @@ from phexplore.accuracy.margins import margin_by
 from phexplore.catalog.states import PUERTO_RICO, states
 from phexplore.data.synthetic.tables import state_figures
 from phexplore.errors import PhexploreError
-from phexplore.files.whole import read_text
+from phexplore.files.atomic_files import read_text
 from phexplore.gui.binding.latest import Latest
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.shown import Update

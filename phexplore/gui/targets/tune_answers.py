@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from phexplore.files.whole import read_text
+from phexplore.files.atomic_files import read_text
 from phexplore.gui.charts.numbers import Numbers
 from phexplore.model.numbers import parse_exact
 from phexplore.model.scenario import Scenario

@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
 )
 
 from phexplore.errors import PhexploreError
+from phexplore.files.atomic_files import write_atomically
 from phexplore.files.project_file import single, write_project
-from phexplore.files.whole import write_whole
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.shown import Update
 from phexplore.gui.charts.probe_chart import ProbeChart, ProbeMark
@@ -189,7 +189,7 @@ class TuneView(QWidget):
             if not project.exists():
                 now = datetime.now(UTC).isoformat(timespec="seconds")
                 book = Workbook((self._scenario,), self._scenario.name)
-                write_whole(project, write_project(single(book, "Tuned from here", now)))
+                write_atomically(project, write_project(single(book, "Tuned from here", now)))
         except OSError as error:
             self.failed.emit(
                 PhexploreError(

@@ -20,7 +20,7 @@ import numpy as np
 
 from phexplore import __version__
 from phexplore.data.regions.group_size_table import GroupSizeTable
-from phexplore.files.whole import read_text
+from phexplore.files.atomic_files import read_text
 from phexplore.model.group_sizes import GroupSizes, SizeMechanism, equal_shares
 from phexplore.model.numbers import exact_text
 from phexplore.noise.entropy import SeededEntropy

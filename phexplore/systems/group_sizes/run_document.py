@@ -10,8 +10,8 @@ from typing import Any
 
 from phexplore import __version__
 from phexplore.errors import PhexploreError, UnknownNameError
+from phexplore.files.atomic_files import write_atomically
 from phexplore.files.spreadsheet import GuardedWriter
-from phexplore.files.whole import write_whole
 from phexplore.report.document import Document, Header, Part, TableView, Tile, heading_cell, number_cell
 from phexplore.report.look import Chart, FigureFormat, chart_bytes, sheet_bytes
 from phexplore.report.provenance import Section
@@ -43,11 +43,11 @@ def write_group_sizes_report(run: Path, form: str, out: Path, now: datetime) -> 
         written = []
         for chart in run_charts(spec, summary):
             path = out / f"{chart.id}.{form}"
-            write_whole(path, chart_bytes(chart, FigureFormat(form)))
+            write_atomically(path, chart_bytes(chart, FigureFormat(form)))
             written.append(path)
         return written
     target = out / f"report{suffix}" if out.is_dir() else out
-    write_whole(target, _content(spec, summary, form, now))
+    write_atomically(target, _content(spec, summary, form, now))
     return [target]
 
 

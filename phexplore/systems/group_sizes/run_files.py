@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from phexplore.data.regions.region_tree import SEPARATOR, RegionTree, tree_of_paths
-from phexplore.files.whole import write_whole
+from phexplore.files.atomic_files import write_atomically
 from phexplore.runs.run_files import MARK, integers, read_columns, read_mark, reading, words
 from phexplore.runs.simulation import TrialFigures
 from phexplore.runs.store import REMEDY, RunUnreadableError
@@ -134,7 +134,7 @@ def write_release(directory: Path, tree: RegionTree, levels: Sequence[Ints]) -> 
         text.write("region|name|size|count\n")
         for region, size in zip(*(part.tolist() for part in np.nonzero(values)), strict=True):
             text.write(f"{tree.codes[number][region]}|{tree.names[number][region]}|{size + 1}|{values[region, size]}\n")
-        write_whole(directory / f"{number + 1}-{_file_name(level)}.csv", text.getvalue().encode())
+        write_atomically(directory / f"{number + 1}-{_file_name(level)}.csv", text.getvalue().encode())
 
 
 def _file_name(level: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from phexplore.files.whole import write_whole
+from phexplore.files.atomic_files import write_atomically
 from phexplore.model.scenario import Scenario
 from phexplore.report.document import Cell, Header, Part, TableView, heading_cell
 from phexplore.report.provenance import conventions_section
@@ -26,7 +26,7 @@ def files(scenario: Scenario) -> tuple[dict[str, str], str, list[str]]:
 def write(scenario: Scenario, out: Path) -> tuple[list[Path], list[str]]:
     """Write ``config.json`` to a file or into a directory; return the file and no notes."""
     target = out / "config.json" if out.is_dir() else out
-    write_whole(target, write_config(scenario).encode())
+    write_atomically(target, write_config(scenario).encode())
     return [target], []
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 from phexplore.errors import PhexploreError
-from phexplore.files.whole import write_whole
+from phexplore.files.atomic_files import write_atomically
 from phexplore.report.exporter import Exporter
 from phexplore.report.look import FigureFormat, chart_bytes
 from phexplore.systems.phsafe.results import RunResults
@@ -44,7 +44,7 @@ def write_run_report(run: Path, exporter: Exporter[RunSnapshot], out: Path, now:
             return _write_all(out, run_csv_files(results, snapshot), private=snapshot.is_confidential)
         return _write_all(out, _pictures(snapshot, FigureFormat(exporter.id)))
     target = out / f"report{exporter.suffix}" if out.is_dir() else out
-    write_whole(target, exporter.write(snapshot))
+    write_atomically(target, exporter.write(snapshot))
     return [target]
 
 
@@ -56,7 +56,7 @@ def _pictures(snapshot: RunSnapshot, form: FigureFormat) -> Iterator[tuple[str, 
 def _write_all(folder: Path, files: Iterable[tuple[str, bytes]], *, private: bool = False) -> list[Path]:
     written = []
     for name, content in files:
-        write_whole(folder / name, content, private=private)
+        write_atomically(folder / name, content, private=private)
         written.append(folder / name)
     if not written:
         raise PhexploreError(

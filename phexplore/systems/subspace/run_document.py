@@ -14,8 +14,8 @@ import numpy as np
 
 from phexplore import __version__
 from phexplore.errors import PhexploreError, UnknownNameError
+from phexplore.files.atomic_files import write_atomically
 from phexplore.files.spreadsheet import GuardedWriter
-from phexplore.files.whole import write_whole
 from phexplore.report.document import Document, Header, Part, TableView, Tile, heading_cell, number_cell
 from phexplore.report.look import Chart, FigureFormat, chart_bytes, sheet_bytes
 from phexplore.report.provenance import Section
@@ -47,7 +47,7 @@ def write_subspace_report(run: Path, form: str, out: Path, now: datetime) -> lis
     if form in {"png", "svg"} and (out.is_dir() or out.suffix != suffix):
         return list(_write_pictures(results, errors, FigureFormat(form), out))
     target = out / f"report{suffix}" if out.is_dir() else out
-    write_whole(target, _content(results, errors, form, now))
+    write_atomically(target, _content(results, errors, form, now))
     return [target]
 
 
@@ -56,7 +56,7 @@ def _write_pictures(
 ) -> Iterator[Path]:
     for chart in run_charts(results, errors):
         path = out / f"{chart.id}.{form.value}"
-        write_whole(path, chart_bytes(chart, form))
+        write_atomically(path, chart_bytes(chart, form))
         yield path
 
 

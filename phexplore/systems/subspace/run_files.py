@@ -17,8 +17,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from phexplore.files.atomic_files import write_atomically
 from phexplore.files.spreadsheet import GuardedWriter
-from phexplore.files.whole import write_whole
 from phexplore.runs.run_files import MARK, Kind, decimals, read_columns, read_mark, reading, whole_numbers
 from phexplore.runs.simulation import TrialFigures
 from phexplore.runs.store import REMEDY, RunUnreadableError
@@ -158,5 +158,5 @@ def write_release(directory: Path, names: AnswerNames, values: Mapping[str, Rati
             answer = names.texts[start + number] if names.texts else ""
             decimal = f"{float(own.numerators[number] / denominators[number]):.6f}"
             writer.writerow([number, answer, decimal, int(own.numerators[number]), int(denominators[number])])
-        write_whole(directory / f"release-{place + 1:02d}.csv", text.getvalue().encode())
+        write_atomically(directory / f"release-{place + 1:02d}.csv", text.getvalue().encode())
         start += count

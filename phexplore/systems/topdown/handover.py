@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from phexplore.files.whole import write_whole
+from phexplore.files.atomic_files import write_atomically
 from phexplore.model.numbers import exact_text
 from phexplore.model.scenario import Scenario
 from phexplore.report.document import Cell, Header, Part, TableView, heading_cell
@@ -33,7 +33,7 @@ def write(scenario: Scenario, out: Path) -> tuple[list[Path], list[str]]:
     output = write_ini(scenario, out.name if is_file else f"{scenario.baseline or 'das'}.ini")
     placed = placed_files(output, out, is_file=is_file)
     for path, content in placed.items():
-        write_whole(path, content.encode())
+        write_atomically(path, content.encode())
     return list(placed), list(output.notes)
 
 

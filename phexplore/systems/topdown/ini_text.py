@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from phexplore.errors import PhexploreError
-from phexplore.files.whole import read_text
+from phexplore.files.atomic_files import read_text
 from phexplore.model.issues import InputProblemsError, Issue, Severity
 
 MOST_FILES = 64

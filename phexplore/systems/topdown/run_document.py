@@ -13,8 +13,8 @@ from phexplore import __version__
 from phexplore.accounting.zcdp import epsilon
 from phexplore.accuracy.privacy_loss import HEADLINE_DELTA
 from phexplore.errors import PhexploreError, UnknownNameError
+from phexplore.files.atomic_files import write_atomically
 from phexplore.files.spreadsheet import GuardedWriter
-from phexplore.files.whole import write_whole
 from phexplore.model.conventions import Conversion
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.phsafe import PrivacyFramework
@@ -85,11 +85,11 @@ def write_topdown_report(run: Path, form: str, out: Path, now: datetime) -> list
         files = csv_files(results) if form == "csv" else _pictures(results, FigureFormat(form))
         written = []
         for name, content in files:
-            write_whole(out / name, content)
+            write_atomically(out / name, content)
             written.append(out / name)
         return written
     target = out / f"report{suffix}" if out.is_dir() else out
-    write_whole(target, _content(results, form, now))
+    write_atomically(target, _content(results, form, now))
     return [target]
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from phexplore.data.source import demonstration_directory
 from phexplore.document.project import Project
-from phexplore.files.whole import WriteError
+from phexplore.files.atomic_files import WriteError
 from phexplore.gui.main import project_files
 from phexplore.gui.main.project_files import opened_sentence
 from phexplore.gui.run_manager.launch import LaunchFields, read_fields
@@ -86,7 +86,7 @@ def test_that_a_save_that_fails_offers_another_name_and_loses_nothing(window, ed
         raise WriteError("a.phx could not be written: No space left on device.", "Free space.")
 
     with monkeypatch.context() as patch:
-        patch.setattr("phexplore.document.project.write_whole", full)
+        patch.setattr("phexplore.document.project.write_atomically", full)
         window.files.save()
     dialog = window.files.dialog
     assert "No space left" in dialog.sentence.text()

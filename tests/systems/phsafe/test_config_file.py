@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from phexplore.catalog.tables import queries
 from phexplore.errors import ExportError
-from phexplore.files.whole import read_text
+from phexplore.files.atomic_files import read_text
 from phexplore.model.diff import diff, parameters_only
 from phexplore.model.edits import set_budget, set_reader, set_states, set_threshold
 from phexplore.model.issues import InputProblemsError, Severity

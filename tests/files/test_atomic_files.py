@@ -4,14 +4,14 @@ import os
 
 import pytest
 
-from phexplore.files.whole import WriteError, read_text, write_whole
+from phexplore.files.atomic_files import WriteError, read_text, write_atomically
 from phexplore.model.issues import InputProblemsError
 
 
 def test_that_a_file_is_replaced_and_its_previous_content_kept(tmp_path):
     path = tmp_path / "deep" / "project.phx"
-    write_whole(path, b"one")
-    write_whole(path, b"two", keep_previous=".previous")
+    write_atomically(path, b"one")
+    write_atomically(path, b"two", keep_previous=".previous")
     assert path.read_bytes() == b"two"
     assert path.with_name("project.phx.previous").read_bytes() == b"one"
     assert sorted(p.name for p in path.parent.iterdir()) == ["project.phx", "project.phx.previous"]
@@ -19,14 +19,14 @@ def test_that_a_file_is_replaced_and_its_previous_content_kept(tmp_path):
 
 def test_that_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
     path = tmp_path / "project.phx"
-    write_whole(path, b"one")
+    write_atomically(path, b"one")
 
     def full(_):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(WriteError, match="No space left"):
-        write_whole(path, b"two")
+        write_atomically(path, b"two")
     assert path.read_bytes() == b"one"
     assert [p.name for p in tmp_path.iterdir()] == ["project.phx"]
 

@@ -19,7 +19,7 @@ class WriteError(PhexploreError):
     """A file could not be written; what was there before is untouched."""
 
 
-def write_whole(
+def write_atomically(
     path: Path, content: bytes, *, keep_previous: str = "", private: bool = False, keep_link: bool = False
 ) -> None:
     """Replace a file by `content`, so that a crash at any instant leaves the old or the new file, never a part.
