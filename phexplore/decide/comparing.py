@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from phexplore.decide.judging import judge, run_metrics
+from phexplore.decide.rule_evaluation import judge, run_metrics
 from phexplore.errors import ComparisonError
 from phexplore.model.diff import Change, ChangedField, diff, parameters_only, value_text
 from phexplore.model.fingerprint import fingerprint

@@ -61,7 +61,7 @@ def test_that_it_is_checked_forecast_compared_and_judged(saved, tmp_path):
     assert json.loads(program("forecast", saved, "--json"))["privacy"]["pure_epsilon"] == "1"
     other = tmp_path / "other.phx"
     found = within(
-        "from phexplore.decide.judging import judge; from phexplore.model.rules import Bound, Measure, Rule\n"
+        "from phexplore.decide.rule_evaluation import judge; from phexplore.model.rules import Bound, Measure, Rule\n"
         "project = Project.new(Workbook((Scenario('other', Counts(Fraction(3), 7)),), 'other'))\n"
         f"project.save(Path({str(other)!r}))\n"
         "rules = [Rule(m, Bound.AT_MOST, Fraction(2)) for m in (Measure.LOSS, Measure.EPSILON, Measure.MARGIN)]\n"

@@ -16,7 +16,7 @@ import pytest
 from phexplore.catalog.presets import presets
 from phexplore.cli.app import run
 from phexplore.decide.comparing import Compared, compare
-from phexplore.decide.judging import judge
+from phexplore.decide.rule_evaluation import judge
 from phexplore.document.project import Project
 from phexplore.files.scenario_json import decode_scenario, encode_scenario
 from phexplore.model.diff import diff, parameters_only

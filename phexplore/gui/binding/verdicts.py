@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from phexplore.decide.judging import judge
+from phexplore.decide.rule_evaluation import judge
 from phexplore.gui.binding.headline import TileContent, Tone
 from phexplore.gui.binding.wording import people, percent
 from phexplore.model.rules import Measure, Outcome, Rule, Verdict

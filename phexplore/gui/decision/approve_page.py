@@ -12,7 +12,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from phexplore.decide.approving import decision_about
-from phexplore.decide.judging import judge
+from phexplore.decide.rule_evaluation import judge
 from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.session import Session

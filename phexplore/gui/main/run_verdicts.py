@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QComboBox, QVBoxLayout, QWidget
 
-from phexplore.decide.judging import judge
+from phexplore.decide.rule_evaluation import judge
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.verdicts import verdict_detail, verdict_summary

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QGridLayout, QLineEdit, QWidget
 
-from phexplore.decide.judging import never_judged
+from phexplore.decide.rule_evaluation import never_judged
 from phexplore.errors import PhexploreError
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import Chooser

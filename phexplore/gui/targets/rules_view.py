@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from phexplore.decide.judging import judge, never_judged
+from phexplore.decide.rule_evaluation import judge, never_judged
 from phexplore.errors import PhexploreError
 from phexplore.files.atomic_files import read_text, write_atomically
 from phexplore.files.rules_json import read_rules, write_rules

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from phexplore.catalog.presets import preset
-from phexplore.decide.judging import judge
+from phexplore.decide.rule_evaluation import judge
 from phexplore.model.rules import REDISTRICTING, Bound, Measure, Outcome, Rule
 
 SUMMARY = {
