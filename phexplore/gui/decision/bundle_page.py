@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from phexplore.decide.sealing import Began, BundleReport, KeyMade, KeyOrder, Order, SealOrder, SignOrder, VerifyOrder
+from phexplore.decide.bundle_jobs import Began, BundleJob, BundleReport, KeyJob, KeyMade, SealJob, SignJob, VerifyJob
 from phexplore.decide.trusted_keys import trusted_keys
 from phexplore.errors import PhexploreError, visible
 from phexplore.files.project_file import write_project
@@ -81,7 +81,7 @@ class Errand(QWidget):
         process.done.connect(self._on_done)
         process.failed.connect(self._on_failed)
 
-    def start(self, order: Order) -> None:
+    def start(self, order: BundleJob) -> None:
         """Begin; what was found before goes."""
         self.is_mine = True
         self.reason.hide()
@@ -199,7 +199,7 @@ class BundlePage(Page):
         """Write the bundle to a file."""
         project = self._session.project
         self.writing.start(
-            SealOrder(
+            SealJob(
                 write_project(project.content()),
                 self._session.scenario.name,
                 path,
@@ -215,7 +215,7 @@ class BundlePage(Page):
         """Check a bundle."""
         self._checked = path
         try:
-            self.checking.start(VerifyOrder(path, trusted_keys(), self.required.value()))
+            self.checking.start(VerifyJob(path, trusted_keys(), self.required.value()))
         except PhexploreError as error:
             self.checking.refuse(visible(str(error)))
         self.again.setEnabled(True)
@@ -224,15 +224,15 @@ class BundlePage(Page):
         """Check a bundle that somebody wants to sign and show what it states; only an intact one can be signed then."""
         self._to_sign = None
         self._inspected = bundle
-        self.signing.start(VerifyOrder(bundle))
+        self.signing.start(VerifyJob(bundle))
 
     def sign(self, bundle: Path, out: Path) -> None:
         """Add signatures to a bundle."""
         sha256 = self._to_sign.sha256 if self._to_sign is not None else ""
         self._to_sign = None
-        self.signing.start(SignOrder(bundle, out, self.cosigners.keys, sha256))
+        self.signing.start(SignJob(bundle, out, self.cosigners.keys, sha256))
 
-    def create_key(self, order: KeyOrder, editor: SignersEditor) -> None:
+    def create_key(self, order: KeyJob, editor: SignersEditor) -> None:
         """Make a key pair and sign with it."""
         self._after_key, self._key_passphrase = editor, order.passphrase.decode()
         (self.writing if editor is self.signers else self.signing).start(order)

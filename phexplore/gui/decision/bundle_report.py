@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
-from phexplore.decide.sealing import BundleReport
+from phexplore.decide.bundle_jobs import BundleReport
 from phexplore.errors import visible
 from phexplore.gui.decision.standing import clock
 from phexplore.gui.theme.appearance import appearance

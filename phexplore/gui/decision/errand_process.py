@@ -6,7 +6,7 @@ import sys
 
 from PySide6.QtCore import QObject, QProcess, Signal
 
-from phexplore.decide.sealing import Began, Order
+from phexplore.decide.bundle_jobs import Began, BundleJob
 from phexplore.errors import PhexploreError
 from phexplore.gui.run_manager.result_frames import FrameDecoder, Refused, frame
 
@@ -57,7 +57,7 @@ class ErrandProcess(QObject):
         """Whether something is being done."""
         return self._process.state() is not QProcess.ProcessState.NotRunning
 
-    def start(self, order: Order) -> None:
+    def start(self, order: BundleJob) -> None:
         """Carry out an order; refused while another one is being carried out."""
         if self.is_busy:
             self.failed.emit(ErrandFailedError("Another bundle is being worked on.", "Wait until it is finished."))

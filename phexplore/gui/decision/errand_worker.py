@@ -11,7 +11,7 @@ import sys
 from contextlib import suppress
 from typing import BinaryIO
 
-from phexplore.decide.sealing import Began, carry_out
+from phexplore.decide.bundle_jobs import Began, carry_out
 from phexplore.errors import PhexploreError
 from phexplore.gui.run_manager.result_frames import Refused, frame, read_frame
 from phexplore.model.issues import InputProblemsError

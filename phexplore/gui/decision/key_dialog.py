@@ -7,7 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QDialog, QFileDialog, QFormLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from phexplore.decide.sealing import KeyOrder
+from phexplore.decide.bundle_jobs import KeyJob
 from phexplore.gui.charts.controls import field_label
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import TextButton
@@ -18,7 +18,7 @@ class KeyDialog(QDialog):
     """Asks for a file and a passphrase.
 
     Signals:
-        ordered: the `KeyOrder`.
+        ordered: the `KeyJob`.
     """
 
     ordered = Signal(object)
@@ -93,7 +93,7 @@ class KeyDialog(QDialog):
         self.reason.setVisible(bool(problem))
         if not problem:
             file = self._folder / Path(self.file.text().strip()).expanduser()
-            self.ordered.emit(KeyOrder(file, self.passphrase.text().encode()))
+            self.ordered.emit(KeyJob(file, self.passphrase.text().encode()))
             self.close()
 
     def _browse(self) -> None:

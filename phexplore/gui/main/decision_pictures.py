@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtWidgets import QWidget
 
 from phexplore.catalog.presets import preset
-from phexplore.decide.sealing import KeyOrder
+from phexplore.decide.bundle_jobs import KeyJob
 from phexplore.document.project import Project
 from phexplore.gui.decision.decision_page import DecisionTab
 from phexplore.gui.main.navigation import Area
@@ -94,7 +94,7 @@ class DecisionTour:
     def _seal(self) -> Iterator[int]:
         bundle: BundlePage = self._page(DecisionTab.BUNDLE)
         for name, role in (("Ada Lovelace", "Chair of the committee"), ("Grace Hopper", "Disclosure avoidance")):
-            bundle.create_key(KeyOrder(self._folder / f"{name.split()[0].lower()}.key"), bundle.signers)
+            bundle.create_key(KeyJob(self._folder / f"{name.split()[0].lower()}.key"), bundle.signers)
             yield from _until(lambda: not bundle.process.is_busy)
             bundle.signers.rows[-1].name.setText(name)
             bundle.signers.rows[-1].role.setText(role)

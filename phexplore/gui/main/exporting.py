@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from phexplore.decide.handing_over import export_order, report_bytes
+from phexplore.decide.scenario_export import export_order, report_bytes
 from phexplore.errors import PhexploreError
 from phexplore.files.atomic_files import write_atomically
 from phexplore.gui.binding.latest import Latest

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from signed_bundles import KEYS, request, signed_bundle
 
 from phexplore.decide.bundle import MANIFEST, Bundle, make_bundle, manifest_bytes
-from phexplore.decide.sealing import BundleReport, KeyOrder, Signed, VerifyOrder
+from phexplore.decide.bundle_jobs import BundleReport, KeyJob, Signed, VerifyJob
 from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
 from phexplore.gui.decision.bundle_page import BundlePage
@@ -46,7 +46,7 @@ def test_that_the_headline_tells_altered_unsigned_awaited_and_signed_apart() -> 
 
 def test_that_a_key_is_made_beside_the_window_and_signs_then(qtbot, page, tmp_path) -> None:
     with qtbot.waitSignal(page.process.done):
-        page.create_key(KeyOrder(tmp_path / "ada.key", b"secret"), page.signers)
+        page.create_key(KeyJob(tmp_path / "ada.key", b"secret"), page.signers)
     (row,) = page.signers.rows
     row.name.setText("Ada")
     (key,) = page.signers.keys
@@ -79,7 +79,7 @@ def test_that_passphrases_that_differ_are_refused(qtbot, tmp_path) -> None:
     assert dialog.reason.text() == "The two passphrases differ."
     dialog.again.setText("one")
     dialog.order()
-    assert asked == [KeyOrder(tmp_path / "signing.key", b"one")]
+    assert asked == [KeyJob(tmp_path / "signing.key", b"one")]
 
 
 @pytest.mark.defect("minor 15")
@@ -95,19 +95,19 @@ def test_that_a_key_without_a_passphrase_is_asked_for_and_a_bare_name_is_a_file_
     assert "no passphrase" in dialog.reason.text()
     dialog.unprotected.setChecked(True)
     dialog.order()
-    assert asked == [KeyOrder(tmp_path / "ada.key", b"")]
+    assert asked == [KeyJob(tmp_path / "ada.key", b"")]
 
 
 def test_that_a_worker_that_dies_is_reported(qtbot, tmp_path) -> None:
     process = ErrandProcess(command=[sys.executable, "-c", "import sys; sys.exit(3)"])
     with qtbot.waitSignal(process.failed) as caught:
-        process.start(VerifyOrder(tmp_path / "x.zip"))
+        process.start(VerifyJob(tmp_path / "x.zip"))
     assert "exit code 3" in str(caught.args[0])
 
 
 def test_that_a_worker_can_be_stopped(qtbot, tmp_path) -> None:
     process = ErrandProcess(command=[sys.executable, "-c", "import sys; sys.stdin.read(); import time; time.sleep(60)"])
-    process.start(VerifyOrder(tmp_path / "x.zip"))
+    process.start(VerifyJob(tmp_path / "x.zip"))
     qtbot.waitUntil(lambda: process.is_busy)
     with qtbot.waitSignal(process.failed) as caught:
         process.cancel()

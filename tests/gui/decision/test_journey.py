@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QScrollBar,
 )
 
-from phexplore.decide.sealing import KeyOrder
+from phexplore.decide.bundle_jobs import KeyJob
 from phexplore.decide.verifying import verify
 from phexplore.document.project import Project
 from phexplore.gui.decision.decision_page import DecisionTab
@@ -96,7 +96,7 @@ def test_that_three_proposals_become_a_signed_bundle(qtbot, saved_window, member
     bundle = _tab(window, DecisionTab.BUNDLE)
     for name, role, passphrase in (("Ada Lovelace", "Chair", b""), ("Grace Hopper", "Operator", b"secret")):
         with qtbot.waitSignal(bundle.process.done):
-            bundle.create_key(KeyOrder(tmp_path / f"{name.split()[0]}.key", passphrase), bundle.signers)
+            bundle.create_key(KeyJob(tmp_path / f"{name.split()[0]}.key", passphrase), bundle.signers)
         bundle.signers.rows[-1].name.setText(name)
         bundle.signers.rows[-1].role.setText(role)
     bundle.clearance.setText("CB-2026-1")

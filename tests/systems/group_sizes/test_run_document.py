@@ -11,7 +11,7 @@ import pytest
 from group_size_runs import SMALL, run_here, small_file, small_table
 
 from phexplore.catalog.presets import preset
-from phexplore.decide.handing_over import report_bytes
+from phexplore.decide.scenario_export import report_bytes
 from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.files.scenario_json import decode_scenario
 from phexplore.report.html import document_html

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from subspace_runs import COUNTIES, TWO_RELEASES, counts_file, run_here, specification
 
-from phexplore.decide.handing_over import report_bytes
+from phexplore.decide.scenario_export import report_bytes
 from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.report.look import FigureFormat, chart_bytes
 from phexplore.runs.spec import RunMode, encode_spec

@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 
 from phexplore.catalog.presets import presets
-from phexplore.decide.handing_over import report_bytes
+from phexplore.decide.scenario_export import report_bytes
 from phexplore.errors import UnknownNameError
 from phexplore.model.topdown import TopDown
 from phexplore.model.topdown_edits import set_level_share

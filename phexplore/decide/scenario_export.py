@@ -15,7 +15,7 @@ from phexplore.systems.registry import system_of
 
 
 @dataclass(frozen=True, slots=True)
-class ExportOrder:
+class ExportJob:
     """A report or a picture to write, for a process beside the window.
 
     Attributes:
@@ -40,22 +40,22 @@ class Exported:
     path: Path
 
 
-def export_order(scenario: Scenario, reference: Scenario | None, form: str, out: Path, now: datetime) -> ExportOrder:
-    """Return the order to write a scenario in a format."""
+def export_order(scenario: Scenario, reference: Scenario | None, form: str, out: Path, now: datetime) -> ExportJob:
+    """Return the job to write a scenario in a format."""
     other = "" if reference is None else json.dumps(encode_scenario(reference))
-    return ExportOrder(json.dumps(encode_scenario(scenario)), other, form, out, now)
+    return ExportJob(json.dumps(encode_scenario(scenario)), other, form, out, now)
 
 
-def write_export(order: ExportOrder) -> Exported:
-    """Write the file of an order.
+def write_export(job: ExportJob) -> Exported:
+    """Write the file of an job.
 
     Raises:
         PhexploreError: there is no such format, or the file cannot be written.
     """
-    scenario = decode_scenario(json.loads(order.scenario), "scenario")
-    reference = decode_scenario(json.loads(order.reference), "reference") if order.reference else None
-    write_atomically(order.out, report_bytes(scenario, reference, order.form, order.now))
-    return Exported(order.out)
+    scenario = decode_scenario(json.loads(job.scenario), "scenario")
+    reference = decode_scenario(json.loads(job.reference), "reference") if job.reference else None
+    write_atomically(job.out, report_bytes(scenario, reference, job.form, job.now))
+    return Exported(job.out)
 
 
 def report_bytes(scenario: Scenario, reference: Scenario | None, form: str, now: datetime) -> bytes:

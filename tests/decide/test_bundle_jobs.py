@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from phexplore.decide.sealing import KeyFile, KeyOrder, SealOrder, SignOrder, VerifyOrder, carry_out
+from phexplore.decide.bundle_jobs import KeyFile, KeyJob, SealJob, SignJob, VerifyJob, carry_out
 from phexplore.decide.signing import Signer, SigningError, load_private_key, load_public_key, public_bytes
 from phexplore.decide.trusted_keys import TrustedKey
 from phexplore.errors import PhexploreError
@@ -39,7 +39,7 @@ def _carry_out(order):
 
 
 def _key(folder, name, passphrase=b""):
-    return carry_out(KeyOrder(folder / name, passphrase), lambda *_step: None)
+    return carry_out(KeyJob(folder / name, passphrase), lambda *_step: None)
 
 
 def test_that_a_new_key_pair_can_be_read_back_and_belongs_together(tmp_path) -> None:
@@ -74,7 +74,7 @@ def test_that_a_key_is_never_replaced(tmp_path, present) -> None:
 def test_that_a_bundle_is_sealed_in_steps_and_stands_up_to_its_check(us, tmp_path) -> None:
     ada, grace = _key(tmp_path, "ada.key"), _key(tmp_path, "grace.key", b"secret")
     out = tmp_path / "decision.zip"
-    order = SealOrder(
+    order = SealJob(
         _project(replace(us, name="Vote")),
         "Vote",
         out,
@@ -88,11 +88,11 @@ def test_that_a_bundle_is_sealed_in_steps_and_stands_up_to_its_check(us, tmp_pat
     assert report.awaited == ()
     owners = (("Ada", ada), ("Grace", grace))
     trusted = tuple(TrustedKey(name, load_public_key(made.public)) for name, made in owners)
-    checked, _ = _carry_out(VerifyOrder(out, trusted, 2))
+    checked, _ = _carry_out(VerifyJob(out, trusted, 2))
     assert checked.signatures == report.signatures
     assert checked.shortfall == ""
     assert {each.owner for each in checked.signatures} == {"Ada", "Grace"}
-    unknown, _ = _carry_out(VerifyOrder(out, (), 1))
+    unknown, _ = _carry_out(VerifyJob(out, (), 1))
     assert {each.owner for each in unknown.signatures} == {""}
     assert unknown.shortfall
     assert checked.sha256 == report.sha256
@@ -102,7 +102,7 @@ def test_that_private_keys_and_passphrases_are_not_in_the_bundle(us, tmp_path) -
     made = _key(tmp_path, "ada.key", b"correct horse")
     out = tmp_path / "decision.zip"
     keys = (KeyFile(made.path, Signer("Ada", "Chair"), b"correct horse"),)
-    order = SealOrder(_project(us), us.name, out, keys=keys)
+    order = SealJob(_project(us), us.name, out, keys=keys)
     _carry_out(order)
     raw = load_private_key(made.path, lambda _name: b"correct horse").private_bytes_raw()
     with zipfile.ZipFile(out) as archive:
@@ -116,9 +116,9 @@ def test_that_somebody_expected_signs_later(us, tmp_path) -> None:
     ada, grace = _key(tmp_path, "ada.key"), _key(tmp_path, "grace.key")
     first, second = tmp_path / "first.zip", tmp_path / "second.zip"
     keys = (KeyFile(ada.path, Signer("Ada", "Chair")),)
-    report, _ = _carry_out(SealOrder(_project(us), us.name, first, keys=keys, expected=(grace.public,)))
+    report, _ = _carry_out(SealJob(_project(us), us.name, first, keys=keys, expected=(grace.public,)))
     assert report.awaited == (grace.key_id,)
-    report, steps = _carry_out(SignOrder(first, second, (KeyFile(grace.path, Signer("Grace", "")),)))
+    report, steps = _carry_out(SignJob(first, second, (KeyFile(grace.path, Signer("Grace", "")),)))
     assert report.awaited == ()
     assert len(report.signatures) == 2
     assert len(steps) == 4
@@ -127,31 +127,31 @@ def test_that_somebody_expected_signs_later(us, tmp_path) -> None:
 def test_that_a_stranger_cannot_sign_a_bundle_that_names_its_signers(us, tmp_path) -> None:
     ada, mallory = _key(tmp_path, "ada.key"), _key(tmp_path, "mallory.key")
     first, second = tmp_path / "first.zip", tmp_path / "second.zip"
-    _carry_out(SealOrder(_project(us), us.name, first, keys=(KeyFile(ada.path, Signer("Ada", "Chair")),)))
+    _carry_out(SealJob(_project(us), us.name, first, keys=(KeyFile(ada.path, Signer("Ada", "Chair")),)))
     with pytest.raises(PhexploreError, match="other keys"):
-        _carry_out(SignOrder(first, second, (KeyFile(mallory.path, Signer("Mallory", "")),)))
+        _carry_out(SignJob(first, second, (KeyFile(mallory.path, Signer("Mallory", "")),)))
     assert not second.exists()
 
 
 def test_that_an_altered_bundle_is_reported_and_not_signed(us, tmp_path) -> None:
     ada = _key(tmp_path, "ada.key")
     out = tmp_path / "decision.zip"
-    _carry_out(SealOrder(_project(us), us.name, out))
+    _carry_out(SealJob(_project(us), us.name, out))
     content = bytearray(out.read_bytes())
     place = content.index(b'"thresholds"')
     content[place + 3] ^= 1
     out.write_bytes(content)
-    report, _ = _carry_out(VerifyOrder(out))
+    report, _ = _carry_out(VerifyJob(out))
     assert not report.is_intact
     assert [part for part, _ in report.alterations] == ["log/project.phx"]
     with pytest.raises(PhexploreError, match="altered"):
-        _carry_out(SignOrder(out, tmp_path / "signed.zip", (KeyFile(ada.path, Signer("Ada", "")),)))
+        _carry_out(SignJob(out, tmp_path / "signed.zip", (KeyFile(ada.path, Signer("Ada", "")),)))
 
 
 def test_that_a_refused_errand_leaves_no_bundle(us, tmp_path) -> None:
     out = tmp_path / "decision.zip"
     with pytest.raises(PhexploreError):
-        _carry_out(SealOrder(_project(us), us.name, out, runs=(tmp_path / "no-run",)))
+        _carry_out(SealJob(_project(us), us.name, out, runs=(tmp_path / "no-run",)))
     with pytest.raises(PhexploreError, match="Nobody signs"):
-        _carry_out(SignOrder(out, out, ()))
+        _carry_out(SignJob(out, out, ()))
     assert not out.exists()

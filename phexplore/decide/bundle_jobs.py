@@ -1,6 +1,6 @@
 """Bundles made, signed, checked: whole errands that tell how far they are, for a process beside the window.
 
-Keys are read here, used and forgotten; an order names their files, and nothing but signatures comes back.
+Keys are read here, used and forgotten; an job names their files, and nothing but signatures comes back.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from phexplore.decide.bundle import Bundle, BundleError, BundleRequest, make_bundle, signed, write_bundle
 from phexplore.decide.citing import evidence
-from phexplore.decide.handing_over import Exported, ExportOrder, write_export
+from phexplore.decide.scenario_export import Exported, ExportJob, write_export
 from phexplore.decide.signing import (
     PUBLIC_SUFFIX,
     Signer,
@@ -60,7 +60,7 @@ class KeyFile:
 
 
 @dataclass(frozen=True, slots=True)
-class SealOrder:
+class SealJob:
     """A new bundle.
 
     Attributes:
@@ -85,7 +85,7 @@ class SealOrder:
 
 
 @dataclass(frozen=True, slots=True)
-class SignOrder:
+class SignJob:
     """More signatures for a bundle that exists.
 
     Attributes:
@@ -102,7 +102,7 @@ class SignOrder:
 
 
 @dataclass(frozen=True, slots=True)
-class VerifyOrder:
+class VerifyJob:
     """A bundle to check.
 
     Attributes:
@@ -117,7 +117,7 @@ class VerifyOrder:
 
 
 @dataclass(frozen=True, slots=True)
-class KeyOrder:
+class KeyJob:
     """A new key pair; the passphrase is not shown."""
 
     path: Path
@@ -182,15 +182,15 @@ class BundleReport:
         return not self.alterations
 
 
-Order = SealOrder | SignOrder | VerifyOrder | KeyOrder | ExportOrder
+BundleJob = SealJob | SignJob | VerifyJob | KeyJob | ExportJob
 _SEAL_STEPS = 6
 
 
-def carry_out(order: Order, tell: Tell, now: datetime | None = None) -> BundleReport | KeyMade | Exported:
+def carry_out(job: BundleJob, tell: Tell, now: datetime | None = None) -> BundleReport | KeyMade | Exported:
     """Do an errand and return what came of it.
 
     Args:
-        order: what to do.
+        job: what to do.
         tell: called when a step begins.
         now: the time of bundle and signatures, with its zone; the present by default.
 
@@ -198,33 +198,33 @@ def carry_out(order: Order, tell: Tell, now: datetime | None = None) -> BundleRe
         PhexploreError: it cannot be done; no file was left behind that looks as if it had been.
     """
     at = now or datetime.now(UTC)
-    match order:
-        case SealOrder():
-            return _seal(order, tell, at)
-        case SignOrder():
-            return _countersign(order, tell, at)
-        case VerifyOrder():
+    match job:
+        case SealJob():
+            return _seal(job, tell, at)
+        case SignJob():
+            return _countersign(job, tell, at)
+        case VerifyJob():
             tell(1, 1, "Making every part of the bundle again and comparing")
-            content = read_bundle(order.bundle)
-            return _report(order.bundle, content, order.trusted, order.required)
-        case ExportOrder():
+            content = read_bundle(job.bundle)
+            return _report(job.bundle, content, job.trusted, job.required)
+        case ExportJob():
             tell(1, 1, "Writing the report")
-            return write_export(order)
-        case KeyOrder():
+            return write_export(job)
+        case KeyJob():
             tell(1, 1, "Making a key pair")
-            public = create_key(order.path, order.passphrase)
-            beside = order.path.with_name(order.path.name + PUBLIC_SUFFIX)
-            return KeyMade(order.path, beside, key_id_of(public))
+            public = create_key(job.path, job.passphrase)
+            beside = job.path.with_name(job.path.name + PUBLIC_SUFFIX)
+            return KeyMade(job.path, beside, key_id_of(public))
 
 
-def _seal(order: SealOrder, tell: Tell, now: datetime) -> BundleReport:
+def _seal(job: SealJob, tell: Tell, now: datetime) -> BundleReport:
     tell(1, _SEAL_STEPS, "Reading the project and the keys")
-    content = read_project(order.project.decode("utf-8"), name="project")
-    scenario = content.workbook.find(order.scenario)
-    keys = [load_private_key(key.path, _answer(key)) for key in order.keys]
-    publics = [*map(public_bytes, keys), *(load_public_key(path) for path in order.expected)]
+    content = read_project(job.project.decode("utf-8"), name="project")
+    scenario = content.workbook.find(job.scenario)
+    keys = [load_private_key(key.path, _answer(key)) for key in job.keys]
+    publics = [*map(public_bytes, keys), *(load_public_key(path) for path in job.expected)]
     tell(2, _SEAL_STEPS, "Checking that the cited runs are complete, unaltered and of these parameters")
-    cited = evidence(order.runs, scenario)
+    cited = evidence(job.runs, scenario)
     tell(3, _SEAL_STEPS, "Making parameters, forecast and certificate")
     bundle = make_bundle(
         BundleRequest(
@@ -234,27 +234,27 @@ def _seal(order: SealOrder, tell: Tell, now: datetime) -> BundleReport:
             content.decisions,
             cited,
             tuple(dict.fromkeys(publics)),
-            order.clearance,
-            order.keeps_notes,
+            job.clearance,
+            job.keeps_notes,
         )
     )
     tell(4, _SEAL_STEPS, "Checking the bundle, then signing")
     return _signed_and_written(
-        opened(bundle.packed()), list(zip(keys, order.keys, strict=True)), order.out, now, tell, 5, _SEAL_STEPS
+        opened(bundle.packed()), list(zip(keys, job.keys, strict=True)), job.out, now, tell, 5, _SEAL_STEPS
     )
 
 
-def _countersign(order: SignOrder, tell: Tell, now: datetime) -> BundleReport:
-    if not order.keys:
+def _countersign(job: SignJob, tell: Tell, now: datetime) -> BundleReport:
+    if not job.keys:
         raise BundleError("Nobody signs.", "Add a key.")
     tell(1, 4, "Checking the bundle before it is signed")
-    content = read_bundle(order.bundle)
-    if order.sha256 and hashlib.sha256(content).hexdigest() != order.sha256:
-        raise BundleError(f"{order.bundle} has changed since it was checked.", "Check it again, then sign.")
+    content = read_bundle(job.bundle)
+    if job.sha256 and hashlib.sha256(content).hexdigest() != job.sha256:
+        raise BundleError(f"{job.bundle} has changed since it was checked.", "Check it again, then sign.")
     bundle = opened(content)
     tell(2, 4, "Signing")
-    keys = [(load_private_key(file.path, _answer(file)), file) for file in order.keys]
-    return _signed_and_written(bundle, keys, order.out, now, tell, 3, 4)
+    keys = [(load_private_key(file.path, _answer(file)), file) for file in job.keys]
+    return _signed_and_written(bundle, keys, job.out, now, tell, 3, 4)
 
 
 def _signed_and_written(
