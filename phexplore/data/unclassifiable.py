@@ -16,8 +16,8 @@ import numpy as np
 from phexplore.catalog.races import iteration_levels
 from phexplore.catalog.tables import RaceOf, TableProduct
 from phexplore.data.classification import GROUP_ITERATIONS, OUTSIDE, Classification, Mode, classification
-from phexplore.data.located import LocatedUnits, locate
 from phexplore.data.mafid_index import MafidIndex
+from phexplore.data.unit_geography import LocatedUnits, locate
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

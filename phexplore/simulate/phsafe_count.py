@@ -17,10 +17,10 @@ import numpy as np
 from phexplore.catalog.races import iteration_levels
 from phexplore.catalog.tables import Counted, RaceOf, TableProduct, queries, table, tables
 from phexplore.data.classification import GROUP_ITERATIONS, OUTSIDE, Classification, CodeClasses, Mode, classification
-from phexplore.data.located import locate
 from phexplore.data.mafid_index import MafidIndex
 from phexplore.data.population import SdhcData, SdhcGeo, SdhcPersons, SdhcUnits
 from phexplore.data.unclassifiable import UnclassifiableRecord, unclassifiable_records
+from phexplore.data.unit_geography import locate
 from phexplore.errors import PhexploreError
 from phexplore.model.keys import Iteration, QueryKey, Region, TableId
 from phexplore.simulate import phsafe_kernel as kernel

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from phexplore.data.located import locate
 from phexplore.data.population import SdhcGeo, SdhcUnits
+from phexplore.data.unit_geography import locate
 
 MAFIDS = st.integers(100000001, 100000012)
 GEO_ROWS = st.tuples(st.sampled_from([2, 2, 2, 4, 5]), MAFIDS, st.sampled_from([1, 44, 56]))
