@@ -14,7 +14,7 @@ from phexplore.errors import PhexploreError
 from phexplore.model.numbers import Budget, Unlimited
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.noise import gaussian_tail, geometric_tail
-from phexplore.noise.deciding import require_confidence, smallest_margin
+from phexplore.noise.certified_quantile import require_confidence, smallest_margin
 
 WIDEST = 2**96
 """Bound of σ² and of b²: a spread of 2^48 people is beyond any count, and its noise still fits an int64."""

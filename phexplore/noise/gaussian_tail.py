@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from phexplore.noise.deciding import Tail, normal_guess
+from phexplore.noise.certified_quantile import Tail, normal_guess
 from phexplore.noise.lattice import Mixture
 
 if TYPE_CHECKING:

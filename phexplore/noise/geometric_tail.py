@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from phexplore.noise.deciding import Tail
+from phexplore.noise.certified_quantile import Tail
 from phexplore.noise.enclosure import Enclosure, exp_negative
 
 _UNIT = 2.3e-16

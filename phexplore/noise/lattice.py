@@ -19,7 +19,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from phexplore.noise.deciding import Tail
+from phexplore.noise.certified_quantile import Tail
 from phexplore.noise.enclosure import Enclosure, cosine_of_pi, exp_negative, pi, sine_of_pi
 
 if TYPE_CHECKING:

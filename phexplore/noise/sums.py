@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from phexplore.noise import gaussian_tail, geometric_mixture, geometric_tail
-from phexplore.noise.deciding import Tail, normal_guess, require_confidence, secant_guess, smallest_margin
+from phexplore.noise.certified_quantile import Tail, normal_guess, require_confidence, secant_guess, smallest_margin
 from phexplore.noise.distributions import DiscreteGaussian, Noise, NoNoise, TwoSidedGeometric
 from phexplore.noise.lattice import MOST_TERMS, FloatSeries, Mixture
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phexplore.noise.deciding import Tail, normal_guess, require_confidence, secant_guess, smallest_margin
+from phexplore.noise.certified_quantile import Tail, normal_guess, require_confidence, secant_guess, smallest_margin
 from phexplore.noise.enclosure import Enclosure
 
 
