@@ -162,7 +162,7 @@ def approve(
 
     Example: phexplore approve proposal.phx --who "Ada Lovelace" --role Chair --note "Vote of 1 July" --runs runs/first
     """
-    from phexplore.cli.deciding import decide, parse_status
+    from phexplore.cli.approval_commands import decide, parse_status
     from phexplore.report.terminal import say
 
     made, path = decide(scenario, parse_status(status), who=who, role=role, note=note, runs=runs, out=out)
@@ -195,7 +195,7 @@ def bundle(
 
     Example: phexplore bundle proposal.phx --runs runs/first --sign ada.key --signer "Ada Lovelace, Chair" --out decision.zip
     """
-    from phexplore.cli.deciding import bundle_or_sign
+    from phexplore.cli.approval_commands import bundle_or_sign
     from phexplore.report.terminal import say
 
     made = bundle_or_sign(
@@ -228,7 +228,7 @@ def verify(
 
     Example: phexplore verify decision.zip --trust ada.pub --trust grace.pub --require 2
     """
-    from phexplore.cli.deciding import print_verification, verify_file
+    from phexplore.cli.approval_commands import print_verification, verify_file
 
     result = verify_file(bundle, trust, require)
     print_verification(result, as_json=as_json)
