@@ -15,7 +15,7 @@ from phexplore.noise.distributions import DiscreteGaussian, TwoSidedGeometric
 from phexplore.spine.components import Known
 from phexplore.workload.queries import MarginalQuery, parse_query, total_query
 from phexplore.workload.schema import Schema, load_schema
-from phexplore.workload.smaller import image_of, project_shares
+from phexplore.workload.schema_reduction import image_of, project_shares
 
 SENSITIVITY_SQUARED = 2
 """Replacing one record moves two answers of a query group by one each: squared L2 norm 2, L1 norm 2."""

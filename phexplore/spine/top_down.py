@@ -24,7 +24,7 @@ from phexplore.spine.measuring import Measured
 from phexplore.spine.variance import BlockCovariances, Prediction, Shape, precisions_of, shape_of
 from phexplore.workload.queries import parse_query, total_query
 from phexplore.workload.schema import Schema, load_schema
-from phexplore.workload.smaller import image_of
+from phexplore.workload.schema_reduction import image_of
 
 if TYPE_CHECKING:
     from phexplore.model.topdown import TopDown

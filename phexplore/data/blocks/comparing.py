@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from phexplore.data.blocks.population import BlockPopulation, from_filled
-from phexplore.workload.smaller import cell_image
+from phexplore.workload.schema_reduction import cell_image
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

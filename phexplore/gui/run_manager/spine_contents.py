@@ -38,7 +38,7 @@ from phexplore.systems.topdown.spine_forecast import Fit, SpineForecast
 from phexplore.systems.topdown.spine_study import SpineStudy, possible
 from phexplore.workload.queries import parse_query
 from phexplore.workload.schema import load_schema
-from phexplore.workload.smaller import image_of
+from phexplore.workload.schema_reduction import image_of
 
 MAP_TONES = 5
 """Tones that tell neighbouring units of a map apart."""

@@ -20,7 +20,7 @@ from phexplore.noise.distributions import Noise
 from phexplore.optimize.plan import LevelPlan, Queries
 from phexplore.workload.queries import MarginalQuery, detailed_query, parse_query, total_query
 from phexplore.workload.schema import Schema, load_schema
-from phexplore.workload.smaller import project_passes, project_shares
+from phexplore.workload.schema_reduction import project_passes, project_shares
 
 FACILITY_CONSTRAINTS = ("hhgq_total_lb", "hhgq_total_ub")
 """Production's names of the bounds on people per facility."""

@@ -15,7 +15,7 @@ from phexplore.data.blocks.source import read_population
 from phexplore.metrics.topdown.figures import error_figures
 from phexplore.workload.queries import detailed_query
 from phexplore.workload.schema import load_schema
-from phexplore.workload.smaller import NoImageError
+from phexplore.workload.schema_reduction import NoImageError
 
 REDUCED = load_schema("pl94_reduced16")
 

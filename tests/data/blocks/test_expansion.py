@@ -9,7 +9,7 @@ from phexplore.data.blocks.generator import synthesize_blocks
 from phexplore.data.blocks.population import from_dense
 from phexplore.errors import PhexploreError
 from phexplore.workload.schema import load_schema
-from phexplore.workload.smaller import cell_image
+from phexplore.workload.schema_reduction import cell_image
 
 FULL, REDUCED = load_schema("pl94_persons"), load_schema("pl94_reduced16")
 

@@ -6,7 +6,7 @@ from topdown_worlds import PERSONS, UNITS, blocks, full, world_of
 
 from phexplore.model.topdown import LevelQuery
 from phexplore.simulate.topdown.design import DesignError
-from phexplore.workload.smaller import NoImageError
+from phexplore.workload.schema_reduction import NoImageError
 
 
 def design_of(population, method=PERSONS):

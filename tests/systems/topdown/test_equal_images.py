@@ -20,7 +20,7 @@ from phexplore.simulate.topdown.driver import descend, family_ranges
 from phexplore.simulate.topdown.families import level_data, measured_for
 from phexplore.workload.queries import detailed_query, parse_query
 from phexplore.workload.schema import load_schema
-from phexplore.workload.smaller import image_of
+from phexplore.workload.schema_reduction import image_of
 
 pytestmark = pytest.mark.defect("D7")
 
