@@ -11,8 +11,8 @@ from weakref import WeakMethod
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QPainter, QPen
 
+from phexplore.figures.scales import linear_ticks
 from phexplore.gui.charts.pixels import Pixels
-from phexplore.gui.charts.scales import linear_ticks
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.lettering import draw_text, lettering
 from phexplore.gui.theme.metrics import GAP, HALF

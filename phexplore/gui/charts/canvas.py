@@ -24,9 +24,9 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
+from phexplore.figures.scales import log_ticks
 from phexplore.gui.charts.axes import Axis, BottomAxis, LeftValueAxis, ValueAxis
 from phexplore.gui.charts.pixels import Pixels
-from phexplore.gui.charts.scales import log_ticks
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.lettering import lettering

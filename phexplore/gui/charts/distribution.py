@@ -11,9 +11,9 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from phexplore.figures.scales import nice_at_least
+from phexplore.figures.table import Table
 from phexplore.gui.binding.wording import people
-from phexplore.gui.charts.numbers import Numbers
-from phexplore.gui.charts.scales import nice_at_least
 from phexplore.metrics.coverage import INTERVAL_CONFIDENCE, Coverage, coverage_of
 from phexplore.model.keys import QueryKey
 from phexplore.noise.distributions import Noise, NoNoise
@@ -274,7 +274,7 @@ def _signed(value: float) -> str:
     return ("+" if value > 0 else "−" if value < 0 else "") + f"{abs(value):.3g}"
 
 
-def histogram_numbers(found: Histogram) -> Numbers:
+def histogram_numbers(found: Histogram) -> Table:
     """Return the table twin of a histogram."""
     headers = ("Error from, people", "Error to, people", "Observed, %", "Expected, %", "95 % range from", "to")
     rows = []
@@ -290,13 +290,13 @@ def histogram_numbers(found: Histogram) -> Numbers:
                 float(found.high[index] * 100) if expected else None,
             )
         )
-    return Numbers(headers, tuple(rows))
+    return Table(headers, tuple(rows))
 
 
-def cumulated_numbers(found: Cumulated) -> Numbers:
+def cumulated_numbers(found: Cumulated) -> Table:
     """Return the table twin of a cumulated distribution."""
     exact: Sequence[float | None] = [float(value) * 100 for value in found.expected] or [None] * len(found.values)
-    return Numbers(
+    return Table(
         ("Error up to, people", "Observed, %", "Expected, %"),
         tuple(
             (int(value), float(share) * 100, expected)
@@ -305,7 +305,7 @@ def cumulated_numbers(found: Cumulated) -> Numbers:
     )
 
 
-def box_numbers(boxes: Sequence[Box], confidence: Fraction) -> Numbers:
+def box_numbers(boxes: Sequence[Box], confidence: Fraction) -> Table:
     """Return the table twin of boxes."""
     tail = float((1 - confidence) / 2) * 100
     headers = (
@@ -320,7 +320,7 @@ def box_numbers(boxes: Sequence[Box], confidence: Fraction) -> Numbers:
         "Largest, people",
         "Margin, people",
     )
-    return Numbers(
+    return Table(
         headers,
         tuple(
             (b.label, b.count, b.smallest, b.low, b.lower, b.middle, b.upper, b.high, b.largest, b.margin)

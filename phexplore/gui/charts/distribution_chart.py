@@ -13,6 +13,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF
 from PySide6.QtWidgets import QComboBox, QStackedWidget, QWidget
 
+from phexplore.figures.table import Table, grouped
 from phexplore.gui.binding.wording import people
 from phexplore.gui.charts.canvas import Canvas, Pixels
 from phexplore.gui.charts.colours import blended
@@ -29,7 +30,6 @@ from phexplore.gui.charts.distribution import (
     histogram_numbers,
 )
 from phexplore.gui.charts.frame import ChartFrame
-from phexplore.gui.charts.numbers import Numbers, grouped
 from phexplore.gui.charts.rows import RowAxis, RowLabel, RowView
 from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.lettering import draw_text, lettering
@@ -117,7 +117,7 @@ class ErrorDistributionChart(ChartFrame):
         self.show_finding(distribution_title(errors), distribution_summary(errors), numbers)
         self.canvas.refresh()
 
-    def _show_histogram(self, found: Histogram) -> Callable[[], Numbers]:
+    def _show_histogram(self, found: Histogram) -> Callable[[], Table]:
         peak = float(max(found.shares.max(), found.high.max() if found.high.size else 0.0, 1e-9))
         canvas = self._use(self._curve_canvas)
         canvas.left_axis.set_scale(lambda value: f"{value * 100:g} %")
@@ -126,14 +126,14 @@ class ErrorDistributionChart(ChartFrame):
         canvas.show_range((float(found.edges[0]), float(found.edges[-1])), (0.0, peak * 1.12))
         return partial(histogram_numbers, found)
 
-    def _show_cumulated(self, found: Cumulated) -> Callable[[], Numbers]:
+    def _show_cumulated(self, found: Cumulated) -> Callable[[], Table]:
         canvas = self._use(self._curve_canvas)
         canvas.left_axis.set_scale(lambda value: f"{value * 100:.0f} %", lambda _low, _high: [0, 0.25, 0.5, 0.75, 1])
         canvas.set_axis_labels("error, people", "share of errors up to this value")
         canvas.show_range((float(found.values[0]), float(found.values[-1])), (-0.02, 1.14))
         return partial(cumulated_numbers, found)
 
-    def _show_boxes(self, confidence: Fraction) -> Callable[[], Numbers]:
+    def _show_boxes(self, confidence: Fraction) -> Callable[[], Table]:
         canvas = self._use(self._box_canvas)
         canvas.set_axis_labels("error, people", "")
         reach = max(max(b.largest, -b.smallest, b.margin) for b in self._boxes)

@@ -9,6 +9,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
+from phexplore.figures.scales import nice_at_least, spread
 from phexplore.gui.charts.canvas import Canvas, Pixels
 from phexplore.gui.charts.colours import categories_on
 from phexplore.gui.charts.epsilon_curves import (
@@ -21,7 +22,6 @@ from phexplore.gui.charts.epsilon_curves import (
     epsilon_title,
 )
 from phexplore.gui.charts.frame import ChartFrame
-from phexplore.gui.charts.scales import nice_at_least, spread
 from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.lettering import draw_text, lettering
 from phexplore.gui.theme.metrics import GAP

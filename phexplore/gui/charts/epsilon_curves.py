@@ -10,8 +10,8 @@ from functools import lru_cache
 
 from phexplore.accounting.zcdp import curve, epsilon
 from phexplore.accuracy.privacy_loss import HEADLINE_DELTA
+from phexplore.figures.table import Table, Value
 from phexplore.gui.binding.wording import budget_text, power_text
-from phexplore.gui.charts.numbers import Numbers, Value
 from phexplore.model.conventions import Conversion, Neighbours
 from phexplore.model.numbers import Unlimited
 from phexplore.model.phsafe import PrivacyFramework
@@ -140,7 +140,7 @@ def epsilon_summary(curves: Sequence[EpsilonCurve]) -> str:
     )
 
 
-def epsilon_numbers(curves: Sequence[EpsilonCurve]) -> Numbers:
+def epsilon_numbers(curves: Sequence[EpsilonCurve]) -> Table:
     """Return the table twin: the mark first, then ε at every power of ten; one column per line."""
     names = [
         f"{each.neighbours.value} ρ {budget_text(each.budget)}, {SHORT_NAMES[each.conversion]}"
@@ -153,4 +153,4 @@ def epsilon_numbers(curves: Sequence[EpsilonCurve]) -> Numbers:
     rows: list[tuple[Value, ...]] = [
         (f"1e-{power:02d}", *(_epsilon_at(each, Fraction(1, 10**power)) for each in curves)) for power in powers
     ]
-    return Numbers(("δ", *names), (marked, *rows))
+    return Table(("δ", *names), (marked, *rows))

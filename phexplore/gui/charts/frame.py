@@ -31,8 +31,8 @@ from PySide6.QtWidgets import (
 )
 
 from phexplore.errors import PhexploreError
+from phexplore.figures.table import Table
 from phexplore.gui.charts.canvas import Canvas
-from phexplore.gui.charts.numbers import Numbers
 from phexplore.gui.charts.twin import NumbersTable
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.colours import Colours
@@ -78,7 +78,7 @@ class ChartFrame(QFrame):
         self.name = name
         self.canvas = canvas
         self._page = page or canvas
-        self._numbers_source: Callable[[], Numbers] | None = None
+        self._numbers_source: Callable[[], Table] | None = None
         self._teaching = teaching
         self._held_back = ""
         self.setObjectName(name.lower().replace(" ", "_"))
@@ -127,7 +127,7 @@ class ChartFrame(QFrame):
         return self._table
 
     @property
-    def numbers(self) -> Numbers:
+    def numbers(self) -> Table:
         """The numbers of the table twin."""
         self._fill_table()
         return self.table.numbers
@@ -137,7 +137,7 @@ class ChartFrame(QFrame):
         """Whether the empty state is shown."""
         return self._stack.currentWidget() is self._empty
 
-    def show_finding(self, title: str, summary: str, numbers: Callable[[], Numbers]) -> None:
+    def show_finding(self, title: str, summary: str, numbers: Callable[[], Table]) -> None:
         """Show the picture.
 
         Args:
@@ -381,8 +381,8 @@ class ChartFrame(QFrame):
         self._empty.setFont(appearance().font(relative=1.1))
 
 
-def _no_numbers() -> Numbers:
-    return Numbers(())
+def _no_numbers() -> Table:
+    return Table(())
 
 
 def _wrapping_label(name: str) -> QLabel:

@@ -10,11 +10,11 @@ from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from phexplore.decide.frontier import Frontier, FrontierPoint
+from phexplore.figures.table import Table
 from phexplore.gui.binding.wording import people, percent
 from phexplore.gui.charts.canvas import Canvas, Pixels, log_axis
 from phexplore.gui.charts.colours import categories_on
 from phexplore.gui.charts.frame import ChartFrame
-from phexplore.gui.charts.numbers import Numbers
 from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.lettering import draw_text, lettering
 from phexplore.gui.theme.metrics import GAP
@@ -213,9 +213,9 @@ def point_words(point: FrontierPoint) -> str:
     )
 
 
-def frontier_numbers(found: Frontier, loss: str) -> Numbers:
+def frontier_numbers(found: Frontier, loss: str) -> Table:
     """Return the table twin."""
-    return Numbers(
+    return Table(
         (loss, "ε at δ = 10⁻¹⁰", "Weighted margin, people"),
         tuple((point.headline, point.epsilon, point.weighted_margin) for point in found.points),
     )

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from phexplore.accuracy.margins import Margins, keeps_target
+from phexplore.figures.table import Table, shown
 from phexplore.gui.binding.wording import budget_text, people, signed_people
-from phexplore.gui.charts.numbers import Numbers, shown
 from phexplore.model.conventions import Conventions
 from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Budget, Unlimited
@@ -163,7 +163,7 @@ def margin_summary(rows: Sequence[MarginRow], conventions: Conventions) -> str:
     return text + "."
 
 
-def margin_numbers(rows: Sequence[MarginRow], conventions: Conventions, symbol: str) -> Numbers:
+def margin_numbers(rows: Sequence[MarginRow], conventions: Conventions, symbol: str) -> Table:
     """Return the table twin, one row per row of the picture."""
     percent = f"{float(conventions.confidence) * 100:g} %"
     headers = (
@@ -179,7 +179,7 @@ def margin_numbers(rows: Sequence[MarginRow], conventions: Conventions, symbol: 
         f"{symbol} (unbounded)",
         "Locked",
     )
-    return Numbers(headers, tuple(_numbers_row(row) for row in rows))
+    return Table(headers, tuple(_numbers_row(row) for row in rows))
 
 
 def _numbers_row(row: MarginRow) -> tuple[str | int | float | Fraction | None, ...]:

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from phexplore.errors import PhexploreError
+from phexplore.figures.table import Table, Value
 from phexplore.gui.binding.mechanism_words import SIZE_MECHANISMS, capital
 from phexplore.gui.binding.shown import Shown
 from phexplore.gui.binding.topdown_wording import share_percent, significant
 from phexplore.gui.binding.wording import margin_word, people, percent
-from phexplore.gui.charts.numbers import Numbers, Value
 from phexplore.gui.charts.topdown_bars import BarsContent, ValueBar
 from phexplore.gui.charts.topdown_rows import MarkRow, RowScale, RowsContent
 from phexplore.model.group_sizes import SizeMechanism
@@ -61,7 +61,7 @@ def level_margin_rows(shown: Shown, figures: GroupSizesForecast) -> RowsContent:
         "margin of error, groups",
         title,
         f"{rule}, before sums are made to hold: that makes most errors smaller, and biased where counts are near 0; a run shows it.",
-        Numbers(
+        Table(
             ("Level", "Regions", "Answers", "What", "σ, groups", "Margin, groups", "Margin in the reference, groups"),
             tuple(table),
         ),
@@ -104,7 +104,7 @@ def size_mechanism_bars(shown: Shown) -> BarsContent:
         if direct > cumulative
         else f"On this budget a size has σ {people(direct)} with every mechanism",
         f"Noise of one size at the level {lowest} before post-processing, same budget. What consistency makes of it has no formula.",
-        Numbers(("Mechanism", "σ of a size, groups", "Sums", "Chosen"), tuple(rows)),
+        Table(("Mechanism", "σ of a size, groups", "Sums", "Chosen"), tuple(rows)),
     )
 
 
@@ -140,7 +140,7 @@ def size_share_bars(shown: Shown) -> BarsContent:
         if equal
         else "The levels take unequal shares of the privacy loss",
         "Regions of a level compose in parallel, levels add up.",
-        Numbers(("Level", "Share", symbol, "Share in the reference"), tuple(rows)),
+        Table(("Level", "Share", symbol, "Share in the reference"), tuple(rows)),
     )
 
 
@@ -179,7 +179,7 @@ def alternative_bars(shown: Shown, found: Sequence[tuple[str, Sequence[Alternati
         "expected squared error, people²",
         title,
         f"Sum over all answers of a release, analytic, same ε and δ.{more}",
-        Numbers(("Release", "Mechanism", "Expected squared error, people²", "Why not", "Chosen"), tuple(rows)),
+        Table(("Release", "Mechanism", "Expected squared error, people²", "Why not", "Chosen"), tuple(rows)),
     )
 
 
@@ -216,7 +216,7 @@ def answer_margin_rows(shown: Shown, figures: SubspaceForecast) -> RowsContent:
         "margin of error, people",
         f"Every answer is within ±{people(widest)} people",
         f"{rule}. {factors}{more}",
-        Numbers(("Release", "Answers", "Variance at unit noise", "Variance, people²", "Margin, people"), tuple(table)),
+        Table(("Release", "Answers", "Variance at unit noise", "Variance, people²", "Margin, people"), tuple(table)),
         RowScale.LINEAR,
     )
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from phexplore.figures.table import Table
 from phexplore.gui.binding.wording import people
-from phexplore.gui.charts.numbers import Numbers
 from phexplore.metrics.coverage import INTERVAL_CONFIDENCE, Interval
 from phexplore.model.keys import QueryKey
 
@@ -73,7 +73,7 @@ def observed_summary(margins: Sequence[ObservedMargin], confidence: Fraction, tr
     return text + "."
 
 
-def observed_numbers(margins: Sequence[ObservedMargin]) -> Numbers:
+def observed_numbers(margins: Sequence[ObservedMargin]) -> Table:
     """Return the table twin."""
     compared = any(each.compared is not None for each in margins)
     headers = (
@@ -88,7 +88,7 @@ def observed_numbers(margins: Sequence[ObservedMargin]) -> Numbers:
         "Errors",
         *(("Other run, people",) if compared else ()),
     )
-    return Numbers(
+    return Table(
         headers,
         tuple(
             (

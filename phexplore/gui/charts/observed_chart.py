@@ -11,12 +11,13 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QComboBox, QStackedWidget, QToolTip, QWidget
 
+from phexplore.figures.scales import log_people, log_range, spread
+from phexplore.figures.table import signed_tick
 from phexplore.gui.binding.wording import people
 from phexplore.gui.charts.canvas import Canvas, Pixels, log_axis
 from phexplore.gui.charts.colours import ghost_on
 from phexplore.gui.charts.controls import field_label
 from phexplore.gui.charts.frame import ChartFrame
-from phexplore.gui.charts.numbers import signed_tick
 from phexplore.gui.charts.observed import (
     ObservedMargin,
     observed_numbers,
@@ -26,7 +27,6 @@ from phexplore.gui.charts.observed import (
     signed_percent,
 )
 from phexplore.gui.charts.rows import RowAxis, RowLabel, RowView
-from phexplore.gui.charts.scales import log_people, log_range, spread
 from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.lettering import draw_text, lettering
 from phexplore.model.keys import QueryKey

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from phexplore.gui.charts.numbers import Numbers
+from phexplore.figures.table import Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,4 +44,4 @@ class OverlayContent:
     axis: str
     title: str
     summary: str
-    numbers: Numbers
+    numbers: Table

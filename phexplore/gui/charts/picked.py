@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from phexplore.figures.table import Table, Value, grouped
 from phexplore.gui.binding.wording import people, signed_people
-from phexplore.gui.charts.numbers import Numbers, Value, grouped
 
 CONFIDENTIAL = "true count: confidential, simulation only"
 
@@ -76,7 +76,7 @@ def picked_summary(story: PickedStory) -> str:
     return f"{story.title}: truncation changes it by {signed_people(story.bias)} people{noise}. {kind}"
 
 
-def picked_numbers(story: PickedStory) -> Numbers:
+def picked_numbers(story: PickedStory) -> Table:
     """Return the table twin: true, truncated, then every trial."""
     rows: list[tuple[Value, ...]] = [
         (f"True ({CONFIDENTIAL.split(': ')[1]})", story.true, None, None),
@@ -86,4 +86,4 @@ def picked_numbers(story: PickedStory) -> Numbers:
         (f"Measured, trial {trial + 1}", value, None, value - story.truncated)
         for trial, value in zip(story.trials, story.measured, strict=True)
     ]
-    return Numbers(("Step", "Count, people", "Truncation bias, people", "Noise, people"), tuple(rows))
+    return Table(("Step", "Count, people", "Truncation bias, people", "Noise, people"), tuple(rows))

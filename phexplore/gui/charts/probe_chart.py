@@ -10,9 +10,9 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
 
+from phexplore.figures.table import Table
 from phexplore.gui.charts.canvas import Canvas, Pixels
 from phexplore.gui.charts.frame import ChartFrame
-from phexplore.gui.charts.numbers import Numbers
 from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.lettering import draw_text
 from phexplore.gui.theme.metrics import GAP
@@ -67,7 +67,7 @@ class ProbeChart(ChartFrame):
         """The settings in order."""
         return self._marks
 
-    def show_marks(self, marks: Sequence[ProbeMark], limit: float, numbers: Numbers) -> None:
+    def show_marks(self, marks: Sequence[ProbeMark], limit: float, numbers: Table) -> None:
         """Show a search so far.
 
         Args:
@@ -157,5 +157,5 @@ class ProbeChart(ChartFrame):
             painter.drawEllipse(place, _RADIUS, _RADIUS)
 
 
-def _same(numbers: Numbers) -> Numbers:
+def _same(numbers: Table) -> Table:
     return numbers

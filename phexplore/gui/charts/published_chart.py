@@ -11,10 +11,10 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QToolTip, QWidget
 
+from phexplore.figures.table import Table, signed_tick
 from phexplore.gui.charts.canvas import Canvas, Pixels
 from phexplore.gui.charts.colours import blended
 from phexplore.gui.charts.frame import ChartFrame
-from phexplore.gui.charts.numbers import Numbers, signed_tick
 from phexplore.gui.charts.rows import RowAxis, RowLabel, RowView
 from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.lettering import draw_text
@@ -205,10 +205,10 @@ def number_words(row: PublishedNumber) -> str:
     )
 
 
-def published_numbers(rows: Sequence[PublishedNumber]) -> Numbers:
+def published_numbers(rows: Sequence[PublishedNumber]) -> Table:
     """Return the table twin."""
     headers = ("Area", "Group", "Measured", "Published", "5 %", "95 %", "Truth", "Held")
-    return Numbers(
+    return Table(
         headers,
         tuple(
             (r.group, r.name, r.noisy, r.estimate, r.low, r.high, r.truth, "yes" if r.is_held else "no") for r in rows

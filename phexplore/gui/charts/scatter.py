@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from phexplore.gui.charts.numbers import Numbers
+from phexplore.figures.table import Table
 
 Floats = NDArray[np.float64]
 
@@ -54,7 +54,7 @@ class ScatterContent:
     y_axis: str
     title: str
     summary: str
-    numbers: Numbers
+    numbers: Table
     is_log: bool = False
     points: int = 0
 

@@ -9,12 +9,12 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QToolTip, QWidget
 
+from phexplore.figures.scales import linear_ticks
+from phexplore.figures.table import grouped
 from phexplore.gui.binding.wording import people, signed_people
 from phexplore.gui.charts.canvas import Canvas, Pixels, log_axis
 from phexplore.gui.charts.colours import categories_on
 from phexplore.gui.charts.frame import ChartFrame
-from phexplore.gui.charts.numbers import grouped
-from phexplore.gui.charts.scales import linear_ticks
 from phexplore.gui.charts.scatter import SMALLEST, ScatterContent, log_place, ranges
 from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.lettering import draw_text, lettering

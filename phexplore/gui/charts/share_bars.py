@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from phexplore.figures.table import Table
 from phexplore.gui.binding.wording import budget_text, percent
-from phexplore.gui.charts.numbers import Numbers
 from phexplore.model.conventions import Neighbours
 from phexplore.model.keys import QueryKey, TableId
 from phexplore.model.numbers import Unlimited
@@ -112,11 +112,11 @@ def share_summary(bars: Sequence[Bar], figures: Forecast) -> str:
     )
 
 
-def share_numbers(bars: Sequence[Bar], figures: Forecast) -> Numbers:
+def share_numbers(bars: Sequence[Bar], figures: Forecast) -> Table:
     """Return the table twin, one row per segment in the order of the picture."""
     symbol = figures.privacy.framework.symbol
     headers = ("Table", "Level", "Share, %", "Table's share, %", f"{symbol} (unbounded)", f"{symbol} (bounded)")
-    return Numbers(
+    return Table(
         headers,
         tuple(
             (

@@ -14,10 +14,10 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
 
+from phexplore.figures.table import Table, grouped
 from phexplore.gui.charts.canvas import Canvas, Pixels
 from phexplore.gui.charts.colours import categories_on, ghost_on
 from phexplore.gui.charts.frame import ChartFrame
-from phexplore.gui.charts.numbers import Numbers, grouped
 from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.lettering import draw_text, lettering
 from phexplore.gui.theme.metrics import GAP
@@ -51,7 +51,7 @@ class PairedHistograms:
     counted: str
     title: str
     summary: str
-    numbers: Numbers
+    numbers: Table
 
 
 class SpineHistogramChart(ChartFrame):

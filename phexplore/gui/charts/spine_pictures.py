@@ -8,9 +8,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from phexplore.figures.table import Table, Value, grouped
 from phexplore.gui.binding.spine_views import BypassContent, DistributionContent, MapColour, MarginsContent, SpineMap
 from phexplore.gui.binding.topdown_wording import level_title, plural_level, share_percent
-from phexplore.gui.charts.numbers import Numbers, Value, grouped
 from phexplore.gui.charts.topdown_rows import MarkRow, RowScale, RowsContent
 from phexplore.model.numbers import exact_text
 
@@ -119,7 +119,7 @@ def _margin_row(content: MarginsContent, place: int, this: str, other: str) -> M
     )
 
 
-def _margin_numbers(content: MarginsContent, order: list[int], this: str, other: str) -> Numbers:
+def _margin_numbers(content: MarginsContent, order: list[int], this: str, other: str) -> Table:
     seen = content.observed
     headers = [
         "Level" if content.what == "levels" else "Area",
@@ -147,7 +147,7 @@ def _margin_numbers(content: MarginsContent, order: list[int], this: str, other:
             own = float(content.z) * float(seen.errors[place])
             row += [own, (own / now) ** 2 if now > 0 else None]
         rows.append(tuple(row))
-    return Numbers(tuple(headers), tuple(rows))
+    return Table(tuple(headers), tuple(rows))
 
 
 def _ratio_words(content: MarginsContent) -> str:
@@ -209,7 +209,7 @@ def bypass_rows(content: BypassContent) -> RowsContent:
         for each in content.listed
     )
     headers = ("Level", "Bypassed unit", "Children", "Share that moved", f"{content.symbol} that moved")
-    return RowsContent(tuple(rows), "bypassed units", title, summary, Numbers(headers, table), RowScale.COUNT)
+    return RowsContent(tuple(rows), "bypassed units", title, summary, Table(headers, table), RowScale.COUNT)
 
 
 def map_words(content: SpineMap) -> tuple[str, str, str]:
@@ -245,15 +245,15 @@ def _range(values: NDArray[np.float64]) -> str:
     return f"{low:,.3g} to {high:,.3g}"
 
 
-def distribution_numbers(content: DistributionContent, edges: NDArray[np.int64], this: str, other: str) -> Numbers:
+def distribution_numbers(content: DistributionContent, edges: NDArray[np.int64], this: str, other: str) -> Table:
     """Return the table of two histograms: one row per area where both list the same, else one per bin."""
     if len(content.codes) and content.other is not None:
         listed = tuple(zip(content.codes.tolist(), content.other.tolist(), content.this.tolist(), strict=True))
-        return Numbers(("Area", other, this), listed)
+        return Table(("Area", other, this), listed)
     mine = np.histogram(content.this, edges)[0].tolist()
     theirs = [None] * len(mine) if content.other is None else np.histogram(content.other, edges)[0].tolist()
     labels = [
         grouped(low) if low + 1 == high else f"{grouped(low)}–{grouped(high - 1)}"
         for low, high in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
     ]
-    return Numbers((content.axis.capitalize(), other, this), tuple(zip(labels, theirs, mine, strict=True)))
+    return Table((content.axis.capitalize(), other, this), tuple(zip(labels, theirs, mine, strict=True)))

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from phexplore.figures.table import Table, Value
 from phexplore.gui.binding.spine_views import TreeContent
 from phexplore.gui.binding.topdown_wording import level_title, plural_level, short_level
-from phexplore.gui.charts.numbers import Numbers, Value
 from phexplore.model.numbers import exact_text
 
 LEAST_BLOCKS = 2.0
@@ -169,7 +169,7 @@ class SpineTree:
         block = self.interval(unit)[0]
         return [found for level in range(len(self.levels)) if (found := self.unit_at(level, block)) is not None]
 
-    def path_numbers(self, unit: Unit) -> Numbers:
+    def path_numbers(self, unit: Unit) -> Table:
         """Return the budget along a path: level, unit, share, ρ, margin of the total."""
         symbol = self.content.symbol
         rows: list[tuple[Value, ...]] = []
@@ -190,7 +190,7 @@ class SpineTree:
             total = sum(shares, Fraction(0))
             rows.append(("Whole path", "", None, total, total * self.content.total, None))
         headers = ("Level", "Unit", "Children", "Share of the total", symbol, "Predicted margin of the total, people")
-        return Numbers(headers, tuple(rows))
+        return Table(headers, tuple(rows))
 
     def margin(self, unit: Unit) -> float | None:
         """Return the predicted margin of a unit's total in people, None where it is not predicted."""
@@ -229,7 +229,7 @@ class SpineTree:
             words.append(f" It is {'added' if sign > 0 else 'subtracted'} to make up {self.content.area}.")
         return "".join(words)
 
-    def level_numbers(self) -> Numbers:
+    def level_numbers(self) -> Table:
         """Return the levels as a table."""
         rows: list[tuple[Value, ...]] = []
         bypassed = dict(self.content.bypassed)
@@ -260,7 +260,7 @@ class SpineTree:
             "Copying their parent",
             "Share of the total",
         )
-        return Numbers(headers, tuple(rows))
+        return Table(headers, tuple(rows))
 
     def labels(self) -> tuple[str, ...]:
         """Return the names of the levels."""

@@ -9,11 +9,11 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
 
+from phexplore.figures.table import Table
 from phexplore.gui.binding.wording import people, percent
 from phexplore.gui.charts.canvas import Canvas, Pixels, log_axis
 from phexplore.gui.charts.colours import blended
 from phexplore.gui.charts.frame import ChartFrame
-from phexplore.gui.charts.numbers import Numbers
 from phexplore.gui.charts.truncation_chart import draw_bias_bar
 from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.lettering import draw_text, lettering
@@ -223,11 +223,11 @@ def _share(value: float) -> str:
     return percent(parse_exact(f"{value:.9f}"), places=3)
 
 
-def study_numbers(found: TruncationStudy) -> Numbers:
+def study_numbers(found: TruncationStudy) -> Table:
     """Return the table twin."""
     headers = ("τ", "Bias, people", "Noise σ, people", "Margin, people", "RMSE, people", "People cut, share",
                "Households cut, share", "Budget")  # fmt: skip
-    return Numbers(
+    return Table(
         headers,
         tuple(
             (p.threshold, p.bias, p.deviation, p.margin, p.rmse, p.people_cut, p.households_cut, p.budget)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from phexplore.figures.table import Table, Value
 from phexplore.gui.binding.topdown_shown import TopDownShown
 from phexplore.gui.binding.topdown_wording import level_title, share_percent, significant
 from phexplore.gui.binding.wording import conversion_title, percent, power_text
-from phexplore.gui.charts.numbers import Numbers, Value
 from phexplore.model.phsafe import PrivacyFramework
 
 
@@ -53,7 +53,7 @@ class BarsContent:
     axis: str
     title: str
     summary: str
-    numbers: Numbers
+    numbers: Table
 
 
 def level_bars(shown: TopDownShown) -> BarsContent:
@@ -89,7 +89,7 @@ def level_bars(shown: TopDownShown) -> BarsContent:
         f"share of the whole {symbol}, percent",
         f"{words} take {percent(taken)} of the privacy loss" if len(most) > 1 else f"{words} takes all of it",
         "Units of one level hold different people, so a level costs its share once however many units it has.",
-        Numbers(("Level", "Share", symbol, "Share in the reference"), tuple(rows)),
+        Table(("Level", "Share", symbol, "Share in the reference"), tuple(rows)),
     )
 
 
@@ -135,5 +135,5 @@ def semantics_bars(shown: TopDownShown) -> BarsContent:
         "ε (smaller is more private)",
         title,
         "Semantics as on the production certificates, δ = 10⁻¹⁰ by the zCDP conversion with the optimal α.",
-        Numbers(("Kind", "About", symbol, "ε", "ε in the reference"), tuple(rows)),
+        Table(("Kind", "About", symbol, "ε", "ε in the reference"), tuple(rows)),
     )

@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from phexplore.figures.table import Table
 from phexplore.gui.binding.topdown_shares import Quantity, ShareCell, cell_of, margin_of, query_rows, text
 from phexplore.gui.binding.topdown_shown import TopDownShown
 from phexplore.gui.binding.topdown_wording import counted, heading, place_title
 from phexplore.gui.binding.wording import budget_text, margin_word, people, percent
-from phexplore.gui.charts.numbers import Numbers
 from phexplore.model.topdown import LevelQuery
 
 QUANTITIES = (Quantity.OF_TOTAL, Quantity.MARGIN, Quantity.SIGMA)
@@ -64,7 +64,7 @@ def heat_table(shown: TopDownShown, quantity: Quantity) -> HeatTable:
     return HeatTable(method.levels, queries, cells, _title(measured, quantity, shown), _summary(measured, shown))
 
 
-def heat_numbers(shown: TopDownShown) -> Numbers:
+def heat_numbers(shown: TopDownShown) -> Table:
     """Return the table twin: one row per measured query group and level."""
     symbol, word = shown.method.framework.symbol, counted(shown.method.schema)
     headers = (
@@ -78,7 +78,7 @@ def heat_numbers(shown: TopDownShown) -> Numbers:
         f"Margin, {word}",
     )
     convention = shown.scenario.conventions.margin
-    return Numbers(
+    return Table(
         headers,
         tuple(
             (

@@ -11,10 +11,10 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
+from phexplore.figures.table import Table, signed_tick
 from phexplore.gui.charts.canvas import Canvas, Pixels
 from phexplore.gui.charts.colours import blended, categories_on
 from phexplore.gui.charts.frame import ChartFrame
-from phexplore.gui.charts.numbers import Numbers, signed_tick
 from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.lettering import draw_text
 from phexplore.gui.theme.metrics import GAP
@@ -40,7 +40,7 @@ class HistogramContent:
     unit: str
     title: str
     summary: str
-    numbers: Numbers
+    numbers: Table
 
 
 class TopDownHistogramChart(ChartFrame):

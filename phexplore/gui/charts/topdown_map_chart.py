@@ -12,10 +12,10 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPainterPath, QPen, QPolygonF
 from PySide6.QtWidgets import QToolTip, QWidget
 
+from phexplore.figures.table import Table
 from phexplore.gui.charts.canvas import Canvas, Pixels
 from phexplore.gui.charts.colours import blended, categories_on
 from phexplore.gui.charts.frame import ChartFrame
-from phexplore.gui.charts.numbers import Numbers
 from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.lettering import draw_text, lettering
 from phexplore.gui.theme.metrics import GAP
@@ -59,7 +59,7 @@ class MapPicture:
     is_signed: bool
     title: str
     summary: str
-    numbers: Numbers
+    numbers: Table
 
 
 class TopDownMapChart(ChartFrame):

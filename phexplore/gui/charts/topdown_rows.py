@@ -6,8 +6,8 @@ import enum
 import math
 from dataclasses import dataclass
 
-from phexplore.gui.charts.numbers import Numbers, grouped, signed_tick
-from phexplore.gui.charts.scales import linear_ticks, nice_at_least
+from phexplore.figures.scales import linear_ticks, nice_at_least
+from phexplore.figures.table import Table, grouped, signed_tick
 
 
 class RowScale(enum.Enum):
@@ -86,7 +86,7 @@ class RowsContent:
     axis: str
     title: str
     summary: str
-    numbers: Numbers
+    numbers: Table
     scale: RowScale = RowScale.LINEAR
     guide: float | None = None
     is_percent: bool = False

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from phexplore.figures.table import Table, grouped, shortened
 from phexplore.gui.binding.wording import people, signed_people
-from phexplore.gui.charts.numbers import Numbers, grouped, shortened
 from phexplore.model.keys import QueryKey, TableId
 
 
@@ -125,10 +125,10 @@ def size_summary(found: TableTruncation) -> str:
     )
 
 
-def size_numbers(found: TableTruncation) -> Numbers:
+def size_numbers(found: TableTruncation) -> Table:
     """Return the table twin, one row per row of the picture."""
     headers = ("Household", "Households", "People", "Left out, people", "Left out, %")
-    return Numbers(
+    return Table(
         headers,
         tuple(
             (label, each.households, each.persons, each.cut, each.cut / each.persons * 100 if each.persons else 0.0)
@@ -157,7 +157,7 @@ def bias_summary(query: QueryKey, cells: Sequence[CellBias]) -> str:
     )
 
 
-def bias_numbers(cells: Sequence[CellBias]) -> Numbers:
+def bias_numbers(cells: Sequence[CellBias]) -> Table:
     """Return the table twin."""
     headers = (
         "Cell",
@@ -167,7 +167,7 @@ def bias_numbers(cells: Sequence[CellBias]) -> Numbers:
         "Truncation bias, largest",
         "Noise margin, ± people",
     )
-    return Numbers(
+    return Table(
         headers,
         tuple(
             (cell.label, cell.numbers, cell.true_mean, cell.mean_bias, cell.largest_bias, cell.margin) for cell in cells

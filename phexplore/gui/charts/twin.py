@@ -10,7 +10,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from PySide6.QtGui import QAction, QColor, QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QTableView, QWidget
 
-from phexplore.gui.charts.numbers import UNTOUCHED, Numbers, is_number, plain, shown
+from phexplore.figures.table import UNTOUCHED, Table, is_number, plain, shown
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, ROW_PADDING
 from phexplore.gui.theme.number_style import localised
@@ -54,19 +54,19 @@ def _look(look: Look | None, role: int) -> Any:
 
 
 class NumbersModel(QAbstractTableModel):
-    """Read-only rows and columns of a `Numbers` value."""
+    """Read-only rows and columns of a `Table` value."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._numbers = Numbers(())
+        self._numbers = Table(())
         self._looks: Looks | None = None
 
     @property
-    def numbers(self) -> Numbers:
+    def numbers(self) -> Table:
         """What is shown."""
         return self._numbers
 
-    def set_numbers(self, numbers: Numbers) -> None:
+    def set_numbers(self, numbers: Table) -> None:
         """Show other numbers; the selection stays where the shape stays."""
         before, same_shape = self._numbers, self._same_shape(numbers)
         if numbers == before:
@@ -88,7 +88,7 @@ class NumbersModel(QAbstractTableModel):
         if self._numbers.rows:
             self.dataChanged.emit(self.index(0, 0), self.index(len(self._numbers.rows) - 1, self.columnCount() - 1))
 
-    def _same_shape(self, numbers: Numbers) -> bool:
+    def _same_shape(self, numbers: Table) -> bool:
         return numbers.headers == self._numbers.headers and len(numbers.rows) == len(self._numbers.rows)
 
     def rowCount(self, parent: Index = _NOWHERE) -> int:
@@ -156,11 +156,11 @@ class NumbersTable(QTableView):
         self.selectionModel().currentRowChanged.connect(self._announce)
 
     @property
-    def numbers(self) -> Numbers:
+    def numbers(self) -> Table:
         """What is shown."""
         return self._model.numbers
 
-    def set_numbers(self, numbers: Numbers) -> None:
+    def set_numbers(self, numbers: Table) -> None:
         """Show other numbers."""
         self._model.set_numbers(numbers)
 
@@ -181,7 +181,7 @@ class NumbersTable(QTableView):
             self.selectRow(row)
         self._following = False
 
-    def selected_numbers(self) -> Numbers:
+    def selected_numbers(self) -> Table:
         """Return the selected block with its headers, everything when one cell or none is selected."""
         chosen = self.selectionModel().selection()
         if chosen.count() == 0 or len(chosen.indexes()) == 1:
@@ -189,7 +189,7 @@ class NumbersTable(QTableView):
         block = chosen.first()
         columns = slice(block.left(), block.right() + 1)
         rows = self.numbers.rows[block.top() : block.bottom() + 1]
-        return Numbers(self.numbers.headers[columns], tuple(row[columns] for row in rows))
+        return Table(self.numbers.headers[columns], tuple(row[columns] for row in rows))
 
     def hold_back(self, reason: str) -> None:
         """Let nothing be copied, for a reason; "" lets it again."""
@@ -206,7 +206,7 @@ class NumbersTable(QTableView):
         """Put all numbers on the clipboard, unless they are held back."""
         self._put(self.numbers)
 
-    def _put(self, numbers: Numbers) -> None:
+    def _put(self, numbers: Table) -> None:
         if not self._is_held_back:
             QGuiApplication.clipboard().setText(numbers.tab_separated())
 

@@ -6,8 +6,8 @@ import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from phexplore.figures.table import Table, shortened
 from phexplore.gui.binding.wording import people, signed_people
-from phexplore.gui.charts.numbers import Numbers, shortened
 from phexplore.model.keys import QueryKey
 
 
@@ -94,7 +94,7 @@ def worst_summary(numbers: Sequence[WorstNumber], trials: int) -> str:
     )
 
 
-def worst_numbers(numbers: Sequence[WorstNumber]) -> Numbers:
+def worst_numbers(numbers: Sequence[WorstNumber]) -> Table:
     """Return the table twin, the worst first."""
     headers = (
         "Table",
@@ -110,7 +110,7 @@ def worst_numbers(numbers: Sequence[WorstNumber]) -> Numbers:
         "Noise margin, ± people",
         "Reason",
     )
-    return Numbers(
+    return Table(
         headers,
         tuple(
             (

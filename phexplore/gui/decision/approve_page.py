@@ -15,10 +15,10 @@ from phexplore.decide.approving import decision_about
 from phexplore.decide.rule_evaluation import judge
 from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
+from phexplore.figures.table import Table
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.shown import Update
 from phexplore.gui.charts.controls import field_label
-from phexplore.gui.charts.numbers import Numbers
 from phexplore.gui.charts.twin import NumbersTable
 from phexplore.gui.decision.decision_sheet import DecisionSheet, SheetWords
 from phexplore.gui.decision.decision_summary import decision_summary
@@ -118,7 +118,7 @@ class ApprovePage(Page):
         self._show_deed()
         rows = tuple(_row(one) for one in found.decisions)
         headers = ("Decision", "Scenario", "Who", "Role", "When (UTC)", "Note", "Runs", "Parameters")
-        self.table.set_numbers(Numbers(headers, rows))
+        self.table.set_numbers(Table(headers, rows))
         self.table.setVisible(bool(rows))
         self._no_record.setVisible(not rows)
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from phexplore.decide.comparing import Compared, Comparison, EffectRow, ParameterRow, compare
 from phexplore.errors import PhexploreError
+from phexplore.figures.table import Table, Value
 from phexplore.gui.binding.topdown_wording import level_title, query_title
 from phexplore.gui.binding.wording import margin_word, people, percent
-from phexplore.gui.charts.numbers import Numbers, Value
 from phexplore.gui.charts.overlay_rows import OverlayContent, OverlayRow
 from phexplore.model.diff import ChangedField, value_text
 from phexplore.model.keys import parse_query
@@ -71,11 +71,11 @@ class ComparisonView:
 
     title: str
     sentence: str
-    columns: Numbers
-    parameters: Numbers
-    margins: Numbers
-    measured: Numbers
-    rules: Numbers
+    columns: Table
+    parameters: Table
+    margins: Table
+    measured: Table
+    rules: Table
     overlay: OverlayContent
 
 
@@ -112,11 +112,11 @@ def view_of(found: Comparison) -> ComparisonView:
         sentence,
         _columns(found, effects),
         _parameters(parameters, effects, letters),
-        Numbers(
+        Table(
             ("Margin of", *(f"± {name}" for name in letters)),
             tuple((place_words(r.place), *_people(r)) for r in effects),
         ),
-        Numbers(
+        Table(
             ("Measured in runs", *letters),
             tuple((f"{row.name}, {place_words(row.place)}", *row.values) for row in found.measured),
         ),
@@ -155,7 +155,7 @@ def _differs(row: EffectRow) -> bool:
     return max(known) - min(known) > _VISIBLE_CHANGE * max(map(abs, known))
 
 
-def _columns(found: Comparison, effects: Sequence[EffectRow]) -> Numbers:
+def _columns(found: Comparison, effects: Sequence[EffectRow]) -> Table:
     headers: tuple[str, ...] = ("", "Compared", "Privacy loss", "ε (δ 10⁻¹⁰)", "Loss against A", "Narrower", "Wider")
     has_runs = any(column.summary is not None for column in found.columns)
     headers += ("Trials",) if has_runs else ()
@@ -173,7 +173,7 @@ def _columns(found: Comparison, effects: Sequence[EffectRow]) -> Numbers:
             (letter(place), column.name, total if total is not None else text, epsilon, change,
              narrower if place else None, wider if place else None, *trials)
         )  # fmt: skip
-    return Numbers(headers, tuple(rows))
+    return Table(headers, tuple(rows))
 
 
 def _trials(summary: Mapping[str, Any]) -> int | None:
@@ -203,9 +203,9 @@ def _narrower_wider(effects: Sequence[EffectRow], place: int) -> tuple[int, int]
     )
 
 
-def _parameters(rows: Sequence[ParameterRow], effects: Sequence[EffectRow], names: Sequence[str]) -> Numbers:
+def _parameters(rows: Sequence[ParameterRow], effects: Sequence[EffectRow], names: Sequence[str]) -> Table:
     headers = ("Parameter", *names, "Effect, margin of", *(f"± {name}" for name in names))
-    return Numbers(headers, tuple(_parameter(row, effects, len(names)) for row in rows))
+    return Table(headers, tuple(_parameter(row, effects, len(names)) for row in rows))
 
 
 def _parameter(row: ParameterRow, effects: Sequence[EffectRow], count: int) -> tuple[Value, ...]:
@@ -253,9 +253,9 @@ def _people(row: EffectRow) -> tuple[Value, ...]:
     return tuple("not published" if value is None else value for value in row.values)
 
 
-def _rules(found: Comparison, names: Sequence[str]) -> Numbers:
+def _rules(found: Comparison, names: Sequence[str]) -> Table:
     rows = tuple((row[0].rule.title, *map(verdict_words, row)) for row in found.verdicts)
-    return Numbers(("Decision rule", *names), rows)
+    return Table(("Decision rule", *names), rows)
 
 
 def verdict_words(verdict: Verdict) -> str:
@@ -272,7 +272,7 @@ def _overlay(
 ) -> OverlayContent:
     series = tuple(f"{mark}  {name}" for mark, name in zip(letters, names, strict=True))
     rows = tuple(_overlay_row(row, names) for row in effects)
-    numbers = Numbers(("Margin of", *(f"± {name}" for name in names)), tuple((r.name, *r.values) for r in rows))
+    numbers = Table(("Margin of", *(f"± {name}" for name in names)), tuple((r.name, *r.values) for r in rows))
     if not rows:
         return OverlayContent(
             series, (), "", "", "All margins are the same; there is nothing to lay over each other.", numbers

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from phexplore.decide.committee import CommitteeMatrix, MatrixRow
-from phexplore.gui.charts.numbers import UNTOUCHED, Numbers, Value, shown
+from phexplore.figures.table import UNTOUCHED, Table, Value, shown
 from phexplore.gui.charts.topdown_rows import MarkRow, RowScale, RowsContent
 from phexplore.gui.charts.twin import Look
 from phexplore.gui.decision.comparison import place_words
@@ -33,7 +33,7 @@ class MatrixView:
 
     title: str
     sentence: str
-    numbers: Numbers
+    numbers: Table
     looks: dict[tuple[int, int], Look]
     picture: RowsContent
 
@@ -55,7 +55,7 @@ def matrix_view(matrix: CommitteeMatrix) -> MatrixView:
         f"Started from {matrix.baseline.name}. {UNTOUCHED} left as it was; bold is moved. Agreement is the smallest value as part of "
         "the largest."
     )
-    return MatrixView(_title(matrix), sentence, Numbers(headers, rows), looks, _picture(matrix))
+    return MatrixView(_title(matrix), sentence, Table(headers, rows), looks, _picture(matrix))
 
 
 def row_words(row: MatrixRow) -> str:
@@ -91,7 +91,7 @@ def _title(matrix: CommitteeMatrix) -> str:
 
 def _picture(matrix: CommitteeMatrix) -> RowsContent:
     marks = tuple(mark for row in matrix.rows if (mark := _mark(row, matrix.members)) is not None)
-    numbers = Numbers(
+    numbers = Table(
         ("Parameter", *(f"{member}, times the start" for member in matrix.members)),
         tuple((mark.name, *mark.dots) if len(mark.dots) == len(matrix.members) else (mark.name, *(None,) * len(matrix.members))
               for mark in marks),

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from phexplore.errors import PhexploreError
+from phexplore.figures.table import Table, Value
 from phexplore.gui.binding.wording import people
-from phexplore.gui.charts.numbers import Numbers, Value
 from phexplore.gui.charts.scatter import ScatterContent, ScatterSeries
 from phexplore.gui.charts.topdown_bars import BarsContent, ValueBar
 from phexplore.gui.charts.topdown_rows import MarkRow, RowScale, RowsContent
@@ -145,7 +145,7 @@ def _errors(found: Found, data: Found, place: int) -> RowsContent:
         title,
         f"Mean ± standard deviation of {found['trials']:,} releases, {data['groups']:,} groups; stroke: the paper's Table 7. Amber costs "
         "more than ε.",
-        Numbers(
+        Table(
             (
                 "ε",
                 "Mechanism",
@@ -191,7 +191,7 @@ def _violations(found: Found, data: Found) -> RowsContent:
         "sums of regions that do not add up, per release",
         f"Only the rounded programs break sums: {', '.join(sorted(broken))}" if broken else "No mechanism broke a sum",
         "Pairs of a region and a size whose subregions do not add up; stroke: the paper's Table 7.",
-        Numbers(("ε", "Mechanism", "Broken sums", "Standard deviation", "Paper"), tuple(table)),
+        Table(("ε", "Mechanism", "Broken sums", "Standard deviation", "Paper"), tuple(table)),
         RowScale.COUNT,
     )
 
@@ -216,7 +216,7 @@ def _seconds(found: Found, data: Found) -> RowsContent:
         "processor time of one release, seconds",
         f"Slowest: {slowest.group} at {slowest.name}, {slowest.text}",
         "Noise and fit. The exact mechanisms search instead of filling tables whose size follows the noise.",
-        Numbers(("Mechanism", "ε", "Seconds", "Standard deviation"), tuple(table)),
+        Table(("Mechanism", "ε", "Seconds", "Standard deviation"), tuple(table)),
     )
 
 
@@ -236,7 +236,7 @@ def _scaling(entries: Sequence[Found]) -> ScatterContent:
         "processor time of one release, seconds",
         f"At N = {last['largest']:,} {fastest} is fastest: {last['seconds'][fastest]:.3g} s",
         "Taxi-shaped data, ε = 0.1. The paper's cost tables stop where they grow too large.",
-        Numbers(("N", "Groups", *names), tuple(table)),
+        Table(("N", "Groups", *names), tuple(table)),
         is_log=True,
     )
 
@@ -261,7 +261,7 @@ def _systems(found: Found, folder: Path) -> list[Picture]:
         f"({whole['state_mae']:.1f})",
         f"Households by size, {found['counties']} counties, ε = {found['epsilon']} each. Group sizes spend half of ε on the state; the exact "
         "total spends all of it on the counties, and its numbers can fall below 0.",
-        Numbers(("County", "Households", *(f"Error, {name}" for name in systems)), rows),
+        Table(("County", "Households", *(f"Error, {name}" for name in systems)), rows),
     )
     bars: list[ValueBar] = []
     table: list[tuple[Value, ...]] = []
@@ -288,7 +288,7 @@ def _systems(found: Found, folder: Path) -> list[Picture]:
         "mean absolute error, households",
         f"What is exact is paid for elsewhere: {whole['system']} is best for the state",
         f"Mean error of the smallest tenth of counts: {smallest}.",
-        Numbers(
+        Table(
             (
                 "System",
                 "Error of a county count",
@@ -325,7 +325,7 @@ def _figure_1(found: Found, folder: Path) -> list[Picture]:
         "released − true, people",
         f"{state}: noise under an exact total is the same for small and large counties; TopDown's line has slope {slope:+.2f}",
         f"{int(first.sum())} counties, ε = 0.192 for the projected Laplace mechanism; state totals broken: {found['totals_broken']}.",
-        Numbers(
+        Table(
             ("County", "Population", "Run", "TopDown", "Projected Laplace"),
             tuple((a, float(b), int(c), float(d), float(e)) for a, b, c, d, e in zip(labels, population, runs, topdown, subspace, strict=True)),
         ),
@@ -361,7 +361,7 @@ def _slopes(found: Found) -> RowsContent:
         "slope of TopDown's errors, people per unit of ln population",
         f"{negative} of {len(rows)} states: large counties lose on average",
         "One dot per run, the large one their mean; amber: the first run is negative at 1 %.",
-        Numbers(("State", "Counties", "Mean slope", "First run", "Its p", "Projected Laplace, mean"), tuple(table)),
+        Table(("State", "Counties", "Mean slope", "First run", "Its p", "Projected Laplace, mean"), tuple(table)),
         RowScale.LINEAR,
         0.0,
     )
@@ -398,7 +398,7 @@ def _slope_table(found: Found) -> BarsContent:
         f"The paper: {paper['negative']} of {paper['states']} slopes negative, {paper['significant']} significant; TopDown here "
         f"{np.mean([each['negative'] for each in found['topdown_runs']]):.0f} of {found['states_regressed']}",
         "Regressions of county errors on ln population, mean over runs with their range.",
-        Numbers(("Errors of", "Run", "States", "Negative slopes", "Significant at 1 %"), tuple(table)),
+        Table(("Errors of", "Run", "States", "Negative slopes", "Significant at 1 %"), tuple(table)),
     )
 
 
@@ -421,7 +421,7 @@ def _campus(found: Found, _folder: Path) -> list[Picture]:
         f"The variance of every cell is exactly {found['variance']} = {exact:.3f}, its standard deviation {found['standard_deviation']:.3f}",
         f"{found['cells']:,} cells, {found['independent_totals']} independent totals, broken: {found['totals_broken']}. Median and 90 % band; "
         "stroke: exact. The printed figures are those of the variance.",
-        Numbers(("Figure", "5 %", "Median", "95 %", "Exact"), tuple(table)),
+        Table(("Figure", "5 %", "Median", "95 %", "Exact"), tuple(table)),
     )
     return [Picture("Noise of a cell", content)]
 
@@ -451,7 +451,7 @@ def _constant(found: Found, _folder: Path) -> list[Picture]:
         if broken
         else "The paper's constant keeps δ at these ε",
         f"δ = {found['delta']}. Runs use the smallest σ that keeps (ε, δ), rounded up; the paper's constant is refused where it breaks.",
-        Numbers(("ε", "Exact σ/Δ", "Paper's σ/Δ", "True δ of the paper's", "Over δ", "Verdict"), tuple(table)),
+        Table(("ε", "Exact σ/Δ", "Paper's σ/Δ", "True δ of the paper's", "Over δ", "Verdict"), tuple(table)),
     )
     return [Picture("True δ of the paper's noise", content)]
 
@@ -466,7 +466,7 @@ def _bases(found: Found, _folder: Path) -> list[Picture]:
         "squared error over that of projected Laplace noise",
         f"Best basis: {ordered[0][0]}, still {people(ordered[0][1])} times the squared error of projecting",
         f"{found['cells']:,} cells under one total. Helmert and halves can be chosen in a release; the others are for comparison.",
-        Numbers(("Basis", "Factor"), tuple(ordered)),
+        Table(("Basis", "Factor"), tuple(ordered)),
     )
     return [Picture("Factor by basis", content)]
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
 
-from phexplore.gui.charts.numbers import Numbers
+from phexplore.figures.table import Table
 from phexplore.gui.charts.twin import NumbersTable
 from phexplore.gui.main.actions import Done
 from phexplore.gui.theme.metrics import GRID, MARGIN
@@ -35,7 +35,7 @@ class ActionLogDialog(QDialog):
         self.table = NumbersTable(self)
         self.table.setAccessibleName("What was done since the window was opened")
         self.table.set_numbers(
-            Numbers(HEADERS, tuple((each.at.strftime("%H:%M:%S"), each.words, each.hint) for each in done))
+            Table(HEADERS, tuple((each.at.strftime("%H:%M:%S"), each.words, each.hint) for each in done))
         )
         copy_table, copy_script = TextButton("Copy the table"), TextButton("Copy as a script")
         copy_table.clicked.connect(self.table.copy_all)

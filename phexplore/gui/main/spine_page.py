@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 )
 
 from phexplore.errors import PhexploreError
+from phexplore.figures.table import Table
 from phexplore.gui.binding.spine_views import (
     BlocksRefused,
     BypassContent,
@@ -40,7 +41,6 @@ from phexplore.gui.binding.spine_views import (
 from phexplore.gui.binding.topdown_session import TopDownSession
 from phexplore.gui.binding.topdown_wording import level_title, plural_level
 from phexplore.gui.charts.frame import ChartFrame
-from phexplore.gui.charts.numbers import Numbers
 from phexplore.gui.charts.spine_histogram_chart import PairedHistograms, SpineHistogramChart
 from phexplore.gui.charts.spine_pictures import (
     bins_of,
@@ -497,7 +497,7 @@ class SpinePage(QWidget):
             self._rings = (content.shapes, content.rings)
         unit, title, summary = map_words(content)
         if content.reason:
-            return MapPicture((), unit, is_signed=False, title=title, summary=content.reason, numbers=Numbers(()))
+            return MapPicture((), unit, is_signed=False, title=title, summary=content.reason, numbers=Table(()))
         pieces = tuple(
             MapPiece(
                 code,
@@ -514,7 +514,7 @@ class SpinePage(QWidget):
         else:
             header, values = "blocks", dict(zip(content.units, content.blocks.tolist(), strict=True))
         values.pop("", None)
-        numbers = Numbers((level_title(content.level), header), tuple(sorted(values.items())))
+        numbers = Table((level_title(content.level), header), tuple(sorted(values.items())))
         return MapPicture(pieces, unit, is_signed=False, title=title, summary=summary, numbers=numbers)
 
 
@@ -563,7 +563,7 @@ class _RefusedBlocks(QWidget):
     def show_issues(self, issues: Sequence[Issue]) -> None:
         """List problems."""
         rows = tuple((each.line or None, each.column or None, each.sentence, each.remedy) for each in issues)
-        self.table.set_numbers(Numbers(("Line", "Column", "What is wrong", "What to do"), rows))
+        self.table.set_numbers(Table(("Line", "Column", "What is wrong", "What to do"), rows))
 
 
 def _histograms(content: DistributionContent, other_title: str) -> PairedHistograms:

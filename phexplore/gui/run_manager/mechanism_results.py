@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from phexplore.figures.table import Table
 from phexplore.gui.binding.headline import TileContent
-from phexplore.gui.charts.numbers import Numbers
 from phexplore.gui.charts.scatter import ScatterContent
 from phexplore.gui.charts.topdown_rows import RowsContent
 from phexplore.runs.states import RunState
@@ -36,7 +36,7 @@ class ShapeContent:
     unit: str
     title: str
     summary: str
-    numbers: Numbers
+    numbers: Table
 
 
 MechanismContent = RowsContent | ShapeContent | ScatterContent

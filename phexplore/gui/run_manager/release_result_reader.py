@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from phexplore.accounting.subspace_noise import noise_plans
 from phexplore.errors import PhexploreError
+from phexplore.figures.table import Table, Value
 from phexplore.gui.binding.headline import TileContent, Tone
 from phexplore.gui.binding.wording import people
-from phexplore.gui.charts.numbers import Numbers, Value
 from phexplore.gui.charts.scatter import ScatterContent, ScatterSeries
 from phexplore.gui.charts.topdown_rows import MarkRow, RowScale, RowsContent
 from phexplore.gui.run_manager.mechanism_results import (
@@ -245,7 +245,7 @@ def _by_release(run: ReleaseRun) -> RowsContent:
         f"An answer of {rows[0].name} is {people(rows[0].value or 0.0)} people off"
         + ("" if rows[0].tick is None else f", {people(rows[0].tick)} by the forecast"),
         f"One dot per trial, the large one all of them, the stroke the formula.{coverage}",
-        Numbers(
+        Table(
             (
                 "Release",
                 "Mechanism",
@@ -281,14 +281,12 @@ def _shape(run: ReleaseRun, name: str) -> ShapeContent | RowsContent:
         f"Half of the errors of {name} are within ±{people(float(np.quantile(np.abs(errors), 0.5)))} people",
         f"{len(errors):,} errors of {len(found.errors):,} trials; the 0.05 % farthest off are not drawn. The curve is normal with the "
         "same spread: Laplace noise is more peaked.",
-        Numbers(("From, people", "To, people", "Share, percent"), rows),
+        Table(("From, people", "To, people", "Share, percent"), rows),
     )
 
 
 def _too_many(answers: int) -> RowsContent:
-    return RowsContent(
-        (), "", "", f"{answers:,} answers per trial are too many to look at one by one here.", Numbers(())
-    )
+    return RowsContent((), "", "", f"{answers:,} answers per trial are too many to look at one by one here.", Table(()))
 
 
 def _by_truth(run: ReleaseRun, name: str) -> ScatterContent | RowsContent:
@@ -327,7 +325,7 @@ def _by_truth(run: ReleaseRun, name: str) -> ScatterContent | RowsContent:
         title,
         f"{len(kept)} trials, {len(chosen):,} of {len(order):,} answers."
         + ("" if step == 1 else " Evenly spread by size."),
-        Numbers(
+        Table(
             ("Answer", "True count", "Mean error", *(f"Trial {index + 1}" for index in run.trials[: len(kept)])), rows
         ),
     )
@@ -400,6 +398,6 @@ def _promises(run: ReleaseRun) -> RowsContent:
         "count per trial, or standard errors",
         "Every release keeps its promises" if not broken else f"{broken} promises are broken",
         spent if _is_private(run) else "Exact answers: nothing was spent and nothing is protected.",
-        Numbers(("Release", "Promise", "Counted", "Value", "Verdict"), tuple(table)),
+        Table(("Release", "Promise", "Counted", "Value", "Verdict"), tuple(table)),
         RowScale.COUNT,
     )

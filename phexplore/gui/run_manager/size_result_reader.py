@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phexplore.errors import PhexploreError
+from phexplore.figures.table import Table, Value
 from phexplore.gui.binding.headline import TileContent, Tone
 from phexplore.gui.binding.wording import people, signed_people
-from phexplore.gui.charts.numbers import Numbers, Value
 from phexplore.gui.charts.topdown_rows import MarkRow, RowScale, RowsContent
 from phexplore.gui.run_manager.mechanism_results import (
     MechanismAnswer,
@@ -208,7 +208,7 @@ def _by_level(run: SizeRun) -> RowsContent:
         "L1 error, groups (a group in another size counts twice)",
         f"A release is {rows[-1].text} groups off at the level {run.tree.levels[-1]}, {rows[0].text} at {run.tree.levels[0]}",
         f"One dot per trial, the large one their mean.{coverage}",
-        Numbers(
+        Table(
             ("Level", "Regions", "Trials", "Mean L1 error, groups", "Standard deviation", "Mean error of a number"),
             tuple(table),
         ),
@@ -240,7 +240,7 @@ def _shape(run: SizeRun, number: int) -> ShapeContent:
         f"Numbers with groups at the level {name} are {whole.mean_absolute:.3g} groups off on average, {zero:.1%} are exact",
         f"Sizes and regions with groups, {len(run.trials):,} trials; the 0.1 % farthest off are not drawn. Of those without groups "
         f"{empty:.2%} come out as 0.",
-        Numbers(("From", "To", "Share, percent"), rows),
+        Table(("From", "To", "Share, percent"), rows),
     )
 
 
@@ -276,7 +276,7 @@ def _by_truth(run: SizeRun, number: int) -> RowsContent:
         "released − true, groups",
         f"True counts of {_class_name(biased[0])} come out {signed_people(biased[1].mean)} on average",
         f"Level {name}: thin line 90 %, thick half of the errors, dot the median, stroke the mean, by the true number of groups.",
-        Numbers(
+        Table(
             ("True count", "Numbers", "Mean error", "Mean absolute error", "5 %", "25 %", "Median", "75 %", "95 %"),
             tuple(table),
         ),
@@ -314,7 +314,7 @@ def _by_size(run: SizeRun, number: int) -> RowsContent:
         "L1 error summed over regions, groups per trial",
         f"Groups of size {worst.name} are farthest off: {worst.text} groups",
         f"Level {name}, mean of {trials:,} trials.",
-        Numbers(("Size", "True groups", "L1 error, groups", "Net error, groups"), tuple(table)),
+        Table(("Size", "True groups", "L1 error, groups", "Net error, groups"), tuple(table)),
         RowScale.COUNT,
     )
 
@@ -367,6 +367,6 @@ def _promises(run: SizeRun) -> RowsContent:
         "broken promises per trial",
         "Every release keeps all promises" if not broken else f"{broken} of {len(checks)} promises are broken",
         spent if run.spec.mode is RunMode.PRIVATE else "Exact counts: nothing was spent and nothing is protected.",
-        Numbers(("Promise", "Counted", "Broken per trial", "Most", "Trials"), tuple(table)),
+        Table(("Promise", "Counted", "Broken per trial", "Most", "Trials"), tuple(table)),
         RowScale.COUNT,
     )

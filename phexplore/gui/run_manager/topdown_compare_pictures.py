@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from string import ascii_uppercase
 
+from phexplore.figures.table import Table
 from phexplore.gui.binding.topdown_wording import heading, level_title, query_title
 from phexplore.gui.binding.wording import people, signed_people
-from phexplore.gui.charts.numbers import Numbers
 from phexplore.gui.charts.topdown_rows import MarkRow, RowScale, RowsContent
 from phexplore.gui.run_manager.run_rows import started_words
 from phexplore.gui.run_manager.topdown_result_pictures import trials_words
@@ -28,7 +28,7 @@ _CLEAR = 2.0
 def compare_rows(content: CompareContent, unit: str) -> RowsContent:
     """Return one row per group and run."""
     if not content.runs:
-        return RowsContent((), "", "", content.reason, Numbers(()))
+        return RowsContent((), "", "", content.reason, Table(()))
     names = [f"{letter} {_name(run, content)}" for letter, run in zip(ascii_uppercase, content.runs, strict=False)]
     rows, table = [], []
     for group in content.groups:
@@ -41,7 +41,7 @@ def compare_rows(content: CompareContent, unit: str) -> RowsContent:
         f"{content.figure.value.lower()}, {unit}",
         _title(content, names, unit),
         _summary(content, names),
-        Numbers(
+        Table(
             (
                 content.by.value.capitalize(),
                 "Run",

@@ -6,9 +6,9 @@ from itertools import groupby
 
 import numpy as np
 
+from phexplore.figures.table import Table
 from phexplore.gui.binding.topdown_wording import heading, level_title, query_title
 from phexplore.gui.binding.wording import people
-from phexplore.gui.charts.numbers import Numbers
 from phexplore.gui.charts.topdown_rows import MarkRow, RowScale, RowsContent
 from phexplore.gui.run_manager.topdown_result_pictures import trials_words
 from phexplore.gui.run_manager.topdown_results import EVERY_QUERY, MeasuredLine, PathContent, PlaceContent
@@ -23,7 +23,7 @@ _NORMAL_90 = 1.645
 def place_rows(content: PlaceContent, unit: str) -> RowsContent:
     """Return one row per answer of one unit: the truth as a stroke, the published counts as dots, the noise as a band."""
     if not content.labels:
-        return RowsContent((), "", "", content.reason, Numbers(()))
+        return RowsContent((), "", "", content.reason, Table(()))
     order = np.argsort(-np.maximum(content.truth, content.published.max(axis=0)), kind="stable")
     order = order[(content.truth[order] > 0) | (content.published[:, order].max(axis=0) > 0)][:_MOST_ROWS]
     if not len(order):
@@ -66,7 +66,7 @@ def place_rows(content: PlaceContent, unit: str) -> RowsContent:
             if content.sigma is not None
             else "; not measured by itself here."
         ),
-        Numbers(
+        Table(
             (
                 "Answer",
                 "True",
@@ -93,7 +93,7 @@ def path_rows(content: PathContent, unit: str) -> RowsContent:
     """Return the largest answers of every query at every level over a place: true, measured and published."""
     if not content.lines:
         reason = content.reason or "No unit over this place was measured with this query."
-        return RowsContent((), "", "", reason, Numbers(()))
+        return RowsContent((), "", "", reason, Table(()))
     most = _OF_EACH if content.query == EVERY_QUERY else _OF_ONE
     rows = [
         _path_row(line, unit)
@@ -110,7 +110,7 @@ def path_rows(content: PathContent, unit: str) -> RowsContent:
         f"crosses measured, dots published (large: their mean), whiskers hold 90 % of the noise; at the right true → measured → "
         f"published of the first trial. The {most} largest answers of a query "
         f"at a level; the table has {len(content.lines):,}.{left_out}",
-        Numbers(
+        Table(
             (
                 "Level",
                 "Unit of the spine",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from phexplore.figures.table import Table
 from phexplore.gui.binding.topdown_wording import counted, level_title
 from phexplore.gui.binding.wording import people
-from phexplore.gui.charts.numbers import Numbers
 from phexplore.gui.charts.topdown_rows import MarkRow, RowScale, RowsContent
 from phexplore.gui.run_manager.run_rows import RunRow
 from phexplore.gui.run_manager.topdown_result_pictures import trials_words
@@ -28,7 +28,7 @@ def verdict(check: PlausibleCheck) -> str:
 def plausible_rows(content: PlausibleContent) -> RowsContent:
     """Return one row per check: units found in the truth as a stroke, in published data as a dot with the range over trials."""
     if not content.checks:
-        return RowsContent((), "", "", content.reason, Numbers(()))
+        return RowsContent((), "", "", content.reason, Table(()))
     order = [_FAILS, _PASSES, _NOT_MADE]
     listed = sorted(content.checks, key=lambda check: (order.index(verdict(check)), check.result.number))
     made = [check for check in listed if not check.result.missing]
@@ -41,7 +41,7 @@ def plausible_rows(content: PlausibleContent) -> RowsContent:
         f"The 23 checks of the census metrics, {trials_words(content.trials)}: strokes are found in the true counts, dots in the "
         f"published ones on average, whiskers from fewest to most.{partner} {len(listed) - len(made)} checks need records that "
         "this run does not have. Enter or double click shows the oddest place.",
-        Numbers(
+        Table(
             (
                 "Check",
                 "What is counted",

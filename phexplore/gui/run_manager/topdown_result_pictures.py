@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
+from phexplore.figures.table import Table, grouped
 from phexplore.gui.binding.headline import TileContent, Tone
 from phexplore.gui.binding.topdown_wording import counted, heading, level_title, query_title
 from phexplore.gui.binding.wording import people, signed_people
-from phexplore.gui.charts.numbers import Numbers, grouped
 from phexplore.gui.charts.topdown_histogram_chart import HistogramContent
 from phexplore.gui.charts.topdown_map_chart import MapPicture, MapPiece
 from phexplore.gui.charts.topdown_rows import MarkRow, RowScale, RowsContent
@@ -87,7 +87,7 @@ def error_rows(content: ErrorsContent, choice: TopDownChoice, unit: str) -> Rows
         _errors_title(content, unit),
         f"{heading(query_title(content.query))}, {_size_words(choice)}, {trials_words(content.trials)}: thick lines hold half of the "
         f"errors, thin lines 90 %. {UNITS_OF_RESULTS}",
-        Numbers(
+        Table(
             (
                 "Level",
                 "Units",
@@ -150,7 +150,7 @@ def histogram(content: ErrorsContent, choice: TopDownChoice, unit: str) -> Histo
         f"{exact:.0%} of the numbers are published as they are; the mean error is {signed_people(found.errors.mean)}",
         f"{heading(query_title(content.query))} at {level_title(found.level).lower()}, {_size_words(choice)}, "
         f"{trials_words(content.trials)}: {found.errors.total:,} errors.{tails}",
-        Numbers(
+        Table(
             ("From", "To", "Share, %"),
             tuple(
                 (math.ceil(low), math.floor(high), float(share))
@@ -174,7 +174,7 @@ def bias_rows(content: BiasContent, unit: str) -> RowsContent:
     """Return one row per class of true counts: the mean error with its Monte-Carlo error, and the spread."""
     bias = content.bias
     if bias is None:
-        return RowsContent((), "", "", content.reason, Numbers(()))
+        return RowsContent((), "", "", content.reason, Table(()))
     rows, table = [], []
     for place, label in enumerate(bias.labels):
         mean, error, spread = (
@@ -211,7 +211,7 @@ def bias_rows(content: BiasContent, unit: str) -> RowsContent:
         _bias_title(content, unit),
         f"{heading(query_title(content.query))} at {level_title(content.level).lower()} by the true count, "
         f"{trials_words(content.trials)}. Thin lines: one standard deviation; thick: two Monte-Carlo errors of the mean.",
-        Numbers(
+        Table(
             ("True count", "Numbers per trial", "Mean error", "Monte-Carlo error", "Spread", "Share raised"),
             tuple(table),
         ),
@@ -240,7 +240,7 @@ def _bias_title(content: BiasContent, unit: str) -> str:
 def criterion_rows(content: CriterionContent) -> RowsContent:
     """Return one row per level, then one per size class of the chosen level: the share within five points."""
     if not content.levels:
-        return RowsContent((), "", "", content.reason, Numbers(()))
+        return RowsContent((), "", "", content.reason, Table(()))
     rows, table = [], []
     for level in content.levels:
         title = level_title(level.level)
@@ -259,7 +259,7 @@ def criterion_rows(content: CriterionContent) -> RowsContent:
         _criterion_title(chosen),
         f"Groups: {query_title(content.groups)}. {trials_words(content.trials).capitalize()}; whiskers are Wilson intervals at "
         "95 %, the dashed line is the 95 % that redistricting asks for.",
-        Numbers(("Units", "Class", "Within", "Judged", "Share, %", "Low, %", "High, %"), tuple(table)),
+        Table(("Units", "Class", "Within", "Judged", "Share, %", "Low, %", "High, %"), tuple(table)),
         guide=float(REQUIRED * 100),
         is_percent=True,
     )
@@ -310,7 +310,7 @@ def _criterion_title(chosen: LevelCriterion) -> str:
 def worst_rows(content: WorstContent, unit: str) -> RowsContent:
     """Return one row per unit, the worst first."""
     if not content.places:
-        return RowsContent((), "", "", content.reason or "No unit is off.", Numbers(()))
+        return RowsContent((), "", "", content.reason or "No unit is off.", Table(()))
     percent = content.by in {WorstBy.RELATIVE, WorstBy.LARGEST_GROUP}
     factor = 100.0 if content.by is WorstBy.LARGEST_GROUP else 1.0
     measure = {WorstBy.RELATIVE: "percent", WorstBy.LARGEST_GROUP: "percentage points"}.get(content.by, unit)
@@ -334,7 +334,7 @@ def worst_rows(content: WorstContent, unit: str) -> RowsContent:
         first.sentence,
         f"{level_title(content.level)}, the {len(rows)} units farthest off, mean over {trials_words(content.trials)}. The reason "
         f"is what explains most of the error in {query_title(content.query)}.",
-        Numbers(
+        Table(
             ("Unit", f"Error, {measure}", "True", "Published", "Reason"),
             tuple(
                 (place.code, place.unit.error * factor, place.unit.truth, place.unit.estimate, place.sentence)
@@ -349,7 +349,7 @@ def map_picture(content: MapContent, unit: str) -> MapPicture:
     pieces = tuple(MapPiece(shape.code, shape.rings, shape.value, shape.tip) for shape in content.shapes)
     values = {shape.code: shape.value for shape in content.shapes if math.isfinite(shape.value)}
     if not values:
-        return MapPicture((), "", is_signed=False, title="", summary=content.reason, numbers=Numbers(()))
+        return MapPicture((), "", is_signed=False, title="", summary=content.reason, numbers=Table(()))
     words = {
         MapValue.ERROR: unit,
         MapValue.RELATIVE: "%",
@@ -367,7 +367,7 @@ def map_picture(content: MapContent, unit: str) -> MapPicture:
         "the other colour too few."
         if content.value is not MapValue.SHARE
         else f"{len(values):,} units of the level {level} with shapes, mean over {trials_words(content.trials)}.",
-        Numbers((level_title(content.level), f"{content.value.value}, {words}"), tuple(values.items())),
+        Table((level_title(content.level), f"{content.value.value}, {words}"), tuple(values.items())),
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from phexplore.catalog.races import iteration_levels
 from phexplore.catalog.states import states
 from phexplore.catalog.tables import tables
-from phexplore.gui.charts.numbers import Numbers
+from phexplore.figures.table import Table
 from phexplore.gui.charts.published_chart import PublishedNumber
 from phexplore.gui.charts.topdown_bars import BarsContent, ValueBar
 
@@ -126,7 +126,7 @@ def coverage_bars(coverage: Sequence[Mapping[str, Any]]) -> BarsContent:
         title,
         "By how far the truth is from a limit (0 for counts; of sums, that of the smallest part), in standard deviations σ of "
         "the noise. The tick is 90 %.",
-        Numbers(("Table", "Distance", "Held", "Of", "Share", "Low", "High"), tuple(rows)),
+        Table(("Table", "Distance", "Held", "Of", "Share", "Low", "High"), tuple(rows)),
     )
 
 

@@ -16,8 +16,8 @@ from phexplore.decide.sensitivity import (
     reliable_from,
 )
 from phexplore.errors import PhexploreError
+from phexplore.figures.table import Table
 from phexplore.gui.binding.wording import budget_text, people, percent
-from phexplore.gui.charts.numbers import Numbers
 from phexplore.gui.charts.topdown_bars import BarsContent, ValueBar
 from phexplore.gui.targets.goal_rows import margin_of
 from phexplore.model.goals import title_of
@@ -126,7 +126,7 @@ def price_bars(found: Frontier, symbol: str, *, doubles: bool) -> BarsContent:
         "people the margin shrinks by",
         f"1 % more ({extra}) for {best.name} alone buys {people(bought[0][0])} people there",
         "Each bar gives all of the extra budget to that one query: the margin before, and after.",
-        Numbers(("Query", "Margin, people", "Margin after, people", "Bought, people"), rows),
+        Table(("Query", "Margin, people", "Margin after, people", "Bought, people"), rows),
     )
 
 
@@ -162,7 +162,7 @@ def left_bars(left: tuple[LeftOut, ...], request: TradeRequest, loss: str, *, do
         f"share of the whole {loss} that is freed, percent",
         title,
         "Availability is the third side of the trade-off: what is not published costs nothing and helps nobody.",
-        Numbers(
+        Table(
             ("Left out", f"Frees, {loss}", "Share of the total", f"Lost {unit}", "Lost averages"),
             tuple((e.name, e.frees * factor, e.share, e.numbers, ", ".join(e.averages)) for e in left),
         ),
@@ -189,7 +189,7 @@ def leverage_bars(found: tuple[Leverage, ...]) -> BarsContent:
         "people the margin moves by",
         title,
         "Budgets are moved by 1 %, truncation thresholds by one person; everything else stays.",
-        Numbers(
+        Table(
             ("Parameter", "Margin, people", "Change for 1 % (τ: one person), people"),
             tuple((f"{title_of(e.query)}: {e.parameter.partition(' ')[0]}", e.margin, e.per_percent) for e in found),
         ),

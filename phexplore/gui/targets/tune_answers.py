@@ -9,8 +9,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from phexplore.figures.table import Table
 from phexplore.files.atomic_files import read_text
-from phexplore.gui.charts.numbers import Numbers
 from phexplore.model.numbers import parse_exact
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import TopDown
@@ -106,7 +106,7 @@ def budget_words(budget: Fraction | None) -> str:
     return "∞" if budget is None else f"{float(budget):.4g}"
 
 
-def probe_numbers(probes: Sequence[Probe]) -> Numbers:
+def probe_numbers(probes: Sequence[Probe]) -> Table:
     """Return all probes as a table."""
     levels = tuple(level for level, _ in probes[0].budgets) if probes else ()
     rows = tuple(
@@ -114,7 +114,7 @@ def probe_numbers(probes: Sequence[Probe]) -> Numbers:
          "yes" if probe.meets else "no")
         for number, probe in enumerate(probes, start=1)
     )  # fmt: skip
-    return Numbers(("Setting", *(f"ρ {level}" for level in levels), "ρ in all", "Share of areas", "Meets"), rows)
+    return Table(("Setting", *(f"ρ {level}" for level in levels), "ρ in all", "Share of areas", "Meets"), rows)
 
 
 def probe_words(probe: Probe) -> str:

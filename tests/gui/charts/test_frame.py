@@ -4,11 +4,11 @@ import pytest
 from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtSvg import QSvgRenderer
 
+from phexplore.figures.table import Table
 from phexplore.gui.charts.canvas import Canvas
 from phexplore.gui.charts.frame import ChartFrame, PictureError
-from phexplore.gui.charts.numbers import Numbers
 
-NUMBERS = Numbers(("a", "b"), ((1, 2), (3, 4)))
+NUMBERS = Table(("a", "b"), ((1, 2), (3, 4)))
 
 
 @pytest.fixture

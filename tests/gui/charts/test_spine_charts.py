@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, Qt
 
+from phexplore.figures.table import Table
 from phexplore.gui.binding.spine_views import (
     BypassContent,
     BypassedParent,
@@ -17,7 +18,6 @@ from phexplore.gui.binding.spine_views import (
     Observed,
     SpineMap,
 )
-from phexplore.gui.charts.numbers import Numbers
 from phexplore.gui.charts.spine_histogram_chart import PairedHistograms, SpineHistogramChart
 from phexplore.gui.charts.spine_pictures import (
     bins_of,
@@ -265,7 +265,7 @@ def test_that_colours_that_tell_neighbours_apart_are_no_quantity(qtbot):
     qtbot.addWidget(chart)
     images = []
     for shown in (unit, "people"):
-        chart.show_picture(MapPicture(pieces, shown, is_signed=False, title="t", summary="s", numbers=Numbers(("x",))))
+        chart.show_picture(MapPicture(pieces, shown, is_signed=False, title="t", summary="s", numbers=Table(("x",))))
         images.append([chart._colour(piece.value, appearance().colours).hslHue() for piece in pieces])
     assert len(set(images[0])) == 2  # colours of their own
     assert len(set(images[1])) == 1  # shades of one

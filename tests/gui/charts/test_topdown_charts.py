@@ -10,10 +10,10 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 
 from phexplore.catalog.presets import preset
+from phexplore.figures.table import Table
 from phexplore.gui.binding.shown import shown
 from phexplore.gui.binding.topdown_shares import Quantity
 from phexplore.gui.binding.topdown_shown import topdown_shown
-from phexplore.gui.charts.numbers import Numbers
 from phexplore.gui.charts.topdown_bar_chart import TopDownBarChart
 from phexplore.gui.charts.topdown_bars import level_bars, semantics_bars
 from phexplore.gui.charts.topdown_heat import heat_table
@@ -132,7 +132,7 @@ def rows(scale=RowScale.SIGNED_LOG):
         MarkRow("a", "", "First", value=-3.0, low=-20.0, high=10.0, inner_low=-5.0, inner_high=2.0, text="three"),
         MarkRow("b", "", "Second", value=4.0, tick=1.0, dots=(3.0, 5.0), is_warned=True),
     )
-    return RowsContent(marks, "people", "A finding", "A sentence.", Numbers(("x",), ((1,),)), scale, guide=0.0)
+    return RowsContent(marks, "people", "A finding", "A sentence.", Table(("x",), ((1,),)), scale, guide=0.0)
 
 
 def test_that_rows_keep_zero_in_the_middle_and_hold_everything():
@@ -160,7 +160,7 @@ def test_that_rows_are_drawn_selected_and_activated(qtbot):
 
 def test_that_no_rows_say_why(qtbot):
     chart = put(qtbot, TopDownRowChart("Errors", "x"))
-    chart.show_content(RowsContent((), "", "", "Too many numbers.", Numbers(())))
+    chart.show_content(RowsContent((), "", "", "Too many numbers.", Table(())))
     assert chart.is_empty
 
 
@@ -168,7 +168,7 @@ def test_that_the_histogram_shows_shares_and_the_noise_over_it(qtbot):
     chart = put(qtbot, TopDownHistogramChart("Errors", "x"))
     edges = np.array([-1.5, -0.5, 0.5, 1.5])
     chart.show_content(
-        HistogramContent(edges, np.array([25.0, 50.0, 25.0]), 1.0, "people", "Half", "s", Numbers(("x",), ((1,),)))
+        HistogramContent(edges, np.array([25.0, 50.0, 25.0]), 1.0, "people", "Half", "s", Table(("x",), ((1,),)))
     )
     assert chart._curve(0.0, chart._content) == pytest.approx(39.89, abs=0.01)
     assert not chart.picture(1.0).isNull()
@@ -182,7 +182,7 @@ def square(code, left, value):
 def test_that_the_map_finds_units_under_the_pointer_and_keeps_degrees_equal(qtbot):
     chart = put(qtbot, TopDownMapChart("Map", "x"))
     pieces = (square("A", -71.4, 3.0), square("B", -71.3, -1.0), square("C", -71.2, float("nan")))
-    picture = MapPicture(pieces, "people", is_signed=True, title="t", summary="s", numbers=Numbers(("x",), ((1,),)))
+    picture = MapPicture(pieces, "people", is_signed=True, title="t", summary="s", numbers=Table(("x",), ((1,),)))
     chart.show_picture(picture)
     pixels = chart.canvas.pixels
     assert abs(pixels.per_x / pixels.per_y) == pytest.approx(1.0, rel=0.02)

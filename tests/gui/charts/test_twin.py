@@ -5,10 +5,10 @@ from PySide6.QtCore import QItemSelection, QItemSelectionModel, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QAbstractItemModelTester
 
-from phexplore.gui.charts.numbers import Numbers
+from phexplore.figures.table import Table
 from phexplore.gui.charts.twin import NumbersModel, NumbersTable
 
-THREE = Numbers(("Table", "people", "share"), (("PH1", 500, 0.25), ("PH2", 20, 0.5), ("PH3", None, 0.25)))
+THREE = Table(("Table", "people", "share"), (("PH1", 500, 0.25), ("PH2", 20, 0.5), ("PH3", None, 0.25)))
 
 
 @pytest.fixture
@@ -23,9 +23,9 @@ def test_that_the_model_keeps_every_rule_of_item_models(qapp):
     model = NumbersModel()
     QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
     model.set_numbers(THREE)
-    model.set_numbers(Numbers(THREE.headers, (*THREE.rows[:2], ("PH4", 7, 0.1))))
-    model.set_numbers(Numbers(("one",), (("x",),)))
-    model.set_numbers(Numbers(()))
+    model.set_numbers(Table(THREE.headers, (*THREE.rows[:2], ("PH4", 7, 0.1))))
+    model.set_numbers(Table(("one",), (("x",),)))
+    model.set_numbers(Table(()))
     assert model.rowCount() == 0
 
 
@@ -39,7 +39,7 @@ def test_that_cells_are_worded_for_eyes_and_for_screen_readers(table):
 def test_that_new_numbers_of_the_same_shape_change_only_their_rows(table, qtbot):
     table.selectRow(1)
     with qtbot.waitSignal(table.model().dataChanged) as changed:
-        table.set_numbers(Numbers(THREE.headers, (THREE.rows[0], ("PH2", 25, 0.5), THREE.rows[2])))
+        table.set_numbers(Table(THREE.headers, (THREE.rows[0], ("PH2", 25, 0.5), THREE.rows[2])))
     assert (changed.args[0].row(), changed.args[1].row()) == (1, 1)
     assert table.currentIndex().row() == 1
 

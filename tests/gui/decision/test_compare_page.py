@@ -53,7 +53,7 @@ def test_that_rows_of_the_picture_are_walked_by_keyboard(qtbot, page, session) -
 
 
 def test_that_the_picture_survives_zero_huge_and_missing_values(qtbot, page) -> None:
-    from phexplore.gui.charts.numbers import Numbers
+    from phexplore.figures.table import Table
     from phexplore.gui.charts.overlay_rows import OverlayContent, OverlayRow
 
     rows = tuple(
@@ -61,7 +61,7 @@ def test_that_the_picture_survives_zero_huge_and_missing_values(qtbot, page) -> 
         for n, values in enumerate([(0.0, 1e12), (None, None), (3.0, None)])
     )
     series = ("A  " + "long name " * 12, "B")
-    page.picture.show_content(OverlayContent(series, rows, "people", "Title", "Summary", Numbers(("x",))))
+    page.picture.show_content(OverlayContent(series, rows, "people", "Title", "Summary", Table(("x",))))
     picture = page.picture.picture(1.0)
     assert not picture.isNull()
 

@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel
 
-from phexplore.gui.charts.numbers import Numbers
+from phexplore.figures.table import Table
 from phexplore.gui.charts.twin import NumbersTable
 from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.settings import NUMBERS
@@ -91,7 +91,7 @@ def test_that_a_line_too_long_is_cut_and_written_once(comma) -> None:
 def test_that_a_table_shows_commas_and_copies_points(qtbot, comma) -> None:
     table = NumbersTable()
     qtbot.addWidget(table)
-    table.set_numbers(Numbers(("Query", "ρ"), (("PH3", 1234.5),)))
+    table.set_numbers(Table(("Query", "ρ"), (("PH3", 1234.5),)))
     assert table.model().index(0, 1).data(Qt.ItemDataRole.DisplayRole) == f"1{GROUP}234,5"
     table.copy_all()
     assert QGuiApplication.clipboard().text() == "Query\tρ\nPH3\t1234.5\n"

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from phexplore.gui.charts.numbers import Numbers, grouped, plain, shortened, shown, signed_tick
+from phexplore.figures.table import Table, grouped, plain, shortened, shown, signed_tick
 
 
 @pytest.mark.parametrize(
@@ -40,17 +40,17 @@ def test_that_a_copy_keeps_every_digit_and_fractions_exact():
 
 
 def test_that_a_copy_has_headers_and_one_line_per_row():
-    numbers = Numbers(("Table", "people"), (("PH1", 1234.5), ("a\tb", None)))
+    numbers = Table(("Table", "people"), (("PH1", 1234.5), ("a\tb", None)))
     assert numbers.tab_separated() == "Table\tpeople\nPH1\t1234.5\na b\t\n"
 
 
 def test_that_a_row_of_another_length_is_refused():
     with pytest.raises(ValueError, match="a row has 2 values"):
-        Numbers(("a", "b"), ((1,),))
+        Table(("a", "b"), ((1,),))
 
 
 def test_that_a_column_is_found_by_its_header():
-    assert Numbers(("a", "b"), ((1, 2), (3, 4))).column("b") == (2, 4)
+    assert Table(("a", "b"), ((1, 2), (3, 4))).column("b") == (2, 4)
 
 
 def test_that_small_words_are_kept_and_long_ones_end_in_dots():

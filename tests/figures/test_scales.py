@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phexplore.gui.charts.scales import (
+from phexplore.figures.scales import (
     linear_ticks,
     log_people,
     log_range,

@@ -1,4 +1,4 @@
-"""The numbers behind a picture as plain values: what its table shows, what a copy carries."""
+"""The numbers behind a picture as plain values: what its data table shows, what a copy or a file carries."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SIGNIFICANT = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
+class Table:
     """The table twin of a picture.
 
     Attributes:
