@@ -13,6 +13,7 @@ Dask is imported when an address is given, never before.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import pickle
 import platform
@@ -22,6 +23,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import wait
 from contextlib import ExitStack
 from functools import lru_cache
 from importlib.metadata import version
@@ -180,33 +182,40 @@ class Cluster:
             raise self._lost(error) from error
 
     def _receive(self, future: Any) -> Any:
-        """Wait for a result, ready to stop, with an eye on the workers."""
+        """Wait for a result, ready to stop, with an eye on the workers.
+
+        Dask fetches finished results of all threads in one request; a wait for one of them that ended by itself would take the
+        request from the others. So the wait looks up from time to time, and the request goes on.
+        """
         from distributed import KilledWorker  # noqa: PLC0415 - an optional part
 
-        while True:
-            try:
-                result = unpack(future.result(timeout=_TICK_SECONDS))
-                break
-            except WireError as error:
-                raise ClusterError(
-                    f"A worker at {self._address} sent what is no result: {error}.", _SAME_VERSION
-                ) from error
-            except TimeoutError:
+        try:
+            coming = asyncio.run_coroutine_threadsafe(
+                self._client.gather(future, asynchronous=True), self._client.loop.asyncio_loop
+            )
+            while not wait([coming], _TICK_SECONDS).done:
                 self._watch.checkpoint()
                 self._look()
-            except KilledWorker as error:
-                raise ClusterError(
-                    f"Several workers of the cluster at {self._address} died of the same piece of work.",
-                    "Most often they have too little memory: give each 2 GB a thread. Finished trials are kept.",
-                ) from error
-            except ImportError as error:
-                raise ClusterError(
-                    f"The cluster at {self._address} cannot run this program ({error}).", _SAME_VERSION
-                ) from error
-            except Exception as error:
-                if future.status == "error":
-                    raise
-                raise self._lost(error) from error
+            result = unpack(coming.result())
+        except WireError as error:
+            raise ClusterError(
+                f"A worker at {self._address} sent what is no result: {error}.", _SAME_VERSION
+            ) from error
+        except KilledWorker as error:
+            raise ClusterError(
+                f"Several workers of the cluster at {self._address} died of the same piece of work.",
+                "Most often they have too little memory: give each 2 GB a thread. Finished trials are kept.",
+            ) from error
+        except ImportError as error:
+            raise ClusterError(
+                f"The cluster at {self._address} cannot run this program ({error}).", _SAME_VERSION
+            ) from error
+        except PhexploreError:
+            raise
+        except Exception as error:
+            if future.status == "error":
+                raise
+            raise self._lost(error) from error
         if isinstance(result, Refusal):
             raise PhexploreError(result.sentence, result.remedy)
         return result

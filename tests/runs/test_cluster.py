@@ -10,6 +10,7 @@ import socket
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
@@ -114,6 +115,16 @@ def test_that_large_pieces_travel_one_by_one(cluster, monkeypatch):
     assert next(results) == 2000
     assert len(taken) == 1
     assert list(results) == [2000] * 4
+
+
+def test_that_threads_that_wait_for_results_at_once_do_not_take_them_from_each_other(cluster, monkeypatch):
+    monkeypatch.setattr(subject, "_TICK_SECONDS", 1e-3)  # far below what a result takes on its way: every wait looks up
+
+    def lengths(thread):
+        return [len(found) for found in cluster(np.arange, [1_000_000 + thread] * 4)]
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(lengths, range(4))) == [[1_000_000 + thread] * 4 for thread in range(4)]
 
 
 def test_that_an_expected_failure_keeps_its_remedy(cluster):
