@@ -14,11 +14,11 @@ from pathlib import Path
 
 from phexplore.catalog.presets import preset
 from phexplore.catalog.tables import queries
-from phexplore.model.edits import set_budget
-from phexplore.model.topdown_edits import set_level_share
 from phexplore.systems.phsafe.budget_edits import edit_margin
+from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.phsafe.forecast import forecast
 from phexplore.systems.registry import check
+from phexplore.systems.topdown.edits import set_level_share
 from phexplore.systems.topdown.forecast import forecast_topdown
 
 EDITS = 300

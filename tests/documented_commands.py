@@ -13,10 +13,10 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from phexplore.catalog.presets import preset
 from phexplore.data.blocks.generator import synthesize_states, write_block_file
 from phexplore.document.project import Project
-from phexplore.model.edits import set_threshold
 from phexplore.model.keys import TableId
 from phexplore.model.workbook import Workbook
 from phexplore.resources import resource
+from phexplore.systems.phsafe.edits import set_threshold
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "packaging").rglob("*.md"))]

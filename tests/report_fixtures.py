@@ -8,10 +8,10 @@ from fractions import Fraction
 
 import pytest
 
-from phexplore.model.edits import set_budget, set_threshold
 from phexplore.model.keys import TableId, parse_query
 from phexplore.model.numbers import UNLIMITED
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.systems.phsafe.edits import set_budget, set_threshold
 from phexplore.systems.phsafe.snapshot import scenario_snapshot
 
 NOW = dt.datetime(2026, 7, 1, 14, 3, tzinfo=dt.UTC)

@@ -26,8 +26,8 @@ def test_that_a_margin_keeps_its_target_to_the_nearest_person(margin, target, ke
 
 def test_that_all_parts_of_the_program_judge_a_target_alike(us) -> None:
     """Check, headline, table and picture: the same two queries are missed, one of them by less than half a person."""
-    from phexplore.model.edits import set_budget
     from phexplore.model.keys import parse_query
+    from phexplore.systems.phsafe.edits import set_budget
     from phexplore.systems.phsafe.forecast import forecast
     from phexplore.systems.phsafe.table10 import keeps_target as keeps_row
     from phexplore.systems.phsafe.table10 import table10_rows

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from phexplore.accuracy.solving_conflict import ConflictKind, InfeasibleError, RelaxationKind
 from phexplore.accuracy.solving_separable import solve
 from phexplore.catalog.tables import queries
-from phexplore.model.edits import set_budget, set_lock
 from phexplore.model.goals import Cap, CapOn, Goals, Tie, TiedBy
 from phexplore.model.keys import parse_query
+from phexplore.systems.phsafe.edits import set_budget, set_lock
 from phexplore.systems.registry import budgets_of
 
 CHILDREN = parse_query("PH3/state_A-G")

@@ -17,12 +17,13 @@ from phexplore.accuracy.solving_conflict import InfeasibleError
 from phexplore.accuracy.solving_separable import Reason, rounded_as_in_2020, solve
 from phexplore.catalog.tables import queries
 from phexplore.model.conventions import Conversion, MarginConvention, Neighbours
-from phexplore.model.edits import set_budget, set_conventions, set_lock
+from phexplore.model.edits import set_conventions
 from phexplore.model.goals import Cap, CapOn, GoalError, Goals, Tie, TiedBy
 from phexplore.model.keys import Region, parse_query
 from phexplore.model.numbers import UNLIMITED
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.systems.phsafe.budget_model import reach_of
+from phexplore.systems.phsafe.edits import set_budget, set_lock
 from phexplore.systems.registry import budgets_of
 
 CHILDREN = parse_query("PH3/state_A-G")

@@ -51,7 +51,7 @@ from phexplore.files.journal import journal_path
 from phexplore.files.rules_json import read_rules
 from phexplore.gui.main.importing import read_parameters
 from phexplore.model.approval import Decision, Status
-from phexplore.model.edits import set_budget, set_note
+from phexplore.model.edits import set_note
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.group_sizes import GroupSizes, equal_shares
 from phexplore.model.workbook import Workbook, add_scenario
@@ -62,6 +62,7 @@ from phexplore.spine.building import build_spine
 from phexplore.spine.geography_reading import read_geography
 from phexplore.spine.settings import spine_preset
 from phexplore.spine.spine_file import read_spine, write_spine
+from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.phsafe.forecast import forecast
 from phexplore.systems.phsafe.snapshot import scenario_snapshot
 from phexplore.systems.phsafe.table10 import table10_csv

@@ -13,8 +13,8 @@ from ini_chains import CHAIN, write_chain
 
 from phexplore.cli.app import BAD_INPUT, DONE, EXPECTED_FAILURE, run
 from phexplore.document.project import Project
-from phexplore.model.edits import set_threshold
 from phexplore.report import pdf
+from phexplore.systems.phsafe.edits import set_threshold
 
 
 def call(capsys, *arguments):

@@ -26,11 +26,12 @@ from phexplore.decide.bundle import (
 )
 from phexplore.files.project_file import LoggedStep, ProjectContent, read_project
 from phexplore.model.approval import CitedRun, Status
-from phexplore.model.edits import set_budget, set_note, set_threshold
+from phexplore.model.edits import set_note
 from phexplore.model.keys import parse_query
 from phexplore.model.workbook import Workbook
 from phexplore.report import pdf
 from phexplore.systems.phsafe.config_file import write_config
+from phexplore.systems.phsafe.edits import set_budget, set_threshold
 
 CHILDREN = parse_query("PH3/state_A-G")
 

@@ -8,10 +8,11 @@ import pytest
 from phexplore.catalog.presets import preset
 from phexplore.decide.comparing import Compared, compare, comparison_json
 from phexplore.errors import ComparisonError
-from phexplore.model.edits import rename, set_budget, set_threshold
+from phexplore.model.edits import rename
 from phexplore.model.keys import parse_query
 from phexplore.model.numbers import UNLIMITED
 from phexplore.model.rules import Bound, Measure, Rule
+from phexplore.systems.phsafe.edits import set_budget, set_threshold
 
 CHILDREN = parse_query("PH3/state_A-G")
 

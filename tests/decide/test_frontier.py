@@ -17,11 +17,11 @@ from phexplore.decide.frontier import (
     frontier,
     priced_queries,
 )
-from phexplore.model.edits import set_budget, set_framework, set_lock
 from phexplore.model.issues import has_errors
 from phexplore.model.keys import parse_query
 from phexplore.model.numbers import UNLIMITED
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.systems.phsafe.edits import set_budget, set_framework, set_lock
 from phexplore.systems.protocol import UnsupportedError
 from phexplore.systems.registry import budgets_of, check
 from phexplore.systems.topdown.budget_model import shares_of, total_with_scale

@@ -14,8 +14,8 @@ from phexplore.decide.sensitivity import (
     reliable_from,
     threshold_range,
 )
-from phexplore.model.edits import set_budget, set_threshold
 from phexplore.model.keys import TableId, parse_query
+from phexplore.systems.phsafe.edits import set_budget, set_threshold
 from phexplore.systems.phsafe.forecast import forecast
 
 CHILDREN = parse_query("PH3/state_A-G")

@@ -17,8 +17,9 @@ from pathlib import Path
 
 from phexplore.catalog.tables import queries
 from phexplore.document.project import Project
-from phexplore.model.edits import set_budget, set_note
+from phexplore.model.edits import set_note
 from phexplore.model.workbook import activate, add_scenario
+from phexplore.systems.phsafe.edits import set_budget
 
 QUERIES = queries()
 SAVE = "save"

@@ -13,9 +13,10 @@ from phexplore.catalog.presets import preset
 from phexplore.catalog.tables import queries
 from phexplore.document.project import FileChangedError, Project
 from phexplore.files.journal import JournalInUseError, journal_path
-from phexplore.model.edits import rename, set_budget, set_note
+from phexplore.model.edits import rename, set_note
 from phexplore.model.issues import InputProblemsError, Severity
 from phexplore.model.workbook import Workbook, activate, add_scenario, remove_scenario
+from phexplore.systems.phsafe.edits import set_budget
 
 FIRST = queries()[0]
 

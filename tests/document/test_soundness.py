@@ -17,26 +17,27 @@ from phexplore.errors import PhexploreError
 from phexplore.files.journal import journal_path
 from phexplore.files.project_file import LoggedStep, ProjectContent, write_project
 from phexplore.model.conventions import MarginConvention
-from phexplore.model.edits import set_budget, set_conventions, set_target, set_threshold
+from phexplore.model.edits import set_conventions
 from phexplore.model.goal_edits import with_cap, with_floors, with_margins
 from phexplore.model.goals import Cap, CapOn, Goals
-from phexplore.model.group_sizes_edits import (
+from phexplore.model.issues import InputProblemsError
+from phexplore.model.keys import parse_query
+from phexplore.model.numbers import parse_budget, parse_exact
+from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.topdown import LevelQuery
+from phexplore.model.workbook import Workbook, activate, add_scenario, set_goals
+from phexplore.systems.group_sizes.edits import (
     set_largest_quantity,
     set_largest_size,
     set_size_levels,
     set_size_share,
     set_size_total,
 )
-from phexplore.model.issues import InputProblemsError
-from phexplore.model.keys import parse_query
-from phexplore.model.numbers import parse_budget, parse_exact
-from phexplore.model.phsafe import PrivacyFramework
-from phexplore.model.subspace_edits import set_delta, set_epsilon, set_release_share
-from phexplore.model.topdown import LevelQuery
-from phexplore.model.topdown_edits import add_query, set_level_share, set_query_share, set_total
-from phexplore.model.workbook import Workbook, activate, add_scenario, set_goals
 from phexplore.systems.phsafe.budget_edits import Keep, edit_margin, edit_threshold
+from phexplore.systems.phsafe.edits import set_budget, set_target, set_threshold
 from phexplore.systems.registry import check
+from phexplore.systems.subspace.edits import set_delta, set_epsilon, set_release_share
+from phexplore.systems.topdown.edits import add_query, set_level_share, set_query_share, set_total
 
 QUERY = parse_query("PH3/state_A-G")
 OTHER = parse_query("PH2/usa_*")

@@ -23,10 +23,11 @@ from phexplore.errors import PhexploreError
 from phexplore.files.atomic_files import WriteError
 from phexplore.files.journal import JournalInUseError, journal_path
 from phexplore.model.approval import Decision, DecisionError, Status
-from phexplore.model.edits import set_budget, set_note
+from phexplore.model.edits import set_note
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.workbook import Workbook
+from phexplore.systems.phsafe.edits import set_budget
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="permissions, limits and locks of POSIX")
 FIRST = queries()[0]

@@ -7,10 +7,11 @@ import pytest
 from phexplore.document.project import Project
 from phexplore.files.approval_json import decode_decisions, encode_decisions
 from phexplore.model.approval import CitedRun, Decision, DecisionError, Status, status_of
-from phexplore.model.edits import rename, set_note, set_threshold
+from phexplore.model.edits import rename, set_note
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.workbook import Workbook
+from phexplore.systems.phsafe.edits import set_threshold
 
 RUNS = (CitedRun("run-1", "c" * 64, 25),)
 

@@ -12,8 +12,8 @@ from phexplore.cli.app import run
 from phexplore.model.issues import InputProblemsError, Severity
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.topdown import LevelQuery
-from phexplore.model.topdown_edits import set_constraints, set_level_share, set_query_share
 from phexplore.systems.registry import check
+from phexplore.systems.topdown.edits import set_constraints, set_level_share, set_query_share
 from phexplore.systems.topdown.ini_reading import load_ini
 from phexplore.systems.topdown.ini_text import decode_chain
 from phexplore.systems.topdown.ini_writing import differing_values, write_ini

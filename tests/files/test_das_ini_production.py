@@ -13,7 +13,7 @@ import pytest
 from phexplore.catalog.presets import preset
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.topdown import SpineChoice
-from phexplore.model.topdown_edits import set_constraints, set_invariants, set_level_share, set_spine, set_total
+from phexplore.systems.topdown.edits import set_constraints, set_invariants, set_level_share, set_spine, set_total
 from phexplore.systems.topdown.ini_reading import load_ini
 from phexplore.systems.topdown.ini_text import decode_chain
 from phexplore.systems.topdown.ini_writing import differing_values, write_ini

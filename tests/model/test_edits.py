@@ -7,10 +7,10 @@ from fractions import Fraction
 import pytest
 
 from phexplore.catalog.tables import queries
-from phexplore.model.edits import (
-    EditRefusedError,
-    apply_all,
-    rename,
+from phexplore.model.edits import EditRefusedError, apply_all, rename
+from phexplore.model.fingerprint import fingerprint
+from phexplore.model.keys import QueryKey, TableId, parse_query
+from phexplore.systems.phsafe.edits import (
     set_bounded_budget,
     set_budget,
     set_budgets,
@@ -20,8 +20,6 @@ from phexplore.model.edits import (
     set_target,
     set_threshold,
 )
-from phexplore.model.fingerprint import fingerprint
-from phexplore.model.keys import QueryKey, TableId, parse_query
 
 FIRST, SECOND = queries()[:2]
 

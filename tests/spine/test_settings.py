@@ -128,7 +128,7 @@ def test_that_edits_production_has_keys_for_are_written_and_others_said():
 @pytest.mark.parametrize("name", ["standard", "aian", "pl94-2020-units"])
 def test_that_choosing_a_spine_changes_the_exported_configuration(name):
     from phexplore.catalog.presets import preset
-    from phexplore.model.topdown_edits import set_spine
+    from phexplore.systems.topdown.edits import set_spine
     from phexplore.systems.topdown.ini_reading import read_chain
     from phexplore.systems.topdown.ini_text import IniChain
     from phexplore.systems.topdown.ini_writing import write_ini
@@ -142,7 +142,7 @@ def test_that_choosing_a_spine_changes_the_exported_configuration(name):
 
 def test_that_a_spine_production_cannot_build_is_not_exported():
     from phexplore.catalog.presets import preset
-    from phexplore.model.topdown_edits import set_spine
+    from phexplore.systems.topdown.edits import set_spine
     from phexplore.systems.topdown.ini_writing import write_ini
 
     settings = spine_preset("pl94-2020").settings.with_targets(["place"])

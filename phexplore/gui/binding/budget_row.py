@@ -21,13 +21,14 @@ from phexplore.gui.binding.wording import (
     signed_people,
 )
 from phexplore.model.conventions import Conventions, MarginConvention
-from phexplore.model.edits import EditRefusedError, set_bounded_budget, set_budget, set_lock, set_target
+from phexplore.model.edits import EditRefusedError
 from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Budget, Unlimited, exact_text, parse_budget
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
 from phexplore.systems.phsafe.absurd_values import absurd_query
 from phexplore.systems.phsafe.budget_edits import edit_margin, edit_threshold, set_published
+from phexplore.systems.phsafe.edits import set_bounded_budget, set_budget, set_lock, set_target
 from phexplore.systems.phsafe.forecast import QueryForecast
 
 Edit = Callable[[Scenario], Scenario]

@@ -24,7 +24,7 @@ from phexplore.gui.binding.wording import ABSENT, first_few, parse_people
 from phexplore.model.numbers import parse_exact
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery, TopDown
-from phexplore.model.topdown_edits import add_query, set_shares
+from phexplore.systems.topdown.edits import add_query, set_shares
 from phexplore.systems.topdown.share_edits import level_share_for_budget, share_for_budget, share_for_margin
 
 Grid = Sequence[Sequence[Key | None]]

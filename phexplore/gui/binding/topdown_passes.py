@@ -12,7 +12,7 @@ from phexplore.gui.binding.topdown_wording import level_title, query_title
 from phexplore.model.edits import EditRefusedError
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import Passes, TopDown
-from phexplore.model.topdown_edits import set_passes
+from phexplore.systems.topdown.edits import set_passes
 from phexplore.workload.queries import catalogue, parse_query
 from phexplore.workload.schema import load_schema
 

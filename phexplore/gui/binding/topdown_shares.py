@@ -23,7 +23,7 @@ from phexplore.gui.binding.wording import ABSENT, budget_text, margin_word, pars
 from phexplore.model.numbers import exact_text, parse_exact
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery, TopDown
-from phexplore.model.topdown_edits import (
+from phexplore.systems.topdown.edits import (
     add_query,
     remove_query,
     set_level_lock,

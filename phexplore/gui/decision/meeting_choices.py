@@ -15,9 +15,9 @@ from phexplore.model.numbers import Budget
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery, TopDown
-from phexplore.model.topdown_edits import set_level_share, set_query_share, set_total
 from phexplore.systems.phsafe.budget_edits import edit_margin, edit_threshold
 from phexplore.systems.phsafe.forecast import forecast
+from phexplore.systems.topdown.edits import set_level_share, set_query_share, set_total
 from phexplore.systems.topdown.forecast import forecast_topdown
 
 _PEOPLE = people_stops(4)

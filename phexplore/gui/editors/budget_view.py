@@ -23,9 +23,9 @@ from phexplore.gui.editors.cell_delegate import CellDelegate
 from phexplore.gui.editors.cell_painting import CellPainter
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, ROW_PADDING
-from phexplore.model.edits import set_target
 from phexplore.model.keys import QueryKey
 from phexplore.model.scenario import Scenario
+from phexplore.systems.phsafe.edits import set_target
 
 Index = QModelIndex | QPersistentModelIndex
 _SAMPLES = {

@@ -17,10 +17,10 @@ from phexplore.gui.widgets.buttons import Chooser, SymbolButton
 from phexplore.gui.widgets.empty_place import EmptyPlace
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import Text, line
-from phexplore.model.edits import set_lock
 from phexplore.model.keys import LEVELS, QueryKey
 from phexplore.model.scenario import Scenario
 from phexplore.systems.phsafe.budget_edits import reset_query, set_published
+from phexplore.systems.phsafe.edits import set_lock
 
 _SUBSETS = (
     ("All queries", ""),

@@ -22,7 +22,10 @@ from phexplore.gui.widgets.labels import Figure, Text
 from phexplore.gui.widgets.page import Page, Section
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.group_sizes import GroupSizes, HeavyTail
-from phexplore.model.group_sizes_edits import (
+from phexplore.model.numbers import exact_text
+from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.scenario import Scenario
+from phexplore.systems.group_sizes.edits import (
     set_largest_quantity,
     set_largest_size,
     set_size_framework,
@@ -34,9 +37,6 @@ from phexplore.model.group_sizes_edits import (
     set_tail,
     share_equally,
 )
-from phexplore.model.numbers import exact_text
-from phexplore.model.phsafe import PrivacyFramework
-from phexplore.model.scenario import Scenario
 
 _NOISE = {
     PrivacyFramework.PURE_DP: "The total is ε; noise is double-geometric with scale sensitivity / ε of the level, as in the paper.",

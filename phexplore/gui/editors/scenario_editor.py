@@ -13,8 +13,9 @@ from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import Chooser
 from phexplore.gui.widgets.labels import ElidedText
 from phexplore.gui.widgets.when_seen import WhenSeen
-from phexplore.model.edits import rename, set_framework, set_note, set_reader
+from phexplore.model.edits import rename, set_note
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.systems.phsafe.edits import set_framework, set_reader
 
 _CONSEQUENCES = {
     PrivacyFramework.ZCDP: "Budgets are ρ; noise is discrete Gaussian. The production definition of 2020.",

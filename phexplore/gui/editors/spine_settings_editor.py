@@ -20,7 +20,6 @@ from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.scenario import Scenario
-from phexplore.model.topdown_edits import set_spine
 from phexplore.spine.geodict import geodict_of
 from phexplore.spine.geography import CLASS_TITLES
 from phexplore.spine.settings import (
@@ -35,6 +34,7 @@ from phexplore.spine.settings import (
     settings_of,
     spine_presets,
 )
+from phexplore.systems.topdown.edits import set_spine
 
 _KIND_WORDS = {
     "standard": "State, county, tract, block group, block as tabulated. Places, towns and tribal areas cut across it, so "

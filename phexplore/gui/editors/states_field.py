@@ -11,7 +11,7 @@ from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.when_seen import WhenSeen
-from phexplore.model.edits import set_states
+from phexplore.systems.phsafe.edits import set_states
 
 _PER_ROW = 13
 _ALL, _SOME, _PUERTO_RICO = "all", "some", "pr"

@@ -36,7 +36,7 @@ from phexplore.model.issues import Severity
 from phexplore.model.numbers import exact_text
 from phexplore.model.scenario import Scenario
 from phexplore.model.subspace import Mechanism, Release, Totals
-from phexplore.model.subspace_edits import (
+from phexplore.systems.subspace.edits import (
     add_release,
     remove_release,
     set_axes,

@@ -31,7 +31,7 @@ from phexplore.gui.widgets.labels import ElidedText, Paragraph, Text, line
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery
-from phexplore.model.topdown_edits import take_level_shares, take_query_shares
+from phexplore.systems.topdown.edits import take_level_shares, take_query_shares
 
 
 class SharePanel(QFrame):

@@ -16,7 +16,7 @@ from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import TopDown
-from phexplore.model.topdown_edits import set_constraints, set_invariants
+from phexplore.systems.topdown.edits import set_constraints, set_invariants
 from phexplore.systems.topdown.rules import (
     Rule,
     constraint_rule,

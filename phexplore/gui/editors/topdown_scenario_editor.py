@@ -16,7 +16,7 @@ from phexplore.gui.widgets.labels import ElidedText, Paragraph, Text
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.edits import rename
 from phexplore.model.phsafe import PrivacyFramework
-from phexplore.model.topdown_edits import set_privacy_framework
+from phexplore.systems.topdown.edits import set_privacy_framework
 from phexplore.workload.schema import load_schema
 
 _CONSEQUENCES = {

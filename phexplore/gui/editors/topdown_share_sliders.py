@@ -36,13 +36,9 @@ from phexplore.gui.widgets.exact_field import ExactField
 from phexplore.gui.widgets.labels import ElidedText, Figure, Text
 from phexplore.gui.widgets.stop_slider import StopSlider, log_stops
 from phexplore.model.scenario import Scenario
+from phexplore.model.shares import largest_share
 from phexplore.model.topdown import LevelQuery
-from phexplore.model.topdown_edits import (
-    largest_share,
-    query_column,
-    set_level_share,
-    set_query_share,
-)
+from phexplore.systems.topdown.edits import query_column, set_level_share, set_query_share
 
 STOPS = (Fraction(0), *log_stops(-5, 0))
 """Shares of the sliders: from a hundred-thousandth on three digits, evenly spread on a logarithmic scale, and 0."""

@@ -14,8 +14,8 @@ from phexplore.gui.widgets.exact_field import ExactField
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.topdown import SpineChoice
-from phexplore.model.topdown_edits import set_spine
 from phexplore.spine.settings import settings_of
+from phexplore.systems.topdown.edits import set_spine
 
 _SETTINGS = {
     "spine": ("Production's name", "How production calls the kind of spine."),

@@ -21,7 +21,7 @@ from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.conventions import Conversion
 from phexplore.model.numbers import exact_text, parse_exact
 from phexplore.model.phsafe import PrivacyFramework
-from phexplore.model.topdown_edits import set_total
+from phexplore.systems.topdown.edits import set_total
 from phexplore.systems.topdown.share_edits import set_total_by_epsilon
 
 _STOPS = log_stops(-3, 2)

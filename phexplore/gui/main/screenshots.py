@@ -35,11 +35,11 @@ from phexplore.model.goals import Cap, CapOn, Goals, Key
 from phexplore.model.keys import TableId, parse_query
 from phexplore.model.rules import REDISTRICTING, Bound, Measure, Rule
 from phexplore.model.topdown import LevelQuery
-from phexplore.model.topdown_edits import set_level_share
 from phexplore.model.workbook import Workbook, activate, add_scenario, compare_with, set_goals, set_rules
 from phexplore.resources import resource
 from phexplore.runs.spec import DEMONSTRATION_BLOCKS
 from phexplore.systems.phsafe.budget_edits import edit_margin, edit_threshold
+from phexplore.systems.topdown.edits import set_level_share
 
 REAL_BLOCKS = resource("synthetic").parents[2] / "shared" / "data" / "blocks"
 """Real blocks beside a checkout; a picture of them says more than one of invented blocks."""

@@ -25,7 +25,8 @@ from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.page import Page, Section
 from phexplore.model.scenario import Scenario
-from phexplore.model.topdown_edits import SHARE_STEP, largest_share, set_level_share
+from phexplore.model.shares import SHARE_STEP, largest_share
+from phexplore.systems.topdown.edits import set_level_share
 
 _COLUMN = 46 * GRID
 """Least width of a picture beside another at normal text size."""

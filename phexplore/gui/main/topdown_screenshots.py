@@ -13,8 +13,8 @@ from phexplore.gui.run_manager.topdown_launch import TopDownFields
 from phexplore.gui.run_manager.topdown_results import CompareBy, TopDownChoice, TopDownTab
 from phexplore.gui.run_manager.topdown_results_page import TopDownResultsPage
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
-from phexplore.model.topdown_edits import set_level_share
 from phexplore.runs.spec import DEMONSTRATION
+from phexplore.systems.topdown.edits import set_level_share
 
 _TRIALS = 4
 _POLL_MS, _SETTLE_MS = 100, 400

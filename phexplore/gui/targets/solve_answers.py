@@ -14,7 +14,6 @@ from phexplore.accuracy.solving_separable import SolvedGoals, SolvedQuery, round
 from phexplore.catalog.presets import presets
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.wording import budget_text, percent, signed_budget
-from phexplore.model.edits import set_budget, set_lock
 from phexplore.model.goal_edits import with_margins
 from phexplore.model.goals import GoalError, Goals, Key, title_of
 from phexplore.model.keys import QueryKey
@@ -22,10 +21,11 @@ from phexplore.model.numbers import Budget, Rounding, Unlimited, exact_text, rou
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import TopDown
-from phexplore.model.topdown_edits import set_level_lock, set_query_lock
 from phexplore.model.workbook import Workbook, replace_active, set_goals, system_name
+from phexplore.systems.phsafe.edits import set_budget, set_lock
 from phexplore.systems.registry import budgets_of
 from phexplore.systems.topdown.budget_model import TopDownBudgets
+from phexplore.systems.topdown.edits import set_level_lock, set_query_lock
 from phexplore.systems.topdown.solving_spine import on_spine
 
 

@@ -9,10 +9,11 @@ from fractions import Fraction
 from phexplore.accuracy.margins import budget_for_margin
 from phexplore.catalog.presets import presets
 from phexplore.catalog.tables import sensitivity, tables
-from phexplore.model.edits import EditRefusedError, set_budget, set_threshold
+from phexplore.model.edits import EditRefusedError
 from phexplore.model.keys import QueryKey, TableId
 from phexplore.model.numbers import Budget
 from phexplore.model.scenario import Scenario
+from phexplore.systems.phsafe.edits import set_budget, set_threshold
 from phexplore.systems.phsafe.forecast import forecast
 
 

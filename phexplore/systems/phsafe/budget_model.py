@@ -11,7 +11,6 @@ from phexplore.accuracy.margins import margin_by, unrounded_budget
 from phexplore.catalog.tables import sensitivity, tables
 from phexplore.errors import ComparisonError
 from phexplore.model.conventions import Conventions
-from phexplore.model.edits import set_budget
 from phexplore.model.goals import Key
 from phexplore.model.keys import LEVELS, PopulationGroupLevel, QueryKey, Region, TableId
 from phexplore.model.numbers import Budget, Unlimited, total_budget
@@ -19,6 +18,7 @@ from phexplore.model.phsafe import PhSafe, PrivacyFramework
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery
 from phexplore.noise.distributions import noise_for
+from phexplore.systems.phsafe.edits import set_budget
 
 
 @dataclass(frozen=True, slots=True)

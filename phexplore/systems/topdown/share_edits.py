@@ -12,8 +12,9 @@ from phexplore.model.edits import EditRefusedError
 from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
+from phexplore.model.shares import SHARE_STEP
 from phexplore.model.topdown import LevelQuery, TopDown
-from phexplore.model.topdown_edits import SHARE_STEP, set_total
+from phexplore.systems.topdown.edits import set_total
 from phexplore.systems.topdown.forecast import noise_of
 
 

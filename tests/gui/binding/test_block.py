@@ -7,10 +7,10 @@ import pytest
 from phexplore.gui.binding.block import PasteRefusedError, block_text, plan_paste
 from phexplore.gui.binding.budget_row import COLUMNS, Column, rows_of
 from phexplore.gui.binding.shown import shown
-from phexplore.model.edits import set_budget, set_lock, set_target, set_threshold
 from phexplore.model.keys import TableId, parse_query
 from phexplore.model.workbook import Workbook
 from phexplore.systems.phsafe.budget_edits import edit_margin
+from phexplore.systems.phsafe.edits import set_budget, set_lock, set_target, set_threshold
 from phexplore.systems.phsafe.forecast import forecast
 
 VISIBLE = [column for column in COLUMNS if not column.value.startswith("margin ") or column is Column.MARGIN_CHANGE]

@@ -24,10 +24,10 @@ from phexplore.gui.binding.budget_row import (
 )
 from phexplore.gui.binding.shown import shown
 from phexplore.model.conventions import Conventions
-from phexplore.model.edits import set_budget, set_lock
 from phexplore.model.keys import parse_query
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.workbook import Workbook
+from phexplore.systems.phsafe.edits import set_budget, set_lock
 
 
 def _row(scenario, query, comparison="sdhc-2020-us"):

@@ -9,9 +9,10 @@ from PySide6.QtTest import QAbstractItemModelTester
 from phexplore.document.project import Project
 from phexplore.gui.binding.budget_row import COLUMNS, Column, rows_of
 from phexplore.gui.binding.budget_table import REFUSAL_ROLE, BudgetFilter, BudgetTable
-from phexplore.model.edits import set_budget, set_conventions, set_framework, set_lock
+from phexplore.model.edits import set_conventions
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.workbook import Workbook, add_scenario
+from phexplore.systems.phsafe.edits import set_budget, set_framework, set_lock
 
 FATAL = QAbstractItemModelTester.FailureReportingMode.Fatal
 

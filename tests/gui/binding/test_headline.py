@@ -17,12 +17,12 @@ from phexplore.gui.binding.headline import (
     targets_tile,
 )
 from phexplore.gui.binding.shown import shown
-from phexplore.model.edits import set_budget, set_framework, set_target
 from phexplore.model.keys import TableId, parse_query
 from phexplore.model.numbers import UNLIMITED
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.workbook import Workbook
 from phexplore.systems.phsafe.budget_edits import edit_margin, edit_threshold
+from phexplore.systems.phsafe.edits import set_budget, set_framework, set_target
 from phexplore.systems.phsafe.forecast import forecast
 from phexplore.systems.registry import check
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester
 
 from phexplore.gui.binding.history_list import IS_CURRENT_ROLE, TIME_ROLE, HistoryList
-from phexplore.model.edits import set_budget
+from phexplore.systems.phsafe.edits import set_budget
 
 
 @pytest.fixture

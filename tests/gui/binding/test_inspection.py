@@ -16,11 +16,11 @@ from phexplore.gui.binding.inspection import (
     topics,
 )
 from phexplore.gui.binding.shown import shown
-from phexplore.model.edits import set_budget, set_framework
 from phexplore.model.keys import parse_query
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.workbook import Workbook, compare_with
 from phexplore.systems.phsafe.budget_edits import edit_margin
+from phexplore.systems.phsafe.edits import set_budget, set_framework
 
 
 def _shown(scenario):

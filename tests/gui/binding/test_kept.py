@@ -10,8 +10,9 @@ from phexplore.document.project import Project
 from phexplore.gui.binding.kept import APPROVED, SAVED, KeptVersions, approved_scenario
 from phexplore.gui.binding.session import Session
 from phexplore.model.approval import Status
-from phexplore.model.edits import rename, set_budget
+from phexplore.model.edits import rename
 from phexplore.model.workbook import Workbook, compare_with
+from phexplore.systems.phsafe.edits import set_budget
 from tests.signed_bundles import NOW
 
 

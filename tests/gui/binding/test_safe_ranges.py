@@ -5,10 +5,10 @@ from fractions import Fraction
 
 from phexplore.accuracy.margins import keeps_target
 from phexplore.gui.binding.safe_ranges import safe_range
-from phexplore.model.edits import set_budget
 from phexplore.model.goals import Cap, CapOn, Goals
 from phexplore.model.numbers import UNLIMITED, total_budget
 from phexplore.model.workbook import Workbook, set_goals
+from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.registry import budgets_of
 
 

@@ -6,9 +6,9 @@ import pytest
 
 from phexplore.document.project import Project
 from phexplore.gui.binding.session import Session
-from phexplore.model.edits import set_budget, set_lock
 from phexplore.model.workbook import Workbook, add_scenario, compare_with
 from phexplore.systems.phsafe.budget_edits import edit_margin
+from phexplore.systems.phsafe.edits import set_budget, set_lock
 
 
 def test_that_an_edit_updates_at_once_and_settles_once_per_frame(qtbot, session, query) -> None:

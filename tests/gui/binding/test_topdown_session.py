@@ -14,8 +14,8 @@ from phexplore.gui.binding.phsafe_session import PhSafeSession
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.topdown_session import TopDownSession
 from phexplore.model.topdown import LevelQuery
-from phexplore.model.topdown_edits import set_level_share, set_total
 from phexplore.model.workbook import Workbook, activate, add_scenario
+from phexplore.systems.topdown.edits import set_level_share, set_total
 
 
 @pytest.fixture

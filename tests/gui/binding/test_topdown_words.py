@@ -25,8 +25,8 @@ from phexplore.gui.binding.topdown_inspection import (
 from phexplore.gui.binding.topdown_session import TopDownSession
 from phexplore.gui.binding.topdown_wording import place_title, query_sentence, share_percent, significant
 from phexplore.model.topdown import LevelQuery
-from phexplore.model.topdown_edits import set_constraints, set_invariants, set_level_share, set_query_share, set_total
 from phexplore.model.workbook import Workbook
+from phexplore.systems.topdown.edits import set_constraints, set_invariants, set_level_share, set_query_share, set_total
 
 KEY = LevelQuery("Block_Group", "total")
 

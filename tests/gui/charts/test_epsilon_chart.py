@@ -11,9 +11,10 @@ from phexplore.accounting.zcdp import epsilon
 from phexplore.gui.charts.epsilon_chart import EpsilonDeltaChart
 from phexplore.gui.charts.epsilon_curves import POINTS, epsilon_curves
 from phexplore.model.conventions import Conversion, Neighbours
-from phexplore.model.edits import set_budget, set_conventions, set_framework
+from phexplore.model.edits import set_conventions
 from phexplore.model.numbers import UNLIMITED
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.systems.phsafe.edits import set_budget, set_framework
 from phexplore.systems.phsafe.forecast import forecast
 
 

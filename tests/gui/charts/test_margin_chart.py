@@ -9,9 +9,9 @@ from PySide6.QtTest import QTest
 from phexplore.gui.charts.margin_chart import MarginChart
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.gui.theme.lettering import lettering
-from phexplore.model.edits import set_budget
 from phexplore.model.keys import parse_query
 from phexplore.model.numbers import UNLIMITED
+from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.phsafe.forecast import forecast
 
 PH1 = parse_query("PH1_num/usa_*")

@@ -13,9 +13,9 @@ from phexplore.gui.charts.margin_rows import (
     margin_title,
     row_explanation,
 )
-from phexplore.model.edits import set_budget, set_target
 from phexplore.model.keys import parse_query
 from phexplore.model.numbers import UNLIMITED
+from phexplore.systems.phsafe.edits import set_budget, set_target
 from phexplore.systems.phsafe.forecast import forecast
 
 PH3 = parse_query("PH3/state_A-G")

@@ -9,9 +9,9 @@ from PySide6.QtTest import QTest
 from phexplore.gui.charts.share_bars import share_bars, share_title
 from phexplore.gui.charts.share_chart import PrivacyShareChart
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
-from phexplore.model.edits import set_budget
 from phexplore.model.keys import parse_query
 from phexplore.model.numbers import UNLIMITED
+from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.phsafe.forecast import forecast
 
 PH3 = parse_query("PH3/state_A-G")

@@ -24,8 +24,8 @@ from phexplore.gui.charts.topdown_row_chart import TopDownRowChart
 from phexplore.gui.charts.topdown_rows import MarkRow, RowScale, RowsContent, axis_ticks, position, row_range
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.model.topdown import LevelQuery
-from phexplore.model.topdown_edits import set_level_lock, set_level_share
 from phexplore.model.workbook import Workbook
+from phexplore.systems.topdown.edits import set_level_lock, set_level_share
 
 
 def version(change=lambda scenario: scenario):

@@ -14,9 +14,9 @@ from phexplore.gui.decision.approve_page import ApprovePage
 from phexplore.gui.decision.decision_summary import decision_summary
 from phexplore.gui.decision.standing import RunOffer
 from phexplore.model.approval import Status
-from phexplore.model.edits import set_budget, set_target
 from phexplore.model.workbook import Workbook, compare_with
 from phexplore.systems.phsafe.budget_edits import edit_margin
+from phexplore.systems.phsafe.edits import set_budget, set_target
 
 
 @pytest.fixture

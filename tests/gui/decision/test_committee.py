@@ -13,12 +13,12 @@ from phexplore.gui.charts.twin import Look
 from phexplore.gui.decision.committee_page import CommitteePage, read_files, with_proposals
 from phexplore.gui.decision.matrix import matrix_view
 from phexplore.gui.main.decision_joint import read_proposal
-from phexplore.model.edits import set_budget, set_target, set_threshold
 from phexplore.model.keys import TableId
-from phexplore.model.topdown_edits import set_level_share
 from phexplore.model.workbook import Workbook
 from phexplore.systems.phsafe.budget_edits import edit_margin, edit_threshold
 from phexplore.systems.phsafe.config_file import write_config
+from phexplore.systems.phsafe.edits import set_budget, set_target, set_threshold
+from phexplore.systems.topdown.edits import set_level_share
 
 NAMES = ("Ada", "Grace", "Alan")
 

@@ -8,8 +8,8 @@ from PySide6.QtGui import QKeyEvent
 
 from phexplore.document.project import Project
 from phexplore.gui.decision.compare_page import ComparePage, Detail
-from phexplore.model.edits import set_budget
 from phexplore.model.workbook import Workbook
+from phexplore.systems.phsafe.edits import set_budget
 
 
 @pytest.fixture

@@ -10,14 +10,14 @@ from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
 from phexplore.gui.decision.column_choices import column_choices
 from phexplore.gui.decision.comparison import ColumnChoice, ComparisonRequest, comparison_view, letter
-from phexplore.model.edits import set_budget, set_target
 from phexplore.model.keys import TableId
 from phexplore.model.numbers import UNLIMITED
 from phexplore.model.rules import REDISTRICTING, Bound, Measure, Rule
-from phexplore.model.topdown_edits import set_level_share
 from phexplore.model.workbook import Workbook, add_scenario
 from phexplore.systems.phsafe.budget_edits import edit_margin, edit_threshold
+from phexplore.systems.phsafe.edits import set_budget, set_target
 from phexplore.systems.phsafe.forecast import forecast
+from phexplore.systems.topdown.edits import set_level_share
 
 
 def _view(*scenarios, rules=()):

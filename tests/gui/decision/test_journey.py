@@ -25,12 +25,12 @@ from phexplore.document.project import Project
 from phexplore.gui.decision.decision_page import DecisionTab
 from phexplore.gui.theme.appearance import appearance
 from phexplore.model.approval import Status
-from phexplore.model.edits import set_budget
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.keys import TableId
 from phexplore.model.workbook import Workbook
 from phexplore.systems.phsafe.budget_edits import edit_margin, edit_threshold
 from phexplore.systems.phsafe.config_file import write_config
+from phexplore.systems.phsafe.edits import set_budget
 
 
 @pytest.fixture

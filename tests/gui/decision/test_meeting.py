@@ -17,8 +17,8 @@ from phexplore.gui.decision.meeting_choices import first_choice, meeting_paramet
 from phexplore.gui.decision.meeting_page import MeetingPage
 from phexplore.gui.decision.meeting_pictures import Sessions, picture_choices
 from phexplore.gui.theme.appearance import appearance
-from phexplore.model.edits import set_lock
 from phexplore.model.workbook import add_scenario
+from phexplore.systems.phsafe.edits import set_lock
 from phexplore.systems.phsafe.forecast import forecast
 
 SYSTEMS = ("sdhc-2020-us", "pl94-2020-persons-us", "dhc-2020-units-us")

@@ -12,9 +12,10 @@ from phexplore.gui.decision.standing import approved_scenario, clock, run_offers
 from phexplore.gui.decision.status import status_now
 from phexplore.gui.run_manager.run_rows import RunRow
 from phexplore.model.approval import Status
-from phexplore.model.edits import rename, set_budget
+from phexplore.model.edits import rename
 from phexplore.model.workbook import Workbook
 from phexplore.runs.states import RunState
+from phexplore.systems.phsafe.edits import set_budget
 from tests.signed_bundles import NOW
 
 

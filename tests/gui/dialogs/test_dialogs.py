@@ -15,9 +15,9 @@ from phexplore.gui.dialogs.messages import ask, ask_to_save, show_failure, show_
 from phexplore.gui.dialogs.preset_dialog import PresetDialog
 from phexplore.gui.dialogs.sum_dialog import Pick, SumDialog, sum_of
 from phexplore.gui.widgets.buttons import TextButton
-from phexplore.model.edits import set_budget
 from phexplore.model.issues import Issue
 from phexplore.model.keys import LEVELS, parse_level, parse_query
+from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.phsafe.forecast import SelectionMargin
 
 

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QHeaderView
 
 from phexplore.gui.binding.budget_row import COLUMNS, Column
 from phexplore.gui.widgets.exact_field import ExactLine
-from phexplore.model.edits import set_lock, set_target
 from phexplore.model.keys import parse_query
+from phexplore.systems.phsafe.edits import set_lock, set_target
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ import pytest
 from PySide6.QtCore import Qt
 
 from phexplore.gui.editors.levels_editor import LevelsEditor
-from phexplore.model.edits import set_lock
 from phexplore.model.keys import parse_query
+from phexplore.systems.phsafe.edits import set_lock
 
 
 @pytest.fixture

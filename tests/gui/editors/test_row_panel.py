@@ -6,8 +6,8 @@ import pytest
 from PySide6.QtCore import Qt
 
 from phexplore.gui.widgets.labels import ElidedText
-from phexplore.model.edits import set_budget, set_lock
 from phexplore.model.keys import parse_query
+from phexplore.systems.phsafe.edits import set_budget, set_lock
 
 
 @pytest.fixture

@@ -16,8 +16,9 @@ from phexplore.gui.editors.scenario_editor import ScenarioEditor
 from phexplore.gui.editors.scenario_manager import ScenarioManager
 from phexplore.gui.editors.states_field import StatesField
 from phexplore.model.conventions import AS_IN_2020, MarginConvention, Neighbours
-from phexplore.model.edits import rename, set_budget
+from phexplore.model.edits import rename
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.systems.phsafe.edits import set_budget
 
 
 @pytest.fixture

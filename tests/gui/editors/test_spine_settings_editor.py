@@ -14,9 +14,9 @@ from phexplore.gui.binding.spine_views import AreaClass
 from phexplore.gui.binding.topdown_session import TopDownSession
 from phexplore.gui.editors.spine_settings_editor import SpineSettingsEditor
 from phexplore.model.topdown import SpineChoice
-from phexplore.model.topdown_edits import set_spine
 from phexplore.model.workbook import Workbook
 from phexplore.spine.settings import AIAN_AREAS_2020, settings_of, spine_preset, spine_presets
+from phexplore.systems.topdown.edits import set_spine
 
 
 @pytest.fixture

@@ -22,8 +22,8 @@ from phexplore.gui.editors.topdown_scenario_editor import TopDownScenarioEditor
 from phexplore.gui.editors.topdown_spine_editor import SpineKeysEditor
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.topdown import LevelQuery
-from phexplore.model.topdown_edits import remove_query, set_query_share, set_spine
 from phexplore.model.workbook import Workbook
+from phexplore.systems.topdown.edits import remove_query, set_query_share, set_spine
 
 TOTAL = LevelQuery("County", "total")
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from PySide6.QtCore import QTimer
 
 from phexplore.gui.main import start
-from phexplore.model.edits import set_budget
 from phexplore.model.keys import parse_query
+from phexplore.systems.phsafe.edits import set_budget
 
 PATH, SEED = Path(sys.argv[1]), int(sys.argv[2])
 QUERY = parse_query("PH3/state_A-G")

@@ -16,7 +16,7 @@ from phexplore.gui.main.action_log import ActionLogDialog, script_of
 from phexplore.gui.main.command_hints import _HINTS, Subject, hint_of
 from phexplore.gui.main.exporting import FORMATS
 from phexplore.gui.main.palette import Palette
-from phexplore.model.edits import set_budget
+from phexplore.systems.phsafe.edits import set_budget
 
 ALONE = Subject(Path("/data/my proposal.phx"), "Draft", "sdhc-2020-us", ("Draft",))
 TWO = Subject(None, "B", "A", ("A", "B"))

@@ -11,9 +11,9 @@ from phexplore.errors import PhexploreError
 from phexplore.gui.binding.shown import shown
 from phexplore.gui.binding.systems import System
 from phexplore.gui.main.exporting import CONFIG, FORMATS, Exports, Order, export_text
-from phexplore.model.edits import set_budget
 from phexplore.model.workbook import Workbook
 from phexplore.systems.phsafe.config_file import read_config, write_config
+from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.phsafe.exporters import SCENARIO_EXPORTERS
 from phexplore.systems.topdown.scenario_document import FORMATS as TOPDOWN_FORMATS
 

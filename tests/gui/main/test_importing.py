@@ -10,9 +10,9 @@ import pytest
 from phexplore.catalog.presets import preset
 from phexplore.errors import PhexploreError
 from phexplore.gui.main.importing import is_readable, read_parameters
-from phexplore.model.edits import set_budget
 from phexplore.model.issues import InputProblemsError
 from phexplore.systems.phsafe.config_file import write_config
+from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.phsafe.forecast import forecast
 from phexplore.systems.phsafe.snapshot import scenario_snapshot
 from phexplore.systems.phsafe.table10 import table10_csv

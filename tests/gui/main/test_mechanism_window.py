@@ -15,10 +15,10 @@ from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.window import MainWindow
 from phexplore.model.group_sizes import SizeMechanism
-from phexplore.model.group_sizes_edits import set_size_levels, set_size_mechanism, set_size_total
 from phexplore.model.subspace import Mechanism, Totals
-from phexplore.model.subspace_edits import set_delta, set_epsilon, set_invariants, set_release_mechanism
 from phexplore.model.workbook import add_scenario
+from phexplore.systems.group_sizes.edits import set_size_levels, set_size_mechanism, set_size_total
+from phexplore.systems.subspace.edits import set_delta, set_epsilon, set_invariants, set_release_mechanism
 
 SIZES, COUNTIES = "group-sizes-census-2010", "counties-invariant-2010"
 

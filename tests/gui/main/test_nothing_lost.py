@@ -21,9 +21,9 @@ from phexplore.gui.main import project_files
 from phexplore.gui.main.project_files import opened_sentence
 from phexplore.gui.run_manager.launch import LaunchFields, read_fields
 from phexplore.gui.widgets.buttons import TextButton
-from phexplore.model.edits import set_budget
 from phexplore.model.keys import parse_query
 from phexplore.model.workbook import Workbook
+from phexplore.systems.phsafe.edits import set_budget
 
 _OTHER_WINDOW = """
 import sys

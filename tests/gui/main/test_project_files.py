@@ -17,9 +17,9 @@ from phexplore.gui.main.project_files import (
     scratch_file,
 )
 from phexplore.gui.widgets.buttons import TextButton
-from phexplore.model.edits import set_budget
 from phexplore.model.workbook import Workbook
 from phexplore.systems.phsafe.config_file import write_config
+from phexplore.systems.phsafe.edits import set_budget
 
 
 def _press(dialog, text):

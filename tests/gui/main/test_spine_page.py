@@ -21,9 +21,9 @@ from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.run_manager.spine_reader import SpineReader
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
-from phexplore.model.topdown_edits import set_level_share
 from phexplore.runs.events import Note
 from phexplore.runs.store import load_events
+from phexplore.systems.topdown.edits import set_level_share
 
 WAIT_MS = 600_000
 

@@ -11,9 +11,9 @@ from phexplore.gui.main.window import MainWindow
 from phexplore.gui.run_manager.last_run import EDITED
 from phexplore.gui.run_manager.topdown_launch import TopDownFields
 from phexplore.gui.run_manager.topdown_results import TopDownTab
-from phexplore.model.topdown_edits import set_constraints
 from phexplore.runs.states import RunState
 from phexplore.runs.store import verify_run
+from phexplore.systems.topdown.edits import set_constraints
 
 PATIENCE_MS = 600_000
 

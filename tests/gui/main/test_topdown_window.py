@@ -21,11 +21,11 @@ from phexplore.gui.run_manager.run_rows import RunAction, RunRow
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.model.topdown import LevelQuery
-from phexplore.model.topdown_edits import set_invariants, set_level_share, set_total
 from phexplore.model.workbook import add_scenario
 from phexplore.runs.spec import RunData, RunSpec
 from phexplore.runs.states import RunState
 from phexplore.runs.topdown_options import TopDownOptions
+from phexplore.systems.topdown.edits import set_invariants, set_level_share, set_total
 from phexplore.systems.topdown.ini_reading import load_ini
 
 

@@ -27,12 +27,13 @@ from phexplore.gui.main.system_view import offered_areas
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.gui.theme.colours import DARK
-from phexplore.model.edits import rename, set_budget
+from phexplore.model.edits import rename
 from phexplore.model.keys import TableId
 from phexplore.model.numbers import UNLIMITED
 from phexplore.model.workbook import Workbook
 from phexplore.systems.phsafe.budget_edits import edit_threshold
 from phexplore.systems.phsafe.config_file import write_config
+from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.phsafe.forecast import forecast
 
 CONTROLS = (QAbstractButton, QAbstractItemView, QAbstractSlider, QComboBox, QLineEdit, QPlainTextEdit)

@@ -19,11 +19,11 @@ from phexplore.gui.run_manager.run_desk import RunDesk
 from phexplore.gui.run_manager.run_rows import RunRow
 from phexplore.gui.run_manager.shown_run import reservation, wanted_run
 from phexplore.model.keys import TableId
-from phexplore.model.topdown_edits import set_total
 from phexplore.model.workbook import Workbook, activate, add_scenario
 from phexplore.runs.spec import RunData, RunSpec
 from phexplore.runs.states import RunState
 from phexplore.systems.phsafe.budget_edits import edit_threshold
+from phexplore.systems.topdown.edits import set_total
 
 DATA = RunData("/no/data", "0" * 64, 1)
 

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QMessageBox
 from phexplore.gui.run_manager.run_rows import RunAction
 from phexplore.gui.run_manager.run_strip import RunStrip
 from phexplore.gui.run_manager.runs_page import RunsPage
-from phexplore.model.edits import set_budgets
 from phexplore.runs.states import RunState
+from phexplore.systems.phsafe.edits import set_budgets
 
 
 @pytest.fixture

@@ -22,11 +22,11 @@ from phexplore.gui.binding.spine_views import (
 )
 from phexplore.gui.run_manager.spine_reader import SpineReader
 from phexplore.model.phsafe import PrivacyFramework
-from phexplore.model.topdown_edits import set_level_share
 from phexplore.spine.building import build_spine
 from phexplore.spine.geography_reading import read_geography
 from phexplore.spine.settings import SpineSettings, changed_choice, settings_of, spine_preset
 from phexplore.spine.spine_file import write_spine
+from phexplore.systems.topdown.edits import set_level_share
 from phexplore.systems.topdown.spine_forecast import Fit
 
 SCENARIO = preset("pl94-2020-persons-us").scenario

@@ -22,11 +22,11 @@ from phexplore.gui.run_manager.topdown_results import (
     TopDownRequest,
     TopDownTab,
 )
-from phexplore.model.topdown_edits import set_total
 from phexplore.runs.spec import RunData, RunMode, RunSpec
 from phexplore.runs.store import TRUTH_FILE, RunStore, trial_file
 from phexplore.runs.topdown_options import TopDownOptions
 from phexplore.simulate.topdown.histograms import Histograms, histograms_of
+from phexplore.systems.topdown.edits import set_total
 from phexplore.systems.topdown.run_files import LeafFiles
 
 SCENARIO = preset("pl94-2020-persons-us").scenario

@@ -21,13 +21,13 @@ from phexplore.gui.run_manager.topdown_launch import (
 from phexplore.gui.run_manager.topdown_launch_form import TopDownLaunchForm
 from phexplore.gui.run_manager.topdown_stop import FEWEST_TRIALS, WATCHABLE, Unit, stop_words
 from phexplore.metrics.errors import KNOWN
-from phexplore.model.topdown_edits import set_constraints, set_total
 from phexplore.runs.events import Finished, Outcome
 from phexplore.runs.launch import run_worker
 from phexplore.runs.spec import RunData, RunMode, RunSpec, RunSpecError, data_of
 from phexplore.runs.states import RunState
 from phexplore.runs.store import RunStore, load_spec
 from phexplore.runs.topdown_options import Mechanism, RounderTarget, TopDownOptions
+from phexplore.systems.topdown.edits import set_constraints, set_total
 from phexplore.systems.topdown.stop_metric import CRITERION, FIGURES
 
 

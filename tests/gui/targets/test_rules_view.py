@@ -13,9 +13,9 @@ from phexplore.decide.rule_evaluation import never_judged
 from phexplore.gui.binding.headline import TileContent, Tone, phsafe_tiles
 from phexplore.gui.binding.verdicts import verdict_detail, verdict_summary, verdict_text, with_rules
 from phexplore.gui.targets.rules_view import RulesView
-from phexplore.model.edits import set_budget
 from phexplore.model.rules import REDISTRICTING, Bound, Measure, Outcome, Rule, judged, not_judged
 from phexplore.model.workbook import Workbook, add_scenario, set_rules
+from phexplore.systems.phsafe.edits import set_budget
 
 MARGIN = Rule(Measure.MARGIN, Bound.AT_MOST, Fraction(68), "state_A-G")
 LOSS = Rule(Measure.LOSS, Bound.AT_MOST, Fraction(2))

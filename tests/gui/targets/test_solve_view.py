@@ -16,12 +16,12 @@ from phexplore.gui.targets.goal_table import GoalColumn
 from phexplore.gui.targets.solve_answers import Basis
 from phexplore.gui.targets.solve_panel import STALE
 from phexplore.gui.targets.solve_view import SolveView
-from phexplore.model.edits import set_lock
 from phexplore.model.goal_edits import with_margins
 from phexplore.model.goals import Cap, CapOn, Goals, TiedBy
 from phexplore.model.keys import parse_query
 from phexplore.model.topdown import LevelQuery
 from phexplore.model.workbook import Workbook
+from phexplore.systems.phsafe.edits import set_lock
 from phexplore.systems.registry import budgets_of
 
 PH7 = parse_query("PH7/state_A-G")

@@ -10,10 +10,10 @@ from PySide6.QtCore import QObject, QPointF, Qt, Signal
 
 from phexplore.document.project import Project
 from phexplore.gui.targets.studio_view import SizeSource, StudioRequest, StudioView, run_study
-from phexplore.model.edits import set_budget
 from phexplore.model.keys import parse_query
 from phexplore.model.workbook import Workbook
 from phexplore.systems.phsafe.budget_edits import Keep
+from phexplore.systems.phsafe.edits import set_budget
 
 PH7 = parse_query("PH7/state_A-G")
 

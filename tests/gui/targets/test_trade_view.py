@@ -12,10 +12,10 @@ from phexplore.document.project import Project
 from phexplore.gui.binding.session import Session
 from phexplore.gui.targets.trade_answers import TradeRequest, trade_off
 from phexplore.gui.targets.trade_view import TradeView
-from phexplore.model.edits import set_budget
 from phexplore.model.numbers import UNLIMITED
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.workbook import Workbook
+from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.registry import loss_of
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from phexplore.accuracy.margins import MarginError, budget_for_margin
 from phexplore.catalog.tables import queries
 from phexplore.model.conventions import AS_IN_2020, Conventions, MarginConvention
-from phexplore.model.edits import EditRefusedError, set_budget, set_conventions, set_lock
+from phexplore.model.edits import EditRefusedError, set_conventions
 from phexplore.model.keys import TableId, parse_query
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.systems.phsafe.budget_edits import (
@@ -21,6 +21,7 @@ from phexplore.systems.phsafe.budget_edits import (
     set_published,
     solved_budget,
 )
+from phexplore.systems.phsafe.edits import set_budget, set_lock
 from phexplore.systems.phsafe.forecast import forecast
 
 STATE_CHILDREN = parse_query("PH3/state_A-G")

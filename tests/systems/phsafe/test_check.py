@@ -7,11 +7,12 @@ import pytest
 
 from phexplore.catalog.tables import queries
 from phexplore.model.conventions import Conventions, MarginConvention
-from phexplore.model.edits import set_budget, set_conventions, set_framework, set_states
+from phexplore.model.edits import set_conventions
 from phexplore.model.issues import Severity, has_errors
 from phexplore.model.keys import TableId, parse_query
 from phexplore.model.numbers import UNLIMITED
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.systems.phsafe.edits import set_budget, set_framework, set_states
 from phexplore.systems.registry import check
 
 

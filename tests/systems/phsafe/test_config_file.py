@@ -11,11 +11,11 @@ from phexplore.catalog.tables import queries
 from phexplore.errors import ExportError
 from phexplore.files.atomic_files import read_text
 from phexplore.model.diff import diff, parameters_only
-from phexplore.model.edits import set_budget, set_reader, set_states, set_threshold
 from phexplore.model.issues import InputProblemsError, Severity
 from phexplore.model.keys import TableId, parse_query
 from phexplore.model.numbers import UNLIMITED
 from phexplore.systems.phsafe.config_file import BYTE_ORDER_MARK, read_config, write_config
+from phexplore.systems.phsafe.edits import set_budget, set_reader, set_states, set_threshold
 
 
 def test_that_the_production_presets_survive_their_file(us, puerto_rico):

@@ -11,10 +11,10 @@ import pytest
 
 from phexplore.catalog.tables import queries, tables
 from phexplore.model.conventions import Conversion, MarginConvention, Neighbours
-from phexplore.model.edits import set_budget, set_framework, set_threshold
 from phexplore.model.keys import QueryKey, TableId, parse_level, parse_query
 from phexplore.model.numbers import UNLIMITED
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.systems.phsafe.edits import set_budget, set_framework, set_threshold
 from phexplore.systems.phsafe.forecast import (
     DerivedKind,
     SelectedNumber,

@@ -12,8 +12,8 @@ from phexplore.model.conventions import Conventions, Conversion
 from phexplore.model.edits import set_conventions
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.topdown import LevelQuery
-from phexplore.model.topdown_edits import set_level_share, set_query_share, set_total
 from phexplore.systems.topdown import forecast as topdown_forecast
+from phexplore.systems.topdown.edits import set_level_share, set_query_share, set_total
 from phexplore.systems.topdown.forecast import forecast_topdown, joint_release, query_of
 
 CERTIFICATES = {

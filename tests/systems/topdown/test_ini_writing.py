@@ -14,7 +14,7 @@ from phexplore.catalog.presets import preset, presets
 from phexplore.errors import ExportError
 from phexplore.model.edits import set_conventions
 from phexplore.model.topdown import LevelQuery, SpineChoice, TopDown
-from phexplore.model.topdown_edits import (
+from phexplore.systems.topdown.edits import (
     set_constraints,
     set_invariants,
     set_level_share,

@@ -11,8 +11,9 @@ from phexplore.accounting.zcdp import epsilon
 from phexplore.catalog.presets import preset
 from phexplore.model.conventions import Conversion, MarginConvention
 from phexplore.model.edits import EditRefusedError
+from phexplore.model.shares import SHARE_STEP
 from phexplore.model.topdown import LevelQuery
-from phexplore.model.topdown_edits import SHARE_STEP, set_query_share
+from phexplore.systems.topdown.edits import set_query_share
 from phexplore.systems.topdown.forecast import forecast_topdown
 from phexplore.systems.topdown.share_edits import (
     level_share_for_budget,

@@ -16,8 +16,8 @@ from phexplore.model.conventions import MarginConvention
 from phexplore.model.goals import Cap, CapOn, Goals, Tie
 from phexplore.model.issues import has_errors
 from phexplore.model.topdown import LevelQuery
-from phexplore.model.topdown_edits import set_level_lock
 from phexplore.systems.registry import budgets_of, check
+from phexplore.systems.topdown.edits import set_level_lock
 from phexplore.systems.topdown.forecast import forecast_topdown
 from phexplore.systems.topdown.ini_writing import exact_scale, write_ini
 from phexplore.systems.topdown.solved_shares import with_budgets

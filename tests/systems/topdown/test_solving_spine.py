@@ -15,11 +15,11 @@ from phexplore.catalog.presets import preset
 from phexplore.model.conventions import MarginConvention
 from phexplore.model.goals import Cap, CapOn, GoalError, Goals, Tie
 from phexplore.model.topdown import LevelQuery
-from phexplore.model.topdown_edits import set_query_lock
 from phexplore.spine.tree import tree_of
 from phexplore.spine.variance import predict
 from phexplore.systems.registry import budgets_of
 from phexplore.systems.topdown.budget_model import TopDownBudgets
+from phexplore.systems.topdown.edits import set_query_lock
 from phexplore.systems.topdown.solving_spine import on_spine
 from phexplore.systems.topdown.solving_tree import solve_on_tree, with_level_shares
 from phexplore.systems.topdown.uniform_spine import spine_variances, uniform_spine

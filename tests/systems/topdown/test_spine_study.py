@@ -10,11 +10,11 @@ from phexplore.catalog.presets import preset
 from phexplore.catalog.topdown_presets import topdown_entries
 from phexplore.errors import PhexploreError
 from phexplore.model.conventions import Conventions
-from phexplore.model.topdown_edits import set_level_share
 from phexplore.spine.allocation import allocation_of
 from phexplore.spine.building import build_spine
 from phexplore.spine.geography import AreaCodes, Geography
 from phexplore.spine.settings import SpineSettings, spine_preset
+from phexplore.systems.topdown.edits import set_level_share
 from phexplore.systems.topdown.spine_forecast import Fit, forecast_spine
 from phexplore.systems.topdown.spine_study import SpineStudy, possible
 

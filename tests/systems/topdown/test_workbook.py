@@ -13,7 +13,7 @@ from phexplore.files.sheet_grids import sheet_grids
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.topdown import LevelQuery, Passes, TopDown
-from phexplore.model.topdown_edits import set_level_lock, set_query_lock
+from phexplore.systems.topdown.edits import set_level_lock, set_query_lock
 from phexplore.systems.topdown.workbook import topdown_xlsx
 from phexplore.systems.topdown.workbook_read import is_topdown_workbook, read_topdown_workbook
 

@@ -5,9 +5,9 @@ from fractions import Fraction
 import pytest
 from report_fixtures import NOW, edited, pure_dp, unlimited, unpublished
 
-from phexplore.model.edits import set_budget
 from phexplore.model.keys import parse_query
 from phexplore.report.look import FigureFormat, chart_bytes, look
+from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.phsafe.forecast import forecast
 from phexplore.systems.phsafe.forecast_charts import (
     epsilon_chart,

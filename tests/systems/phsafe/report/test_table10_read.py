@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from report_fixtures import NOW
 
-from phexplore.model.edits import set_budget, set_target
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.keys import parse_query
 from phexplore.model.numbers import UNLIMITED
+from phexplore.systems.phsafe.edits import set_budget, set_target
 from phexplore.systems.phsafe.forecast import forecast
 from phexplore.systems.phsafe.snapshot import scenario_snapshot
 from phexplore.systems.phsafe.table10 import PAPER_HEADERS, table10_csv

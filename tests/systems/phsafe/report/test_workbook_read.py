@@ -12,10 +12,11 @@ import pytest
 
 from phexplore.catalog.presets import preset
 from phexplore.model.conventions import AS_IN_2020
-from phexplore.model.edits import rename, set_budget, set_note, set_threshold
+from phexplore.model.edits import rename, set_note
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.keys import parse_query
 from phexplore.model.numbers import UNLIMITED
+from phexplore.systems.phsafe.edits import set_budget, set_threshold
 from phexplore.systems.phsafe.exporters import SCENARIO_EXPORTERS
 from phexplore.systems.phsafe.snapshot import scenario_snapshot
 from phexplore.systems.phsafe.workbook_read import read_workbook

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from phexplore.model.edits import EditRefusedError
 from phexplore.model.scenario import Scenario
+from phexplore.model.shares import rebalanced
 from phexplore.model.subspace import (
     Axis,
     Basis,
@@ -18,7 +19,6 @@ from phexplore.model.subspace import (
     Release,
     Subspace,
 )
-from phexplore.model.topdown_edits import rebalanced
 
 
 def _with(scenario: Scenario, method: Subspace) -> Scenario:

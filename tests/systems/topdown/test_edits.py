@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phexplore.catalog.presets import preset
-from phexplore.model import topdown_edits as edits
 from phexplore.model.edits import EditRefusedError
+from phexplore.model.shares import largest_share, rebalanced_block
 from phexplore.model.topdown import LevelQuery
+from phexplore.systems.topdown import edits
 
 PERSONS = preset("pl94-2020-persons-us").scenario
 TOTAL = LevelQuery("County", "total")
@@ -31,7 +32,7 @@ def test_that_a_block_of_shares_adds_to_one_and_keeps_locks(block, locked):
     shares = {key: Fraction(1, 6) for key in "abcdef"}
     given_shares = {key: Fraction(value, 10**6) for key, value in block.items() if key not in locked}
     try:
-        found = edits.rebalanced_block(shares, given_shares, frozenset(locked))
+        found = rebalanced_block(shares, given_shares, frozenset(locked))
     except EditRefusedError:
         assert sum(given_shares.values()) + Fraction(len(locked), 6) > 1 or not set(shares) - set(given_shares) - locked
         return
@@ -56,7 +57,7 @@ def test_that_a_locked_share_stays_and_limits_the_largest():
     locked = edits.set_query_lock(PERSONS, LevelQuery("County", "detailed"), locked=True)
     method = locked.topdown
     column = edits.query_column(method, "County")
-    most = edits.largest_share(column, TOTAL, method.locked_queries)
+    most = largest_share(column, TOTAL, method.locked_queries)
     assert most == 1 - Fraction(754, 4097)
     found = edits.set_query_share(locked, TOTAL, most)
     columns_add_to_one(found)

@@ -7,7 +7,8 @@ import pytest
 from phexplore.catalog.presets import preset
 from phexplore.model.edits import EditRefusedError
 from phexplore.model.group_sizes import HeavyTail, SizeMechanism
-from phexplore.model.group_sizes_edits import (
+from phexplore.model.phsafe import PrivacyFramework
+from phexplore.systems.group_sizes.edits import (
     set_largest_quantity,
     set_largest_size,
     set_size_framework,
@@ -19,7 +20,6 @@ from phexplore.model.group_sizes_edits import (
     set_tail,
     share_equally,
 )
-from phexplore.model.phsafe import PrivacyFramework
 
 
 @pytest.fixture

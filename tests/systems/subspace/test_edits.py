@@ -7,7 +7,7 @@ import pytest
 from phexplore.catalog.presets import preset
 from phexplore.model.edits import EditRefusedError
 from phexplore.model.subspace import Axis, Basis, Calibration, Histogram, LinearCount, LinearQuery, Mechanism, Totals
-from phexplore.model.subspace_edits import (
+from phexplore.systems.subspace.edits import (
     add_release,
     release_of,
     remove_release,

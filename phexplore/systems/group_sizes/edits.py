@@ -9,7 +9,7 @@ from phexplore.model.edits import EditRefusedError
 from phexplore.model.group_sizes import GroupSizes, HeavyTail, SizeMechanism, equal_shares
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
-from phexplore.model.topdown_edits import rebalanced
+from phexplore.model.shares import rebalanced
 
 MOST_LEVELS = 12
 """Levels of regions; the paper has three."""

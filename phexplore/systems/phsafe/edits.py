@@ -1,0 +1,108 @@
+"""Edits of PHSafe's parameters, each of one thing; margins that budgets follow are in `budget_edits`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+
+from phexplore.model.edits import EditRefusedError
+from phexplore.model.keys import QueryKey, TableId
+from phexplore.model.numbers import Budget, Unlimited
+from phexplore.model.phsafe import PhSafe, PrivacyFramework
+from phexplore.model.scenario import Scenario
+
+
+def _unlocked(scenario: Scenario, query: QueryKey) -> PhSafe:
+    method = scenario.phsafe
+    if query not in method.budgets:
+        raise EditRefusedError(
+            f"{query.title} has no budget of its own.", "Edit the table it is derived from, or choose a measured table."
+        )
+    if query in method.locks:
+        raise EditRefusedError(f"{query.title} is locked.", "Unlock the row first.")
+    return method
+
+
+def set_budget(scenario: Scenario, query: QueryKey, budget: Budget) -> Scenario:
+    """Give `query` this budget (ρ unbounded, or ε under pure DP). 0 = not published.
+
+    Raises:
+        EditRefusedError: locked, derived, or negative.
+    """
+    method = _unlocked(scenario, query)
+    if not isinstance(budget, Unlimited) and budget < 0:
+        raise EditRefusedError(f"A budget is 0 or more, got {budget}.", "Enter 0 to leave the query unpublished.")
+    return replace(scenario, method=method.with_budgets({query: budget}))
+
+
+def set_bounded_budget(scenario: Scenario, query: QueryKey, budget: Budget) -> Scenario:
+    """Give `query` this bounded budget: twice the unbounded one (PHSafe paper, Table 10)."""
+    unbounded = budget if isinstance(budget, Unlimited) else budget / 2
+    return set_budget(scenario, query, unbounded)
+
+
+def set_target(scenario: Scenario, query: QueryKey, margin: Fraction | None) -> Scenario:
+    """Set the margin of error aimed at, in people, None for none. Budgets and margins stay: no other edit moves a target.
+
+    Raises:
+        EditRefusedError: locked, derived, or the margin is not positive.
+    """
+    method = _unlocked(scenario, query)
+    if margin is not None and margin <= 0:
+        raise EditRefusedError(f"A margin of error is more than 0 people, got {margin}.", "Enter a positive number.")
+    targets = {key: value for key, value in method.targets.items() if key != query}
+    if margin is not None:
+        targets[query] = margin
+    return replace(scenario, method=replace(method, targets=targets))
+
+
+def set_budgets(scenario: Scenario, budgets: Mapping[QueryKey, Budget]) -> Scenario:
+    """Set many budgets at once (a pasted block); refused as a whole if one is refused."""
+    for query, budget in budgets.items():
+        scenario = set_budget(scenario, query, budget)
+    return scenario
+
+
+def set_threshold(scenario: Scenario, table: TableId, people: int) -> Scenario:
+    """Set τ, the largest number of people counted per household. Budgets stay; margins follow.
+
+    Raises:
+        EditRefusedError: below 1, or the table is not truncated.
+    """
+    method = scenario.phsafe
+    if table not in method.thresholds:
+        raise EditRefusedError(f"{table} is not truncated.", "Tables that count housing units have no threshold.")
+    if people < 1:
+        raise EditRefusedError(f"A threshold keeps at least 1 person, got {people}.", "Enter a whole number from 1.")
+    return replace(scenario, method=replace(method, thresholds={**method.thresholds, table: people}))
+
+
+def set_lock(scenario: Scenario, query: QueryKey, *, locked: bool) -> Scenario:
+    """Lock or unlock the budget of `query`."""
+    method = scenario.phsafe
+    locks = method.locks | {query} if locked else method.locks - {query}
+    return replace(scenario, method=replace(method, locks=locks))
+
+
+def set_framework(scenario: Scenario, framework: PrivacyFramework) -> Scenario:
+    """Choose zCDP or pure DP. The numbers stay and change their meaning from ρ to ε; the name of the step says so."""
+    return replace(scenario, method=replace(scenario.phsafe, framework=framework))
+
+
+def set_states(scenario: Scenario, states: tuple[str, ...]) -> Scenario:
+    """Choose the states of the run.
+
+    Raises:
+        EditRefusedError: empty, or repeated.
+    """
+    if not states or len(set(states)) != len(states):
+        raise EditRefusedError("The list of states is empty or names a state twice.", "Name each state once.")
+    return replace(scenario, method=replace(scenario.phsafe, states=states))
+
+
+def set_reader(scenario: Scenario, reader: str) -> Scenario:
+    """Choose how production reads its input: "csv" or "cef"."""
+    if reader not in {"csv", "cef"}:
+        raise EditRefusedError(f"Production has no reader {reader!r}.", "Choose csv or cef.")
+    return replace(scenario, method=replace(scenario.phsafe, reader=reader))
