@@ -347,8 +347,8 @@ def derive_tenure(data: Path, out: Path) -> None:
 
 def make_demonstrations(out: Path) -> None:
     """Write the shipped populations: 50,000 persons of the 50 states and DC, 20,000 of Puerto Rico."""
-    from phexplore.data.source import Storage  # noqa: PLC0415 - the tables are derived without the program
-    from phexplore.data.synthetic.generator import generate_sdhc  # noqa: PLC0415
+    from phexplore.data.source import Storage
+    from phexplore.data.synthetic.generator import generate_sdhc
 
     generate_sdhc(50_000, out / "demo", seed=2020, storages=[Storage.PARQUET])
     generate_sdhc(20_000, out / "demo-pr", seed=2020, puerto_rico=True, storages=[Storage.PARQUET])

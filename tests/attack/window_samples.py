@@ -11,12 +11,12 @@ from PySide6.QtCore import QSettings
 
 from phexplore.files.atomic_files import read_text
 from phexplore.files.output_folder import MARK_FILE, output_folder
-from phexplore.gui.binding.subspace_text import matrix_rows
 from phexplore.gui.experiments.figures import read_pictures
 from phexplore.gui.experiments.process import RESULT_FILE
 from phexplore.gui.main import settings
-from phexplore.gui.run_manager.topdown_shapes import read_outlines
-from phexplore.gui.targets.tune_answers import read_probes
+from phexplore.gui.systems.subspace.text import matrix_rows
+from phexplore.gui.systems.topdown.shapes import read_outlines
+from phexplore.gui.systems.topdown.tune_answers import read_probes
 from phexplore.systems.group_sizes.experiment import DRAWS_FILE, taken_over
 
 Add = Callable[[str, str, str, Callable[[Path], str]], None]

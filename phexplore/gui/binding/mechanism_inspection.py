@@ -11,8 +11,8 @@ from phexplore.gui.binding.mechanism_words import (
     reach_sentence,
 )
 from phexplore.gui.binding.shown import Shown
-from phexplore.gui.binding.topdown_wording import share_percent
 from phexplore.gui.binding.wording import people
+from phexplore.gui.systems.topdown.wording import share_percent
 from phexplore.model.issues import Issue
 from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PrivacyFramework

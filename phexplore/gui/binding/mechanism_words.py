@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from phexplore.gui.binding.shown import Shown
-from phexplore.gui.binding.topdown_wording import share_percent
+from phexplore.gui.systems.topdown.wording import share_percent
 from phexplore.model.diff import Change, ChangedField, diff, parameters_only
 from phexplore.model.group_sizes import SizeMechanism
 from phexplore.model.numbers import exact_text

@@ -10,10 +10,10 @@ from phexplore.errors import PhexploreError
 from phexplore.figures.table import Table, Value
 from phexplore.gui.binding.mechanism_words import SIZE_MECHANISMS, capital
 from phexplore.gui.binding.shown import Shown
-from phexplore.gui.binding.topdown_wording import share_percent, significant
 from phexplore.gui.binding.wording import margin_word, people, percent
 from phexplore.gui.charts.topdown_bars import BarsContent, ValueBar
 from phexplore.gui.charts.topdown_rows import MarkRow, RowScale, RowsContent
+from phexplore.gui.systems.topdown.wording import share_percent, significant
 from phexplore.model.group_sizes import SizeMechanism
 from phexplore.systems.group_sizes.forecast import GroupSizesForecast, forecast_group_sizes
 from phexplore.systems.subspace.forecast import Alternative, ReleaseForecast, SubspaceForecast

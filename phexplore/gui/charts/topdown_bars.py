@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from phexplore.figures.table import Table, Value
-from phexplore.gui.binding.topdown_shown import TopDownShown
-from phexplore.gui.binding.topdown_wording import level_title, share_percent, significant
 from phexplore.gui.binding.wording import conversion_title, percent, power_text
+from phexplore.gui.systems.topdown.scenario_view import TopDownShown
+from phexplore.gui.systems.topdown.wording import level_title, share_percent, significant
 from phexplore.model.phsafe import PrivacyFramework
 
 

@@ -12,9 +12,9 @@ from typing import Any
 from phexplore.decide.comparing import Compared, Comparison, EffectRow, ParameterRow, compare
 from phexplore.errors import PhexploreError
 from phexplore.figures.table import Table, Value
-from phexplore.gui.binding.topdown_wording import level_title, query_title
 from phexplore.gui.binding.wording import margin_word, people, percent
 from phexplore.gui.charts.overlay_rows import OverlayContent, OverlayRow
+from phexplore.gui.systems.topdown.wording import level_title, query_title
 from phexplore.model.diff import ChangedField, value_text
 from phexplore.model.keys import parse_query
 from phexplore.model.numbers import Unlimited, exact_text

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
-from phexplore.gui.binding.topdown_wording import level_title, place_title, share_percent
 from phexplore.gui.binding.wording import budget_text, margin_word, people, percent
+from phexplore.gui.systems.topdown.wording import level_title, place_title, share_percent
 from phexplore.gui.widgets.stop_slider import log_stops, people_stops
 from phexplore.model.keys import QueryKey, TableId
 from phexplore.model.numbers import Budget

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
 
-from phexplore.gui.binding.phsafe_session import PhSafeSession
 from phexplore.gui.binding.session import Session
-from phexplore.gui.binding.topdown_session import TopDownSession
 from phexplore.gui.charts.frame import ChartFrame
+from phexplore.gui.systems.phsafe.session import PhSafeSession
+from phexplore.gui.systems.topdown.session import TopDownSession
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.topdown import TopDown
 
@@ -91,7 +91,7 @@ def _semantics(sessions: Sessions) -> LivePicture:
 
 
 def _heat(sessions: Sessions) -> LivePicture:
-    from phexplore.gui.charts.topdown_heat_chart import TopDownHeatChart
+    from phexplore.gui.systems.topdown.heat_chart import TopDownHeatChart
 
     chart = TopDownHeatChart()
     return LivePicture(chart, lambda: chart.show_figures(sessions.topdown.shown))

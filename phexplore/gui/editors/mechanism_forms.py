@@ -12,7 +12,7 @@ from phexplore.catalog.presets import presets
 from phexplore.gui.binding.mechanism_session import MechanismSession
 from phexplore.gui.binding.session import Refusal
 from phexplore.gui.binding.shown import Shown
-from phexplore.gui.editors.scenario_editor import NoteField
+from phexplore.gui.systems.phsafe.scenario_editor import NoteField
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.when_seen import WhenSeen

@@ -24,9 +24,9 @@ from phexplore.gui.theme.number_style import NumberStyle, number_style
 from phexplore.gui.widgets.labels import rewrite_labels
 
 if TYPE_CHECKING:
-    from phexplore.gui.editors.budget_view import BudgetView
-    from phexplore.gui.editors.budgets_editor import BudgetsEditor
-    from phexplore.gui.editors.topdown_share_view import ShareView
+    from phexplore.gui.systems.phsafe.budget_view import BudgetView
+    from phexplore.gui.systems.phsafe.budgets_editor import BudgetsEditor
+    from phexplore.gui.systems.topdown.share_view import ShareView
 
 MENUS: Mapping[str, str] = {
     "file": "&File", "edit": "&Edit", "run": "&Run", "decide": "&Decide", "view": "&View", "help": "&Help",

@@ -20,10 +20,10 @@ from phexplore.gui.main.system_view import SystemView
 from phexplore.model.issues import Issue
 
 if TYPE_CHECKING:
-    from phexplore.gui.editors.group_sizes_editor import GroupSizesPage
-    from phexplore.gui.editors.subspace_editor import SubspacePage
     from phexplore.gui.experiments.page import ExperimentPage
     from phexplore.gui.main.mechanism_pages import MechanismOverview, SubspaceOverview
+    from phexplore.gui.systems.group_sizes.editor import GroupSizesPage
+    from phexplore.gui.systems.subspace.editor import SubspacePage
 
 _TITLES = {Area.BUDGETS: "Parameters"}
 
@@ -105,11 +105,11 @@ class MechanismJoint(QObject):
 
     def _make_parameters(self) -> QWidget:
         if self._is_sizes:
-            from phexplore.gui.editors.group_sizes_editor import GroupSizesPage
+            from phexplore.gui.systems.group_sizes.editor import GroupSizesPage
 
             self.sizes_page = GroupSizesPage(self.session)
             return self.sizes_page
-        from phexplore.gui.editors.subspace_editor import SubspacePage
+        from phexplore.gui.systems.subspace.editor import SubspacePage
 
         self.releases_page = SubspacePage(self.session)
         return self.releases_page

@@ -60,8 +60,8 @@ class Pages(Stack):
 
 def levels_page(session: Session, parent: QWidget) -> QWidget:
     """Return the page of thresholds and levels."""
-    from phexplore.gui.editors.levels_editor import LevelsEditor
-    from phexplore.gui.editors.thresholds_editor import ThresholdsEditor
+    from phexplore.gui.systems.phsafe.levels_editor import LevelsEditor
+    from phexplore.gui.systems.phsafe.thresholds_editor import ThresholdsEditor
 
     page = Page("Levels and thresholds", parent=parent)
     page.add(
@@ -82,8 +82,8 @@ def levels_page(session: Session, parent: QWidget) -> QWidget:
 def scenario_page(session: Session, parent: QWidget) -> QWidget:
     """Return the page of scenarios, their description and conventions."""
     from phexplore.gui.editors.conventions_editor import ConventionsEditor
-    from phexplore.gui.editors.scenario_editor import ScenarioEditor
     from phexplore.gui.editors.scenario_manager import ScenarioManager
+    from phexplore.gui.systems.phsafe.scenario_editor import ScenarioEditor
 
     page = Page("Scenario", parent=parent)
     page.add(

@@ -33,9 +33,9 @@ from phexplore.runs.states import RunState
 
 if TYPE_CHECKING:
     from phexplore.gui.run_manager.mechanism_results_page import MechanismResultsPage
-    from phexplore.gui.run_manager.results_page import ResultsPage
     from phexplore.gui.run_manager.runs_page import RunsPage
-    from phexplore.gui.run_manager.topdown_results_page import TopDownResultsPage
+    from phexplore.gui.systems.phsafe.results_page import ResultsPage
+    from phexplore.gui.systems.topdown.results_page import TopDownResultsPage
 
     AnyResults = ResultsPage | TopDownResultsPage | MechanismResultsPage
     Page = TypeVar("Page", ResultsPage, TopDownResultsPage, MechanismResultsPage)
@@ -132,7 +132,7 @@ class RunJoint(QObject):
         return self._topdown_results
 
     def _make_phsafe_results(self) -> ResultsPage:
-        from phexplore.gui.run_manager.results_page import ResultsPage
+        from phexplore.gui.systems.phsafe.results_page import ResultsPage
 
         page = ResultsPage(self.desk, self._result_pages, service=self._service())
         page.written.connect(self.written)
@@ -141,7 +141,7 @@ class RunJoint(QObject):
         return page
 
     def _make_topdown_results(self) -> TopDownResultsPage:
-        from phexplore.gui.run_manager.topdown_results_page import TopDownResultsPage
+        from phexplore.gui.systems.topdown.results_page import TopDownResultsPage
 
         page = TopDownResultsPage(self.desk, self._result_pages, service=self._service())
         page.use_shapes(self._data.shapes)

@@ -14,16 +14,10 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QMainWindow, QSplitter,
 from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.headline import TileContent, phsafe_tiles
-from phexplore.gui.binding.inspection import query_of
-from phexplore.gui.binding.phsafe_session import PhSafeSession
 from phexplore.gui.binding.session import Refusal, Session
 from phexplore.gui.binding.systems import System, system_of
-from phexplore.gui.binding.topdown_headline import topdown_tiles
-from phexplore.gui.binding.topdown_inspection import place_of
-from phexplore.gui.binding.topdown_session import Place, TopDownSession
 from phexplore.gui.binding.verdicts import with_rules
 from phexplore.gui.decision.decision_page import DecisionTab
-from phexplore.gui.editors.inspector import Inspector
 from phexplore.gui.editors.issues_panel import IssuesPanel
 from phexplore.gui.main.actions import ActionTable
 from phexplore.gui.main.bottom_bar import BottomBar
@@ -42,7 +36,11 @@ from phexplore.gui.main.project_data import ProjectData
 from phexplore.gui.main.project_files import ProjectFiles
 from phexplore.gui.main.settings import FOLDER, GEOMETRY, INSPECTOR, ISSUES, LAYOUT, PICTURE, TOUR, Settings
 from phexplore.gui.main.system_view import HIDDEN, SystemView, page_key, page_makers
-from phexplore.gui.main.topdown_areas import (
+from phexplore.gui.main.warmup import Warmup
+from phexplore.gui.systems.phsafe.inspection import query_of
+from phexplore.gui.systems.phsafe.inspector import Inspector
+from phexplore.gui.systems.phsafe.session import PhSafeSession
+from phexplore.gui.systems.topdown.areas import (
     TOPDOWN_TITLES,
     make_budgets,
     make_inspector,
@@ -52,7 +50,9 @@ from phexplore.gui.main.topdown_areas import (
     make_spine_page,
     place_offers,
 )
-from phexplore.gui.main.warmup import Warmup
+from phexplore.gui.systems.topdown.inspection import place_of
+from phexplore.gui.systems.topdown.session import Place, TopDownSession
+from phexplore.gui.systems.topdown.tiles import topdown_tiles
 from phexplore.gui.theme.metrics import GRID, INSPECTOR_WIDTH
 from phexplore.gui.widgets.labels import line
 from phexplore.gui.widgets.notice_bar import NoticeBar
@@ -60,16 +60,16 @@ from phexplore.model.issues import Issue
 from phexplore.model.keys import QueryKey
 
 if TYPE_CHECKING:
-    from phexplore.gui.editors.budget_view import BudgetView
-    from phexplore.gui.editors.budgets_editor import BudgetsEditor
-    from phexplore.gui.editors.topdown_budgets_editor import TopDownBudgetsEditor
-    from phexplore.gui.editors.topdown_inspector import TopDownInspector
-    from phexplore.gui.editors.topdown_share_view import ShareView
     from phexplore.gui.main.decision_joint import DecisionJoint
     from phexplore.gui.main.guided_tour import GuidedTour
     from phexplore.gui.main.run_joint import RunJoint
-    from phexplore.gui.main.spine_page import SpinePage
     from phexplore.gui.run_manager.run_rows import RunRow
+    from phexplore.gui.systems.phsafe.budget_view import BudgetView
+    from phexplore.gui.systems.phsafe.budgets_editor import BudgetsEditor
+    from phexplore.gui.systems.topdown.inspector import TopDownInspector
+    from phexplore.gui.systems.topdown.share_view import ShareView
+    from phexplore.gui.systems.topdown.shares_editor import TopDownBudgetsEditor
+    from phexplore.gui.systems.topdown.spine_page import SpinePage
     from phexplore.gui.targets.targets_page import TargetsPage
 
 DEFAULT_SIZE = QSize(1280, 800)
@@ -255,7 +255,7 @@ class MainWindow(QMainWindow):
 
     def show_sum(self) -> None:
         """Open the margin of any list of published numbers."""
-        from phexplore.gui.dialogs.sum_dialog import SumDialog
+        from phexplore.gui.systems.phsafe.sum_dialog import SumDialog
 
         SumDialog(self, self.phsafe).show()
 
@@ -489,7 +489,7 @@ class MainWindow(QMainWindow):
         )
 
     def _make_overview(self) -> QWidget:
-        from phexplore.gui.main.pictures import ChartJoint, OverviewPage
+        from phexplore.gui.systems.phsafe.overview import ChartJoint, OverviewPage
 
         joint = ChartJoint(self.phsafe, self)
         joint.opened.connect(self.show_query)
@@ -529,8 +529,8 @@ class MainWindow(QMainWindow):
         return self.runs.make_results_page()
 
     def _make_budgets(self) -> QWidget:
-        from phexplore.gui.editors.budgets_editor import BudgetsEditor
-        from phexplore.gui.main.pictures import ChartJoint, MarginPicture
+        from phexplore.gui.systems.phsafe.budgets_editor import BudgetsEditor
+        from phexplore.gui.systems.phsafe.overview import ChartJoint, MarginPicture
 
         joint = ChartJoint(self.phsafe, self)
         joint.opened.connect(self.show_query)

@@ -12,14 +12,14 @@ from phexplore.errors import PhexploreError
 from phexplore.gui.binding.headline import TileContent, Tone
 from phexplore.gui.binding.session import Session
 from phexplore.gui.run_manager.mechanism_results import MechanismAnswer, MechanismRequest
-from phexplore.gui.run_manager.result_choices import ResultChoice, ResultRequest, ResultTab
-from phexplore.gui.run_manager.result_reader import ResultAnswer
 from phexplore.gui.run_manager.result_service import ResultService
 from phexplore.gui.run_manager.result_tiles import headline_tile
 from phexplore.gui.run_manager.run_desk import RunDesk
 from phexplore.gui.run_manager.run_rows import RunRow, state_words, trials_words
-from phexplore.gui.run_manager.topdown_result_pictures import topdown_headline_tile
-from phexplore.gui.run_manager.topdown_results import TopDownAnswer, TopDownRequest
+from phexplore.gui.systems.phsafe.result_choices import ResultChoice, ResultRequest, ResultTab
+from phexplore.gui.systems.phsafe.result_reader import ResultAnswer
+from phexplore.gui.systems.topdown.result_pictures import topdown_headline_tile
+from phexplore.gui.systems.topdown.results import TopDownAnswer, TopDownRequest
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.group_sizes import GroupSizes
 from phexplore.model.scenario import Scenario

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from phexplore.gui.run_manager.launch import LaunchRequest, read_limit, read_seed
+from phexplore.gui.systems.phsafe.launch import LaunchRequest, read_limit, read_seed
 from phexplore.runs.spec import DEMONSTRATION, RunMode, StopRule
 
 

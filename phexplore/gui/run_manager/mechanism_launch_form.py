@@ -16,8 +16,8 @@ from PySide6.QtWidgets import (
 )
 
 from phexplore.gui.charts.controls import field_label
-from phexplore.gui.run_manager.launch import MOST_TRIALS, MOST_WORKERS, LaunchRequest
 from phexplore.gui.run_manager.mechanism_launch import MechanismFields, mechanism_explanation, read_mechanism_fields
+from phexplore.gui.systems.phsafe.launch import MOST_TRIALS, MOST_WORKERS, LaunchRequest
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.labels import Text

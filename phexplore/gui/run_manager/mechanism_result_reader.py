@@ -7,8 +7,8 @@ from pathlib import Path
 
 from phexplore.gui.binding.headline import TileContent
 from phexplore.gui.run_manager.mechanism_results import MechanismAnswer, MechanismRequest
-from phexplore.gui.run_manager.release_result_reader import ReleaseRun, answer_releases
-from phexplore.gui.run_manager.size_result_reader import SizeRun, answer_sizes
+from phexplore.gui.systems.group_sizes.result_reader import SizeRun, answer_sizes
+from phexplore.gui.systems.subspace.result_reader import ReleaseRun, answer_releases
 from phexplore.model.group_sizes import GroupSizes
 from phexplore.runs.store import TRUTH_FILE, load_spec, state_of
 

@@ -28,9 +28,9 @@ from phexplore.gui.run_manager.mechanism_results import (
 )
 from phexplore.gui.run_manager.report_process import FORMATS, ReportFormat, ReportProcess
 from phexplore.gui.run_manager.result_service import ResultService
-from phexplore.gui.run_manager.results_page import run_words, show_tile
 from phexplore.gui.run_manager.run_desk import RunDesk
 from phexplore.gui.run_manager.run_rows import RunRow
+from phexplore.gui.systems.phsafe.results_page import run_words, show_tile
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser
 from phexplore.gui.widgets.empty_place import EmptyPlace

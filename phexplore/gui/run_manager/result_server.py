@@ -12,18 +12,18 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, BinaryIO
 
 from phexplore.errors import PhexploreError
-from phexplore.gui.binding.spine_views import SpineRequest
 from phexplore.gui.run_manager.mechanism_results import MechanismRequest
 from phexplore.gui.run_manager.result_frames import Refused, frame, read_frame
-from phexplore.gui.run_manager.result_reader import ResultReader
-from phexplore.gui.run_manager.topdown_results import TopDownRequest
+from phexplore.gui.systems.phsafe.result_reader import ResultReader
+from phexplore.gui.systems.topdown.results import TopDownRequest
+from phexplore.gui.systems.topdown.spine_views import SpineRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from phexplore.gui.run_manager.mechanism_result_reader import MechanismResultReader
-    from phexplore.gui.run_manager.spine_reader import SpineReader
-    from phexplore.gui.run_manager.topdown_result_reader import TopDownResultReader
+    from phexplore.gui.systems.topdown.result_reader import TopDownResultReader
+    from phexplore.gui.systems.topdown.spine_reader import SpineReader
 
 _NICENESS = 5
 """The window goes first, this reader before the workers of runs."""
@@ -62,7 +62,7 @@ class Readers:
             PhexploreError: it cannot be read.
         """
         if isinstance(request, TopDownRequest):
-            from phexplore.gui.run_manager.topdown_result_reader import TopDownResultReader
+            from phexplore.gui.systems.topdown.result_reader import TopDownResultReader
 
             self._topdown = self._topdown or TopDownResultReader()
             return self._topdown.answer(request)
@@ -72,7 +72,7 @@ class Readers:
             self._mechanisms = self._mechanisms or MechanismResultReader()
             return self._mechanisms.answer(request)
         if isinstance(request, SpineRequest):
-            from phexplore.gui.run_manager.spine_reader import SpineReader
+            from phexplore.gui.systems.topdown.spine_reader import SpineReader
 
             self._spines = self._spines or SpineReader()
             return self._spines.answer(request, self._tell)

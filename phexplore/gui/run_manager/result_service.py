@@ -8,10 +8,10 @@ from PySide6.QtCore import QObject, QProcess, Signal
 
 from phexplore.errors import PhexploreError
 from phexplore.gui.run_manager.mechanism_results import MechanismAnswer, MechanismRequest
-from phexplore.gui.run_manager.result_choices import ResultRequest
 from phexplore.gui.run_manager.result_frames import FrameDecoder, Refused, frame
-from phexplore.gui.run_manager.result_reader import ResultAnswer
-from phexplore.gui.run_manager.topdown_results import TopDownAnswer, TopDownRequest
+from phexplore.gui.systems.phsafe.result_choices import ResultRequest
+from phexplore.gui.systems.phsafe.result_reader import ResultAnswer
+from phexplore.gui.systems.topdown.results import TopDownAnswer, TopDownRequest
 
 AnyRequest = ResultRequest | TopDownRequest | MechanismRequest
 AnyAnswer = ResultAnswer | TopDownAnswer | MechanismAnswer

@@ -7,8 +7,8 @@ import math
 from phexplore.gui.binding.headline import TileContent, Tone
 from phexplore.gui.binding.wording import people, signed_people
 from phexplore.gui.charts.truncation import bias_words
-from phexplore.gui.run_manager.result_reader import RunHeadline
 from phexplore.gui.run_manager.run_rows import MODE_WORDS
+from phexplore.gui.systems.phsafe.result_reader import RunHeadline
 from phexplore.runs.spec import RunMode
 from phexplore.runs.states import RunState
 

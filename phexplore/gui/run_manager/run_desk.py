@@ -16,9 +16,9 @@ from phexplore.errors import PhexploreError
 from phexplore.gui.binding.coalesced import Coalesced
 from phexplore.gui.binding.run_process import RunProcess
 from phexplore.gui.run_manager.chores import Chores
-from phexplore.gui.run_manager.launch import LaunchRequest
 from phexplore.gui.run_manager.run_rows import RunAction, RunRow, after_event, refusal, row_of
-from phexplore.gui.run_manager.topdown_launch import TopDownLaunch
+from phexplore.gui.systems.phsafe.launch import LaunchRequest
+from phexplore.gui.systems.topdown.launch import TopDownLaunch
 from phexplore.model.scenario import Scenario
 from phexplore.runs.belonging import fetch_runs
 from phexplore.runs.confidentiality import ConfidentialityWarning, person_here, record_override, warning_about

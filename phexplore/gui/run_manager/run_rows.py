@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from phexplore.gui.run_manager.topdown_stop import stop_words
+from phexplore.gui.systems.topdown.stop import stop_words
 from phexplore.runs.events import (
     Event,
     Failed,

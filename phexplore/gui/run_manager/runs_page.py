@@ -11,8 +11,6 @@ from PySide6.QtWidgets import QFrame, QMessageBox, QScrollArea, QSplitter, QStac
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.systems import System, system_of
-from phexplore.gui.run_manager.launch import LaunchRequest
-from phexplore.gui.run_manager.launch_form import LaunchForm
 from phexplore.gui.run_manager.mechanism_launch_form import (
     RELEASES_HINT,
     RELEASES_SHIPPED,
@@ -26,8 +24,10 @@ from phexplore.gui.run_manager.run_desk import RunDesk
 from phexplore.gui.run_manager.run_details import RunDetails
 from phexplore.gui.run_manager.run_rows import RunAction, RunRow
 from phexplore.gui.run_manager.runs_table import RunsTable
-from phexplore.gui.run_manager.topdown_launch import TopDownLaunch
-from phexplore.gui.run_manager.topdown_launch_form import TopDownLaunchForm
+from phexplore.gui.systems.phsafe.launch import LaunchRequest
+from phexplore.gui.systems.phsafe.launch_form import LaunchForm
+from phexplore.gui.systems.topdown.launch import TopDownLaunch
+from phexplore.gui.systems.topdown.launch_form import TopDownLaunchForm
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.empty_place import EmptyPlace
 from phexplore.gui.widgets.labels import Text

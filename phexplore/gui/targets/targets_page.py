@@ -12,13 +12,13 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QTabWidget, QVBoxLayout, QWidget
 
 from phexplore.gui.binding.session import Session
+from phexplore.gui.systems.phsafe.published_view import PublishedView
+from phexplore.gui.systems.phsafe.truncation_view import StudioView
+from phexplore.gui.systems.topdown.tune_view import TuneView
 from phexplore.gui.targets.project_runs import ProjectRuns
-from phexplore.gui.targets.published_view import PublishedView
 from phexplore.gui.targets.rules_view import RulesView
 from phexplore.gui.targets.solve_view import SolveView
-from phexplore.gui.targets.studio_view import StudioView
 from phexplore.gui.targets.trade_view import TradeView
-from phexplore.gui.targets.tune_view import TuneView
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.topdown import TopDown
 

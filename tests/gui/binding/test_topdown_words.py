@@ -11,9 +11,8 @@ from phexplore.catalog.presets import preset
 from phexplore.document.project import Project
 from phexplore.gui.binding.headline import Tone
 from phexplore.gui.binding.session import Session
-from phexplore.gui.binding.topdown_changes import change_lines
-from phexplore.gui.binding.topdown_headline import topdown_epsilon_tile, topdown_loss_tile, topdown_margin_tile
-from phexplore.gui.binding.topdown_inspection import (
+from phexplore.gui.systems.topdown.changes import change_lines
+from phexplore.gui.systems.topdown.inspection import (
     field_history,
     issues_of,
     margin_lines,
@@ -22,8 +21,9 @@ from phexplore.gui.binding.topdown_inspection import (
     subtitle,
     topics,
 )
-from phexplore.gui.binding.topdown_session import TopDownSession
-from phexplore.gui.binding.topdown_wording import place_title, query_sentence, share_percent, significant
+from phexplore.gui.systems.topdown.session import TopDownSession
+from phexplore.gui.systems.topdown.tiles import topdown_epsilon_tile, topdown_loss_tile, topdown_margin_tile
+from phexplore.gui.systems.topdown.wording import place_title, query_sentence, share_percent, significant
 from phexplore.model.topdown import LevelQuery
 from phexplore.model.workbook import Workbook
 from phexplore.systems.topdown.edits import set_constraints, set_invariants, set_level_share, set_query_share, set_total

@@ -7,9 +7,24 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, Qt
+from tests.gui.charts.test_spine_tree import content
 
 from phexplore.figures.table import Table
-from phexplore.gui.binding.spine_views import (
+from phexplore.gui.charts.topdown_map_chart import MapPicture, MapPiece, TopDownMapChart
+from phexplore.gui.charts.topdown_row_chart import TopDownRowChart
+from phexplore.gui.charts.topdown_rows import RowScale
+from phexplore.gui.systems.topdown.spine_histogram_chart import PairedHistograms, SpineHistogramChart
+from phexplore.gui.systems.topdown.spine_pictures import (
+    bins_of,
+    bypass_rows,
+    distribution_numbers,
+    map_tip,
+    map_words,
+    margin_rows,
+)
+from phexplore.gui.systems.topdown.spine_tree import Unit
+from phexplore.gui.systems.topdown.spine_tree_chart import SpineTreeChart
+from phexplore.gui.systems.topdown.spine_views import (
     BypassContent,
     BypassedParent,
     DistributionContent,
@@ -18,22 +33,7 @@ from phexplore.gui.binding.spine_views import (
     Observed,
     SpineMap,
 )
-from phexplore.gui.charts.spine_histogram_chart import PairedHistograms, SpineHistogramChart
-from phexplore.gui.charts.spine_pictures import (
-    bins_of,
-    bypass_rows,
-    distribution_numbers,
-    map_tip,
-    map_words,
-    margin_rows,
-)
-from phexplore.gui.charts.spine_tree import Unit
-from phexplore.gui.charts.spine_tree_chart import SpineTreeChart
-from phexplore.gui.charts.topdown_map_chart import MapPicture, MapPiece, TopDownMapChart
-from phexplore.gui.charts.topdown_row_chart import TopDownRowChart
-from phexplore.gui.charts.topdown_rows import RowScale
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
-from tests.gui.charts.test_spine_tree import content
 
 
 @pytest.fixture

@@ -12,16 +12,16 @@ from PySide6.QtCore import QPointF, Qt
 from phexplore.catalog.presets import preset
 from phexplore.figures.table import Table
 from phexplore.gui.binding.shown import shown
-from phexplore.gui.binding.topdown_shares import Quantity
-from phexplore.gui.binding.topdown_shown import topdown_shown
 from phexplore.gui.charts.topdown_bar_chart import TopDownBarChart
 from phexplore.gui.charts.topdown_bars import level_bars, semantics_bars
-from phexplore.gui.charts.topdown_heat import heat_table
-from phexplore.gui.charts.topdown_heat_chart import TopDownHeatChart
 from phexplore.gui.charts.topdown_histogram_chart import HistogramContent, TopDownHistogramChart
 from phexplore.gui.charts.topdown_map_chart import MapPicture, MapPiece, TopDownMapChart
 from phexplore.gui.charts.topdown_row_chart import TopDownRowChart
 from phexplore.gui.charts.topdown_rows import MarkRow, RowScale, RowsContent, axis_ticks, position, row_range
+from phexplore.gui.systems.topdown.heat import heat_table
+from phexplore.gui.systems.topdown.heat_chart import TopDownHeatChart
+from phexplore.gui.systems.topdown.scenario_view import topdown_shown
+from phexplore.gui.systems.topdown.shares import Quantity
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.model.topdown import LevelQuery
 from phexplore.model.workbook import Workbook

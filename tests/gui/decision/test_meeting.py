@@ -10,12 +10,12 @@ from PySide6.QtWidgets import QAbstractButton, QAbstractSlider, QScrollBar
 
 from phexplore.catalog.presets import presets
 from phexplore.gui.binding.headline import loss_tile, numbers_tile, targets_tile
-from phexplore.gui.binding.phsafe_session import PhSafeSession
-from phexplore.gui.binding.topdown_session import TopDownSession
 from phexplore.gui.binding.wording import people
 from phexplore.gui.decision.meeting_choices import first_choice, meeting_parameters
 from phexplore.gui.decision.meeting_page import MeetingPage
 from phexplore.gui.decision.meeting_pictures import Sessions, picture_choices
+from phexplore.gui.systems.phsafe.session import PhSafeSession
+from phexplore.gui.systems.topdown.session import TopDownSession
 from phexplore.gui.theme.appearance import appearance
 from phexplore.model.workbook import add_scenario
 from phexplore.systems.phsafe.edits import set_lock

@@ -13,7 +13,7 @@ from phexplore.gui.dialogs.about import show_about
 from phexplore.gui.dialogs.glossary import TERMS, GlossaryDialog
 from phexplore.gui.dialogs.messages import ask, ask_to_save, show_failure, show_problems
 from phexplore.gui.dialogs.preset_dialog import PresetDialog
-from phexplore.gui.dialogs.sum_dialog import Pick, SumDialog, sum_of
+from phexplore.gui.systems.phsafe.sum_dialog import Pick, SumDialog, sum_of
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.model.issues import Issue
 from phexplore.model.keys import LEVELS, parse_level, parse_query

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from phexplore.gui.editors.budgets_editor import BudgetsEditor
+from phexplore.gui.systems.phsafe.budgets_editor import BudgetsEditor
 
 
 @pytest.fixture

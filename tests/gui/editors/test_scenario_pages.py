@@ -7,14 +7,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from phexplore.catalog.states import PUERTO_RICO, us_states
-from phexplore.gui.editors.changes_panel import ChangesPanel
 from phexplore.gui.editors.conventions_editor import ConventionsEditor
 from phexplore.gui.editors.history_panel import HistoryPanel
-from phexplore.gui.editors.inspector import Inspector
 from phexplore.gui.editors.issues_panel import IssuesPanel
-from phexplore.gui.editors.scenario_editor import ScenarioEditor
 from phexplore.gui.editors.scenario_manager import ScenarioManager
-from phexplore.gui.editors.states_field import StatesField
+from phexplore.gui.systems.phsafe.changes_panel import ChangesPanel
+from phexplore.gui.systems.phsafe.inspector import Inspector
+from phexplore.gui.systems.phsafe.scenario_editor import ScenarioEditor
+from phexplore.gui.systems.phsafe.states_field import StatesField
 from phexplore.model.conventions import AS_IN_2020, MarginConvention, Neighbours
 from phexplore.model.edits import rename
 from phexplore.model.phsafe import PrivacyFramework

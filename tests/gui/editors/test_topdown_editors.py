@@ -12,14 +12,14 @@ from PySide6.QtGui import QGuiApplication
 from phexplore.catalog.presets import preset
 from phexplore.document.project import Project
 from phexplore.gui.binding.session import Session
-from phexplore.gui.binding.topdown_session import TopDownSession
-from phexplore.gui.binding.topdown_shares import Quantity
-from phexplore.gui.editors.topdown_budgets_editor import TopDownBudgetsEditor
-from phexplore.gui.editors.topdown_inspector import TopDownInspector
-from phexplore.gui.editors.topdown_passes_editor import PassesEditor
-from phexplore.gui.editors.topdown_rules_editor import RuleKind, RulesEditor
-from phexplore.gui.editors.topdown_scenario_editor import TopDownScenarioEditor
-from phexplore.gui.editors.topdown_spine_editor import SpineKeysEditor
+from phexplore.gui.systems.topdown.inspector import TopDownInspector
+from phexplore.gui.systems.topdown.passes_editor import PassesEditor
+from phexplore.gui.systems.topdown.rules_editor import RuleKind, RulesEditor
+from phexplore.gui.systems.topdown.scenario_editor import TopDownScenarioEditor
+from phexplore.gui.systems.topdown.session import TopDownSession
+from phexplore.gui.systems.topdown.shares import Quantity
+from phexplore.gui.systems.topdown.shares_editor import TopDownBudgetsEditor
+from phexplore.gui.systems.topdown.spine_editor import SpineKeysEditor
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.topdown import LevelQuery
 from phexplore.model.workbook import Workbook
@@ -175,7 +175,7 @@ def test_that_a_tick_moves_a_query_between_passes_of_all_alike_levels(qtbot, ses
     editor = PassesEditor(session)
     qtbot.addWidget(editor)
     editor.show()
-    from phexplore.gui.binding.topdown_passes import Stage
+    from phexplore.gui.systems.topdown.passes import Stage
 
     grid = editor.grids[Stage.LEAST_SQUARES]
     grid.ticks["hispanic", 0, 0].click()

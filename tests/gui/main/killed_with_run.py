@@ -9,7 +9,7 @@ from pathlib import Path
 from PySide6.QtCore import QTimer
 
 from phexplore.gui.main import project_files, start
-from phexplore.gui.run_manager.launch import LaunchFields, read_fields
+from phexplore.gui.systems.phsafe.launch import LaunchFields, read_fields
 
 PATH, HOME = Path(sys.argv[1]), Path(sys.argv[2])
 project_files.scratch_folder = lambda: HOME

@@ -31,11 +31,11 @@ from phexplore.gui.charts.frame import ChartFrame
 from phexplore.gui.dialogs.about import show_about
 from phexplore.gui.dialogs.glossary import GlossaryDialog
 from phexplore.gui.dialogs.preset_dialog import PresetDialog
-from phexplore.gui.dialogs.sum_dialog import SumDialog
 from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.system_view import offered_areas
 from phexplore.gui.main.window import MainWindow
+from phexplore.gui.systems.phsafe.sum_dialog import SumDialog
 from phexplore.gui.theme.appearance import appearance
 
 CONTROLS = (QAbstractButton, QAbstractItemView, QAbstractSlider, QComboBox, QLineEdit, QPlainTextEdit, QTabBar)

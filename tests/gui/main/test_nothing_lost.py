@@ -19,7 +19,7 @@ from phexplore.document.project import Project
 from phexplore.files.atomic_files import WriteError
 from phexplore.gui.main import project_files
 from phexplore.gui.main.project_files import opened_sentence
-from phexplore.gui.run_manager.launch import LaunchFields, read_fields
+from phexplore.gui.systems.phsafe.launch import LaunchFields, read_fields
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.model.keys import parse_query
 from phexplore.model.workbook import Workbook

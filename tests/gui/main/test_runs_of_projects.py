@@ -16,7 +16,7 @@ from phexplore.document.project import Project
 from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.project_files import first_project, project_of
 from phexplore.gui.main.window import MainWindow
-from phexplore.gui.run_manager.launch import LaunchFields, read_fields
+from phexplore.gui.systems.phsafe.launch import LaunchFields, read_fields
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.model.keys import TableId
 from phexplore.model.workbook import add_scenario

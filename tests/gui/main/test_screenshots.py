@@ -6,23 +6,20 @@ import sys
 import pytest
 
 from phexplore.gui.binding.systems import System
-from phexplore.gui.main.decision_pictures import NAMES
 from phexplore.gui.main.system_view import offered_areas
 
 
 @pytest.mark.slow
 def test_that_every_view_is_drawn_in_both_themes(tmp_path) -> None:
-    code = (
-        "import sys; from pathlib import Path\n"
-        "from phexplore.gui.main.screenshots import take_screenshots\n"
-        f"print(*take_screenshots(Path({str(tmp_path)!r}), with_run=False), sep='\\n')"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=280)
+    command = [sys.executable, "packaging/screenshots", str(tmp_path), "--without-run"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=280)
     assert done.returncode == 0, done.stderr
     names = {f"{area.name.lower()}-{theme}.png" for area in offered_areas(System.PHSAFE) for theme in ("light", "dark")}
     own = ("overview", "budgets", "levels", "spine", "scenario", "runs")
     names |= {f"topdown-{area}-{theme}.png" for area in own for theme in ("light", "dark")}
-    names |= {f"{name}-{theme}.png" for name in NAMES for theme in ("light", "dark")}
+    steps = ("compare", "committee", "meeting", "approve", "bundle", "check")
+    decisions = ("meeting", *(f"decision-{step}" for step in steps))
+    names |= {f"{name}-{theme}.png" for name in decisions for theme in ("light", "dark")}
     names |= {f"spine-{tab}-{theme}.png" for tab in ("distance", "margins", "bypassed") for theme in ("light", "dark")}
     mechanisms = ("overview", "budgets", "scenario", "experiment", "runs", "results")
     for system in ("group-sizes", "subspace"):

@@ -9,8 +9,8 @@ from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.run_manager.last_run import EDITED
-from phexplore.gui.run_manager.topdown_launch import TopDownFields
-from phexplore.gui.run_manager.topdown_results import TopDownTab
+from phexplore.gui.systems.topdown.launch import TopDownFields
+from phexplore.gui.systems.topdown.results import TopDownTab
 from phexplore.runs.states import RunState
 from phexplore.runs.store import verify_run
 from phexplore.systems.topdown.edits import set_constraints

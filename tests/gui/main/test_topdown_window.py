@@ -10,14 +10,14 @@ from PySide6.QtWidgets import QApplication
 
 from phexplore.catalog.presets import preset
 from phexplore.errors import PhexploreError
-from phexplore.gui.editors.topdown_budgets_editor import TopDownBudgetsEditor
 from phexplore.gui.main.exporting import INI
 from phexplore.gui.main.importing import read_parameters
 from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.project_files import project_of
-from phexplore.gui.main.topdown_pages import TopDownOverviewPage
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.run_manager.run_rows import RunAction, RunRow
+from phexplore.gui.systems.topdown.pages import TopDownOverviewPage
+from phexplore.gui.systems.topdown.shares_editor import TopDownBudgetsEditor
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.model.topdown import LevelQuery

@@ -14,10 +14,10 @@ from phexplore.document.project import Project
 from phexplore.gui.binding.headline import Tone
 from phexplore.gui.binding.session import Session
 from phexplore.gui.run_manager.last_run import EDITED, LastRun, last_run_of
-from phexplore.gui.run_manager.result_reader import ResultReader
 from phexplore.gui.run_manager.run_desk import RunDesk
 from phexplore.gui.run_manager.run_rows import RunRow
 from phexplore.gui.run_manager.shown_run import reservation, wanted_run
+from phexplore.gui.systems.phsafe.result_reader import ResultReader
 from phexplore.model.keys import TableId
 from phexplore.model.workbook import Workbook, activate, add_scenario
 from phexplore.runs.spec import RunData, RunSpec

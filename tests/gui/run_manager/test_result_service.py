@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phexplore.gui.run_manager.result_choices import ResultRequest, ResultTab
 from phexplore.gui.run_manager.result_frames import FrameDecoder, Refused, frame, read_frame
-from phexplore.gui.run_manager.result_reader import ResultAnswer
 from phexplore.gui.run_manager.result_server import serve
 from phexplore.gui.run_manager.result_service import ReaderProcess, ResultService, server_command
+from phexplore.gui.systems.phsafe.result_choices import ResultRequest, ResultTab
+from phexplore.gui.systems.phsafe.result_reader import ResultAnswer
 
 
 @given(st.lists(st.one_of(st.integers(), st.binary(), st.text()), max_size=6), st.lists(st.integers(1, 9), min_size=1))

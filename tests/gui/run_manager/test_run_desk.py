@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from phexplore.data.source import demonstration_directory
-from phexplore.gui.run_manager.launch import LaunchFields, read_fields
 from phexplore.gui.run_manager.run_desk import RunNotPossibleError
+from phexplore.gui.systems.phsafe.launch import LaunchFields, read_fields
 from phexplore.runs.events import Failed, Outcome
 from phexplore.runs.states import RunState
 from phexplore.runs.store import load_events, load_spec

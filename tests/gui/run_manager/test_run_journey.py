@@ -6,12 +6,12 @@ import pytest
 
 from phexplore.document.project import Project
 from phexplore.gui.binding.session import Session
-from phexplore.gui.run_manager.launch import LaunchFields
 from phexplore.gui.run_manager.report_process import FORMATS
-from phexplore.gui.run_manager.result_choices import ResultTab
-from phexplore.gui.run_manager.results_page import ResultsPage
 from phexplore.gui.run_manager.run_desk import RunDesk
 from phexplore.gui.run_manager.runs_page import RunsPage
+from phexplore.gui.systems.phsafe.launch import LaunchFields
+from phexplore.gui.systems.phsafe.result_choices import ResultTab
+from phexplore.gui.systems.phsafe.results_page import ResultsPage
 from phexplore.model.keys import parse_query
 from phexplore.model.workbook import Workbook
 from phexplore.runs.states import RunState

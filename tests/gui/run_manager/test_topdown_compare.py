@@ -11,11 +11,11 @@ import pytest
 
 from phexplore.catalog.presets import preset
 from phexplore.data.blocks.generator import synthesize_blocks
-from phexplore.gui.run_manager.topdown_compare_pictures import compare_rows
-from phexplore.gui.run_manager.topdown_compare_reader import MOST_RUNS, NOTHING_TO_COMPARE, are_common
-from phexplore.gui.run_manager.topdown_other_runs import OtherRuns
-from phexplore.gui.run_manager.topdown_result_reader import TopDownResultReader
-from phexplore.gui.run_manager.topdown_results import (
+from phexplore.gui.systems.topdown.compare_pictures import compare_rows
+from phexplore.gui.systems.topdown.compare_reader import MOST_RUNS, NOTHING_TO_COMPARE, are_common
+from phexplore.gui.systems.topdown.other_runs import OtherRuns
+from phexplore.gui.systems.topdown.result_reader import TopDownResultReader
+from phexplore.gui.systems.topdown.results import (
     CompareBy,
     CompareFigure,
     TopDownChoice,

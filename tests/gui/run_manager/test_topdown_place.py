@@ -11,10 +11,10 @@ import pytest
 from phexplore.catalog.presets import preset
 from phexplore.data.blocks.generator import synthesize_blocks, write_block_file
 from phexplore.gui.charts.topdown_rows import row_range
-from phexplore.gui.run_manager.topdown_open_run import NOT_KEPT
-from phexplore.gui.run_manager.topdown_place_pictures import path_rows, place_rows
-from phexplore.gui.run_manager.topdown_result_reader import TopDownResultReader
-from phexplore.gui.run_manager.topdown_results import EVERY_QUERY, TopDownChoice, TopDownRequest, TopDownTab
+from phexplore.gui.systems.topdown.open_run import NOT_KEPT
+from phexplore.gui.systems.topdown.place_pictures import path_rows, place_rows
+from phexplore.gui.systems.topdown.result_reader import TopDownResultReader
+from phexplore.gui.systems.topdown.results import EVERY_QUERY, TopDownChoice, TopDownRequest, TopDownTab
 from phexplore.runs.spec import RunSpec, describe_blocks
 from phexplore.runs.store import close_run, prepare_directory, trial_file
 from phexplore.runs.topdown_options import TopDownOptions
@@ -128,7 +128,7 @@ def test_that_the_most_lines_are_said_and_no_level_or_query_is_left_out(folder, 
     code = busy_block(folder)
     whole = ask(folder / "kept", TopDownTab.PATH, level="Block", unit=code).content
     groups = {(line.level, line.query) for line in whole.lines}
-    monkeypatch.setattr("phexplore.gui.run_manager.topdown_place_reader.MOST_LINES", 2 * len(groups))
+    monkeypatch.setattr("phexplore.gui.systems.topdown.place_reader.MOST_LINES", 2 * len(groups))
     content = ask(folder / "kept", TopDownTab.PATH, level="Block", unit=code).content
     assert len(content.lines) <= 2 * len(groups)
     assert {(line.level, line.query) for line in content.lines} == groups

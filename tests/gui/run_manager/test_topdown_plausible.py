@@ -10,9 +10,9 @@ import pytest
 from phexplore.catalog.presets import preset
 from phexplore.data.blocks.generator import synthesize_blocks, write_block_file
 from phexplore.gui.run_manager.run_rows import RunRow
-from phexplore.gui.run_manager.topdown_plausible_pictures import partners_of, plausible_rows, verdict
-from phexplore.gui.run_manager.topdown_result_reader import TopDownResultReader
-from phexplore.gui.run_manager.topdown_results import TopDownChoice, TopDownRequest, TopDownTab
+from phexplore.gui.systems.topdown.plausible_pictures import partners_of, plausible_rows, verdict
+from phexplore.gui.systems.topdown.result_reader import TopDownResultReader
+from phexplore.gui.systems.topdown.results import TopDownChoice, TopDownRequest, TopDownTab
 from phexplore.runs.spec import RunSpec, describe_blocks
 from phexplore.runs.states import RunState
 from phexplore.runs.store import (

@@ -1,0 +1,287 @@
+"""Published averages: a simulated release as it would be published, beside the noisy numbers and the truth."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFileDialog, QSplitter, QVBoxLayout, QWidget
+
+from phexplore.errors import PhexploreError
+from phexplore.gui.binding.latest import Latest
+from phexplore.gui.binding.session import Session
+from phexplore.gui.charts.published_chart import PublishedChart
+from phexplore.gui.charts.topdown_bar_chart import TopDownBarChart
+from phexplore.gui.systems.phsafe.published_answers import (
+    AVERAGES,
+    NEAR_A_LIMIT,
+    PublishedRelease,
+    cell_words,
+    coverage_bars,
+    read_release,
+)
+from phexplore.gui.targets.project_runs import ListedRun, ProjectRuns
+from phexplore.gui.targets.side_process import SideProcess, phexplore_command
+from phexplore.gui.theme.metrics import GRID, MARGIN
+from phexplore.gui.widgets.buttons import Chooser, TextButton
+from phexplore.gui.widgets.empty_place import EmptyPlace
+from phexplore.gui.widgets.flow import FlowRow
+from phexplore.gui.widgets.labels import Paragraph, labelled
+from phexplore.gui.widgets.stack import Stack
+from phexplore.gui.widgets.when_seen import WhenSeen
+from phexplore.model.phsafe import PhSafe
+
+_MOST_TRIALS = 200
+_DRAWS = {1000: "1,000 draws: quick", 10_000: "10,000 draws: as in 2020"}
+_NO_TRUTH = (
+    "The published tables can be saved. They are not shown beside exact counts, for the data of the run carry no mark of synthetic or "
+    "published origin and are treated as confidential."
+)
+_SEED = 777
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is being published."""
+
+    run: Path
+    trial: int
+    draws: int
+
+
+class PublishedView(QWidget):
+    """Publish a trial of a run, look at it table by table, save the tables.
+
+    Signals:
+        failed: a `PhexploreError`.
+        noted: a sentence about what was done.
+        runs_wanted: the user wants to start a run.
+    """
+
+    failed = Signal(object)
+    noted = Signal(object)
+    runs_wanted = Signal()
+
+    def __init__(self, session: Session, runs: ProjectRuns | None = None, *, command: list[str] | None = None) -> None:
+        """Make the view.
+
+        Args:
+            session: the project.
+            runs: of the project.
+            command: the command line's program, instead of the shipped one.
+        """
+        super().__init__()
+        self._session, self._runs, self._command = session, runs, command
+        self._folder = TemporaryDirectory(prefix="phexplore-published-")
+        self._asked: _Asked | None = None
+        self._shown: _Asked | None = None
+        self.release: PublishedRelease | None = None
+        self.process = SideProcess(self)
+        self.process.done.connect(self._read)
+        self.process.failed.connect(self._on_failed)
+        self.process.stopped.connect(self._on_stopped)
+        self.process.busy_changed.connect(self._on_busy)
+        self._reader = Latest(read_release, self)
+        self._reader.finished.connect(self._show)
+        self._reader.failed.connect(self._on_unreadable)
+        self.chart = PublishedChart()
+        self.coverage = TopDownBarChart(
+            "Coverage of published intervals", "How often intervals hold the truth appears here."
+        )
+        self._lay_out()
+        for chart in (self.chart, self.coverage):
+            chart.failed.connect(self.failed)
+        self._seen = WhenSeen(self, self._refresh)
+        session.settled.connect(self._seen.request)
+        if runs is not None:
+            runs.changed.connect(self._seen.request)
+        self._seen.request()
+
+    def stop(self) -> None:
+        """End what is being computed, because the window closes."""
+        self.process.shut_down()
+        self._reader.stop()
+        self._folder.cleanup()
+
+    def publish(self) -> None:
+        """Publish the chosen trial, beside the window."""
+        run = self.run.currentData()
+        if run is None or self.process.is_busy:
+            return
+        self._asked = _Asked(run, int(self.trial.currentData() or 0), int(self.draws.currentData()))
+        arguments = ["publish", str(run), "--trial", str(self._asked.trial), "--seed", str(_SEED),
+                     "--draws", str(self._asked.draws), "--out", str(self._out(self._asked)), "--json"]  # fmt: skip
+        command = [*self._command, *arguments] if self._command is not None else phexplore_command(arguments)
+        self.words.setText("Publishing: estimates and intervals of every number are drawn…")
+        self.process.start(command)
+
+    def save(self, folder: Path) -> None:
+        """Put the published tables into a folder."""
+        if self._shown is None:
+            return
+        try:
+            shutil.copytree(self._out(self._shown), folder, dirs_exist_ok=True)
+        except OSError as error:
+            self.failed.emit(
+                PhexploreError(f"The tables could not be written: {error.strerror or error}.", "Choose another folder.")
+            )
+            return
+        self.noted.emit(f"The published tables were written to {folder}.")
+
+    def _out(self, asked: _Asked) -> Path:
+        return Path(self._folder.name) / f"{asked.run.name}-{asked.trial}-{asked.draws}"
+
+    def _listed(self) -> list[ListedRun]:
+        rows = self._runs.rows if self._runs is not None else ()
+        return [
+            row for row in rows if row.trials and row.spec is not None and isinstance(row.spec.scenario.method, PhSafe)
+        ]
+
+    def _refresh(self, _signal: object = None) -> None:
+        rows = self._listed()
+        if [row.directory for row in rows] != [self.run.itemData(n) for n in range(self.run.count())]:
+            before = self.run.currentData()
+            blocked = self.run.blockSignals(True)
+            self.run.clear()
+            for row in rows:
+                self.run.addItem(row.directory.name, row.directory)
+            self.run.blockSignals(blocked)
+            self.run.select(
+                before if before in [row.directory for row in rows] else rows[0].directory if rows else None
+            )
+        self._fill_trials()
+        self.pages.setCurrentIndex(1 if rows else 0)
+
+    def _fill_trials(self, _number: int = 0) -> None:
+        found = next((row for row in self._listed() if row.directory == self.run.currentData()), None)
+        count = min(found.trials, _MOST_TRIALS) if found is not None else 0
+        if count != self.trial.count():
+            self.trial.clear()
+            for number in range(count):
+                self.trial.addItem(f"trial {number + 1}", number)
+
+    def _read(self, printed: str) -> None:
+        if self._asked is not None:
+            self._shown = self._asked
+            self._reader.request((self._out(self._asked), printed))
+
+    def _show(self, found: PublishedRelease) -> None:
+        self.release = found
+        before = self.table.currentData()
+        blocked = self.table.blockSignals(True)
+        self.table.clear()
+        for name in found.tables:
+            self.table.addItem(f"{name}, {'average' if name in AVERAGES else 'count'}", name)
+        self.table.blockSignals(blocked)
+        self.table.select(before if before in found.tables else found.tables[0] if found.tables else None)
+        self._fill_cells()
+        if not found.numbers:
+            self.chart.show_empty(_NO_TRUTH)
+        self.coverage.show_content(coverage_bars(found.coverage))
+        self.words.setText(NEAR_A_LIMIT if found.numbers else _NO_TRUTH)
+        self.save_button.setEnabled(True)
+
+    def _fill_cells(self, _number: int = 0) -> None:
+        table = self.table.currentData()
+        if self.release is None or table is None:
+            return
+        blocked = self.cell.blockSignals(True)
+        self.cell.clear()
+        for cell in self.release.cells(table):
+            self.cell.addItem(cell_words(table, cell), cell)
+        self.cell.blockSignals(blocked)
+        self._show_cell()
+
+    def _show_cell(self, _number: int = 0) -> None:
+        table, cell = self.table.currentData(), self.cell.currentData()
+        if self.release is None or table is None or cell is None:
+            self.chart.show_empty()
+            return
+        unit = "people per household" if table in AVERAGES else "people"
+        self.chart.show_numbers(f"{table}, {cell_words(table, cell)}", unit, self.release.numbers[table, cell])
+
+    def _on_busy(self, busy: bool) -> None:
+        self.publish_button.setEnabled(not busy)
+        self.stop_button.setEnabled(busy)
+
+    def _on_failed(self, error: PhexploreError) -> None:
+        self.words.setText("")
+        self.failed.emit(error)
+
+    def _on_stopped(self) -> None:
+        self.words.setText("Stopped; nothing was published.")
+
+    def _on_unreadable(self, error: Exception) -> None:
+        self._on_failed(
+            PhexploreError(
+                f"The published numbers could not be read: {error}.", "Publish a run whose truth is known, with noise."
+            )
+        )
+
+    def _choose_folder(self) -> None:
+        dialog = QFileDialog(self, "Save the published tables into a folder")
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(lambda name: self.save(Path(name)))
+        dialog.open()
+
+    def _lay_out(self) -> None:
+        self.run = Chooser("Run to publish", letters=24)
+        self.run.currentIndexChanged.connect(self._fill_trials)
+        self.trial = Chooser("Trial to publish", letters=9)
+        self.draws = Chooser("Draws per average")
+        for number, words in _DRAWS.items():
+            self.draws.addItem(words, number)
+        self.publish_button = TextButton("Publish", look="primary", symbol="run", name="Publish the trial")
+        self.publish_button.clicked.connect(self.publish)
+        self.stop_button = TextButton("Stop", name="Stop publishing")
+        self.stop_button.clicked.connect(self.process.stop)
+        self.stop_button.setEnabled(False)
+        self.save_button = TextButton("Save tables…", name="Save the published tables into a folder")
+        self.save_button.clicked.connect(self._choose_folder)
+        self.save_button.setEnabled(False)
+        self.table = Chooser("Published table", letters=14)
+        self.table.currentIndexChanged.connect(self._fill_cells)
+        self.cell = Chooser("Cell of the table", letters=22)
+        self.cell.currentIndexChanged.connect(self._show_cell)
+        self.chart.controls.addWidget(FlowRow(self.table, self.cell, gap=GRID))
+        self.words = Paragraph(
+            "Choose a run and press Publish: every number gets an estimate that respects what is known (no count below 0, no "
+            "household smaller than one person) and a 90 % interval.",
+            look="muted",
+        )
+        filled = QWidget()
+        column = QVBoxLayout(filled)
+        column.setContentsMargins(MARGIN, GRID, MARGIN, GRID)
+        column.setSpacing(GRID)
+        column.addWidget(
+            FlowRow(labelled("Run", self.run), self.trial, self.draws, self.publish_button, self.stop_button,
+                    self.save_button, gap=GRID)
+        )  # fmt: skip
+        column.addWidget(self.words)
+        splitter = QSplitter(Qt.Orientation.Horizontal)
+        splitter.setChildrenCollapsible(False)
+        splitter.addWidget(self.chart)
+        splitter.addWidget(self.coverage)
+        splitter.setStretchFactor(0, 3)
+        splitter.setStretchFactor(1, 2)
+        column.addWidget(splitter, 1)
+        self.pages = Stack()
+        self.pages.addWidget(
+            EmptyPlace(
+                "results",
+                "No release to publish yet",
+                "Once a run has simulated a release, this shows what would be published of it: noisy against published, and how "
+                "often the 90 % intervals hold the truth.",
+                action="Go to the runs",
+                run=self.runs_wanted.emit,
+            )
+        )
+        self.pages.addWidget(filled)
+        around = QVBoxLayout(self)
+        around.setContentsMargins(0, 0, 0, 0)
+        around.addWidget(self.pages)

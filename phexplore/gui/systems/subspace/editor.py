@@ -1,0 +1,488 @@
+"""The parameters of releases under exact sums: budget, histogram, and for every release its query, sums, mechanism and share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFocusEvent, QKeyEvent
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QPlainTextEdit, QVBoxLayout, QWidget
+
+from phexplore.errors import PhexploreError
+from phexplore.files.atomic_files import read_text
+from phexplore.gui.binding.mechanism_session import MechanismSession
+from phexplore.gui.binding.mechanism_words import BASES, CALIBRATIONS, MECHANISM_EXPLANATIONS, capital
+from phexplore.gui.binding.session import Refusal
+from phexplore.gui.binding.wording import sentence
+from phexplore.gui.editors.mechanism_forms import PromiseText, form_in, subspace_promises, taking_exact
+from phexplore.gui.systems.subspace.text import (
+    axes_text,
+    invariant_text,
+    matrix_rows,
+    parse_axes,
+    parse_invariants,
+    parse_query,
+    query_text,
+)
+from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.metrics import GRID, HALF
+from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
+from phexplore.gui.widgets.exact_field import ExactField
+from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.page import Page, Section
+from phexplore.gui.widgets.when_seen import WhenSeen
+from phexplore.model.issues import Severity
+from phexplore.model.numbers import exact_text
+from phexplore.model.scenario import Scenario
+from phexplore.model.subspace import Mechanism, Release, Totals
+from phexplore.systems.subspace.edits import (
+    add_release,
+    remove_release,
+    set_axes,
+    set_basis,
+    set_calibration,
+    set_delta,
+    set_epsilon,
+    set_invariants,
+    set_query,
+    set_release_mechanism,
+    set_release_share,
+)
+
+MOST_SHOWN = 60_000
+"""Letters of a text field; longer queries and matrices are kept and edited in a file."""
+
+
+class LineText(QPlainTextEdit):
+    """Several lines that are taken when the field is left or Ctrl+Enter is pressed; Esc restores; a refusal stays visible."""
+
+    def __init__(self, name: str, hint: str, take: Callable[[str], str], *, lines: int = 4) -> None:
+        """Make the field.
+
+        Args:
+            name: for people who do not see its label.
+            hint: shown while it is empty.
+            take: called with the text; returns why it is refused, "" when it was accepted.
+            lines: its height.
+        """
+        super().__init__()
+        self._take, self._value, self._lines = take, "", lines
+        self.reason = Text(look="refused", wrap=True, relative=0.92)
+        self.reason.hide()
+        self.setAccessibleName(name)
+        self.setPlaceholderText(hint)
+        self.setTabChangesFocus(True)
+        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        appearance().changed.connect(self._fit)
+        self._fit()
+
+    def set_value(self, text: str) -> None:
+        """Show a value, unless the user is in the middle of another entry or a refused one stands there."""
+        changed = text != self._value
+        self._value = text
+        if (changed and not self.hasFocus()) or not (self.document().isModified() or self.reason.text()):
+            self._show()
+
+    def commit(self) -> None:
+        """Take what was written."""
+        text = self.toPlainText()
+        if text.strip() == self._value.strip():
+            self._show()
+            return
+        reason = self._take(text)
+        self.reason.setText(reason)
+        self.reason.setVisible(bool(reason))
+        self.setAccessibleDescription(reason)
+        if not reason:
+            self._show()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        if event.reason() is not Qt.FocusReason.PopupFocusReason and self.document().isModified():
+            self.commit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape and (self.document().isModified() or self.reason.text()):
+            self._show()
+        elif (
+            event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}
+            and event.modifiers() & Qt.KeyboardModifier.ControlModifier
+        ):
+            self.commit()
+        else:
+            super().keyPressEvent(event)
+
+    def _show(self) -> None:
+        if self.toPlainText() != self._value:
+            self.setPlainText(self._value)
+        self.document().setModified(False)
+        self.reason.setText("")
+        self.reason.hide()
+        self.setAccessibleDescription("")
+
+    def _fit(self, _colours: object = None) -> None:
+        self.setFixedHeight((self._lines * 5 + 3) * HALF * appearance().scale // 100)
+
+
+class SubspaceBudgetEditor(QWidget):
+    """ε, δ and where the width of Gaussian noise comes from; the paper's constant beside what it really keeps."""
+
+    def __init__(self, session: MechanismSession) -> None:
+        super().__init__()
+        self._session = session
+        self.epsilon = ExactField("ε of all releases", taking_exact(session, "ε", set_epsilon), width=17 * GRID)
+        self.delta = ExactField("δ of all releases", taking_exact(session, "δ", set_delta), width=17 * GRID)
+        self.calibration = Chooser("Calibration of Gaussian noise")
+        for calibration, title in CALIBRATIONS.items():
+            self.calibration.addItem(title, calibration)
+        self.calibration.currentIndexChanged.connect(self._calibrate)
+        self.erratum = Text(look="attention", wrap=True)
+        form = form_in(self)
+        form.addRow("Total ε", self.epsilon)
+        form.addRow("δ", self.delta)
+        form.addRow("Gaussian noise", self.calibration)
+        form.addRow("", self.erratum)
+        self._seen = WhenSeen(self, self._refresh)
+        session.updated.connect(self._seen.request)
+        self._refresh()
+
+    def _refresh(self, _shown: object = None) -> None:
+        shown = self._session.shown
+        method, figures = shown.scenario.subspace, shown.subspace
+        self.epsilon.set_value(exact_text(method.epsilon))
+        self.delta.set_value(exact_text(method.delta))
+        self.calibration.select(method.calibration)
+        self.calibration.setEnabled(method.delta > 0)
+        paper = figures.paper if figures is not None else None
+        words = ""
+        if paper is not None:
+            kept = "keeps it" if paper.protects else "breaks it, and a run with it is refused"
+            words = (
+                f"The paper's constant (1 + √(1 + ln 1/δ))/ε gives σ/Δ = {float(paper.v) ** 0.5:.4g}; its true δ is "
+                f"{paper.delta:.3g}, {paper.factor:.3g} times the one asked for: it {kept}."
+            )
+        self.erratum.setText(words)
+        self.erratum.setVisible(bool(words))
+
+    def _calibrate(self) -> None:
+        calibration = self.calibration.currentData()
+        self._session.report(
+            self._session.edit(f"Calibrate: {CALIBRATIONS[calibration]}", lambda s: set_calibration(s, calibration))
+        )
+
+
+class HistogramEditor(QWidget):
+    """The cells that are counted: axes with their sizes."""
+
+    def __init__(self, session: MechanismSession) -> None:
+        super().__init__()
+        self._session = session
+        self.axes = ExactField("Axes of the histogram", self._take, width=40 * GRID)
+        self.axes.line.setAlignment(Qt.AlignmentFlag.AlignLeft)
+        self._about = Text(look="muted", wrap=True)
+        form = form_in(self)
+        form.addRow("Axes", self.axes)
+        form.addRow("", self._about)
+        self._seen = WhenSeen(self, self._refresh)
+        session.updated.connect(self._seen.request)
+        self._refresh()
+
+    def _refresh(self, _shown: object = None) -> None:
+        method = self._session.scenario.subspace
+        self.axes.set_value(axes_text(method.axes))
+        counts = f"Counts of its own: {method.table}." if method.table else "A run names the file with the counts."
+        groups = [grouping.name for axis in method.axes for grouping in axis.groupings]
+        more = f" Groupings: {', '.join(groups)}." if groups else ""
+        self._about.setText(f"{method.cells:,} cells, the last axis running fastest.{more} {counts}")
+
+    def _take(self, typed: str) -> str:
+        method = self._session.scenario.subspace
+        try:
+            axes = parse_axes(typed, method.axes)
+        except ValueError as error:
+            return Refusal(typed, str(error)).full
+        table = method.table if axes == method.axes else ""
+        refusal = self._session.edit(f"Count by {axes_text(axes)}", lambda s: set_axes(s, axes, table))
+        return refusal.full if refusal else ""
+
+
+class ReleasesEditor(QWidget):
+    """One release at a time: what is asked, what is exact, which noise, which share."""
+
+    def __init__(self, session: MechanismSession) -> None:
+        super().__init__()
+        self._session = session
+        self.release = Chooser("Release", letters=14)
+        self.release.currentIndexChanged.connect(self._choose)
+        self.add = SymbolButton("plus", "Add a release", text="Add", bordered=True)
+        self.add.clicked.connect(self._add)
+        self.remove = SymbolButton("trash", "Remove this release", text="Remove", bordered=True)
+        self.remove.clicked.connect(self._remove)
+        self.query = LineText(
+            "Query, one answer per line; empty for every cell",
+            "Empty: every cell of the histogram. Or one answer per line: adults = #1 + #2",
+            self._take_query,
+            lines=3,
+        )
+        self.invariants = LineText(
+            "Exact sums, one per line",
+            "Nothing is exact. Write total, total by county, or a sum: north = #0 + 2*#5",
+            self._take_exact,
+        )
+        self.by = SymbolButton("plus", "Add exact totals", text="Add totals", bordered=True)
+        self._by_menu = QMenu(self)
+        self._by_menu.aboutToShow.connect(self._fill_totals)
+        self.by.setMenu(self._by_menu)
+        self.by.setPopupMode(SymbolButton.ToolButtonPopupMode.InstantPopup)
+        self.matrix = TextButton("Read a matrix…", name="Read exact sums from a file with a row of weights per sum")
+        self.matrix.clicked.connect(self._browse)
+        self.redundant = Text(look="attention", wrap=True)
+        self._rank = Text(look="muted", wrap=True)
+        self.mechanism = Chooser("Mechanism of the release")
+        for mechanism in Mechanism:
+            self.mechanism.addItem(capital(mechanism.title), mechanism)
+        self.mechanism.currentIndexChanged.connect(self._set_mechanism)
+        self._about = Text(wrap=True)
+        self.basis = Chooser("Basis of the extended Laplace mechanism")
+        for basis, title in BASES.items():
+            self.basis.addItem(title, basis)
+        self.basis.currentIndexChanged.connect(self._set_basis)
+        self.share = ExactField("Share of the budget", self._take_share)
+        self._explained = Text(look="muted", wrap=True)
+        self._lay_out()
+        self._seen = WhenSeen(self, self._refresh)
+        session.updated.connect(self._seen.request)
+        session.selected.connect(self._select)
+        self._refresh()
+
+    @property
+    def name(self) -> str:
+        """The release being edited."""
+        releases = self._session.scenario.subspace.releases
+        found = self.release.currentData()
+        return found if found in releases else next(iter(releases), "")
+
+    def _lay_out(self) -> None:
+        form = form_in(self)
+        form.addRow("Release", _row(self.release, self.add, self.remove))
+        form.addRow("Query", _column(self.query, self.query.reason))
+        form.addRow("Exact sums", _column(self.invariants, self.invariants.reason, _row(self.by, self.matrix)))
+        form.addRow("", self._rank)
+        form.addRow("", self.redundant)
+        form.addRow("Mechanism", self.mechanism)
+        form.addRow("", self._about)
+        form.addRow("Basis", self.basis)
+        form.addRow("Share", self.share)
+        form.addRow("Sensitivity", self._explained)
+
+    def _refresh(self, _shown: object = None) -> None:
+        shown = self._session.shown
+        method, figures = shown.scenario.subspace, shown.subspace
+        name = self.name
+        self._offer(tuple(method.releases), name)
+        release = method.releases.get(name)
+        for widget in (self.query, self.invariants, self.mechanism, self.share, self.basis, self.remove):
+            widget.setEnabled(release is not None)
+        self.remove.setEnabled(len(method.releases) > 1)
+        if release is None:
+            return
+        _show_lines(self.query, query_text(release.query))
+        _show_lines(self.invariants, invariant_text(release.invariants))
+        self.mechanism.select(release.mechanism)
+        self._about.setText(MECHANISM_EXPLANATIONS[release.mechanism])
+        self.basis.select(release.basis)
+        self.basis.setEnabled(release.mechanism is Mechanism.EXTENDED_LAPLACE)
+        self.share.set_value(exact_text(release.share))
+        entry = (
+            next((each for each in figures.releases if each.plan.name == name), None) if figures is not None else None
+        )
+        if entry is None:
+            self._rank.setText("")
+            self._explained.setText("–")
+        else:
+            space = entry.plan.space
+            self._rank.setText(
+                f"{space.rank:,} independent exact sums of {space.size:,} answers; {space.size - space.rank:,} dimensions are protected."
+            )
+            self._explained.setText("\n".join(entry.explanation))
+        self._say_issues(name)
+
+    def _say_issues(self, name: str) -> None:
+        own = [issue for issue in self._session.shown.issues if issue.path[:2] == ("releases", name)]
+        worst = any(issue.severity is Severity.ERROR for issue in own)
+        self.redundant.setText("\n".join(f"{issue.sentence} {issue.remedy}" for issue in own))
+        self.redundant.set_look("refused" if worst else "attention")
+        self.redundant.setVisible(bool(own))
+
+    def _offer(self, names: tuple[str, ...], chosen: str) -> None:
+        blocked = self.release.blockSignals(True)
+        if [self.release.itemData(n) for n in range(self.release.count())] != list(names):
+            self.release.clear()
+            for name in names:
+                self.release.addItem(name, name)
+        self.release.select(chosen)
+        self.release.blockSignals(blocked)
+
+    def _choose(self) -> None:
+        self._session.select(self.name)
+        self._refresh()
+
+    def _select(self, name: str | None) -> None:
+        if name is not None and name != self.release.currentData():
+            self.release.select(name)
+            self._refresh()
+
+    def _edit(self, label: str, change: Callable[[Scenario], Scenario]) -> str:
+        refusal = self._session.edit(label, change)
+        return refusal.full if refusal else ""
+
+    def _say(self, label: str, change: Callable[[Scenario], Scenario]) -> None:
+        self._session.report(self._session.edit(label, change))
+
+    def _take_query(self, text: str) -> str:
+        name = self.name
+        try:
+            query = parse_query(text)
+        except ValueError as error:
+            return sentence(str(error))
+        return self._edit(f"Ask {query} in {name}", lambda s: set_query(s, name, query))
+
+    def _take_exact(self, text: str) -> str:
+        name, method = self.name, self._session.scenario.subspace
+        try:
+            found = parse_invariants(text, method.names)
+        except ValueError as error:
+            return sentence(str(error))
+        return self._edit(f"Set the exact sums of {name}", lambda s: set_invariants(s, name, found))
+
+    def _take_share(self, typed: str) -> str:
+        name = self.name
+        return taking_exact(self._session, f"the share of {name}", lambda s, share: set_release_share(s, name, share))(
+            typed
+        )
+
+    def _set_mechanism(self) -> None:
+        name, mechanism = self.name, self.mechanism.currentData()
+        self._say(
+            f"Use the {mechanism.title} mechanism for {name}", lambda s: set_release_mechanism(s, name, mechanism)
+        )
+
+    def _set_basis(self) -> None:
+        name, basis = self.name, self.basis.currentData()
+        self._say(f"Use the basis {basis.value} for {name}", lambda s: set_basis(s, name, basis))
+
+    def _add(self) -> None:
+        releases, number = self._session.scenario.subspace.releases, 2
+        while (name := f"release {number}") in releases:
+            number += 1
+        if self._session.report(self._session.edit(f"Add {name}", lambda s: add_release(s, name))):
+            self._session.select(name)
+
+    def _remove(self) -> None:
+        name = self.name
+        self._say(f"Remove {name}", lambda s: remove_release(s, name))
+
+    def _fill_totals(self) -> None:
+        """Offer the totals that are not exact yet: the grand one, one per axis or grouping, and of all but one axis."""
+        self._by_menu.clear()
+        method = self._session.scenario.subspace
+        axes = tuple(axis.name for axis in method.axes)
+        others = [tuple(name for name in axes if name != left) for left in axes] if len(axes) > 2 else []
+        release = method.releases.get(self.name)
+        have = set(release.invariants) if release is not None else set()
+        for by in dict.fromkeys([(), *((name,) for name in method.names), *others]):
+            totals = Totals(by)
+            action = self._by_menu.addAction(capital(str(totals)))
+            action.setEnabled(totals not in have)
+            action.triggered.connect(lambda _checked=False, totals=totals: self.add_totals(totals))
+
+    def add_totals(self, totals: Totals) -> None:
+        """Make these totals exact as well."""
+        name = self.name
+
+        def change(scenario: Scenario) -> Scenario:
+            release: Release = scenario.subspace.releases[name]
+            return set_invariants(scenario, name, (*release.invariants, totals))
+
+        self._say(f"Make the {totals} exact in {name}", change)
+
+    def _browse(self) -> None:
+        dialog = QFileDialog(self, "Read a matrix of exact sums", "", "Matrix (*.csv *.txt *.tsv);;All files (*)")
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.fileSelected.connect(lambda path: self.read_matrix(Path(path)))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def read_matrix(self, path: Path) -> None:
+        """Make the sums of a file exact: a row of weights per sum, a column per answer."""
+        name, method = self.name, self._session.scenario.subspace
+        try:
+            rows = matrix_rows(read_text(path), method.answers(method.releases[name]))
+        except PhexploreError as error:
+            self._session.report(Refusal("", error.sentence, error.remedy))
+            return
+        except ValueError as error:
+            self._session.report(Refusal("", f"{path.name}: {error}"))
+            return
+        self._say(
+            f"Make the {len(rows):,} sums of {path.name} exact in {name}", lambda s: set_invariants(s, name, rows)
+        )
+
+
+class SubspacePage(Page):
+    """All parameters of releases under exact sums."""
+
+    def __init__(self, session: MechanismSession) -> None:
+        self.budget, self.histogram = SubspaceBudgetEditor(session), HistogramEditor(session)
+        self.releases = ReleasesEditor(session)
+        self.promises = PromiseText(session, subspace_promises)
+        super().__init__(
+            "Parameters of releases under exact sums",
+            [
+                Section(
+                    "Privacy", "What all releases together cost when one record is replaced by another.", self.budget
+                ),
+                Section("What that means", "", self.promises),
+                Section("Histogram", "What the records are counted by.", self.histogram),
+                Section(
+                    "Releases",
+                    "All releases share one budget: ε adds up; Gaussian ones compose exactly and share what the others leave. What is "
+                    "exact in several releases adds up as well.",
+                    self.releases,
+                ),
+            ],
+        )
+
+
+def _show_lines(field: LineText, text: str) -> None:
+    if len(text) > MOST_SHOWN:
+        field.set_value("")
+        field.setPlaceholderText(
+            f"{text.count(chr(10)) + 1:,} lines, too many to edit here: export the parameters and edit the file."
+        )
+        field.setReadOnly(True)
+        return
+    field.setReadOnly(False)
+    field.set_value(text)
+
+
+def _row(*widgets: QWidget) -> QWidget:
+    both = QWidget()
+    row = QHBoxLayout(both)
+    row.setContentsMargins(0, 0, 0, 0)
+    row.setSpacing(GRID)
+    for widget in widgets:
+        row.addWidget(widget)
+    row.addStretch(1)
+    return both
+
+
+def _column(*widgets: QWidget) -> QWidget:
+    both = QWidget()
+    column = QVBoxLayout(both)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(HALF)
+    for widget in widgets:
+        column.addWidget(widget)
+    return both

@@ -1,0 +1,137 @@
+"""What differs from the reference, as sentences with the place they speak of. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from phexplore.gui.binding.wording import people
+from phexplore.gui.systems.topdown.scenario_view import TopDownShown
+from phexplore.gui.systems.topdown.session import Place
+from phexplore.gui.systems.topdown.wording import (
+    counted,
+    heading,
+    level_title,
+    place_title,
+    share_percent,
+    significant,
+    spine_title,
+)
+from phexplore.model.diff import Change, ChangedField, diff, parameters_only
+from phexplore.model.topdown import LevelQuery, SpineChoice
+
+
+@dataclass(frozen=True, slots=True)
+class TopDownChange:
+    """One difference.
+
+    Attributes:
+        text: a sentence.
+        place: what it is about.
+        area: "budgets", "processing" or "spine": where it is edited.
+    """
+
+    text: str
+    place: Place
+    area: str
+
+
+_PROCESSING = {ChangedField.PASSES, ChangedField.INVARIANTS, ChangedField.CONSTRAINTS}
+
+
+def change_lines(shown: TopDownShown) -> tuple[TopDownChange, ...]:
+    """Return every parameter that differs from the reference; empty without one.
+
+    A moved share takes the rest of its column along: such a column is one line that names the largest movements.
+    """
+    reference = shown.reference
+    if reference is None:
+        return ()
+    changes = parameters_only(diff(reference.scenario, shown.scenario))
+    found = []
+    columns: dict[str | None, list[Change]] = {}
+    for change in changes:
+        if change.field is ChangedField.LEVEL_SHARE:
+            columns.setdefault(None, []).append(change)
+        elif change.field is ChangedField.QUERY_SHARE and isinstance(change.key, LevelQuery):
+            columns.setdefault(change.key.level, []).append(change)
+        else:
+            found.append(_single(change, shown))
+    found += [_column(level, each, shown) for level, each in columns.items()]
+    return tuple(found)
+
+
+def _single(change: Change, shown: TopDownShown) -> TopDownChange:
+    key = change.key if isinstance(change.key, str) else None
+    match change.field:
+        case ChangedField.TOTAL:
+            symbol = shown.method.framework.symbol
+            words = f"Total {symbol}: {significant(change.before, 6)} → {significant(change.after, 6)}"
+        case ChangedField.SPINE:
+            words = f"Spine: {_spine(change.before, change.after)}"
+        case ChangedField.INVARIANTS | ChangedField.CONSTRAINTS:
+            words = (
+                f"{change.field.value.capitalize()} at {level_title(key or '')}: {_names(change.before, change.after)}"
+            )
+        case ChangedField.PASSES:
+            words = f"Order of the passes at {level_title(key or '')} changed"
+        case _:
+            name = change.field.value.capitalize()
+            words = f"{name}: {_word(change.before)} → {_word(change.after)}"
+    area = "spine" if change.field is ChangedField.SPINE else "processing" if change.field in _PROCESSING else "budgets"
+    return TopDownChange(words, key, area)
+
+
+def _column(level: str | None, changes: Sequence[Change], shown: TopDownShown) -> TopDownChange:
+    ordered = sorted(changes, key=lambda change: -abs(_number(change.after) - _number(change.before)))
+    first = ordered[0]
+    place = first.key if isinstance(first.key, LevelQuery | str) else None
+    words = f"{heading(place_title(place))}: share {_share(first.before)} → {_share(first.after)}"
+    if isinstance(place, LevelQuery) and (margins := _margins(place, shown)):
+        words += f"; margin {margins}"
+    rest = len(ordered) - 1
+    if rest:
+        what = "levels" if level is None else f"query groups at {level_title(level)}"
+        words += f"; {rest} other {what} moved"
+    return TopDownChange(words, place, "budgets")
+
+
+def _margins(key: LevelQuery, shown: TopDownShown) -> str:
+    convention = shown.scenario.conventions.margin
+    reference = shown.reference
+    before = reference.entries.get(key) if reference is not None else None
+    words = [
+        "none" if entry is None or entry.margins is None else f"±{people(entry.margins.by(convention))}"
+        for entry in (before, shown.entries.get(key))
+    ]
+    return f"{words[0]} → {words[1]} {counted(shown.method.schema)}"
+
+
+def _number(value: Any) -> Fraction:
+    return value if isinstance(value, Fraction) else Fraction(0)
+
+
+def _share(value: Any) -> str:
+    return share_percent(value) if isinstance(value, Fraction) else "not measured"
+
+
+def _names(before: Any, after: Any) -> str:
+    was, now = set(before or ()), set(after or ())
+    words = [f"{name} added" for name in sorted(now - was)] + [f"{name} dropped" for name in sorted(was - now)]
+    return ", ".join(words) or "another order"
+
+
+def _spine(before: SpineChoice, after: SpineChoice) -> str:
+    if before.kind != after.kind:
+        return f"{spine_title(before.kind)} → {spine_title(after.kind)}"
+    was = dict(before.settings)
+    words = [f"{name} {was.get(name, 'unset')} → {value}" for name, value in after.settings if was.get(name) != value]
+    return ", ".join(words) or "settings changed"
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value))
+    return str(getattr(value, "value", value))

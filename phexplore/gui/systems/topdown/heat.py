@@ -1,0 +1,151 @@
+"""What the heat table of a TopDown forecast shows, as values: a cell per query group and level, and the finding."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from phexplore.figures.table import Table
+from phexplore.gui.binding.wording import budget_text, margin_word, people, percent
+from phexplore.gui.systems.topdown.scenario_view import TopDownShown
+from phexplore.gui.systems.topdown.shares import Quantity, ShareCell, cell_of, margin_of, query_rows, text
+from phexplore.gui.systems.topdown.wording import counted, heading, place_title
+from phexplore.model.topdown import LevelQuery
+
+QUANTITIES = (Quantity.OF_TOTAL, Quantity.MARGIN, Quantity.SIGMA)
+"""What the heat table can show."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeatCell:
+    """One query group at one level.
+
+    Attributes:
+        key: which one.
+        text: the number in the cell.
+        strength: how dark it is, 0 to 1.
+        is_changed: whether the reference has another share.
+    """
+
+    key: LevelQuery
+    text: str
+    strength: float
+    is_changed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class HeatTable:
+    """The picture as values.
+
+    Attributes:
+        levels: columns, widest first.
+        queries: rows.
+        cells: by row and column; None where a query group is not measured.
+        title: the finding.
+        summary: one sentence.
+    """
+
+    levels: tuple[str, ...]
+    queries: tuple[str, ...]
+    cells: tuple[tuple[HeatCell | None, ...], ...]
+    title: str
+    summary: str
+
+
+def heat_table(shown: TopDownShown, quantity: Quantity) -> HeatTable:
+    """Return the heat table of a version."""
+    method = shown.method
+    queries = query_rows(method)
+    found = [[cell_of(shown, LevelQuery(level, query)) for level in method.levels] for query in queries]
+    measured = [cell for row in found for cell in row if cell.entry is not None and cell.entry.sigma is not None]
+    scale = _scale(measured, quantity)
+    cells = tuple(tuple(_heat(cell, quantity, shown, scale) for cell in row) for row in found)
+    return HeatTable(method.levels, queries, cells, _title(measured, quantity, shown), _summary(measured, shown))
+
+
+def heat_numbers(shown: TopDownShown) -> Table:
+    """Return the table twin: one row per measured query group and level."""
+    symbol, word = shown.method.framework.symbol, counted(shown.method.schema)
+    headers = (
+        "Level",
+        "Query group",
+        "Answers",
+        "Share of the level",
+        "Share of all",
+        symbol,
+        f"σ, {word}",
+        f"Margin, {word}",
+    )
+    convention = shown.scenario.conventions.margin
+    return Table(
+        headers,
+        tuple(
+            (
+                entry.key.level,
+                entry.key.query,
+                entry.cells,
+                entry.share,
+                entry.share_of_total,
+                entry.budget,
+                entry.sigma,
+                None if entry.margins is None else entry.margins.by(convention),
+            )
+            for entry in shown.figures.entries
+        ),
+    )
+
+
+def _value(cell: ShareCell, quantity: Quantity) -> float:
+    if quantity is Quantity.OF_TOTAL:
+        return math.sqrt(cell.of_total)
+    return math.log(max(cell.entry.sigma, 1e-3)) if cell.entry is not None and cell.entry.sigma else 0.0
+
+
+def _scale(measured: Sequence[ShareCell], quantity: Quantity) -> tuple[float, float]:
+    values = [_value(cell, quantity) for cell in measured]
+    if not values:
+        return 0.0, 1.0
+    low = 0.0 if quantity is Quantity.OF_TOTAL else min(values)
+    return low, max(*values, low + 1e-9)
+
+
+def _heat(cell: ShareCell, quantity: Quantity, shown: TopDownShown, scale: tuple[float, float]) -> HeatCell | None:
+    if cell.share is None or not isinstance(cell.key, LevelQuery):
+        return None
+    low, high = scale
+    strength = (_value(cell, quantity) - low) / (high - low) if cell.share else 0.0
+    words = _percent_text(cell) if quantity is Quantity.OF_TOTAL else text(cell, quantity, shown).lstrip("±")
+    return HeatCell(cell.key, words, min(max(strength, 0.0), 1.0), cell.is_changed)
+
+
+def _percent_text(cell: ShareCell) -> str:
+    """Return a share of all in few letters: three digits, and never 0 for what is not 0."""
+    percent_of_all = 100.0 * float(cell.of_total)
+    if 0 < percent_of_all < 0.01:
+        return "<.01"
+    return f"{percent_of_all:.{1 if percent_of_all >= 10 else 2}f}"
+
+
+def _title(measured: Sequence[ShareCell], quantity: Quantity, shown: TopDownShown) -> str:
+    if not measured:
+        return "Nothing is measured"
+    if quantity is Quantity.OF_TOTAL:
+        largest = max(measured, key=lambda cell: cell.of_total)
+        return f"{heading(place_title(largest.key))} takes {percent(largest.of_total)} of the privacy loss"
+    margins = [(margin_of(cell, shown) or 0.0, cell) for cell in measured]
+    narrow, wide = min(margins, key=lambda pair: pair[0]), max(margins, key=lambda pair: pair[0])
+    return (
+        f"Margins run from ±{people(narrow[0])} ({place_title(narrow[1].key)}) to ±{people(wide[0])} "
+        f"({place_title(wide[1].key)})"
+    )
+
+
+def _summary(measured: Sequence[ShareCell], shown: TopDownShown) -> str:
+    symbol = shown.method.framework.symbol
+    conventions = shown.scenario.conventions
+    return (
+        f"{symbol} {budget_text(shown.figures.total)} is spent on {len(measured)} measurements. Margins are those of one "
+        f"answer at {percent(conventions.confidence, places=0)}, {margin_word(conventions.margin)} convention, before "
+        "post-processing."
+    )

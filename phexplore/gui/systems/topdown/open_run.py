@@ -1,0 +1,298 @@
+"""A TopDown run opened for reading: what was counted, and its trials at every level, folded into what pictures need."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from functools import cached_property
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phexplore.data.blocks.geocodes import layout_of
+from phexplore.errors import PhexploreError
+from phexplore.gui.systems.topdown.folds import (
+    BiasFold,
+    ErrorsFold,
+    Fold,
+    Levels,
+    PlaceFold,
+    SharesFold,
+    TotalsFold,
+    WorstFold,
+)
+from phexplore.gui.systems.topdown.results import ALL_SIZES
+from phexplore.metrics.topdown.size_classes import TENS
+from phexplore.metrics.topdown.worst import WorstBy
+from phexplore.model.topdown import LevelQuery
+from phexplore.runs.run_files import read_mark
+from phexplore.runs.spec import RunSpec
+from phexplore.runs.store import TRUTH_FILE, RunUnreadableError, load_spec, present_trials, trial_file
+from phexplore.simulate.topdown.histograms import Histograms, sums_up
+from phexplore.spine.tree import GeoTree, tree_of
+from phexplore.systems.topdown.forecast import LevelQueryForecast, forecast_topdown
+from phexplore.systems.topdown.measured_units import MeasuredUnits
+from phexplore.systems.topdown.run_files import LeafFiles, open_leaf_files, schema_of
+from phexplore.systems.topdown.summary import criterion_query
+from phexplore.workload.queries import MarginalQuery, catalogue, parse_query, total_query
+from phexplore.workload.schema import Schema
+
+Integers = NDArray[np.int64]
+F = TypeVar("F", bound=Fold)
+
+SLICE_SECONDS = 0.8
+"""A picture is drawn again after so much reading, with the trials that are in it."""
+MOST_CACHED = 1 << 30
+"""Bytes of histograms that are kept beside what was folded; trials beyond are read again for another picture."""
+MOST_FOLDED = 1 << 29
+
+NOT_KEPT = (
+    "The noisy answers of this run were not kept. Tick “Keep the noisy answers” in the form of a new run, and every measurement on "
+    "the way from the root to a place is shown here beside the true and the published count."
+)
+
+
+class TrialCache:
+    """Histograms of the trials looked at last, of all runs together; it forgets the oldest ones."""
+
+    def __init__(self) -> None:
+        self._bytes = 0
+        self._held: OrderedDict[tuple[Path, int], Levels] = OrderedDict()
+
+    def get(self, directory: Path, index: int) -> Levels | None:
+        """Return a trial, None when it has to be read."""
+        found = self._held.get((directory, index))
+        if found is not None:
+            self._held.move_to_end((directory, index))
+        return found
+
+    def put(self, directory: Path, index: int, levels: Levels) -> None:
+        """Keep a trial."""
+        before = self._held.pop((directory, index), None)
+        self._held[directory, index] = levels
+        self._bytes += _bytes_of(levels) - (0 if before is None else _bytes_of(before))
+        while self._bytes > MOST_CACHED and len(self._held) > 1:
+            self._bytes -= _bytes_of(self._held.popitem(last=False)[1])
+
+
+def _bytes_of(levels: Levels) -> int:
+    return sum(each.starts.nbytes + each.cells.nbytes + each.counts.nbytes for each in levels)
+
+
+class TopDownRun:
+    """One run directory, read lazily."""
+
+    def __init__(self, directory: Path, cache: TrialCache | None = None) -> None:
+        """Open a run whose data are counted.
+
+        Raises:
+            RunUnreadableError: the exact counts are not there yet, or cannot be read.
+        """
+        self.directory = directory
+        self.spec: RunSpec = load_spec(directory)
+        path = directory / TRUTH_FILE
+        self.schema: Schema = schema_of(path)
+        self.files: LeafFiles = open_leaf_files(path, self.schema)
+        leaves = self.files.read(path)
+        layout = layout_of(self.schema)
+        geocodes = layout.geocodes(self.files.geoids)
+        self.tree: GeoTree = tree_of(geocodes, self.spec.scenario.topdown.levels, layout)
+        self.truth = sums_up(leaves, self.tree, self.schema.cells)
+        self.groups = criterion_query(self.schema)
+        self.metadata: dict[int, dict[str, object]] = {}
+        self.problems: list[str] = []
+        self.present: tuple[int, ...] = ()
+        self.waiting = 0
+        self._cache = cache or TrialCache()
+        self._broken: set[int] = set()
+        self._folds: OrderedDict[Hashable, Fold] = OrderedDict()
+        self.figures = {entry.key: entry for entry in _forecast(self.spec)}
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """Names of the levels of the tree, widest first."""
+        return tuple(level.name for level in self.tree.levels)
+
+    def refresh(self) -> None:
+        """Look which trials there are."""
+        self.present = tuple(index for index in present_trials(self.directory) if index not in self._broken)
+
+    def trial(self, index: int) -> Levels | None:
+        """Return a trial at every level; None where it cannot be read, and why among the problems."""
+        if index in self._broken:
+            return None
+        found = self._cache.get(self.directory, index)
+        if found is not None and index in self.metadata:
+            return found
+        path = self.directory / trial_file(index)
+        try:
+            leaves = self.files.read(path)
+            self.metadata[index] = read_mark(path)
+        except RunUnreadableError as error:
+            self._broken.add(index)
+            self.present = tuple(each for each in self.present if each != index)
+            if error.sentence not in self.problems:
+                self.problems.append(error.sentence)
+            return None
+        levels = sums_up(leaves, self.tree, self.schema.cells)
+        self._cache.put(self.directory, index, levels)
+        return levels
+
+    def first_trials(self, count: int) -> tuple[int, ...]:
+        """Return the first trials that can be read."""
+        return tuple(index for index in self.present[:count] if self.trial(index) is not None)
+
+    def folded(self, key: Hashable, make: Callable[[], F]) -> F:
+        """Return a fold with as many trials as a slice of time allows; `waiting` says how many it lacks.
+
+        Args:
+            key: kind and choice: equal keys are the same fold.
+            make: it without trials.
+        """
+        fold = self._folds.get(key)
+        if fold is None:
+            fold = self._folds[key] = make()
+            self._forget()
+        self._folds.move_to_end(key)
+        missing = [index for index in self.present if index not in fold.seen]
+        end = time.monotonic() + SLICE_SECONDS
+        for done, index in enumerate(missing):
+            if done and time.monotonic() > end:
+                self.waiting = max(self.waiting, len(missing) - done)
+                break
+            if (levels := self.trial(index)) is not None:
+                fold.add(index, levels)
+        return fold  # type: ignore[return-value]  # the key names the kind
+
+    def _forget(self) -> None:
+        while sum(fold.bytes for fold in self._folds.values()) > MOST_FOLDED and len(self._folds) > 1:
+            self._folds.popitem(last=False)
+
+    # What pictures need
+
+    def totals(self, level: str) -> TotalsFold:
+        """Return the totals of a level."""
+        return self.folded(("totals", level), lambda: TotalsFold(self.place(level), self.people(level)))
+
+    def shares(self, level: str) -> SharesFold | None:
+        """Return the largest groups' shares of a level, None where the schema has no groups."""
+        groups = self.groups
+        if groups is None:
+            return None
+        return self.folded(("shares", level), lambda: SharesFold(self.place(level), self.exact(level, groups), groups))
+
+    def errors(self, level: str, query: MarginalQuery, size: str) -> ErrorsFold:
+        """Return the errors of a query, for units of one size."""
+
+        def make() -> ErrorsFold:
+            chosen = None if size == ALL_SIZES else TENS.class_of(self.people(level)) == TENS.labels.index(size)
+            place = self.place(level)
+            return ErrorsFold(place, self.truth[place], query, chosen)
+
+        return self.folded(("errors", level, query.name, size), make)
+
+    def bias(self, level: str, query: MarginalQuery) -> BiasFold:
+        """Return the errors of a query by the true count."""
+        return self.folded(
+            ("bias", level, query.name), lambda: BiasFold(self.place(level), self.exact(level, query), query)
+        )
+
+    def worst(self, level: str, query: MarginalQuery, by: WorstBy) -> WorstFold:
+        """Return the units that are farthest off."""
+        return self.folded(
+            ("worst", level, query.name, by), lambda: WorstFold(self.place(level), self.exact(level, query), query, by)
+        )
+
+    def published(self, level: str, unit: int, query: MarginalQuery) -> Integers:
+        """Return the published answers of one unit, ``int64[trials, answers]``."""
+        fold = self.folded(("place", level, unit, query.name), lambda: PlaceFold(self.place(level), unit, query))
+        return fold.published
+
+    # What was counted
+
+    @cached_property
+    def measured(self) -> MeasuredUnits | str:
+        """The units whose noisy answers were kept, or why there are none."""
+        return measured_units(self)
+
+    def place(self, level: str) -> int:
+        """Return the number of a level."""
+        return self.levels.index(level)
+
+    def queries(self) -> tuple[MarginalQuery, ...]:
+        """Return the query groups worth looking at: the total, what was measured, and the groups of redistricting."""
+        found = [total_query(self.schema), *catalogue(self.schema)]
+        if self.groups is not None:
+            found.append(self.groups)
+        return tuple(sorted(dict.fromkeys(found), key=lambda query: query.answers))
+
+    def query(self, name: str) -> MarginalQuery:
+        """Return a query group of the run's schema."""
+        return parse_query(self.schema, name)
+
+    def numbers(self, level: str, query: MarginalQuery) -> int:
+        """Return how many numbers a query has at a level."""
+        return self.truth[self.place(level)].units * query.answers
+
+    def exact(self, level: str, query: MarginalQuery) -> Integers:
+        """Return the true answers, ``int64[units, answers]``."""
+        return self.truth[self.place(level)].answers(query.cell_map(), query.answers)
+
+    def people(self, level: str) -> Integers:
+        """Return the true population of each unit."""
+        return self.truth[self.place(level)].totals()
+
+    def codes(self, level: str) -> NDArray[np.str_]:
+        """Return the codes of the units; blocks have their public ones."""
+        place = self.place(level)
+        codes = self.tree.levels[place].codes
+        if place == len(self.levels) - 1 and len(codes) == len(self.files.geoids):
+            return self.files.geoids
+        return codes
+
+    def sizes(self, level: str) -> tuple[str, ...]:
+        """Return the labels of the classes of population that have units."""
+        return tuple(TENS.labels[place] for place in np.unique(TENS.class_of(self.people(level))).tolist())
+
+    def sigma(self, level: str, query: MarginalQuery) -> float | None:
+        """Return σ of one answer of a query as it is measured at a level, None where it is not measured there."""
+        for key, entry in self.figures.items():
+            if key.level == level and self._same(key, query):
+                return entry.sigma
+        return None
+
+    def leaves(self, trial: int) -> Histograms:
+        """Return the published histograms of the blocks.
+
+        Raises:
+            RunUnreadableError: the trial cannot be read.
+        """
+        levels = self.trial(trial)
+        if levels is None:
+            raise RunUnreadableError(f"Trial {trial} of {self.directory} cannot be read.", "Resume the run.")
+        return levels[-1]
+
+    def _same(self, key: LevelQuery, query: MarginalQuery) -> bool:
+        try:
+            return parse_query(self.schema, key.query) == query
+        except PhexploreError:
+            return False  # the data are of a smaller schema, which cannot ask this query
+
+
+def measured_units(run: TopDownRun) -> MeasuredUnits | str:
+    """Return the units whose noisy answers a run kept or post-processes, or why there are none."""
+    options = run.spec.topdown
+    if options is None or not (options.keep_measurements or options.measurements):
+        return NOT_KEPT
+    directory = Path(options.measurements) if options.measurements else run.directory
+    try:
+        return MeasuredUnits(directory)
+    except RunUnreadableError as error:
+        return f"{error.sentence} {error.remedy}"
+
+
+def _forecast(spec: RunSpec) -> tuple[LevelQueryForecast, ...]:
+    return forecast_topdown(spec.scenario.topdown, spec.scenario.conventions).entries

@@ -1,0 +1,124 @@
+"""From the checks of plausibility to their picture: what fails first, true beside published, the oddest places. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from phexplore.figures.table import Table
+from phexplore.gui.binding.wording import people
+from phexplore.gui.charts.topdown_rows import MarkRow, RowScale, RowsContent
+from phexplore.gui.run_manager.run_rows import RunRow
+from phexplore.gui.systems.topdown.result_pictures import trials_words
+from phexplore.gui.systems.topdown.results import OddPlace, PlausibleCheck, PlausibleContent
+from phexplore.gui.systems.topdown.wording import counted, level_title
+from phexplore.model.topdown import TopDown
+from phexplore.runs.spec import RunSpec
+
+_FAILS, _PASSES, _NOT_MADE = "More than in truth", "Pass", "Not checked"
+_NAMED = 3
+
+
+def verdict(check: PlausibleCheck) -> str:
+    """Return whether published data are odder than the truth: "More than in truth", "Pass" or "Not checked"."""
+    if check.result.missing:
+        return _NOT_MADE
+    return _FAILS if check.mean > (check.result.found_truth or 0) else _PASSES
+
+
+def plausible_rows(content: PlausibleContent) -> RowsContent:
+    """Return one row per check: units found in the truth as a stroke, in published data as a dot with the range over trials."""
+    if not content.checks:
+        return RowsContent((), "", "", content.reason, Table(()))
+    order = [_FAILS, _PASSES, _NOT_MADE]
+    listed = sorted(content.checks, key=lambda check: (order.index(verdict(check)), check.result.number))
+    made = [check for check in listed if not check.result.missing]
+    failed = [check for check in made if verdict(check) == _FAILS]
+    partner = f" With the records of {content.partner}." if content.partner else ""
+    return RowsContent(
+        tuple(_row(check, content.trials) for check in listed),
+        "units that look impossible or improbable",
+        _title(made, failed),
+        f"The 23 checks of the census metrics, {trials_words(content.trials)}: strokes are found in the true counts, dots in the "
+        f"published ones on average, whiskers from fewest to most.{partner} {len(listed) - len(made)} checks need records that "
+        "this run does not have. Enter or double click shows the oddest place.",
+        Table(
+            (
+                "Check",
+                "What is counted",
+                "Level",
+                "Result",
+                "Applies to",
+                "Found, true",
+                "Found, published",
+                "Fewest",
+                "Most",
+                "Oddest places",
+                "Why not, notes",
+            ),
+            tuple(_cells(check) for check in listed),
+        ),
+        RowScale.COUNT,
+    )
+
+
+def _title(made: list[PlausibleCheck], failed: list[PlausibleCheck]) -> str:
+    if not made:
+        return "No check can be made with these records"
+    if not failed:
+        return f"{len(made)} checks made: published counts are nowhere odder than the true ones"
+    worst = max(failed, key=lambda check: check.mean - (check.result.found_truth or 0))
+    more = worst.mean - (worst.result.found_truth or 0)
+    return (
+        f"{len(failed)} of {len(made)} checks find more than in the truth, most: {people(more)} more "
+        f"{worst.result.title[0].lower()}{worst.result.title[1:]}"
+    )
+
+
+def _row(check: PlausibleCheck, trials: int) -> MarkRow:
+    result, group = check.result, verdict(check)
+    name = f"{result.number} {result.title}"
+    if result.missing:
+        return MarkRow(None, group, name, text=result.missing, tip=f"{name}\n{result.missing}. {result.note}".strip())
+    true = "" if result.found_truth is None else f"{result.found_truth:,} → "
+    places = "; ".join(_place_words(place, trials) for place in check.places[:_NAMED])
+    return MarkRow(
+        f"{result.level}/{check.places[0].code}" if check.places else None,
+        group,
+        name,
+        value=check.mean,
+        low=float(min(check.published)),
+        high=float(max(check.published)),
+        tick=None if result.found_truth is None else float(result.found_truth),
+        text=f"{true}{people(check.mean)} of {result.applies_published or 0:,}",
+        tip=f"{name}\n{true}{people(check.mean)} of {result.applies_published or 0:,} units\n{places}\n{result.note}".strip(),
+        is_warned=group == _FAILS,
+    )
+
+
+def _place_words(place: OddPlace, trials: int) -> str:
+    code = place.code or "the root"
+    truth = ", true as well" if place.in_truth else ""
+    return f"{code} ({place.people:,}, in {place.trials} of {trials_words(trials)}{truth})"
+
+
+def _cells(check: PlausibleCheck) -> tuple[str | int | float | None, ...]:
+    result = check.result
+    head = (str(result.number), result.title, level_title(result.level), verdict(check))
+    if result.missing:
+        return (*head, None, None, None, None, None, "", f"{result.missing}. {result.note}".strip())
+    codes = ", ".join(place.code for place in check.places)
+    found = (result.applies_published, result.found_truth, check.mean, min(check.published), max(check.published))
+    return (*head, *found, codes, result.note)
+
+
+def partners_of(spec: RunSpec, rows: Sequence[RunRow]) -> tuple[RunRow, ...]:
+    """Return the runs with trials that count the other records: housing units beside people, and the other way round."""
+    mine = counted(spec.scenario.topdown.schema)
+    return tuple(
+        row
+        for row in rows
+        if row.trials
+        and row.spec is not None
+        and isinstance(row.spec.scenario.method, TopDown)
+        and counted(row.spec.scenario.method.schema) != mine
+    )

@@ -1,0 +1,327 @@
+"""The area "Budgets" of TopDown: the total, the table of shares and its sliders."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QFrame,
+    QHBoxLayout,
+    QMenu,
+    QScrollArea,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from phexplore.gui.systems.topdown.place_issues import PlaceIssues
+from phexplore.gui.systems.topdown.session import Place, TopDownSession
+from phexplore.gui.systems.topdown.share_sliders import ShareSlider, ShareSliders
+from phexplore.gui.systems.topdown.share_table import ShareTable
+from phexplore.gui.systems.topdown.share_view import ShareView
+from phexplore.gui.systems.topdown.shares import RULE, Key, Quantity, heading, measured_edit, offered_queries
+from phexplore.gui.systems.topdown.total_bar import TotalBar
+from phexplore.gui.systems.topdown.wording import heading as capitalised
+from phexplore.gui.systems.topdown.wording import level_title, place_title, query_title
+from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
+from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
+from phexplore.gui.widgets.flow import LargeTextRows
+from phexplore.gui.widgets.labels import ElidedText, Paragraph, Text, line
+from phexplore.gui.widgets.when_seen import WhenSeen
+from phexplore.model.scenario import Scenario
+from phexplore.model.topdown import LevelQuery
+from phexplore.systems.topdown.edits import take_level_shares, take_query_shares
+
+
+class SharePanel(QFrame):
+    """The share under the cursor with its slider, and what can be done with its column."""
+
+    def __init__(self, session: TopDownSession) -> None:
+        super().__init__()
+        self._session = session
+        self.setAccessibleName("Share under the cursor")
+        self.line = ShareSlider(session, session.shown.method.levels[0], "")
+        self.line.setParent(self)
+        self.line.hide()
+        self.measured = SymbolButton("tick", "Measure this query group at this level", text="Measured", checkable=True)
+        self.measured.clicked.connect(self._toggle_measured)
+        self.reset = TextButton("Column as in the reference")
+        self.reset.clicked.connect(self._reset)
+        share, column_row = QHBoxLayout(), QHBoxLayout()
+        share.setSpacing(GRID + HALF)
+        for widget in self.line.widgets:
+            if widget is not self.line.name:
+                share.addWidget(widget, 1 if widget is self.line.slider else 0)
+        column_row.setSpacing(GRID + HALF)
+        column_row.addWidget(self.measured)
+        column_row.addWidget(self.reset)
+        column_row.addStretch(1)
+        self.rule = Paragraph(RULE, look="muted", relative=0.92)
+        line_row, rule_row = LargeTextRows(), LargeTextRows()
+        for row in (line_row, rule_row):
+            row.setSpacing(GRID + HALF)
+        line_row.addWidget(self.line.name)
+        line_row.addLayout(share, 1)
+        rule_row.addLayout(column_row)
+        rule_row.addWidget(self.rule, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
+        column.setSpacing(HALF)
+        column.addLayout(line_row)
+        column.addLayout(rule_row)
+        self._seen = WhenSeen(self, self._refresh)
+        session.updated.connect(self._seen.request)
+        self.show_place(session.selection)
+
+    def show_place(self, place: Place) -> None:
+        """Stand for another share; nothing chosen leaves the one before."""
+        if place is not None:
+            self.line.follow(place)
+        self._refresh()
+
+    def _refresh(self, _signal: object = None) -> None:
+        shown, key = self._session.shown, self.line.key
+        method = shown.method
+        level = key.level if isinstance(key, LevelQuery) else key
+        if level not in method.levels:
+            self.line.follow(method.levels[0])
+            key = self.line.key
+        self.line.show_cell(shown)
+        self.line.name.setText(capitalised(place_title(key)))
+        self.measured.setVisible(isinstance(key, LevelQuery))
+        self.measured.setChecked(isinstance(key, str) or key in method.query_shares)
+        self.reset.setEnabled(self._differs(key))
+
+    def _differs(self, key: Key) -> bool:
+        shown = self._session.shown
+        if shown.reference is None:
+            return False
+        other = shown.reference.scenario.topdown
+        if isinstance(key, str):
+            return other.levels == shown.method.levels and other.level_shares != shown.method.level_shares
+        theirs = {k: share for k, share in other.query_shares.items() if k.level == key.level}
+        return bool(theirs) and theirs != {
+            k: share for k, share in shown.method.query_shares.items() if k.level == key.level
+        }
+
+    def _toggle_measured(self) -> None:
+        key = self.line.key
+        if isinstance(key, LevelQuery):
+            is_measured = key in self._session.shown.method.query_shares
+            label, edit = measured_edit(self._session.shown, key, measured=not is_measured)
+            self._session.report(self._session.edit(label, edit))
+            self._refresh()
+
+    def _reset(self) -> None:
+        key, reference = self.line.key, self._session.shown.reference
+        if reference is None:
+            return
+        source = reference.scenario.topdown
+
+        def edit(scenario: Scenario) -> Scenario:
+            if isinstance(key, str):
+                return take_level_shares(scenario, source)
+            return take_query_shares(scenario, key.level, source)
+
+        what = "the shares of the levels" if isinstance(key, str) else f"the shares at {level_title(key.level)}"
+        self._session.report(self._session.edit(f"Take {what} from {reference.title}", edit))
+
+
+class TopDownBudgetsEditor(QWidget):
+    """Total, table and sliders; the selection is shared with pictures and inspector."""
+
+    def __init__(self, session: TopDownSession) -> None:
+        super().__init__()
+        self._session = session
+        self.total = TotalBar(session)
+        self.table = ShareTable(session, self)
+        self.view = ShareView(session, self.table)
+        self.panel = SharePanel(session)
+        self.level_sliders = ShareSliders(session)
+        self.query_sliders = ShareSliders(session)
+        self._heading = ElidedText(look="muted")
+        self._pages = QStackedWidget()
+        self._pages.addWidget(self._table_page())
+        self._pages.addWidget(self._slider_page())
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.total)
+        column.addWidget(line())
+        column.addLayout(self._make_bar())
+        issues = QHBoxLayout()
+        issues.setContentsMargins(2 * GRID, 0, 2 * GRID, 0)
+        issues.addWidget(PlaceIssues(session, frozenset({"levels", "queries", "schema"})))
+        column.addLayout(issues)
+        column.addWidget(self._pages, 1)
+        self.view.place_entered.connect(session.select)
+        for sliders in (self.level_sliders, self.query_sliders):
+            sliders.entered.connect(session.select)
+        session.selected.connect(self._on_selected)
+        self._seen = WhenSeen(self, self._refresh)
+        session.updated.connect(self._seen.request)
+        self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.view.customContextMenuRequested.connect(self._open_menu)
+        self._refresh()
+        self._on_selected(session.selection)
+
+    @property
+    def shows_sliders(self) -> bool:
+        """Whether sliders are shown instead of the table."""
+        return self._pages.currentIndex() == 1
+
+    def show_sliders(self, *, shown: bool) -> None:
+        """Show sliders of a column, or the table."""
+        self.as_sliders.setChecked(shown)
+        self.as_table.setChecked(not shown)
+        self._pages.setCurrentIndex(int(shown))
+        self.quantity.setEnabled(not shown)
+
+    def show_level(self, level: str) -> None:
+        """Show the query sliders of a level."""
+        self.level.select(level)
+        self.query_sliders.show_column(level)
+
+    def reveal(self, place: Place) -> None:
+        """Put the cursor on a share."""
+        self._session.select(place)
+        self.view.show_place(place)
+        self.view.setFocus()
+
+    def context_menu(self) -> QMenu:
+        """Return the menu of the selected cells."""
+        menu = QMenu(self.view)
+        keys = self.view.selected_keys()
+        place = self.view.place
+        entries = (
+            ("Copy", self.view.copy, bool(keys)),
+            ("Copy with headers", lambda: self.view.copy(headers=True), bool(keys)),
+            ("Paste", self.view.paste, bool(keys)),
+            None,
+            ("Lock or unlock", self.view.toggle_lock, bool(keys)),
+            ("Measure, or stop measuring", self.view.toggle_measured, isinstance(place, LevelQuery)),
+        )
+        for entry in entries:
+            if entry is None:
+                menu.addSeparator()
+                continue
+            text, run, enabled = entry
+            action = QAction(text, menu)
+            action.setEnabled(enabled)
+            action.triggered.connect(run)
+            menu.addAction(action)
+        return menu
+
+    def _make_bar(self) -> QHBoxLayout:
+        self.as_table = SymbolButton(
+            "budgets", "Show the shares as a table", text="Table", checkable=True, bordered=True
+        )
+        self.as_sliders = SymbolButton("scenario", "Show sliders", text="Sliders", checkable=True, bordered=True)
+        group = QButtonGroup(self)
+        group.setExclusive(True)
+        for button in (self.as_table, self.as_sliders):
+            group.addButton(button)
+        self.as_table.setChecked(True)
+        self.as_table.clicked.connect(lambda: self.show_sliders(shown=False))
+        self.as_sliders.clicked.connect(lambda: self.show_sliders(shown=True))
+        self.quantity = Chooser("What the cells show", letters=8)
+        for quantity in Quantity:
+            self.quantity.addItem(quantity.value, quantity)
+        self.quantity.currentIndexChanged.connect(self._show_quantity)
+        self._offers = QMenu(self)
+        self._offers.aboutToShow.connect(self._fill_offers)
+        self.add = SymbolButton("plus", "Measure one more query group", text="Query", bordered=True)
+        self.add.setMenu(self._offers)
+        self.add.setPopupMode(SymbolButton.ToolButtonPopupMode.InstantPopup)
+        bar = QHBoxLayout()
+        bar.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
+        bar.setSpacing(GRID)
+        for widget in (self.as_table, self.as_sliders, self.quantity):
+            bar.addWidget(widget)
+        bar.addWidget(self._heading, 1)
+        bar.addWidget(self.add)
+        return bar
+
+    def _table_page(self) -> QWidget:
+        page = QWidget()
+        column = QVBoxLayout(page)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(line())
+        column.addWidget(self.view, 1)
+        column.addWidget(line())
+        column.addWidget(self.panel)
+        return page
+
+    def _slider_page(self) -> QScrollArea:
+        self.level = Chooser("Level of the query sliders")
+        self.level.currentIndexChanged.connect(lambda: self.query_sliders.show_column(self.level.currentData()))
+        content = QWidget()
+        column = QVBoxLayout(content)
+        column.setContentsMargins(MARGIN, GRID, MARGIN, MARGIN)
+        column.setSpacing(2 * GRID)
+        column.addWidget(self.level_sliders)
+        head = QHBoxLayout()
+        head.setSpacing(GRID)
+        head.addWidget(Text("Query groups at"))
+        head.addWidget(self.level)
+        head.addStretch(1)
+        column.addLayout(head)
+        column.addWidget(self.query_sliders)
+        column.addWidget(Text(RULE, look="muted", wrap=True, relative=0.92))
+        column.addStretch(1)
+        page = QScrollArea()
+        page.setAccessibleName("Sliders of the shares")
+        page.setWidgetResizable(True)
+        page.setFrameShape(QFrame.Shape.NoFrame)
+        page.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        page.setWidget(content)
+        return page
+
+    def _refresh(self, _update: object = None) -> None:
+        shown = self._session.shown
+        levels = shown.method.levels
+        if [self.level.itemData(number) for number in range(self.level.count())] != list(levels):
+            chosen = self.level.currentData()
+            blocked = self.level.blockSignals(True)
+            self.level.clear()
+            for level in levels:
+                self.level.addItem(level_title(level), level)
+            self.level.blockSignals(blocked)
+            self.show_level(chosen if chosen in levels else levels[min(1, len(levels) - 1)])
+            self.level_sliders.show_column(None)
+        words = heading(self.table.quantity, shown)
+        self._heading.setText(words[0].upper() + words[1:])
+
+    def _show_quantity(self) -> None:
+        self.table.show_quantity(self.quantity.currentData())
+        self._refresh()
+
+    def _on_selected(self, place: Place) -> None:
+        self.panel.show_place(place)
+        self.view.show_place(place)
+        if isinstance(place, LevelQuery) and place.level != self.level.currentData():
+            self.show_level(place.level)
+
+    def _open_menu(self, place: QPoint) -> None:
+        menu = self.context_menu()
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(self.view.viewport().mapToGlobal(place))
+
+    def _fill_offers(self) -> None:
+        """Offer what the schema can ask and nobody measures yet, for the level under the cursor."""
+        self._offers.clear()
+        place, method = self._session.selection, self._session.shown.method
+        level = place.level if isinstance(place, LevelQuery) else place or method.levels[0]
+        names = offered_queries(method)
+        for name in names:
+            action = self._offers.addAction(f"{query_title(name)} at {level_title(level)}")
+            action.triggered.connect(lambda _checked, query=name: self._measure(LevelQuery(level, query)))
+        if not names:
+            self._offers.addAction("Every query group of the schema is measured somewhere").setEnabled(False)
+
+    def _measure(self, key: LevelQuery) -> None:
+        label, edit = measured_edit(self._session.shown, key, measured=True)
+        if self._session.report(self._session.edit(label, edit)):
+            self.reveal(key)

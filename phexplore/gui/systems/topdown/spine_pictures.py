@@ -1,0 +1,265 @@
+"""From what the explorer of spines found out to pictures as values: titles, rows, bins, tables. No Qt."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phexplore.figures.table import Table, Value, grouped
+from phexplore.gui.charts.topdown_rows import MarkRow, RowScale, RowsContent
+from phexplore.gui.systems.topdown.spine_views import (
+    BypassContent,
+    DistributionContent,
+    MapColour,
+    MarginsContent,
+    SpineMap,
+)
+from phexplore.gui.systems.topdown.wording import level_title, plural_level, share_percent
+from phexplore.model.numbers import exact_text
+
+MOST_ROWS = 1000
+"""Rows that are drawn; the table lists all."""
+_MOST_BINS = 32
+RULES = {
+    "single-child": "only children",
+    "pure-dp": "Theorem 2, pure DP",
+    "sum-of-squares": "sum of squares, rejected by the paper",
+    "none": "no bypassing",
+    "as-in-2020": "as in 2020",
+}
+
+
+def bins_of(*parts: NDArray[np.int64] | None) -> NDArray[np.int64]:
+    """Return edges of bins of equal whole width that hold all numbers, at most 32 of them."""
+    values = np.concatenate([part for part in parts if part is not None])
+    if not len(values):
+        return np.array([0, 1], np.int64)
+    low, high = int(values.min()), int(values.max())
+    width = max(1, -(-(high - low + 1) // _MOST_BINS))
+    for nice in (1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 5000, 10_000, 50_000, 100_000, 1_000_000):
+        if nice >= width:
+            width = nice
+            break
+    low -= low % width
+    return np.arange(low, high + width + 1, width, dtype=np.int64)
+
+
+def margin_rows(content: MarginsContent, this: str, other: str) -> RowsContent:
+    """Return predicted margins as rows: a dot on this spine, a tick on the other, crosses for a run's errors."""
+    order = _order(content)
+    rows = tuple(_margin_row(content, place, this, other) for place in order[:MOST_ROWS])
+    summary = f"Dot: {this}. " + (
+        f"Tick: {other}. Amber: wider than on it. " if content.other is not None else f"{content.why_not} "
+    )
+    summary += f"Margin at {content.confidence} of {content.answers}. "
+    if content.observed is not None:
+        seen = content.observed
+        summary += (
+            f"Crosses: {_z(content)} × the errors of run {seen.run}, {seen.trials} trial{'s' if seen.trials != 1 else ''}; "
+            f"{_ratio_words(content)} "
+        )
+    if content.schema:
+        summary += f"Predicted for the run's data, {content.schema}. "
+    if content.unobserved:
+        summary += f"{content.unobserved} "
+    if len(order) > MOST_ROWS:
+        summary += f"Shown are the {MOST_ROWS:,} widest of {len(order):,}. "
+    return RowsContent(
+        rows,
+        f"predicted margin of {content.answers}, people",
+        content.finding,
+        summary + content.unseen,
+        _margin_numbers(content, order, this, other),
+        _scale(content),
+        is_linked=True,
+    )
+
+
+def _order(content: MarginsContent) -> list[int]:
+    """Return areas with the widest margin first; levels stay as they are."""
+    if content.what == "levels":
+        return list(range(len(content.names)))
+    widest = content.this if content.other is None else np.fmax(content.this, content.other)
+    found: list[int] = np.argsort(-np.nan_to_num(widest, nan=-1.0, posinf=np.inf), kind="stable").tolist()
+    return found
+
+
+def _scale(content: MarginsContent) -> RowScale:
+    """Return a linear scale where all margins can be read on it."""
+    values = np.concatenate([content.this, content.this if content.other is None else content.other])
+    values = values[np.isfinite(values) & (values > 0)]
+    if not len(values) or values.max() < 12 * np.median(values):
+        return RowScale.LINEAR
+    return RowScale.COUNT
+
+
+def _margin_row(content: MarginsContent, place: int, this: str, other: str) -> MarkRow:
+    name = level_title(content.names[place]) if content.what == "levels" else content.names[place]
+    now = float(content.this[place])
+    was = None if content.other is None else float(content.other[place])
+    seen = None if content.observed is None else float(content.z) * float(content.observed.errors[place])
+    words = _people(now)
+    tip = f"{name}: {words} on {this}"
+    if was is not None and math.isfinite(was):
+        words = f"{_people(was)} → {words}" if abs(was - now) > 5e-3 * max(was, now) else words
+        tip += f", {_people(was)} on {other}"
+    if seen is not None:
+        tip += f"; a run had errors of {_people(seen)}"
+    tip += f"; {content.units_title}: {int(content.units[place]):,}"
+    if content.other_units is not None:
+        tip += f" (was {int(content.other_units[place]):,})"
+    finite = math.isfinite(now)
+    return MarkRow(
+        content.names[place],
+        "",
+        name,
+        now if finite else None,
+        tick=was if was is not None and math.isfinite(was) else None,
+        crosses=(seen,) if seen is not None else (),
+        text=words if finite else "not determined",
+        tip=tip,
+        is_warned=not finite or (was is not None and now > was * 1.001),
+    )
+
+
+def _margin_numbers(content: MarginsContent, order: list[int], this: str, other: str) -> Table:
+    seen = content.observed
+    headers = [
+        "Level" if content.what == "levels" else "Area",
+        f"Margin: {other}, people",
+        f"Margin: {this}, people",
+        "Change, people",
+        f"{content.units_title.capitalize()}: {other}",
+        f"{content.units_title.capitalize()}: {this}",
+    ]
+    if seen is not None:
+        headers += [f"{_z(content)} × error of run {seen.run}, people", "Squared errors ÷ predicted variance"]
+    rows: list[tuple[Value, ...]] = []
+    for place in order:
+        now = float(content.this[place])
+        was = None if content.other is None else float(content.other[place])
+        row: list[Value] = [
+            level_title(content.names[place]) if content.what == "levels" else content.names[place],
+            was,
+            now,
+            None if was is None or not math.isfinite(now - was) else now - was,
+            None if content.other_units is None else int(content.other_units[place]),
+            int(content.units[place]),
+        ]
+        if seen is not None:
+            own = float(content.z) * float(seen.errors[place])
+            row += [own, (own / now) ** 2 if now > 0 else None]
+        rows.append(tuple(row))
+    return Table(tuple(headers), tuple(rows))
+
+
+def _ratio_words(content: MarginsContent) -> str:
+    seen = content.observed
+    if seen is None:
+        return ""
+    if content.what == "levels":
+        parts = [
+            f"{level_title(name).lower()} {ratio:.2f}"
+            for name, ratio in zip(content.names, seen.ratios.tolist(), strict=True)
+            if math.isfinite(ratio)
+        ]
+        return f"squared errors over predicted variance: {', '.join(parts)}; small counts err less, since none is negative."
+    if not math.isfinite(seen.ratio):
+        return "the prediction is 0 here."
+    doubt = f" ± {seen.ratio_error:.2f}" if math.isfinite(seen.ratio_error) else ""
+    return f"squared errors are {seen.ratio:.2f}{doubt} times the predicted variance."
+
+
+def _z(content: MarginsContent) -> str:
+    return f"{float(content.z):.5g}"
+
+
+def _people(value: float) -> str:
+    if not math.isfinite(value):
+        return "not determined"
+    return f"±{value:,.2f}" if value < 10 else f"±{value:,.1f}" if value < 1000 else f"±{value:,.0f}"
+
+
+def bypass_rows(content: BypassContent) -> RowsContent:
+    """Return how many units of every level were bypassed, and what budget that freed."""
+    found = {level: (units, moved) for level, units, moved in content.levels}
+    rows = []
+    for name, units in content.units[:-1]:
+        count, moved = found.get(name, (0, 0))
+        text = f"{count:,} of {units:,}"
+        if count:
+            text += f", moved {share_percent(Fraction(moved) / count)} of the total each on average"
+        rows.append(MarkRow(name, "", level_title(name), float(count), text=text, tip=f"{level_title(name)}: {text}"))
+    rule = RULES.get(content.rule, content.rule)
+    title = "No unit was bypassed"
+    if content.count:
+        title = (
+            f"{content.count:,} unit{'s were' if content.count != 1 else ' was'} bypassed; the budgets they freed add up to "
+            f"{exact_text(content.moved)} of the total"
+        )
+    freed = (
+        f"{content.symbol} {exact_text(content.moved * content.total)}, summed over units that are measured in parallel"
+    )
+    summary = f"Rule: {rule}. " + (f"Freed: {freed}. " if content.count else "")
+    summary += f"Every path from the root to a block carries exactly {exact_text(content.carried)} of the total."
+    for level, share in content.unspent:
+        if share:
+            summary += f" Unspent, because these blocks have no such level: {level_title(level)} ({exact_text(share)})."
+    if len(content.listed) < content.count:
+        summary += f" The table lists the first {len(content.listed):,}."
+    table = tuple(
+        (level_title(each.level), each.code, each.children, each.share, each.share * content.total)
+        for each in content.listed
+    )
+    headers = ("Level", "Bypassed unit", "Children", "Share that moved", f"{content.symbol} that moved")
+    return RowsContent(tuple(rows), "bypassed units", title, summary, Table(headers, table), RowScale.COUNT)
+
+
+def map_words(content: SpineMap) -> tuple[str, str, str]:
+    """Return unit, title and sentence of the map."""
+    finite = content.values[np.isfinite(content.values)]
+    unit = {
+        MapColour.UNITS: "",
+        MapColour.MARGIN: "people",
+        MapColour.CHILDREN: "children",
+        MapColour.BLOCKS: "blocks",
+    }[content.colour]
+    units = f"{content.found:,} {plural_level(content.level, content.found)} with shapes"
+    title = (
+        units
+        if content.colour is MapColour.UNITS or not len(finite)
+        else f"{units}: {content.colour.value} {_range(finite)} {unit}"
+    )
+    return unit, title, "Blocks of one unit share a colour. A click chooses the unit, Left and Right walk the units."
+
+
+def map_tip(content: SpineMap, code: str, value: float, blocks: int, unit: str) -> str:
+    """Return what the pointer says of a shape: its unit, how many blocks that has, and the quantity where there is one."""
+    if not code:
+        return "no block here"
+    words = f"{level_title(content.level)} {code}: {blocks:,} block{'' if blocks == 1 else 's'}"
+    return f"{words}, {value:,.4g} {unit}" if unit not in {"", "blocks"} else words
+
+
+def _range(values: NDArray[np.float64]) -> str:
+    low, high = float(values.min()), float(values.max())
+    if low == high:
+        return f"{low:,.4g}"
+    return f"{low:,.3g} to {high:,.3g}"
+
+
+def distribution_numbers(content: DistributionContent, edges: NDArray[np.int64], this: str, other: str) -> Table:
+    """Return the table of two histograms: one row per area where both list the same, else one per bin."""
+    if len(content.codes) and content.other is not None:
+        listed = tuple(zip(content.codes.tolist(), content.other.tolist(), content.this.tolist(), strict=True))
+        return Table(("Area", other, this), listed)
+    mine = np.histogram(content.this, edges)[0].tolist()
+    theirs = [None] * len(mine) if content.other is None else np.histogram(content.other, edges)[0].tolist()
+    labels = [
+        grouped(low) if low + 1 == high else f"{grouped(low)}–{grouped(high - 1)}"
+        for low, high in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
+    ]
+    return Table((content.axis.capitalize(), other, this), tuple(zip(labels, theirs, mine, strict=True)))

@@ -1,0 +1,160 @@
+"""Reads blocks, builds spines over them and predicts: the end of the explorer of spines that may take its time. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from phexplore.gui.systems.topdown.shapes import Outline, read_outlines
+from phexplore.gui.systems.topdown.spine_contents import (
+    Work,
+    area_margins,
+    bypass_content,
+    distance_content,
+    fan_out_content,
+    level_margins,
+    map_content,
+    sizes,
+    tree_content,
+)
+from phexplore.gui.systems.topdown.spine_observed import ObservedErrors
+from phexplore.gui.systems.topdown.spine_views import (
+    AreaClass,
+    BlocksFigures,
+    BlocksRefused,
+    Impossible,
+    SpineAnswer,
+    SpineContent,
+    SpineLook,
+    SpineProgress,
+    SpineRequest,
+    SpineTab,
+)
+from phexplore.model.issues import InputProblemsError
+from phexplore.model.topdown import TopDown
+from phexplore.spine.building import Spine
+from phexplore.spine.description import ClassDistances, class_entities, is_targeted
+from phexplore.spine.geography_reading import read_geography
+from phexplore.spine.settings import settings_for, with_levels
+from phexplore.spine.spine_file import read_spine
+from phexplore.systems.topdown.spine_findings import first_class, summary
+from phexplore.systems.topdown.spine_study import SpineStudy, possible
+
+Tell = Callable[[SpineProgress], None]
+
+
+class SpineReader:
+    """Answers requests about one file of blocks at a time."""
+
+    def __init__(self) -> None:
+        self._study: SpineStudy | None = None
+        self._file: tuple[Path, int, int] | None = None
+        self._figures: BlocksFigures | None = None
+        self._outlines: tuple[str, tuple[Outline, ...]] = ("", ())
+        self._observed = ObservedErrors()
+
+    def answer(self, request: SpineRequest, tell: Tell) -> SpineAnswer | BlocksRefused:
+        """Return what is asked; say meanwhile how far it is.
+
+        Raises:
+            PhexploreError: the spine cannot be built or the shapes cannot be read.
+        """
+        try:
+            study = self._opened(request.path, tell)
+        except InputProblemsError as error:
+            self._study = self._file = None
+            return BlocksRefused(request.path, error.issues)
+        settings = settings_for(request.method)
+        request = replace(request, other=with_levels(request.other, request.method))
+        is_new = not study.has_spine(settings)
+        if is_new:
+            tell(SpineProgress("Building the spine", 2, 3))
+        spine = study.spine(settings)
+        other = study.spine(request.other)
+        classes = [study.distances(settings, request.other, name) for name in study.classes(settings)]
+        targeted = [is_targeted(spine, each.name, class_entities(spine, each.name)) for each in classes]
+        look = _settled(request.look, classes, spine, request.method)
+        if is_new:
+            tell(SpineProgress("Predicting", 3, 3))
+        finding, reason = summary(classes, targeted)
+        _, problem = possible(lambda: study.allocation(settings, request.method))
+        work = Work(study, settings, request, look)
+        content, why = possible(lambda: self._content(work, classes, targeted))
+        return SpineAnswer(
+            request,
+            look,
+            self._blocks(request.path, study, classes, targeted),
+            sizes(spine),
+            sizes(other),
+            _queries(request.method),
+            finding,
+            reason,
+            spine.remarks,
+            problem,
+            content if content is not None else Impossible(why),
+        )
+
+    def _opened(self, path: Path, tell: Tell) -> SpineStudy:
+        """Return the study of a file, read again when it changed on disk."""
+        try:
+            status = path.stat()
+            file = (path, status.st_mtime_ns, status.st_size)
+        except OSError:
+            file = (path, 0, 0)
+        if self._study is None or self._file != file:
+            tell(SpineProgress(f"Reading {path.name}", 1, 3))
+            self._study, self._file = None, None
+            # A spine that was built before carries its blocks; which spine is shown is the scenario's to say.
+            self._study = SpineStudy(read_spine(path).geography if path.suffix == ".spine" else read_geography(path))
+            self._file = file
+        return self._study
+
+    @staticmethod
+    def _blocks(
+        path: Path, study: SpineStudy, classes: Sequence[ClassDistances], targeted: Sequence[bool]
+    ) -> BlocksFigures:
+        found = tuple(
+            AreaClass(each.name, each.title, len(each.this.codes), aimed)
+            for each, aimed in zip(classes, targeted, strict=True)
+        )
+        geography = study.geography
+        return BlocksFigures(path, geography.blocks, found, geography.warnings, geography.quarters is not None)
+
+    def _content(self, work: Work, classes: Sequence[ClassDistances], targeted: Sequence[bool]) -> SpineContent:
+        if work.look.tab is SpineTab.MAP:
+            return self._map(work)
+        if work.look.tab is SpineTab.DISTANCE:
+            place = [each.name for each in classes].index(work.look.name)
+            return distance_content(classes[place], aimed=targeted[place])
+        if work.look.tab in {SpineTab.MARGINS, SpineTab.LEVELS}:
+            make = area_margins if work.look.tab is SpineTab.MARGINS else level_margins
+            return make(work, self._observed)
+        makers: dict[SpineTab, Callable[[Work], SpineContent]]
+        makers = {SpineTab.TREE: tree_content, SpineTab.FAN_OUT: fan_out_content, SpineTab.BYPASSED: bypass_content}
+        return makers[work.look.tab](work)
+
+    def _map(self, work: Work) -> SpineContent:
+        shapes = work.look.shapes
+        if not shapes:
+            return Impossible("Choose a file of shapes (GeoJSON, also .gz) whose features carry block codes.")
+        if self._outlines[0] != shapes:
+            self._outlines = (shapes, read_outlines(Path(shapes)))
+        return map_content(work, self._outlines[1])
+
+
+def _settled(look: SpineLook, classes: Sequence[ClassDistances], spine: Spine, method: TopDown) -> SpineLook:
+    """Return the look with every open choice made."""
+    names = [each.name for each in classes]
+    name = look.name
+    if name not in names:
+        best = first_class(classes)
+        name = best.name if best is not None else names[0]
+    levels = spine.level_names
+    level = look.level if look.level in levels[:-1] else "Block_Group" if "Block_Group" in levels[:-1] else levels[0]
+    query = look.query if look.query in _queries(method) else "total"
+    return replace(look, name=name, level=level, query=query)
+
+
+def _queries(method: TopDown) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(("total", *(key.query for key, share in method.query_shares.items() if share > 0))))

@@ -1,0 +1,385 @@
+"""Auto-tune: the published level-by-level search on simulated runs, from published starting strategies, beside the window."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QFileDialog,
+    QHBoxLayout,
+    QLineEdit,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
+
+from phexplore.errors import PhexploreError
+from phexplore.files.atomic_files import write_atomically
+from phexplore.files.project_file import single, write_project
+from phexplore.gui.binding.session import Session
+from phexplore.gui.binding.shown import Update
+from phexplore.gui.charts.probe_chart import ProbeChart, ProbeMark
+from phexplore.gui.systems.topdown.tune_answers import (
+    FoundBudgets,
+    as_scenario,
+    probe_numbers,
+    probe_words,
+    read_probes,
+    read_result,
+    result_words,
+    strategies,
+    strategy_words,
+)
+from phexplore.gui.targets.side_process import SideProcess, phexplore_command
+from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
+from phexplore.gui.widgets.buttons import Chooser, TextButton
+from phexplore.gui.widgets.flow import FlowRow
+from phexplore.gui.widgets.labels import Paragraph, Text, labelled
+from phexplore.gui.widgets.page import scrolling
+from phexplore.gui.widgets.when_seen import WhenSeen
+from phexplore.model.fingerprint import fingerprint
+from phexplore.model.numbers import parse_exact
+from phexplore.model.scenario import Scenario
+from phexplore.model.topdown import TopDown
+from phexplore.model.workbook import Workbook, add_scenario
+from phexplore.runs.confidentiality import warning_about_blocks
+
+_FILES = "Block data (*.csv *.csv.gz);;All files (*)"
+
+
+_DEMO = "demo"
+_ABOUT = (
+    "Every level alone is fitted first with the others without noise, then from the top down together. A search of many "
+    "settings takes a while; you can pause and continue at any time."
+)
+
+
+class TuneView(QWidget):
+    """Choose data, criterion and strategies; watch the search; take what it finds.
+
+    Signals:
+        failed: a `PhexploreError`.
+        noted: a sentence about what was done.
+        doubted: a sentence about data that may be confidential; the search starts by `start_all_the_same` only.
+    """
+
+    failed = Signal(object)
+    noted = Signal(object)
+    doubted = Signal(object)
+
+    def __init__(self, session: Session, home: Callable[[], Path], *, command: list[str] | None = None) -> None:
+        """Make the view.
+
+        Args:
+            session: the project.
+            home: gives the folder that searches are stored in.
+            command: the command line's program, instead of the shipped one.
+        """
+        super().__init__()
+        self._session, self._home, self._command = session, home, command
+        self._scenario: Scenario | None = None
+        self._waiting: list[str] = []
+        self._at = ""
+        self._file: Path | None = None
+        self._answered_for: Path | None = None
+        self.found: list[FoundBudgets] = []
+        self.ticks: dict[str, QCheckBox] = {}
+        self._ticks = QVBoxLayout()
+        self._ticks.setSpacing(HALF)
+        self.process = SideProcess(self)
+        self.process.said.connect(self._on_line)
+        self.process.done.connect(self._on_done)
+        self.process.stopped.connect(self._on_stopped)
+        self.process.failed.connect(self._on_failed)
+        self.process.busy_changed.connect(self._on_busy)
+        self.chart = ProbeChart()
+        self.chart.failed.connect(self.failed)
+        self.chart.mark_chosen.connect(self._on_mark)
+        self._make_fields()
+        self._lay_out()
+        self._seen = WhenSeen(self, self._refresh)
+        session.updated.connect(self._forget)
+        session.settled.connect(self._seen.request)
+        self._seen.request()
+
+    def stop(self) -> None:
+        """End the search because the window closes; its probes are stored."""
+        self._waiting.clear()
+        self.process.shut_down()
+
+    def start(self) -> None:
+        """Start the chosen strategies one after the other, or go on with what was stored of them."""
+        scenario = self._session.scenario
+        if self.process.is_busy or not isinstance(scenario.method, TopDown):
+            return
+        chosen = [name for name, tick in self.ticks.items() if tick.isChecked()]
+        if reason := self._problem(chosen):
+            self.failed.emit(PhexploreError(reason, "Correct it and start again."))
+            return
+        path = Path(self.data.text().strip())
+        if (warning := warning_about_blocks(path)) and path != self._answered_for:
+            self.doubted.emit(warning)
+            return
+        self._scenario, self._waiting, self.found = scenario, chosen, []
+        self._show_found()
+        self._next()
+
+    def start_all_the_same(self) -> None:
+        """Start on data that may be confidential: somebody has answered for them. The search records what they are."""
+        self._answered_for = Path(self.data.text().strip())
+        self.start()
+
+    def pause(self) -> None:
+        """Stop the search; Start goes on with it."""
+        self._waiting.clear()
+        self.process.stop()
+
+    def load(self, found: FoundBudgets, *, smaller: bool = False) -> None:
+        """Add what was found as a scenario."""
+        scenario = self._scenario
+        if scenario is None:
+            return
+        try:
+            made = as_scenario(scenario, found, smaller=smaller)
+        except PhexploreError as error:
+            self.failed.emit(error)
+            return
+        label = f"Add {made.name}"
+        if self._session.report(self._session.edit_workbook(label, lambda book: add_scenario(book, made))):
+            self.noted.emit(f"“{self._session.scenario.name}” was added and is being edited.")
+
+    def _forget(self, update: Update) -> None:
+        """End the search when another project is opened: what it found belongs to the scenario of the one before."""
+        if update.before is None:
+            self.pause()
+            self._scenario, self._file, self.found = None, None, []
+            self.data.setText(_DEMO)
+            self.words.setText(_ABOUT)
+            self._show_found()
+            self._refresh_probes()
+
+    def _problem(self, chosen: list[str]) -> str:
+        """Return why the search cannot start."""
+        if not chosen:
+            return "No starting strategy is chosen."
+        for field, words in ((self.at_least, "The share of areas"), (self.within, "The tolerance")):
+            try:
+                value = parse_exact(field.text())
+            except ValueError as error:
+                return f"{words} cannot be read: {error}."
+            if not 0 < value <= 100:
+                return f"{words} lies between 0 and 100, got {field.text()}."
+        if not self.people.text().strip().isdigit():
+            return "The size of an area is a whole number of people."
+        return "" if self.data.text().strip() else "No block data are named."
+
+    def _next(self) -> None:
+        if not self._waiting or self._scenario is None:
+            return
+        self._at = self._waiting.pop(0)
+        try:
+            folder = self._folder(self._scenario)
+            folder.mkdir(parents=True, exist_ok=True)
+            project = folder / "parameters.phx"
+            if not project.exists():
+                now = datetime.now(UTC).isoformat(timespec="seconds")
+                book = Workbook((self._scenario,), self._scenario.name)
+                write_atomically(project, write_project(single(book, "Tuned from here", now)))
+        except OSError as error:
+            self.failed.emit(
+                PhexploreError(
+                    f"The search cannot be stored: {error.strerror or error}.", "Free some space and try again."
+                )
+            )
+            return
+        self._file = folder / f"{_plain(self._at or 'own')}-{_plain(self._criterion_words())}.jsonl"
+        self._refresh_probes()
+        arguments = [
+            "tune", str(project), "--data", self.data.text().strip(), "--judge", str(self.level.currentData()),
+            "--out", str(self._file), "--at-least", self.at_least.text().strip(), "--within", self.within.text().strip(),
+            "--people", self.people.text().strip(), "--json",
+        ]  # fmt: skip
+        arguments += ["--strategy", self._at] if self._at else []
+        command = [*self._command, *arguments] if self._command is not None else phexplore_command(arguments)
+        self.words.setText(f"{strategy_words(self._at)}: simulating; every setting is stored in {self._file.name}.")
+        self.process.start(command)
+
+    def _folder(self, scenario: Scenario) -> Path:
+        return self._home() / fingerprint(scenario)[:12]
+
+    def _criterion_words(self) -> str:
+        data = Path(self.data.text().strip()).name
+        return f"{data}-{self.level.currentData()}-{self.at_least.text()}-{self.within.text()}-{self.people.text()}"
+
+    def _on_line(self, line: str) -> None:
+        if line.strip() and self._scenario is not None:
+            self.words.setText(f"{strategy_words(self._at)}: {line.strip()}")
+        self._refresh_probes()
+
+    def _on_done(self, printed: str) -> None:
+        if self._scenario is None:  # it was started in a project that is closed
+            return
+        self._refresh_probes()
+        try:
+            self.found.append(read_result(self._at, printed))
+        except (ValueError, KeyError) as error:
+            self.failed.emit(PhexploreError(f"The result of the search cannot be read: {error}.", "Start it again."))
+        self._show_found()
+        if self._waiting:
+            self._next()
+        else:
+            self.words.setText("The search is finished. Load what it found as a scenario, or start another strategy.")
+
+    def _on_stopped(self) -> None:
+        if self._scenario is None:
+            return
+        self._refresh_probes()
+        self.words.setText(f"Paused after {len(self.chart.marks)} settings. Start goes on where it stopped.")
+
+    def _on_failed(self, error: PhexploreError) -> None:
+        self._waiting.clear()
+        self.words.setText(f"{strategy_words(self._at)}: {error.sentence}")
+        self.failed.emit(error)
+
+    def _on_busy(self, busy: bool) -> None:
+        self.start_button.setEnabled(not busy)
+        self.pause_button.setEnabled(busy)
+        self._settings.setEnabled(not busy)
+
+    def _on_mark(self, number: int) -> None:
+        self._detail.setText(self.chart.marks[number].words)
+
+    def _refresh(self, _signal: object = None) -> None:
+        method = self._session.scenario.method
+        if not isinstance(method, TopDown):
+            return
+        names = strategies(method)
+        if tuple(self.ticks) != names:
+            self._fill_strategies(names)
+        if [self.level.itemData(n) for n in range(self.level.count())] != list(method.levels):
+            before = self.level.currentData()
+            self.level.clear()
+            for level in method.levels:
+                self.level.addItem(level, level)
+            usual = "Block_Group" if "Block_Group" in method.levels else method.levels[-1]
+            self.level.select(before if before in method.levels else usual)
+
+    def _refresh_probes(self) -> None:
+        probes = read_probes(self._file) if self._file is not None else ()
+        marks = [ProbeMark(probe.value, probe.meets, probe_words(probe)) for probe in probes]
+        self.chart.show_marks(marks, float(parse_exact(self.at_least.text()) / 100), probe_numbers(probes))
+
+    def _fill_strategies(self, names: tuple[str, ...]) -> None:
+        while (item := self._ticks.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.hide()
+                widget.deleteLater()
+        self.ticks = {}
+        for name in names:
+            tick = QCheckBox(strategy_words(name))
+            tick.setAccessibleName(f"Start from: {strategy_words(name)}")
+            tick.setChecked(name == names[0])
+            self.ticks[name] = tick
+            self._ticks.addWidget(tick)
+
+    def _show_found(self) -> None:
+        while (item := self._results.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.hide()
+                widget.deleteLater()
+        for found in sorted(self.found, key=lambda each: each.total):
+            own_total = found.total if self._scenario is None else self._scenario.topdown.total
+            self._results.addWidget(Paragraph(result_words(found, own_total, self.data.text().strip())))
+            load = TextButton(
+                "Load as scenario", look="link", name=f"Load as scenario: {strategy_words(found.strategy)}"
+            )
+            load.clicked.connect(lambda _checked=False, each=found: self.load(each))
+            self._results.addWidget(load, 0, Qt.AlignmentFlag.AlignLeft)
+            if found.smaller is not None:
+                less = TextButton("Load the smaller one", look="link",
+                                  name=f"Load the smaller one: {strategy_words(found.strategy)}")  # fmt: skip
+                less.clicked.connect(lambda _checked=False, each=found: self.load(each, smaller=True))
+                self._results.addWidget(less, 0, Qt.AlignmentFlag.AlignLeft)
+
+    def _choose_file(self) -> None:
+        dialog = QFileDialog(self, "Choose the block data", self.data.text(), _FILES)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(self.data.setText)
+        dialog.open()
+
+    def _make_fields(self) -> None:
+        self.data = _line("Block data", _DEMO, 26)
+        self.data.setToolTip("A block file, or demo for the shipped one; never confidential data: tuning on them leaks")
+        self.level = Chooser("Level whose areas are judged")
+        self.at_least = _line("Per cent of the areas that must meet the criterion", "95", 6)
+        self.within = _line("Points by which the largest group's share may be off", "5", 6)
+        self.people = _line("People of an area that counts", "500", 7)
+        self._results = QVBoxLayout()
+        self._results.setSpacing(HALF)
+        self.start_button = TextButton("Start", look="primary", symbol="run", name="Start or go on with the search")
+        self.start_button.clicked.connect(self.start)
+        self.pause_button = TextButton("Pause", symbol="pause", name="Pause the search")
+        self.pause_button.clicked.connect(self.pause)
+        self.pause_button.setEnabled(False)
+        self.words = Paragraph(_ABOUT, look="muted")
+        self._detail = Paragraph("")
+
+    def _lay_out(self) -> None:
+        opens = TextButton("Choose…", name="Choose the block data")
+        opens.clicked.connect(self._choose_file)
+        self._settings = QWidget()
+        settings = QVBoxLayout(self._settings)
+        settings.setContentsMargins(0, 0, 0, 0)
+        settings.setSpacing(GRID)
+        settings.addWidget(Text("Data and criterion", bold=True))
+        settings.addWidget(FlowRow(labelled("Block data", self.data), opens, gap=GRID))
+        settings.addWidget(
+            FlowRow(labelled("At least % of", self.at_least), self.level, labelled("areas with people ≥", self.people),
+                    labelled("within ± points", self.within), gap=GRID)
+        )  # fmt: skip
+        settings.addWidget(Text("Starting strategies", bold=True))
+        settings.addLayout(self._ticks)
+        side = QWidget()
+        column = QVBoxLayout(side)
+        column.setContentsMargins(MARGIN, GRID, GRID, GRID)
+        column.setSpacing(GRID)
+        column.addWidget(self._settings)
+        column.addWidget(FlowRow(self.start_button, self.pause_button, gap=GRID))
+        column.addWidget(self.words)
+        column.addLayout(self._results)
+        column.addStretch(1)
+        right = QWidget()
+        pictures = QVBoxLayout(right)
+        pictures.setContentsMargins(GRID, GRID, MARGIN, GRID)
+        pictures.addWidget(self.chart, 1)
+        pictures.addWidget(self._detail)
+        splitter = QSplitter(Qt.Orientation.Horizontal)
+        splitter.setChildrenCollapsible(False)
+        splitter.setHandleWidth(1)
+        splitter.addWidget(scrolling("Settings of the search", side))
+        splitter.addWidget(right)
+        splitter.setStretchFactor(0, 2)
+        splitter.setStretchFactor(1, 3)
+        splitter.setSizes([52 * GRID, 80 * GRID])
+        around = QHBoxLayout(self)
+        around.setContentsMargins(0, 0, 0, 0)
+        around.addWidget(splitter)
+
+
+def _line(name: str, text: str, letters: int) -> QLineEdit:
+    found = QLineEdit(text)
+    found.setAccessibleName(name)
+    found.setMaxLength(1000)
+    found.setMinimumWidth(letters * GRID)
+    return found
+
+
+def _plain(text: str) -> str:
+    """Return a name that every file system takes."""
+    return re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-").lower()

@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+from phexplore.gui.systems.phsafe.budget_row import COLUMNS, CONVENTION_COLUMNS, Column
+from phexplore.gui.widgets.empty_place import EmptyPlace
+from phexplore.model.keys import parse_query
+
+
+def test_that_search_and_choosers_filter_together(qtbot, editor) -> None:
+    editor.search.setText("state a-g")
+    qtbot.waitUntil(lambda: len(editor.view.queries()) == 7)
+    editor.tables.setCurrentIndex(editor.tables.findData("PH3"))
+    assert [query.text for query in editor.view.queries()] == ["PH3/state_A-G"]
+    editor.clear_filter()
+    assert len(editor.view.queries()) == 46
+
+
+def test_that_an_empty_filter_teaches_how_to_see_all(qtbot, editor) -> None:
+    editor.show_subset("locked")
+    place = editor.findChild(EmptyPlace)
+    assert place.isVisible()
+    editor.clear_filter()
+    assert not place.isVisible()
+
+
+def test_that_revealing_a_hidden_query_clears_the_filter(editor, session, query) -> None:
+    editor.tables.setCurrentIndex(editor.tables.findData("PH7"))
+    editor.reveal(query)
+    assert session.selection == query
+    assert query in editor.view.queries()
+
+
+def test_that_the_three_conventions_are_shown_on_demand(editor) -> None:
+    hidden = [editor.view.isColumnHidden(COLUMNS.index(column)) for column in CONVENTION_COLUMNS]
+    assert all(hidden)
+    editor.side_by_side.setChecked(True)
+    hidden = [editor.view.isColumnHidden(COLUMNS.index(column)) for column in CONVENTION_COLUMNS]
+    assert not any(hidden)
+    editor.side_by_side.setChecked(False)
+    assert not editor.view.isColumnHidden(COLUMNS.index(Column.MARGIN_CHANGE))
+
+
+def _choose(editor, text):
+    next(action for action in editor.context_menu().actions() if action.text() == text).trigger()
+
+
+def test_that_the_menu_acts_on_all_selected_rows_as_one_step(editor, session) -> None:
+    editor.tables.setCurrentIndex(editor.tables.findData("PH3"))
+    editor.view.selectAll()
+    _choose(editor, "Lock")
+    assert len(session.scenario.phsafe.locks) == 6
+    assert session.project.labels[-1] == "Lock 6 queries"
+    _choose(editor, "Unlock")
+    _choose(editor, "Leave unpublished")
+    assert len(session.scenario.phsafe.published) == 40
+    _choose(editor, "Take from the reference")
+    assert session.scenario.phsafe.budgets == session.shown.reference.scenario.phsafe.budgets
+    assert session.project.labels[-1].startswith("Take 6 queries from")
+
+
+def test_that_a_locked_row_in_the_selection_refuses_all(qtbot, editor, session) -> None:
+    editor.view.setCurrentIndex(editor.view.model().index(0, 0))
+    _choose(editor, "Lock")
+    editor.view.selectAll()
+    with qtbot.waitSignal(session.refused):
+        _choose(editor, "Leave unpublished")
+    assert len(session.scenario.phsafe.published) == 46
+
+
+def test_that_the_count_of_a_filtered_table_is_shown(editor) -> None:
+    editor.levels.setCurrentIndex(editor.levels.findData("usa_*"))
+    assert editor._count.text() == "9 of 46"
+    assert parse_query("PH3/usa_*") in editor.view.queries()

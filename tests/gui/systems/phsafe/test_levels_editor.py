@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+
+from phexplore.gui.systems.phsafe.levels_editor import LevelsEditor
+from phexplore.model.keys import parse_query
+from phexplore.systems.phsafe.edits import set_lock
+
+
+@pytest.fixture
+def levels(qtbot, session):
+    found = LevelsEditor(session)
+    qtbot.addWidget(found)
+    found.show()
+    return found
+
+
+def _whole(levels, name):
+    return levels._whole[name][0]
+
+
+def test_that_there_is_a_tick_per_query_with_its_numbers(levels) -> None:
+    assert len(levels.ticks) == 46
+    assert levels.ticks[parse_query("PH3/state_A-G")].text() == "2,499"  # 51 states x 7 groups x 7 cells
+    assert all(tick.accessibleName() for tick in levels.ticks.values())
+
+
+def test_that_a_tick_publishes_and_leaves_out(levels, session, query) -> None:
+    levels.ticks[query].click()
+    assert session.scenario.phsafe.budgets[query] == 0
+    assert _whole(levels, "Publish all levels of PH3").checkState() == Qt.CheckState.PartiallyChecked
+    levels.ticks[query].click()
+    assert session.scenario.phsafe.budgets[query] > 0
+    assert _whole(levels, "Publish all levels of PH3").checkState() == Qt.CheckState.Checked
+
+
+def test_that_derived_tables_follow_their_source(levels, session) -> None:
+    levels.ticks[parse_query("PH4/usa_*")].click()
+    label, _ = levels._derived[parse_query("PH5_num/usa_*")]
+    assert label.text() == "–"
+
+
+def test_that_a_whole_level_is_one_step_and_toggles_back(levels, session) -> None:
+    tick = _whole(levels, "Publish Nation, A-G of all tables")
+    tick.click()
+    assert session.project.labels[-1] == "Leave out 7 queries"
+    assert len(session.scenario.phsafe.published) == 39
+    tick.click()
+    assert len(session.scenario.phsafe.published) == 46
+    session.undo()
+    assert tick.checkState() == Qt.CheckState.Unchecked
+
+
+def test_that_a_lock_is_respected(qtbot, levels, session, query) -> None:
+    session.edit("Lock", lambda s: set_lock(s, query, locked=True))
+    assert not levels.ticks[query].isEnabled()
+    with qtbot.waitSignal(session.refused):
+        _whole(levels, "Publish all levels of PH3").click()
+    assert len(session.scenario.phsafe.published) == 46
+    assert _whole(levels, "Publish all levels of PH3").checkState() == Qt.CheckState.Checked

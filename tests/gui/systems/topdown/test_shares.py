@@ -1,0 +1,175 @@
+"""The cells of the table of shares: words, exact texts, what typing does, and blocks of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from phexplore.catalog.presets import preset
+from phexplore.errors import PhexploreError
+from phexplore.gui.binding.shown import shown
+from phexplore.gui.systems.phsafe.table_block import PasteRefusedError
+from phexplore.gui.systems.topdown.scenario_view import topdown_shown
+from phexplore.gui.systems.topdown.shares import (
+    Quantity,
+    cell_of,
+    edit_of,
+    exact,
+    forbidden,
+    lock_edit,
+    measured_edit,
+    offered_queries,
+    parse_share,
+    query_rows,
+    sum_text,
+    text,
+)
+from phexplore.gui.systems.topdown.table_block import plan_share_paste, shares_text
+from phexplore.model.topdown import LevelQuery
+from phexplore.model.workbook import Workbook
+
+TOTAL = LevelQuery("County", "total")
+
+
+def version(scenario=None, comparison="pl94-2020-persons-us"):
+    found = replace(scenario or preset("pl94-2020-persons-us").scenario, name="Proposal")
+    return topdown_shown(shown(Workbook((found,), "Proposal", comparison)))
+
+
+def grid(now):
+    levels = now.method.levels
+    names = query_rows(now.method)
+    return [[None, None, *levels], *([None, None, *(LevelQuery(level, name) for level in levels)] for name in names)]
+
+
+def test_that_rows_follow_the_catalogue_and_the_rest_is_offered():
+    now = version()
+    assert query_rows(now.method)[:3] == ("total", "cenrace", "hispanic")
+    assert query_rows(now.method)[-1] == "detailed"
+    assert set(offered_queries(now.method)) == {"hhgq * hispanic", "hhgq * hispanic * cenrace"}
+
+
+@pytest.mark.parametrize(
+    ("quantity", "words", "carried"),
+    [
+        (Quantity.SHARE, "76.30 %", "3126/4097"),
+        (Quantity.FRACTION, "3126/4097", "3126/4097"),
+        (Quantity.OF_TOTAL, "8.32 %", "1397322/16793603"),
+        (Quantity.BUDGET, "0.2127", None),
+        (Quantity.MARGIN, "±3.57", None),
+    ],
+)
+def test_that_every_quantity_is_shown_and_copied_exactly(quantity, words, carried):
+    now = version()
+    cell = cell_of(now, TOTAL)
+    assert text(cell, quantity, now) == words
+    if carried is not None:
+        assert exact(cell, quantity, now) == carried
+    if quantity is Quantity.BUDGET:
+        assert Fraction(exact(cell, quantity, now)) == now.method.budget(TOTAL)
+
+
+def test_that_what_is_not_measured_is_absent():
+    now = version()
+    cell = cell_of(now, LevelQuery("US", "total"))
+    assert cell.share is None
+    assert text(cell, Quantity.SHARE, now) == "–"
+    label, edit = measured_edit(now, LevelQuery("US", "total"), measured=True)
+    assert label == "Measure total at US"
+    assert edit(now.scenario).topdown.query_shares[LevelQuery("US", "total")] == Fraction(1, 100)
+
+
+@pytest.mark.parametrize(
+    ("typed", "share"),
+    [
+        ("0.25", Fraction(1, 4)),
+        ("25 %", Fraction(1, 4)),
+        ("3773/4097", Fraction(3773, 4097)),
+        ("0", Fraction(0)),
+        ("25", Fraction(1, 4)),
+        ("50", Fraction(1, 2)),
+        ("1", Fraction(1)),
+        ("100", Fraction(1)),
+        ("1,5", Fraction(3, 200)),
+    ],
+)
+def test_that_shares_are_read_exactly(typed, share):
+    assert parse_share(typed) == share
+
+
+@pytest.mark.parametrize("typed", ["101", "101 %", "-1", "-0.5"])
+def test_that_more_than_the_whole_is_refused(typed):
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        parse_share(typed)
+
+
+def test_that_a_typed_margin_gives_a_share_that_keeps_it():
+    now = version()
+    label, edit = edit_of(cell_of(now, TOTAL), Quantity.MARGIN, "5", now)
+    assert label == "Set the margin of total at County to 5 people"
+    after = version(edit(now.scenario))
+    assert after.entries[TOTAL].margins.normal <= 5
+    assert sum_text(after, "County") == ("1", True)
+
+
+def test_that_locked_cells_and_computed_quantities_refuse_typing():
+    now = version()
+    _, edit = lock_edit([TOTAL], locked=True)
+    locked = version(edit(now.scenario))
+    assert "Locked" in forbidden(cell_of(locked, TOTAL), Quantity.SHARE)
+    assert "follows" in forbidden(cell_of(now, TOTAL), Quantity.SIGMA)
+    assert "no margin" in forbidden(cell_of(now, "County"), Quantity.MARGIN)
+    with pytest.raises(ValueError, match="Locked"):
+        edit_of(cell_of(locked, TOTAL), Quantity.SHARE, "1/2", locked)
+
+
+def test_that_a_budget_beyond_its_level_is_refused():
+    now = version()
+    with pytest.raises(PhexploreError, match="in all"):
+        edit_of(cell_of(now, TOTAL), Quantity.BUDGET, "2", now)
+
+
+def test_that_a_copied_block_pasted_back_changes_nothing():
+    now = version()
+    table = grid(now)
+    copied = shares_text(table, Quantity.SHARE, now, headers=True)
+    plan = plan_share_paste(copied, table, Quantity.SHARE, now, row=0, column=2)
+    assert plan.count == 0
+
+
+def test_that_a_block_goes_where_its_names_say():
+    now = version()
+    block = "Query group\tCounty\tTract\nShare of the level\t20 %\t\ntotal\t1/2\t1/3\n"
+    plan = plan_share_paste(block, grid(now), Quantity.SHARE, now, row=5, column=5)
+    assert (plan.count, plan.label) == (3, "Paste 3 shares: County, total at County, total at Tract")
+    after = plan.edit(now.scenario).topdown
+    assert after.level_shares["County"] == Fraction(1, 5)
+    assert after.query_shares[TOTAL] == Fraction(1, 2)
+    assert after.query_shares[LevelQuery("Tract", "total")] == Fraction(1, 3)
+    assert sum(after.level_shares.values()) == 1
+
+
+def test_that_pasted_budgets_are_meant_within_the_pasted_level():
+    now = version()
+    budget = now.method.total / 10
+    block = f"Query group\tCounty\nShare of the level\t{now.method.total / 5}\ntotal\t{budget}\n"
+    after = plan_share_paste(block, grid(now), Quantity.BUDGET, now, row=0, column=2).edit(now.scenario).topdown
+    assert after.budget(TOTAL) == budget
+
+
+@pytest.mark.parametrize(
+    ("block", "reason"),
+    [
+        ("", "nothing to paste"),
+        ("Query group\tWard\ntotal\t1/2", "not in the table"),
+        ("0.9\n0.9", "Nothing was pasted"),
+        ("abc", "'abc' for total at County"),
+        ("\t".join("1" * 9), "beyond the shares"),
+    ],
+)
+def test_that_a_wrong_block_is_refused_as_a_whole(block, reason):
+    now = version()
+    with pytest.raises(PasteRefusedError, match=reason):
+        plan_share_paste(block, grid(now), Quantity.SHARE, now, row=1, column=4).edit(now.scenario)

@@ -1,0 +1,93 @@
+"""The process that holds the blocks: newest request, progress, cancelling, and its death."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from phexplore.catalog.presets import preset
+from phexplore.gui.systems.topdown.spine_service import SpineService
+from phexplore.gui.systems.topdown.spine_views import BlocksRefused, SpineAnswer, SpineLook, SpineRequest, SpineTab
+from phexplore.spine.settings import SpineSettings
+
+WAIT_MS = 600_000
+SCENARIO = preset("pl94-2020-persons-us").scenario
+
+
+def request(path, tab=SpineTab.FAN_OUT):
+    return SpineRequest(path, SCENARIO.topdown, SCENARIO.conventions, SpineSettings(), "standard", SpineLook(tab))
+
+
+@pytest.fixture
+def blocks(tmp_path):
+    path = tmp_path / "blocks.csv"
+    rows = "".join(f"06001000100{1000 + block:04d},{block % 2:05d}\n" for block in range(30))
+    path.write_text(f"geoid,place\n{rows}", "utf-8")
+    return path
+
+
+@pytest.fixture
+def make():
+    made = []
+
+    def service(*command):
+        made.append(SpineService(command=list(command) or None))
+        return made[-1]
+
+    yield service
+    for each in made:
+        each.stop()
+
+
+def test_that_the_newest_request_is_answered_with_progress_before(qtbot, make, blocks):
+    service, told, busy, answers = make(), [], [], []
+    service.progressed.connect(told.append)
+    service.busy_changed.connect(busy.append)
+    service.answered.connect(answers.append)
+    for tab in (SpineTab.FAN_OUT, SpineTab.DISTANCE, SpineTab.BYPASSED):
+        service.request(request(blocks, tab))
+    qtbot.waitUntil(lambda: not service.is_busy and len(answers) == 2, timeout=WAIT_MS)
+    assert [answer.look.tab for answer in answers] == [SpineTab.FAN_OUT, SpineTab.BYPASSED]
+    assert [each.step for each in told] == [1, 2, 3]
+    assert busy[0]
+    assert not busy[-1]
+
+
+def test_that_cancelling_delivers_nothing_and_the_next_request_starts_anew(qtbot, make, blocks):
+    service, answers = make(), []
+    service.answered.connect(answers.append)
+    with qtbot.waitSignal(service.progressed, timeout=WAIT_MS):
+        service.request(request(blocks))
+    service.cancel()
+    assert not service.is_busy
+    service.request(request(blocks, SpineTab.DISTANCE))
+    qtbot.waitUntil(lambda: bool(answers), timeout=WAIT_MS)
+    assert [answer.look.tab for answer in answers] == [SpineTab.DISTANCE]
+    assert isinstance(answers[0], SpineAnswer)
+
+
+def test_that_a_broken_file_comes_back_with_its_problems(qtbot, make, tmp_path):
+    path = tmp_path / "broken.csv"
+    path.write_text("geoid\n123\n", "utf-8")
+    service = make()
+    with qtbot.waitSignal(service.answered, timeout=WAIT_MS) as caught:
+        service.request(request(path))
+    assert isinstance(caught.args[0], BlocksRefused)
+    assert caught.args[0].issues[0].line == 2
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ((sys.executable, "-c", "import sys; sys.exit('out of memory')"), "stopped"),
+        (("/nonexistent/program",), "could not be started"),
+    ],
+)
+def test_that_a_process_that_dies_is_said_and_survived(qtbot, make, blocks, command, words):
+    service = make(*command)
+    for _ in range(2):
+        with qtbot.waitSignal(service.failed, timeout=WAIT_MS) as caught:
+            service.request(request(blocks))
+        assert words in caught.args[0].sentence
+        assert not service.is_busy

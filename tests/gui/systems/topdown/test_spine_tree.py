@@ -1,0 +1,144 @@
+"""The tree of a spine as intervals: units, looks, zoom, and what is said of a unit."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from phexplore.gui.systems.topdown.spine_tree import LEAST_BLOCKS, Fill, SpineTree, Unit, zoomed
+from phexplore.gui.systems.topdown.spine_views import IcicleLevel, TreeContent
+
+HALF, QUARTER = Fraction(1, 2), Fraction(1, 4)
+
+
+def content(blocks=6, **changes):
+    """A state of two counties; the second has one block, which was bypassed."""
+    starts = [np.array([0, blocks]), np.array([0, blocks - 1, blocks]), np.arange(blocks + 1)]
+    shares = (Fraction(0), QUARTER, HALF)
+    of_unit = [np.array([2]), np.array([1, 2]), np.array([1] * (blocks - 1) + [0])]
+    levels = tuple(
+        IcicleLevel(
+            name,
+            np.array([f"{name[0]}{n}".encode() for n in range(len(first) - 1)]),
+            first.astype(np.int64),
+            share.astype(np.int32),
+            None,
+            np.full(len(first) - 1, 4.0),
+        )
+        for name, first, share in zip(("State", "County", "Block"), starts, of_unit, strict=True)
+    )
+    values = {
+        "levels": levels,
+        "shares": shares,
+        "level_shares": (HALF, QUARTER, QUARTER),
+        "total": Fraction(2),
+        "symbol": "ρ",
+        "z": Fraction(1645, 1000),
+        "bypassed": (("County", 1),),
+    }
+    return TreeContent(**(values | changes))
+
+
+@pytest.fixture
+def tree():
+    return SpineTree(content())
+
+
+def test_that_units_are_found_above_below_and_beside(tree):
+    block = tree.unit_at(2, 4.7)
+    assert block == Unit(2, 4)
+    assert tree.parent(block) == Unit(1, 0)
+    assert tree.parent(Unit(0, 0)) is None
+    assert tree.first_child(Unit(1, 1)) == Unit(2, 5)
+    assert tree.first_child(block) is None
+    assert tree.sibling(block, 10) == Unit(2, 5)
+    assert tree.unit_at(2, 6) is None
+    assert tree.unit_at(7, 0) is None
+    assert tree.find("County", "C1") == Unit(1, 1)
+    assert tree.find("County", "X") is None
+
+
+def test_that_looks_say_what_became_of_the_budget(tree):
+    assert [tree.fill(Unit(1, n)) for n in (0, 1)] == [Fill.OWN, Fill.RAISED]
+    assert tree.fill(Unit(2, 5)) is Fill.COPIED
+    assert tree.uses(Fill.RAISED)
+    assert not tree.uses(Fill.ADDED)
+
+
+def test_that_a_unit_is_explained_with_its_exact_budget(tree):
+    words = tree.sentence(Unit(1, 1))
+    assert "County C1: 1 block." in words
+    assert "ρ = 1 (1), 0.5 of the total instead of 0.25" in words
+    assert "±3.29 people" in words
+    assert "copies its parent" in tree.sentence(Unit(2, 5))
+
+
+def test_that_every_path_of_the_table_adds_up_to_the_same(tree):
+    for unit in (Unit(0, 0), Unit(1, 0), Unit(1, 1), Unit(2, 2), Unit(2, 5)):
+        last = tree.path_numbers(unit).rows[-1]
+        assert last[0] == "Whole path"
+        assert last[3] == 1
+        assert last[4] == Fraction(2)
+
+
+def test_that_an_area_is_made_up_of_marked_units():
+    plain = content()
+    signs = [np.zeros(len(level.codes), np.int8) for level in plain.levels]
+    signs[1][0], signs[2][2] = 1, -1
+    levels = tuple(
+        IcicleLevel(level.name, level.codes, level.first_block, level.share, sign, level.variance)
+        for level, sign in zip(plain.levels, signs, strict=True)
+    )
+    tree = SpineTree(content(levels=levels, area="place 0600001", parts=2))
+    assert tree.fill(Unit(1, 0)) is Fill.ADDED
+    assert tree.fill(Unit(2, 2)) is Fill.SUBTRACTED
+    assert tree.sentence(Unit(2, 2)).endswith("It is subtracted to make up place 0600001.")
+
+
+def test_that_wide_units_have_their_own_borders(tree):
+    runs = tree.runs(1, 0.0, 6.0, 600)
+    assert [(run.left, run.right, run.fill) for run in runs] == [(0.0, 500.0, Fill.OWN), (500.0, 600.0, Fill.RAISED)]
+    assert [run.odd for run in tree.runs(2, 0.0, 6.0, 600)] == [False, True] * 3
+
+
+def test_that_many_narrow_units_cost_no_more_than_the_pixels():
+    tree = SpineTree(content(blocks=400_000))
+    runs = tree.runs(2, 0.0, 400_000.0, 1000)
+    assert len(runs) <= 1000
+    assert sum(run.right - run.left for run in runs) == pytest.approx(1000)
+    # The last block copies its parent: it is found as soon as it is a pixel wide.
+    assert tree.runs(2, 399_990.0, 400_000.0, 1000)[-1].fill is Fill.COPIED
+
+
+def test_that_nothing_is_drawn_beside_the_blocks(tree):
+    assert [(run.left, run.right) for run in tree.runs(0, -6.0, 12.0, 300)] == [(100.0, 200.0)]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "factor", "at"), [(0, 100, 0.5, 30), (20, 40, 3, 20), (90, 100, 2, 99), (0, 100, 9, 5)]
+)
+def test_that_zoom_stays_inside_and_keeps_the_place_where_it_can(low, high, factor, at):
+    first, last = zoomed(low, high, factor, at, 100)
+    assert first >= 0
+    assert last <= 100 + 1e-9
+    assert last - first == pytest.approx(min((high - low) * factor, 100))
+    if first > 0 and last < 100:
+        assert (at - first) / (last - first) == pytest.approx((at - low) / (high - low))
+
+
+def test_that_zoom_ends_at_few_blocks_and_one_block_is_whole():
+    first, last = zoomed(10.0, 11.0, 0.01, 10.5, 100)
+    assert last - first == pytest.approx(LEAST_BLOCKS)
+    assert zoomed(0.0, 1.0, 0.5, 0.5, 1) == (0.0, 1.0)
+
+
+def test_that_a_tree_without_budgets_is_shown_all_the_same():
+    plain = content()
+    levels = tuple(IcicleLevel(level.name, level.codes, level.first_block, None, None, None) for level in plain.levels)
+    tree = SpineTree(content(levels=levels, shares=(), level_shares=(None, None, None), bypassed=()))
+    assert tree.fill(Unit(1, 1)) is Fill.OWN
+    assert tree.sentence(Unit(1, 1)) == "County C1: 1 block."
+    assert tree.path_numbers(Unit(1, 1)).rows[-1][0] == "Block"
+    assert tree.level_numbers().column("Units") == (1, 2, 6)
