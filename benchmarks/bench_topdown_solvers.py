@@ -55,7 +55,7 @@ from optimize.rounder_program import RounderProgram
 from phexplore.catalog.topdown_presets import topdown_entries
 from phexplore.data.blocks.expansion import expand
 from phexplore.data.blocks.generator import synthesize_blocks
-from phexplore.data.blocks.reading import read_blocks
+from phexplore.data.blocks.source import read_population
 from phexplore.noise.distributions import DiscreteGaussian
 from phexplore.optimize.least_squares import LevelData, Status, least_squares
 from phexplore.optimize.plan import chain_of
@@ -437,7 +437,7 @@ def main() -> None:
     parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    blocks = read_blocks(options.blocks) if options.blocks.exists() else synthesize_blocks(25_000, 1)
+    blocks = read_population(options.blocks) if options.blocks.exists() else synthesize_blocks(25_000, 1)
     population = expand(blocks, 7)
     found = descend(population, 1, "Block")
     samples = {

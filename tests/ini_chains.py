@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from phexplore.systems.topdown.ini_text import IniChain, effective
+
 CHAIN = {
     "all.ini": """\
 # defaults of every product
@@ -109,3 +111,9 @@ def write_chain(folder: Path, texts: dict[str, str] | None = None, *, newline: s
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(mark + text.replace("\n", newline).encode())
     return folder / "persons" / "US.ini"
+
+
+def differing_values(before: IniChain, after: IniChain) -> dict[tuple[str, str], tuple[str | None, str | None]]:
+    """The effective values that differ between two chains, by section and key."""
+    old, new = ({place: value.text for place, value in effective(chain).values.items()} for chain in (before, after))
+    return {place: (old.get(place), new.get(place)) for place in {**old, **new} if old.get(place) != new.get(place)}

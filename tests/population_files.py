@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from phexplore.data.layout import FRAMES, LAYOUT
+import numpy as np
+from numpy.typing import NDArray
+
+from phexplore.data.layout import FRAMES, LAYOUT, Frame
+from phexplore.data.population import SdhcData, SdhcGeo, SdhcPersons, SdhcUnits
+from phexplore.data.synthetic.generator import synthesize
 
 Rows = list[list[str]]
 
@@ -83,3 +90,20 @@ def write_parquet(directory: Path, population: dict[str, Rows] | None = None, *,
             columns[column.name] = pa.array([int(text) for text in texts]) if whole else pa.array(texts)
         parquet.write_table(pa.table(columns), directory / f"{frame}.parquet")
     return directory
+
+
+def synthetic_population(persons: int, **chosen: Any) -> SdhcData:
+    """A synthetic population in memory; arguments as `synthesize`."""
+    parts = list(synthesize(persons, **chosen))
+
+    def columns(frame: Frame, types: Mapping[str, type[np.generic]]) -> dict[str, NDArray[Any]]:
+        return {
+            name: np.concatenate([getattr(part, frame)[name.upper()].astype(dtype) for part in parts])
+            for name, dtype in types.items()
+        }
+
+    return SdhcData(
+        SdhcPersons(**columns("persons", SdhcPersons.DTYPES)),
+        SdhcUnits(**columns("units", SdhcUnits.DTYPES)),
+        SdhcGeo(**columns("geo", SdhcGeo.DTYPES)),
+    )

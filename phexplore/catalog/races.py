@@ -6,34 +6,11 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations
 from types import MappingProxyType
 
 from phexplore.catalog.tables import CODE_LIMIT, Condition, parse_codes
 from phexplore.model.keys import Iteration
 from phexplore.resources import resource
-
-MAJOR_RACES: Mapping[str, str] = MappingProxyType(
-    {
-        "W": "White",
-        "B": "Black or African American",
-        "I": "American Indian and Alaska Native",
-        "A": "Asian",
-        "N": "Native Hawaiian and Other Pacific Islander",
-        "S": "Some Other Race",
-    }
-)
-"""The six major races, by a letter, in the order that numbers the race codes."""
-
-RACES: Mapping[int, tuple[str, ...]] = MappingProxyType(
-    dict(enumerate((c for size in range(1, 7) for c in combinations(MAJOR_RACES, size)), start=1))
-)
-"""The letters of the major races behind each code 1-63 (CENRACE, HHRACE): one race, two, … all six."""
-
-
-def race_label(code: int) -> str:
-    """Return the words for a race code, e.g. ``White, Asian``; ``None`` for 0, which a unit without householder has."""
-    return ", ".join(MAJOR_RACES[letter] for letter in RACES[code]) if code else "None"
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,16 +123,6 @@ def load_data(
     return as_population(linked.persons, linked.units, linked.geo)
 
 
-def check_and_load(
-    path: Path, states: tuple[str, ...] | None = None, progress: Callable[[str], None] | None = None
-) -> tuple[DataReport, SdhcData | None]:
-    """Return what `check_data` says and, when there are no errors, the population: for callers that show warnings too."""
-    found, linked = _check(path, states, progress)
-    if linked is None or not found.is_clean:
-        return found, None
-    return found, as_population(linked.persons, linked.units, linked.geo)
-
-
 def as_population(persons: Table, units: Table, geo: Table) -> SdhcData:
     """Return checked tables as a population."""
     return SdhcData(SdhcPersons(**persons.columns), SdhcUnits(**units.columns), SdhcGeo(**geo.columns))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from phexplore.data.layout import FRAMES, LAYOUT, Column, Frame, Kind
-from phexplore.data.population import SdhcData, SdhcGeo, SdhcPersons, SdhcUnits
 from phexplore.data.provenance import PROVENANCE_FILE, Provenance, mark_file, read_provenance, write_provenance
 from phexplore.data.source import Storage
 from phexplore.model.issues import InputProblemsError
@@ -33,23 +32,6 @@ class PopulationPart:
     persons: CodeColumns
     units: CodeColumns
     geo: CodeColumns
-
-
-def as_population(parts: Sequence[PopulationPart]) -> SdhcData:
-    """Return consecutive parts as one population in memory."""
-
-    def columns(frame: Frame, types: Mapping[str, type[np.generic]]) -> dict[str, NDArray[Any]]:
-        pieces: list[CodeColumns] = [getattr(part, frame) for part in parts]
-        return {
-            name: np.concatenate([np.empty(0, dtype), *(piece[name.upper()].astype(dtype) for piece in pieces)])
-            for name, dtype in types.items()
-        }
-
-    return SdhcData(
-        SdhcPersons(**columns("persons", SdhcPersons.DTYPES)),
-        SdhcUnits(**columns("units", SdhcUnits.DTYPES)),
-        SdhcGeo(**columns("geo", SdhcGeo.DTYPES)),
-    )
 
 
 class PopulationWriter:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -204,8 +203,3 @@ def verdict_json(verdict: Verdict) -> dict[str, Any]:
         "low": verdict.low,
         "high": verdict.high,
     }
-
-
-def comparison_text(comparison: Comparison) -> str:
-    """Return a comparison as JSON text, for files."""
-    return json.dumps(comparison_json(comparison), indent=1, ensure_ascii=False) + "\n"

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 from phexplore.accuracy.budget_model import LeftOut
-from phexplore.accuracy.margins import keeps_target, unrounded_budget
+from phexplore.accuracy.margins import unrounded_budget
 from phexplore.model.goals import Key
-from phexplore.model.keys import QueryKey, TableId
+from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Unlimited, round_exact
 from phexplore.model.scenario import Scenario
 from phexplore.systems.phsafe.budget_model import reach_of
 from phexplore.systems.registry import budgets_of
-
-WIDEST_THRESHOLD = 10_000
-"""A threshold nobody asks beyond: households are smaller."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,40 +86,6 @@ def budget_range(scenario: Scenario, query: QueryKey, cap: Fraction | None = Non
         if low is not None and high < low:
             low = None
     return SafeRange(low, high, now)
-
-
-def threshold_range(scenario: Scenario, table: TableId) -> SafeRange:
-    """Return where τ of a table can go with its budgets as they are and every target of the table kept to a person."""
-    method = scenario.phsafe
-    aimed = [query for query in method.published if query.table == table and query in method.targets]
-
-    def keeps(people: int) -> bool:
-        changed = _with_threshold(scenario, table, people)
-        for query in aimed:
-            budget = method.budgets[query]
-            if isinstance(budget, Fraction) and not keeps_target(
-                budgets_of(changed).margin(query, budget), method.targets[query]
-            ):
-                return False
-        return True
-
-    present = Fraction(method.thresholds[table])
-    if not aimed:
-        return SafeRange(Fraction(1), None, present)
-    if not keeps(1):
-        return SafeRange(None, None, present)
-    low, high = 1, 2
-    while keeps(high) and high < WIDEST_THRESHOLD:
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if keeps(middle) else (low, middle)
-    return SafeRange(Fraction(1), Fraction(low), present)
-
-
-def _with_threshold(scenario: Scenario, table: TableId, people: int) -> Scenario:
-    method = scenario.phsafe
-    return replace(scenario, method=replace(method, thresholds={**method.thresholds, table: people}))
 
 
 def left_out_levels(scenario: Scenario) -> tuple[LeftOut, ...]:

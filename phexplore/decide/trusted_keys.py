@@ -24,7 +24,6 @@ _FOLDER = "phexplore"
 _FILE = "trusted_keys.json"
 _LARGEST_STORE = 2**20
 _LONGEST_NAME = 200
-FINGERPRINT_DIGITS = 64
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,6 @@ _BERNOULLI = (-1 / 24, 7 / 5760, -31 / 967680, 127 / 154828800, -73 / 3503554560
 
 # Below σ² = 1/2 the sum itself has fewer terms than its theta image.
 _NARROW = 0.5
-_NEGLIGIBLE = 1e-40
 _UNIT = 2.3e-16
 
 

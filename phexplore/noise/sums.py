@@ -28,11 +28,6 @@ _MOST_EXPANDED = 16
 _SLOW_SERIES = 1 << 14
 
 
-def sum_variance(noises: Iterable[Noise] | Mapping[Noise, int]) -> float:
-    """Return the variance of the sum of independent noises, in people²."""
-    return math.fsum(noise.variance() * count for noise, count in _counted(noises).items())
-
-
 def sum_margin(noises: Iterable[Noise] | Mapping[Noise, int], confidence: Fraction) -> int:
     """Return the smallest integer m with P(|X₁ + … + X_n| ≤ m) at least `confidence`, decided exactly.
 

@@ -93,15 +93,6 @@ class Allocation:
     parents: tuple[BypassedUnits, ...] = ()
 
 
-def geo_tree(spine: Spine, method: TopDown) -> GeoTree:
-    """Return the tree that a run of these parameters goes down: see the module `phexplore.spine.tree`.
-
-    Raises:
-        PhexploreError: the parameters have budget for a level that the spine lacks.
-    """
-    return allocation_of(spine, method).tree
-
-
 def allocation_of(spine: Spine, method: TopDown) -> Allocation:
     """Return the budgets of a scenario on a spine, bypassed by the spine's rule.
 

@@ -1,7 +1,7 @@
 """The tree of geographic units under a set of blocks: contiguous children at every level.
 
 `tree_of` gives the standard spine of some block codes. Every other spine is built by `phexplore.spine.building.build_spine`
-from a `Geography`; `phexplore.spine.allocation.geo_tree` turns it into a `GeoTree` for a scenario, with two more things:
+from a `Geography`; `phexplore.spine.allocation.allocation_of` turns it into a `GeoTree` for a scenario, with two more things:
 
 * `GeoTree.order`: its leaves are the blocks ``order[0], order[1], ...`` of the population, because a spine that is not the
   standard one puts blocks side by side that are not neighbours by code. None means the blocks' own order.

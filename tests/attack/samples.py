@@ -39,7 +39,7 @@ from phexplore.data.pums_reading import read_pums
 from phexplore.data.regions.counties import read_counties_2010
 from phexplore.data.regions.group_size_reading import read_group_sizes
 from phexplore.data.source import find_source
-from phexplore.data.validation import check_and_load
+from phexplore.data.validation import check_data
 from phexplore.decide.signing import create_key, load_private_key, load_public_key, public_bytes
 from phexplore.decide.trusted_keys import trust_key, trusted_keys
 from phexplore.decide.verifying import read_bundle, verify
@@ -140,8 +140,7 @@ def _bundle(folder: Path) -> str:
 
 
 def _population(folder: Path) -> str:
-    report, _ = check_and_load(folder)
-    return " ".join(f"{issue.place}: {issue.sentence}" for issue in report.issues)
+    return " ".join(f"{issue.place}: {issue.sentence}" for issue in check_data(folder).issues)
 
 
 def _simple(read: Callable[[Path], Any], name: str) -> Callable[[Path], str]:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phexplore.catalog.races import RACES, iteration_levels, race_label
+from phexplore.catalog.races import iteration_levels
 from phexplore.catalog.tables import (
     Condition,
     Counted,
@@ -219,28 +219,6 @@ def test_that_an_unknown_table_or_cell_names_the_nearest():
     assert caught.value.remedy == "Did you mean 'PH1_num'?"
     with pytest.raises(UnknownNameError, match="'99'"):
         table("PH2").cell(99)
-
-
-def test_that_race_codes_are_the_published_list():
-    """Anchors of the CENRACE list: PHSafe documentation, section 1."""
-    published = {
-        1: "W",
-        6: "S",
-        7: "WB",
-        11: "WS",
-        12: "BI",
-        21: "NS",
-        22: "WBI",
-        41: "ANS",
-        42: "WBIA",
-        50: "WINS",
-        56: "IANS",
-    }
-    published |= {57: "WBIAN", 62: "BIANS", 63: "WBIANS"}
-    assert {code: "".join(RACES[code]) for code in published} == published
-    assert sorted(RACES) == list(range(1, 64))
-    assert race_label(9) == "White, Asian"
-    assert race_label(0) == "None"
 
 
 @given(race=st.integers(0, 255), hispanic=st.integers(0, 3))

@@ -3,11 +3,11 @@ from __future__ import annotations
 import csv
 import gzip
 from collections import Counter
+from itertools import combinations
 
 import numpy as np
 import pytest
 
-from phexplore.catalog.races import RACES
 from phexplore.data.description import describe_data
 from phexplore.data.provenance import read_provenance
 from phexplore.data.pums import convert_pums
@@ -15,6 +15,10 @@ from phexplore.data.source import Storage
 from phexplore.data.validation import check_data, load_data
 from phexplore.errors import PhexploreError
 from phexplore.model.issues import InputProblemsError
+
+RACES = dict(enumerate((c for size in range(1, 7) for c in combinations("WBIANS", size)), start=1))
+"""The letters of the major races behind each code 1-63, as the technical documentation numbers them."""
+
 
 COLUMNS = [
     "SERIALNO",

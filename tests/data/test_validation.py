@@ -16,7 +16,7 @@ from population_files import (
 )
 
 from phexplore.data.problems import LISTED_PER_RULE, Phase
-from phexplore.data.validation import PRIVACY_NOTE, check_and_load, check_data, load_data
+from phexplore.data.validation import PRIVACY_NOTE, check_data, load_data
 from phexplore.model.issues import InputProblemsError, Severity
 
 
@@ -345,13 +345,6 @@ def test_that_progress_is_told_in_words(tmp_path):
         "Matching records",
         "Comparing columns",
     ]
-
-
-def test_that_a_population_with_warnings_is_loaded_together_with_them(tmp_path):
-    report, data = check_and_load(write_csv(tmp_path / "warned", with_value("units", 0, "FINAL_POP", "9")))
-    assert (report.errors, report.warnings, len(data.persons)) == (0, 1, 8)
-    report, data = check_and_load(write_csv(tmp_path / "wrong", with_value("units", 0, "TEN", "0")))
-    assert (report.errors, data) == (1, None)
 
 
 @pytest.mark.parametrize("write", [write_csv, write_parquet])

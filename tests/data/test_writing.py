@@ -8,7 +8,7 @@ from phexplore.data.layout import FRAMES, LAYOUT
 from phexplore.data.provenance import Provenance
 from phexplore.data.source import Storage
 from phexplore.data.validation import check_data
-from phexplore.data.writing import PopulationPart, PopulationWriter, as_population
+from phexplore.data.writing import PopulationPart, PopulationWriter
 from phexplore.model.issues import Severity
 
 MARK = Provenance("synthetic-population", "test", True, 0, (), (), (), "Test.")
@@ -82,13 +82,6 @@ def test_that_nothing_has_its_final_name_before_the_end(tmp_path):
         assert (tmp_path / "persons.csv").read_bytes() == before
         writer.close(MARK)
     assert (tmp_path / "persons.csv").read_bytes() != before
-
-
-def test_that_parts_become_a_population_in_memory():
-    whole, parts = as_population([_part()]), as_population([_part(0, 3), _part(3)])
-    assert parts.persons.mafid.tolist() == whole.persons.mafid.tolist()
-    assert parts.units.final_pop.tolist() == [3, 1, 0, 2, 2]
-    assert parts.geo.tabblkst.tolist() == [44, 44, 44, 9, 9]
 
 
 def test_that_a_flipped_bit_in_a_written_parquet_file_is_noticed(tmp_path):

@@ -1,20 +1,17 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
-from phexplore.accuracy.margins import keeps_target
 from phexplore.decide.sensitivity import (
     budget_range,
     left_out_levels,
     left_out_queries,
     leverages,
     reliable_from,
-    threshold_range,
 )
-from phexplore.model.keys import TableId, parse_query
+from phexplore.model.keys import parse_query
 from phexplore.systems.phsafe.edits import set_budget, set_threshold
 from phexplore.systems.phsafe.forecast import forecast
 
@@ -47,23 +44,6 @@ def test_that_the_safe_range_of_a_budget_ends_where_a_target_or_the_cap_would_br
     assert found.high == us.phsafe.budgets[CHILDREN] + Fraction("1.26") - total
     assert budget_range(us, CHILDREN, cap=Fraction("1.2")).low is None
     assert budget_range(us, CHILDREN).high is None
-
-
-def test_that_the_safe_range_of_a_threshold_ends_where_a_target_would_break(us):
-    found = threshold_range(us, TableId("PH3"))
-    assert (found.low, found.present) == (1, 6)
-    for people, kept in ((int(found.high), True), (int(found.high) + 1, False)):
-        changed = set_threshold(us, "PH3", people)
-        assert (
-            all(
-                keeps_target(margin(changed, query), target)
-                for query, target in us.phsafe.targets.items()
-                if query.table == "PH3"
-            )
-            is kept
-        )
-    nothing = replace(us, method=replace(us.phsafe, targets={}))
-    assert threshold_range(nothing, TableId("PH3")).high is None
 
 
 def test_that_leaving_out_everything_frees_everything(us):

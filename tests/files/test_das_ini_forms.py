@@ -6,6 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from ini_chains import differing_values
 
 from phexplore.catalog.presets import preset
 from phexplore.cli.app import run
@@ -16,7 +17,7 @@ from phexplore.systems.registry import check
 from phexplore.systems.topdown.edits import set_constraints, set_level_share, set_query_share
 from phexplore.systems.topdown.ini_reading import load_ini
 from phexplore.systems.topdown.ini_text import decode_chain
-from phexplore.systems.topdown.ini_writing import differing_values, write_ini
+from phexplore.systems.topdown.ini_writing import write_ini
 
 PRODUCTION = Path(__file__).parents[3] / "shared" / "domain" / "ini"
 needs_production = pytest.mark.skipif(

@@ -9,6 +9,7 @@ import difflib
 from fractions import Fraction
 
 import pytest
+from ini_chains import differing_values
 
 from phexplore.catalog.presets import preset
 from phexplore.model.issues import InputProblemsError
@@ -16,7 +17,7 @@ from phexplore.model.topdown import SpineChoice
 from phexplore.systems.topdown.edits import set_constraints, set_invariants, set_level_share, set_spine, set_total
 from phexplore.systems.topdown.ini_reading import load_ini
 from phexplore.systems.topdown.ini_text import decode_chain
-from phexplore.systems.topdown.ini_writing import differing_values, write_ini
+from phexplore.systems.topdown.ini_writing import write_ini
 
 UNITS = {
     "common/all.ini": """\

@@ -6,6 +6,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from noise.known_noises import KNOWN
 from noise.oracles import UNIT, coverages, half_pmf, pmf, smallest_covering
 
 from phexplore.model.numbers import UNLIMITED
@@ -17,7 +18,6 @@ from phexplore.noise.distributions import (
     TwoSidedGeometric,
     noise_for,
 )
-from phexplore.noise.known import KNOWN
 
 ENUMERABLE = {name: noise for name, noise in KNOWN.items() if noise.variance() < 1e5}
 CONFIDENCES = [Fraction(1, 100), Fraction(1, 2), Fraction(9, 10), Fraction(95, 100), Fraction(999_999, 10**6)]

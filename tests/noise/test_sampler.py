@@ -12,12 +12,12 @@ from functools import lru_cache
 import mpmath
 import numpy as np
 import pytest
+from noise.known_noises import KNOWN
 from scipy import stats
 
 from phexplore.noise import _kernels
 from phexplore.noise.distributions import DiscreteGaussian, NoNoise, TwoSidedGeometric
 from phexplore.noise.entropy import OsEntropy, SeededEntropy
-from phexplore.noise.known import KNOWN
 from phexplore.noise.sampler import BlockSampler, TableSampler, ZeroSampler, sampler_for
 from phexplore.noise.tables import Law
 

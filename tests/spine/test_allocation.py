@@ -9,7 +9,7 @@ import pytest
 from phexplore.catalog.topdown_presets import topdown_entries
 from phexplore.errors import BudgetMismatchError, PhexploreError
 from phexplore.model.phsafe import PrivacyFramework
-from phexplore.spine.allocation import allocate, allocation_of, bypassed_units, geo_tree, moved_budget, rule_of
+from phexplore.spine.allocation import allocate, allocation_of, bypassed_units, moved_budget, rule_of
 from phexplore.spine.building import build_spine
 from phexplore.spine.settings import SpineSettings, spine_preset
 from phexplore.spine.squared_errors import SquaredErrors
@@ -214,7 +214,7 @@ def test_that_rhode_island_s_only_children_give_their_budget_to_their_parents(rh
     # Blocks of one state: the nation's share stays unspent.
     assert found.total == 1 - Fraction(104, 4099)
     assert found.unspent == (("US", Fraction(104, 4099)),)
-    tree = geo_tree(spine, method)
+    tree = found.tree
     only = [int((np.diff(level.first_child) == 1).sum()) for level in tree.levels[:-1]]
     assert [level.units for level in found.bypassed] == [count for count in only if count]
     for upper, lower in zip(tree.levels, tree.levels[1:], strict=False):

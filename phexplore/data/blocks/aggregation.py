@@ -55,39 +55,6 @@ def units_of(population: BlockPopulation, level: str) -> Units:
     return Units(level, prefixes[first], np.append(first, len(prefixes)))
 
 
-def answers_at(population: BlockPopulation, query: MarginalQuery, level: str) -> NDArray[np.int64]:
-    """Return the answers of a query in every unit of a level, ``int64[units, answers]``, units as in `units_of`.
-
-    Raises:
-        UnknownNameError: there is no such level.
-        ValueError: the query asks another schema.
-    """
-    units = units_of(population, level)
-    return add_answers(population, query, units.of_leaf, len(units))
-
-
-def answers_by_place(
-    population: BlockPopulation, query: MarginalQuery, kind: str
-) -> tuple[NDArray[np.str_], NDArray[np.int64]]:
-    """Return the areas of a class that hold leaves, ascending, and the answers of a query in each.
-
-    Args:
-        population: with codes of that class.
-        query: in its schema.
-        kind: a key of `BlockPopulation.places`, e.g. ``place``.
-
-    Returns:
-        ``U[areas]`` without the empty code, ``int64[areas, answers]``.
-
-    Raises:
-        KeyError: the population has no codes of that class.
-    """
-    codes, of_leaf = np.unique(population.places[kind], return_inverse=True)
-    table = add_answers(population, query, of_leaf, len(codes))
-    named = codes != ""
-    return codes[named], table[named]
-
-
 def add_answers(
     population: BlockPopulation, query: MarginalQuery, unit_of_leaf: NDArray[np.integer], units: int
 ) -> NDArray[np.int64]:

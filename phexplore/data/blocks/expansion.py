@@ -26,7 +26,6 @@ from phexplore.data.synthetic.tables import race_expansion
 from phexplore.errors import PhexploreError
 from phexplore.workload.schema import load_schema
 
-FACILITY_TYPES = ("correctional", "juvenile", "nursing", "other inst.", "college", "military", "other noninst.")
 FACILITY_SHARES = np.array([0.04, 0.04, 0.20, 0.02, 0.10, 0.02, 0.58])
 """Rough shares of the seven types among facilities; most are small group homes (type 7)."""
 

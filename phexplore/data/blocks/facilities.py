@@ -59,7 +59,7 @@ def join_units(persons: BlockPopulation, units: BlockPopulation) -> BlockPopulat
 
     Args:
         persons: in a schema with facilities.
-        units: as `read_microdata` returns them for a unit file.
+        units: as `read_population` returns them for a unit file.
 
     Raises:
         InputProblemsError: blocks where the two cannot both be true.

@@ -195,7 +195,7 @@ def _spread(means: NDArray[np.float64], concentration: float, rng: np.random.Gen
 
 
 def block_file(blocks: BlockPopulation) -> bytes:
-    """Return a population of the schema ``pl94_reduced16`` with its areas as a CSV block file, the layout `read_blocks` reads.
+    """Return a population of the schema ``pl94_reduced16`` with its areas as a CSV block file, the layout `read_population` reads.
 
     Raises:
         ValueError: the population is in another schema.

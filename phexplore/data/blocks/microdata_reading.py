@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from phexplore.data.blocks.collecting import CellCounter
-from phexplore.data.blocks.delimited import Problems, missing_columns, read_batches, read_header, refuse
+from phexplore.data.blocks.delimited import Problems, missing_columns, read_batches, refuse
 from phexplore.data.blocks.geocodes import CENSUS_BLOCKS, texts_of_numbers
 from phexplore.data.blocks.layouts import PERSON_LAYOUTS, UNIT_LAYOUTS, UnitLayout, whole
 from phexplore.data.blocks.population import BlockPopulation, from_filled
-from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.workload.schema import load_schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -31,28 +29,6 @@ NOT_IN_UNIVERSE, OCCUPIED, VACANT = 0, 1, 2
 
 HOUSING_UNITS_PLACE, QUARTERS_PLACE = 0, 1
 """Columns of `BlockPopulation.facilities` of a unit file: housing units, group quarters of any type."""
-
-
-def read_microdata(path: Path) -> BlockPopulation:
-    """Read persons or units in a published layout, plain or gzip.
-
-    Raises:
-        InputProblemsError: every problem with line and column, or the layout is unknown; nothing is half-loaded.
-    """
-    header = read_header(path)
-    layout = recognise(header)
-    if layout is None:
-        raise InputProblemsError(
-            [
-                Issue(
-                    (path.name,),
-                    f"The columns {', '.join(header.names)[:200]!r} belong to no layout of census microdata.",
-                    "The layouts are described in docs/block_data.md.",
-                    line=header.line,
-                )
-            ]
-        )
-    return microdata_from(header, layout)
 
 
 def recognise(header: Header) -> PersonLayout | UnitLayout | None:

@@ -13,9 +13,6 @@ from numpy.typing import NDArray
 from phexplore.data.blocks.geocodes import CENSUS_BLOCKS, GeocodeLayout
 from phexplore.workload.schema import Schema
 
-GEOID_LENGTHS: Mapping[str, int] = MappingProxyType({level.name: level.length for level in CENSUS_BLOCKS.levels})
-"""Characters of the 16-digit block code that name the unit of a level; the 12th is the first digit of the block."""
-
 _KEYS_BELOW = 2**62
 """Products of a place and a cell below this are sorted as one number."""
 
@@ -144,11 +141,6 @@ class BlockPopulation:
             self.remarks,
             self.layout,
         )
-
-
-def geocode16(geoids: NDArray[np.str_]) -> NDArray[np.str_]:
-    """Insert the block group (first digit of the block) into 15-digit codes (formats, section 7)."""
-    return CENSUS_BLOCKS.geocodes(geoids)
 
 
 def from_dense(schema: Schema, geoids: NDArray[np.str_], table: NDArray[np.integer], **extra: Any) -> BlockPopulation:

@@ -13,7 +13,6 @@ from phexplore.data.blocks.delimited import (
     digit_codes,
     missing_columns,
     read_batches,
-    read_header,
     refuse,
 )
 from phexplore.data.blocks.geocodes import CENSUS_BLOCKS
@@ -23,7 +22,6 @@ from phexplore.workload.schema import load_schema
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -51,18 +49,6 @@ _REMEDY = (
 _CUT = "The block codes have 14 digits: their leading zero was put back."
 _CUT_STATES = np.array([f"{state:02d}" for state in sorted(VALID_STATES) if state < 10])
 _WHOLE = re.compile(r"\s*(\d{1,12})(\.0*)?\s*", re.ASCII)
-
-
-def read_blocks(path: Path) -> BlockPopulation:
-    """Read a block file: ``geoid`` (15 digits), ``pop``, ``vap`` and ``pop_G``, ``vap_G`` for the eight groups.
-
-    Args:
-        path: CSV, plain or gzip. Further columns are kept where they are area codes and ignored otherwise.
-
-    Raises:
-        InputProblemsError: every problem with line and column; nothing is half-loaded.
-    """
-    return blocks_from(read_header(path))
 
 
 def blocks_from(header: Header) -> BlockPopulation:

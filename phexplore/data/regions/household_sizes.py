@@ -25,8 +25,6 @@ OPEN = "hh7plus"
 """The column of households of seven or more."""
 
 LEVELS = ("Nation", "State", "County")
-CENSUS_2010 = "census-2010"
-"""Names the shipped table on the command line."""
 
 _REMEDY = "The table needs fips, name, hh1 to hh6 and hh7plus; `households` and `complete` are checked when present."
 

@@ -10,7 +10,6 @@ import numpy as np
 from phexplore import __version__
 from phexplore.catalog.states import PUERTO_RICO, state
 from phexplore.data.layout import LARGEST_MAFID, SMALLEST_MAFID
-from phexplore.data.population import SdhcData
 from phexplore.data.provenance import Provenance
 from phexplore.data.source import Storage
 from phexplore.data.synthetic.people import make_part
@@ -18,7 +17,7 @@ from phexplore.data.synthetic.places import county_ends, place_units
 from phexplore.data.synthetic.plan import plan_state
 from phexplore.data.synthetic.tables import StateFigures, assumptions, puerto_rico_figures, state_figures
 from phexplore.data.synthetic.targets import split_in_parts, split_over_states, state_target
-from phexplore.data.writing import PopulationPart, PopulationWriter, as_population
+from phexplore.data.writing import PopulationPart, PopulationWriter
 from phexplore.errors import PhexploreError
 
 if TYPE_CHECKING:
@@ -86,13 +85,6 @@ def synthesize(
             yield PopulationPart(people, units, geo)
             next_mafid += target.units
             first_unit += target.units
-
-
-def synthetic_population(
-    persons: int, *, seed: int, states: Collection[str] | None = None, puerto_rico: bool = False
-) -> SdhcData:
-    """Return a synthetic population in memory; arguments and errors as `synthesize`."""
-    return as_population(list(synthesize(persons, seed=seed, states=states, puerto_rico=puerto_rico)))
 
 
 def generate_sdhc(

@@ -11,9 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from phexplore.metrics.topdown.distribution import distribution_of
 from phexplore.metrics.topdown.shapes import Floats, Integers, as_trials
-from phexplore.metrics.topdown.size_classes import SizeClasses
 
 QUANTILES = (0.005, 0.025, 0.05, 0.25, 0.5, 0.75, 0.95, 0.975, 0.995)
 """Probabilities of the census error tables."""
@@ -87,66 +85,6 @@ def error_figures(truth: Integers, estimate: Integers) -> ErrorFigures:
     trials = as_trials(truth, estimate)
     base = _Base(truth.ravel())
     return base.collect([base.measure(trial.ravel()) for trial in trials])
-
-
-def figures_by_class(
-    truth: Integers, estimate: Integers, sizes: Integers, classes: SizeClasses
-) -> Mapping[str, ErrorFigures]:
-    """Return the figures apart by size class, those with numbers only, smallest class first.
-
-    Args:
-        truth: ``int64[units, ...]``.
-        estimate: the same shape, or behind one axis of trials.
-        sizes: what decides the class: ``int64[units]``, e.g. true totals, or of the truth's shape, e.g. the true counts.
-        classes: the classes.
-
-    Raises:
-        ValueError: the shapes do not fit.
-    """
-    trials = as_trials(truth, estimate)
-    if sizes.shape not in {truth.shape, truth.shape[:1]}:
-        raise ValueError(f"sizes belong to units or numbers of {truth.shape}, got {sizes.shape}")
-    found = classes.class_of(sizes)
-    rows = truth.reshape(found.size, -1)
-    order = np.argsort(found.ravel(), kind="stable")
-    sorted_truth = rows[order]
-    sorted_trials = trials.reshape(len(trials), *rows.shape)[:, order]
-    ends = np.cumsum(np.bincount(found.ravel(), minlength=len(classes.starts)))
-    starts = np.concatenate([[0], ends[:-1]])
-    return {
-        classes.labels[index]: error_figures(sorted_truth[first:last], sorted_trials[:, first:last])
-        for index, (first, last) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True))
-        if last > first
-    }
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ErrorQuantiles:
-    """Quantiles of the errors of all trials together, linearly interpolated.
-
-    Attributes:
-        probabilities: of the quantiles.
-        signed: of estimate − truth, people.
-        absolute: of its size, people.
-    """
-
-    probabilities: tuple[float, ...]
-    signed: Floats
-    absolute: Floats
-
-
-def error_quantiles(truth: Integers, estimate: Integers, probabilities: Sequence[float] = QUANTILES) -> ErrorQuantiles:
-    """Return quantiles of the errors, NaN without numbers.
-
-    Raises:
-        ValueError: the shapes do not fit.
-    """
-    found = distribution_of(as_trials(truth, estimate) - truth)
-    return ErrorQuantiles(
-        tuple(probabilities),
-        np.array([found.interpolated(share) for share in probabilities]),
-        np.array([found.sizes().interpolated(share) for share in probabilities]),
-    )
 
 
 class _Base:

@@ -149,11 +149,6 @@ def redistricting_criterion(
     )
 
 
-def criterion_by_size(shares: GroupShares, classes: SizeClasses = FIFTIES) -> dict[str, Coverage]:
-    """Return the share of units within the tolerance by true population, classes with units only."""
-    return meeting_of(shares).by_size(classes)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class MeetingCounts:
     """In how many trials each unit was within the tolerance: all that shares of units need, however many trials there are.

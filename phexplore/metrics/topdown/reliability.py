@@ -47,11 +47,6 @@ class Reliability:
     meeting: Integers
     trials: int
 
-    @property
-    def is_monotone(self) -> bool:
-        """Whether both answers agree: once reached, the requirement is never lost again."""
-        return self.people == self.lasting
-
 
 def reliable_from(
     shares: GroupShares | MeetingCounts, *, required: Fraction = REQUIRED, least_units: int = LEAST_UNITS

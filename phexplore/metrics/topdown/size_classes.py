@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,10 +53,6 @@ def _label(start: int, end: int | None) -> str:
 
 
 TENS = SizeClasses("tens", "Powers of ten", (0, *(10**power for power in range(9))))
-COUNTIES = SizeClasses("counties", "Counties by population", (0, 1_000, 5_000, 10_000, 50_000, 100_000))
-PLACES = SizeClasses("places", "Places by population", (0, 500, 1_000, 5_000, 10_000, 50_000, 100_000))
-TRIBAL_AREAS = SizeClasses("tribal-areas", "American Indian and Alaska Native areas", (0, 100, 1_000, 10_000))
-CELLS = SizeClasses("cells", "Counts of a race and ethnicity cell", (0, 10, 100))
 # The census bins are open below and closed above: 1-50, 51-100, ...; 0 is a class of its own here.
 FIFTIES = SizeClasses("fifties", "Steps of 50 people up to 2,500", (0, *range(1, 2_502, 50)))
 SMALL_COUNTS = SizeClasses(
@@ -66,8 +60,3 @@ SMALL_COUNTS = SizeClasses(
     "Small counts one by one",
     (*range(11), 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 100_000),
 )
-
-KNOWN: Mapping[str, SizeClasses] = MappingProxyType(
-    {classes.id: classes for classes in (TENS, COUNTIES, PLACES, TRIBAL_AREAS, CELLS, FIFTIES, SMALL_COUNTS)}
-)
-"""All classifications by id. A new one is one line."""

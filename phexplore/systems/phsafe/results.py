@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from phexplore.errors import PhexploreError
 from phexplore.metrics.accuracy_report import Expectation, Integers, Truth
 from phexplore.metrics.numbers import CellGroup, LevelGroup, NumberKeys, Rows, cell_groups, level_groups
 from phexplore.model.issues import Issue, Severity
@@ -394,11 +393,3 @@ class RunResults:
         )
         if issue not in self.problems:
             self.problems.append(issue)
-
-
-def results_of(directory: Path) -> RunResults | PhexploreError:
-    """Return the results of a run directory, or why there are none: for lists that go on either way."""
-    try:
-        return RunResults.open(directory)
-    except PhexploreError as error:
-        return error

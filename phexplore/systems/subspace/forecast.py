@@ -166,15 +166,6 @@ def _epsilons(method: Subspace, releases: Sequence[ReleaseForecast]) -> tuple[Ep
     return stated, EpsilonFigure(conversion, Neighbours.BOUNDED, rho, HEADLINE_DELTA, value * (1 + 2**-50))
 
 
-def subspace_margins(method: Subspace, conventions: Conventions) -> dict[tuple[str, str], float | None]:
-    """Return the smallest and the largest margin of each release under the convention's rule."""
-    found: dict[tuple[str, str], float | None] = {}
-    for each in forecast_subspace(method, conventions).releases:
-        margins = [kind.margins.by(conventions.margin) for kind in each.classes]
-        found[each.plan.name, "narrowest"], found[each.plan.name, "widest"] = min(margins), max(margins)
-    return found
-
-
 def _rounded_up(value: Fraction) -> float:
     near = float(value)
     return near if Fraction(near) >= value else near * (1 + 2**-52)

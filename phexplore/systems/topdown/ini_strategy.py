@@ -44,10 +44,6 @@ class NamedStrategies:
     orderings: Mapping[str, str]
     detailed_only: str
 
-    def strategy_of(self, preset_id: str) -> str | None:
-        """Return the name of a preset's strategy."""
-        return next((name for name, known in self.strategies.items() if known == preset_id), None)
-
     def ordering_of(self, preset_id: str) -> str | None:
         """Return the name of a preset's ordering."""
         return next((name for name, known in self.orderings.items() if known == preset_id), None)

@@ -45,7 +45,6 @@ from phexplore.systems.topdown.ini_text import (
     EffectiveIni,
     IniChain,
     IniFile,
-    IniValue,
     decode_chain,
     effective,
     parse_ini,
@@ -490,17 +489,3 @@ def _section(name: str, entries: Iterator[tuple[str, str]] | Sequence[tuple[str,
     yield f"\n[{name}]\n"
     for key, value in entries:
         yield f"{key} = {value}\n" if key else f"{value}\n"
-
-
-def differing_values(before: IniChain, after: IniChain) -> dict[tuple[str, str], tuple[str | None, str | None]]:
-    """Return the effective values that differ between two chains, by section and key."""
-    old, new = effective(before).values, effective(after).values
-    return {
-        place: (_text_of(old.get(place)), _text_of(new.get(place)))
-        for place in {**old, **new}
-        if _text_of(old.get(place)) != _text_of(new.get(place))
-    }
-
-
-def _text_of(value: IniValue | None) -> str | None:
-    return None if value is None else value.text

@@ -8,14 +8,14 @@ import pytest
 from phexplore.data.blocks.expansion import expand
 from phexplore.data.blocks.generator import synthesize_blocks
 from phexplore.data.blocks.population import from_dense
-from phexplore.data.blocks.reading import read_blocks
+from phexplore.data.blocks.source import read_population
 from phexplore.workload.schema import load_schema
 
 
 @pytest.fixture(scope="session")
 def rhode_island(real_data):
     """Every 2010 block of Rhode Island in 16 cells."""
-    return read_blocks(real_data / "blocks" / "pl94_ri_2010_blocks.csv.gz")
+    return read_population(real_data / "blocks" / "pl94_ri_2010_blocks.csv.gz")
 
 
 @pytest.fixture(scope="session")

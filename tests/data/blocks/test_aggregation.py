@@ -5,7 +5,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from phexplore.data.blocks.aggregation import add_answers, add_rows, answers_at, answers_by_place, units_of
+from phexplore.data.blocks.aggregation import add_answers, add_rows, units_of
 from phexplore.data.blocks.population import from_dense
 from phexplore.errors import UnknownNameError
 from phexplore.workload.queries import parse_query
@@ -29,22 +29,15 @@ def test_that_answers_at_a_level_are_sums_of_dense_rows(synthetic_full, level, n
     rows = query.tabulate(synthetic_full.dense(0, synthetic_full.blocks))
     for code, row in zip(synthetic_full.layout.prefixes(synthetic_full.geoids, level).tolist(), rows, strict=True):
         expected[code] += row
-    assert answers_at(synthetic_full, query, level).tolist() == [expected[code].tolist() for code in sorted(expected)]
-
-
-def test_that_places_are_added_without_the_blocks_in_none(rhode_island):
-    query = parse_query(rhode_island.schema, "detailed")
-    codes, table = answers_by_place(rhode_island, query, "place")
-    assert len(codes) == 36
-    dense, of = rhode_island.dense(0, rhode_island.blocks), rhode_island.places["place"]
-    assert [row.tolist() for row in table] == [dense[of == code].sum(axis=0).tolist() for code in codes.tolist()]
+    units = units_of(synthetic_full, level)
+    found = add_answers(synthetic_full, query, units.of_leaf, len(units))
+    assert found.tolist() == [expected[code].tolist() for code in sorted(expected)]
 
 
 def test_that_an_empty_population_has_no_units():
     schema = load_schema("pl94_reduced16")
     none = from_dense(schema, np.empty(0, "U15"), np.zeros((0, 16), int))
     assert len(units_of(none, "Tract")) == 0
-    assert answers_at(none, parse_query(schema, "total"), "Tract").shape == (0, 1)
     assert add_rows(np.zeros((0, 2), int), units_of(none, "State")).shape == (0, 2)
 
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from phexplore.data.blocks.facilities import assume_facilities, join_units, people_by_type
-from phexplore.data.blocks.microdata_reading import read_microdata
 from phexplore.data.blocks.microdata_writing import write_persons, write_units
 from phexplore.data.blocks.population import from_dense
+from phexplore.data.blocks.source import read_population
 from phexplore.model.issues import InputProblemsError
 from phexplore.workload.schema import load_schema
 
@@ -95,7 +95,7 @@ def test_that_files_that_contradict_each_other_are_refused(by_type, units, said)
 def test_that_written_persons_and_units_join_to_what_they_were(tmp_path, synthetic_full, units):
     write_persons(synthetic_full, tmp_path / "p.txt")
     write_units(units, tmp_path / "u.txt")
-    joined = join_units(read_microdata(tmp_path / "p.txt"), read_microdata(tmp_path / "u.txt"))
+    joined = join_units(read_population(tmp_path / "p.txt"), read_population(tmp_path / "u.txt"))
     kept = np.isin(synthetic_full.geoids, joined.geoids)
     assert (joined.facilities == synthetic_full.facilities[kept]).all()
     assert (joined.housing == synthetic_full.housing[kept]).all()

@@ -16,7 +16,7 @@ from phexplore.data.blocks.generator import (
     write_block_file,
 )
 from phexplore.data.blocks.layouts import PL94_PERSONS
-from phexplore.data.blocks.reading import read_blocks
+from phexplore.data.blocks.source import read_population
 from phexplore.errors import PhexploreError
 
 
@@ -67,7 +67,7 @@ def test_that_groups_have_roughly_the_shares_of_the_nation():
 def test_that_a_block_file_reads_back(tmp_path, synthetic):
     for name in ("b.csv", "b.csv.gz"):
         write_block_file(synthetic, tmp_path / "new" / name)
-        back = read_blocks(tmp_path / "new" / name)
+        back = read_population(tmp_path / "new" / name)
         assert back.geoids.tolist() == synthetic.geoids.tolist()
         assert (back.dense(0, back.blocks) == synthetic.dense(0, synthetic.blocks)).all()
     assert gzip.decompress((tmp_path / "new" / "b.csv.gz").read_bytes()) == (tmp_path / "new" / "b.csv").read_bytes()
@@ -107,7 +107,7 @@ def test_that_several_states_have_equal_parts_and_codes_of_towns_and_tribal_area
         assert len(np.unique(np.char.add(state, made.places["cousub"])[inside])) == 1
         assert np.diff(np.flatnonzero(inside)).max(initial=1) == 1
     write_block_file(made, tmp_path / "b.csv")
-    back = read_blocks(tmp_path / "b.csv")
+    back = read_population(tmp_path / "b.csv")
     assert back.places["aiannh"].tolist() == made.places["aiannh"].tolist()
     assert (back.dense(0, 1_000) == made.dense(0, 1_000)).all()
 

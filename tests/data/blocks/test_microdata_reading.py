@@ -15,7 +15,6 @@ from phexplore.data.blocks.layouts import (
     UNIT_LAYOUTS,
     VALID_STATES,
 )
-from phexplore.data.blocks.microdata_reading import read_microdata
 from phexplore.data.blocks.source import read_population
 from phexplore.model.issues import InputProblemsError
 from phexplore.workload.schema import load_schema
@@ -45,13 +44,13 @@ def write(path, *records, delimiter="|", metadata=()):
 
 def problems(path):
     with pytest.raises(InputProblemsError) as caught:
-        read_microdata(path)
+        read_population(path)
     return [(issue.line, issue.column, issue.sentence) for issue in caught.value.issues]
 
 
 def test_that_a_record_falls_into_its_cell(tmp_path):
     record = {**PERSON, "RTYPE": "5", "GQTYPE_PL": "5", "VOTING_AGE": "1", "CENHISP": "2", "CENRACE": "63"}
-    found = read_microdata(write(tmp_path / "p.txt", PERSON, record, record))
+    found = read_population(write(tmp_path / "p.txt", PERSON, record, record))
     assert found.geoids.tolist() == ["440010301001000"]
     labels = [found.schema.cell_labels(int(cell)) for cell in found.cells]
     assert labels == [
@@ -78,7 +77,7 @@ def test_that_the_published_microdata_of_perry_county_is_counted_like_a_plain_re
             )
             for row in csv.DictReader(file)
         )
-    found = read_microdata(path)
+    found = read_population(path)
     rows = found.geoids[found.rows()].tolist()
     assert dict(zip(zip(rows, found.cells.tolist(), strict=True), found.counts.tolist(), strict=True)) == expected
     assert (found.total, found.blocks) == (10_588, 511)
@@ -90,20 +89,20 @@ def test_that_the_published_microdata_of_perry_county_is_counted_like_a_plain_re
 def test_that_metadata_delimiter_order_and_further_columns_do_not_matter(tmp_path, delimiter):
     record = {"NOTE": "x", **dict(reversed(PERSON.items()))}
     metadata = ("# Classification: Simulated", "# Records: 2")
-    found = read_microdata(write(tmp_path / "p.txt", record, record, delimiter=delimiter, metadata=metadata))
+    found = read_population(write(tmp_path / "p.txt", record, record, delimiter=delimiter, metadata=metadata))
     assert found.total == 2
 
 
 def test_that_records_in_any_order_of_blocks_are_added_up(tmp_path):
     other = {**PERSON, "TABBLKST": "01"}
-    found = read_microdata(write(tmp_path / "p.txt", PERSON, other, PERSON, other, other))
+    found = read_population(write(tmp_path / "p.txt", PERSON, other, PERSON, other, other))
     assert found.geoids.tolist() == ["010010301001000", "440010301001000"]
     assert found.counts.tolist() == [3, 2]
 
 
 def test_that_codes_that_lost_their_zeros_are_the_same_codes(tmp_path):
     short = {**PERSON, "TABBLKCOU": "1", "TABTRACTCE": "30100", "CENRACE": "1"}
-    assert read_microdata(write(tmp_path / "p.txt", PERSON, short)).counts.tolist() == [2]
+    assert read_population(write(tmp_path / "p.txt", PERSON, short)).counts.tolist() == [2]
 
 
 @pytest.mark.parametrize(
@@ -152,7 +151,7 @@ def test_that_missing_columns_and_records_are_reported(tmp_path):
 
 
 def test_that_other_tables_are_no_microdata(tmp_path):
-    assert "belong to no layout" in problems(write(tmp_path / "p.txt", {"a": "1", "b": "2"}))[0][2]
+    assert "no header that is known" in problems(write(tmp_path / "p.txt", {"a": "1", "b": "2"}))[0][2]
 
 
 def test_that_a_cut_last_line_is_reported(tmp_path):
@@ -164,7 +163,7 @@ def test_that_a_cut_last_line_is_reported(tmp_path):
 def test_that_units_are_counted_by_status_and_quarters_apart(tmp_path):
     vacant, quarters = {**UNIT, "HH_STATUS": "2"}, {**UNIT, "RTYPE": "4", "HH_STATUS": "0"}
     elsewhere = {**UNIT, "TABBLK": "1001"}
-    found = read_microdata(write(tmp_path / "u.txt", UNIT, UNIT, vacant, quarters, quarters, elsewhere))
+    found = read_population(write(tmp_path / "u.txt", UNIT, UNIT, vacant, quarters, quarters, elsewhere))
     assert found.schema.id == "pl94_units"
     assert found.dense(0, 2).tolist() == [[1, 2], [0, 1]]
     assert found.housing.tolist() == [[1, 2], [0, 1]]
@@ -187,7 +186,7 @@ def test_that_contradictory_units_are_reported(tmp_path, changes, said):
 
 def test_that_persons_of_the_2010_demonstration_keep_age_sex_and_citizenship(tmp_path):
     facility = {**OLD, "RTYPE": "5", "GQTYPE": "701", "QSEX": "1", "QAGE": "40", "CITIZEN": "2"}
-    found = read_microdata(write(tmp_path / "p.txt", OLD, facility))
+    found = read_population(write(tmp_path / "p.txt", OLD, facility))
     assert [found.schema.cell_labels(int(cell))[:3] for cell in found.cells] == [
         ("Household", "Female", "115 or over"),
         ("Other noninstitutional facilities", "Male", "40"),

@@ -8,9 +8,9 @@ import pytest
 
 from phexplore.data.blocks import microdata_writing
 from phexplore.data.blocks.layouts import PL94_PERSONS, PL94_UNITS
-from phexplore.data.blocks.microdata_reading import read_microdata
 from phexplore.data.blocks.microdata_writing import PersonWriter, UnitWriter, write_persons, write_units
 from phexplore.data.blocks.population import from_filled
+from phexplore.data.blocks.source import read_population
 from phexplore.errors import PhexploreError
 from phexplore.workload.schema import load_schema
 
@@ -43,7 +43,7 @@ def test_that_records_are_those_of_a_plain_loop(tmp_path, synthetic_full, record
 
 def test_that_persons_read_back(tmp_path, expanded):
     write_persons(expanded, tmp_path / "p.txt.gz", [("Classification", "Simulated"), ("Records", str(expanded.total))])
-    back = read_microdata(tmp_path / "p.txt.gz")
+    back = read_population(tmp_path / "p.txt.gz")
     populated = expanded.totals() > 0
     assert back.geoids.tolist() == expanded.geoids[populated].tolist()
     assert (back.cells == expanded.cells).all()
@@ -52,7 +52,7 @@ def test_that_persons_read_back(tmp_path, expanded):
 
 def test_that_units_read_back(tmp_path, units):
     assert write_units(units, tmp_path / "u.txt") == units.total + units.facilities[:, 1:].sum()
-    back = read_microdata(tmp_path / "u.txt")
+    back = read_population(tmp_path / "u.txt")
     kept = units.totals() + units.facilities[:, 1:].sum(axis=1) > 0
     assert back.geoids.tolist() == units.geoids[kept].tolist()
     assert (back.housing == units.housing[kept]).all()

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phexplore.data.blocks.population import GEOID_LENGTHS, add_equal, from_dense, from_filled, geocode16
+from phexplore.data.blocks.population import add_equal, from_dense, from_filled
 from phexplore.workload.schema import load_schema
 
 SCHEMA = load_schema("pl94_reduced16")
@@ -112,8 +112,3 @@ def test_that_filled_cells_and_a_full_table_make_the_same_population(entries):
     sparse = from_filled(SCHEMA, CODES, rows=rows, cells=cells, counts=counts)
     assert (sparse.dense(0, 3) == table).all()
     assert (sparse.cells == from_dense(SCHEMA, CODES, table).cells).all()
-
-
-def test_that_lengths_of_levels_are_those_of_the_geocode():
-    assert dict(GEOID_LENGTHS) == {"US": 0, "State": 2, "County": 5, "Tract": 11, "Block_Group": 12, "Block": 16}
-    assert geocode16(CODES[:1]).tolist() == ["4400103010011000"]

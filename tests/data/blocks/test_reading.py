@@ -6,7 +6,7 @@ import gzip
 import numpy as np
 import pytest
 
-from phexplore.data.blocks.reading import GROUPS, read_blocks
+from phexplore.data.blocks.reading import GROUPS
 from phexplore.data.blocks.source import read_population
 from phexplore.model.issues import InputProblemsError
 
@@ -22,7 +22,7 @@ def write(path, *rows, header=HEADER):
 
 def problems(path):
     with pytest.raises(InputProblemsError) as caught:
-        read_blocks(path)
+        read_population(path)
     return [(issue.line, issue.column, issue.sentence) for issue in caught.value.issues]
 
 
@@ -31,7 +31,7 @@ def changed(column, value, row=GOOD):
 
 
 def test_that_a_block_file_is_read_cell_by_cell(tmp_path):
-    blocks = read_blocks(write(tmp_path / "b.csv", SECOND, GOOD))
+    blocks = read_population(write(tmp_path / "b.csv", SECOND, GOOD))
     assert blocks.geoids.tolist() == ["440010301001000", "440010301001001"]
     assert blocks.dense(0, 1).tolist() == [[0, 1, 2, 2, 3, 0, 0, 0, 1, 1, 1, 2, 2, 0, 0, 0]]
     assert blocks.places["place"].tolist() == ["4419", ""]
@@ -66,12 +66,12 @@ def test_that_line_ends_marks_and_blank_lines_do_not_matter(tmp_path, end, mark)
     path = tmp_path / "b.csv"
     text = end.join([",".join(HEADER), ",".join(GOOD), "", ",".join(SECOND), "", ""])
     path.write_bytes((mark + text).encode())
-    assert read_blocks(path).total == 30
+    assert read_population(path).total == 30
 
 
 def test_that_surrounding_blanks_and_whole_decimals_are_read(tmp_path):
     row = changed("pop_white", " 2.0 ", changed("geoid", " 440010301001000"))
-    assert read_blocks(write(tmp_path / "b.csv", row)).total == 15
+    assert read_population(write(tmp_path / "b.csv", row)).total == 15
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_that_a_cut_archive_is_refused(tmp_path):
 def test_that_codes_that_all_lost_their_leading_zero_get_it_back(tmp_path):
     rows = [changed("geoid", code) for code in ("4001000100100", "4001000100101")]
     arizona = [[f"{row[0]}1", *row[1:]] for row in rows]
-    found = read_blocks(write(tmp_path / "b.csv", *arizona))
+    found = read_population(write(tmp_path / "b.csv", *arizona))
     assert found.geoids.tolist() == ["040010001001001", "040010001001011"]
     assert any("leading zero" in remark for remark in found.remarks)
 
@@ -190,7 +190,8 @@ def test_that_one_code_without_its_zero_is_a_problem(tmp_path):
 def test_that_headers_in_capitals_are_the_same(tmp_path):
     path = write(tmp_path / "b.csv", GOOD, header=[name.upper() for name in HEADER])
     assert (
-        read_population(path).dense(0, 1).tolist() == read_blocks(write(tmp_path / "c.csv", GOOD)).dense(0, 1).tolist()
+        read_population(path).dense(0, 1).tolist()
+        == read_population(write(tmp_path / "c.csv", GOOD)).dense(0, 1).tolist()
     )
 
 
@@ -208,7 +209,7 @@ def test_that_a_quotation_mark_cannot_swallow_lines(tmp_path, column):
 
 def test_that_quoted_values_on_one_line_are_read(tmp_path):
     rows = [[f"44001030100100{number}", *GOOD[1:], '"Newport, ""old"" part"'] for number in range(3)]
-    assert read_blocks(write(tmp_path / "b.csv", *rows, header=[*HEADER, "NAME"])).blocks == 3
+    assert read_population(write(tmp_path / "b.csv", *rows, header=[*HEADER, "NAME"])).blocks == 3
 
 
 def test_that_values_instead_of_a_header_are_named(tmp_path):

@@ -7,12 +7,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from population_files import synthetic_population
 
 from phexplore.catalog.states import us_states
 from phexplore.data.provenance import read_provenance
 from phexplore.data.source import Storage, demonstration_directory
 from phexplore.data.synthetic import generator
-from phexplore.data.synthetic.generator import generate_sdhc, synthesize, synthetic_population
+from phexplore.data.synthetic.generator import generate_sdhc, synthesize
 from phexplore.data.synthetic.tables import (
     GROUPS,
     assumptions,

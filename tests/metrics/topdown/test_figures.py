@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from phexplore.metrics.errors import KNOWN
-from phexplore.metrics.topdown.figures import error_figures, error_quantiles, figures_by_class
-from phexplore.metrics.topdown.size_classes import TENS, SizeClasses
+from phexplore.metrics.topdown.figures import error_figures
 
 COUNTS = arrays(np.int64, (3, 4), elements=st.integers(0, 300))
 
@@ -101,46 +100,9 @@ def test_that_undefined_figures_are_nan():
     assert len(error_figures(np.ones(2, int), np.ones((0, 2), int)).mae) == 0
 
 
-def test_that_classes_are_measured_apart(drawn):
-    truth, estimate = drawn
-    by_count = figures_by_class(truth, estimate, truth, TENS)
-    assert list(by_count) == ["0", "1-9", "10-99", "100-999"]
-    for (low, high), figures in zip(((0, 0), (1, 9), (10, 99), (100, 999)), by_count.values(), strict=True):
-        inside = (truth >= low) & (truth <= high)
-        expected = error_figures(truth[inside], estimate[:, inside])
-        assert figures.numbers == inside.sum()
-        assert np.allclose(figures.rmse, expected.rmse)
-        assert figures.off_over_5.tolist() == expected.off_over_5.tolist()
-
-
-def test_that_whole_units_are_classed_by_their_total(drawn):
-    truth, estimate = drawn
-    totals = truth.sum(axis=1)
-    found = figures_by_class(truth, estimate, totals, SizeClasses("x", "x", (0, 1, 500)))
-    assert {label: figures.numbers for label, figures in found.items()} == {
-        "0": 5 * (totals == 0).sum(),
-        "1-499": 5 * ((totals > 0) & (totals < 500)).sum(),
-        "500 or more": 5 * (totals >= 500).sum(),
-    }
-
-
-def test_that_quantiles_are_those_of_all_errors(drawn):
-    truth, estimate = drawn
-    errors = (estimate - truth).ravel()
-    found = error_quantiles(truth, estimate, (0.0, 0.05, 0.333, 0.5, 0.975, 1.0))
-    assert np.allclose(found.signed, np.quantile(errors, found.probabilities))
-    assert np.allclose(found.absolute, np.quantile(np.abs(errors), found.probabilities))
-    assert np.isnan(error_quantiles(truth[:0], estimate[:, :0]).signed).all()
-
-
 @pytest.mark.parametrize("shape", [(2, 3, 4), (3,), (2, 4, 3)])
 def test_that_other_shapes_are_refused(shape):
     with pytest.raises(ValueError, match="estimates of a truth"):
         error_figures(np.zeros((4, 3), int), np.zeros((1, *shape), int))
     with pytest.raises(ValueError, match="whole numbers"):
         error_figures(np.zeros(3), np.zeros(3, int))
-
-
-def test_that_sizes_of_another_shape_are_refused():
-    with pytest.raises(ValueError, match="belong to units"):
-        figures_by_class(np.zeros((4, 3), int), np.zeros((4, 3), int), np.zeros(3, int), TENS)

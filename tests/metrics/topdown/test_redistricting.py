@@ -11,8 +11,8 @@ from hypothesis.extra.numpy import arrays
 from phexplore.metrics.coverage import wilson_interval
 from phexplore.metrics.topdown.redistricting import (
     ONE_IS_EMPTY,
-    criterion_by_size,
     group_shares,
+    meeting_of,
     redistricting_criterion,
 )
 
@@ -109,7 +109,7 @@ def test_that_exactly_ninety_five_percent_is_enough(good, met):
 def test_that_classes_of_size_are_judged_apart(drawn):
     truth, estimate = drawn
     shares = group_shares(truth, estimate)
-    found = criterion_by_size(shares)
+    found = meeting_of(shares).by_size()
     people = truth.sum(axis=1)
     assert found["0"].errors == 3 * (people == 0).sum()
     inside = (people >= 501) & (people <= 550)

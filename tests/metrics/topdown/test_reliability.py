@@ -7,7 +7,6 @@ import pytest
 
 from phexplore.metrics.topdown.redistricting import (
     GroupShares,
-    criterion_by_size,
     group_shares,
     meeting_of,
     redistricting_criterion,
@@ -54,14 +53,12 @@ def test_that_a_place_that_fails_above_the_answer_shows_as_not_lasting():
     meets = [True] * 60 + [True] * 20 + [False] * 5 + [True] * 15
     found = reliable_from(shares_of(people, meets), required=Fraction(9, 10))
     assert (found.people, found.lasting) == (0, None)
-    assert not found.is_monotone
 
 
 def test_that_the_smallest_number_lies_just_above_the_next_smaller_place():
     people = [5] * 30 + [50] * 30
     found = reliable_from(shares_of(people, [False] * 30 + [True] * 30))
     assert (found.people, found.lasting, found.units) == (6, 6, 30)
-    assert found.is_monotone
 
 
 def test_that_without_reliable_places_there_is_no_answer():
@@ -87,7 +84,7 @@ def test_that_counts_of_trials_one_by_one_give_the_same_answers(drawn):
         counts = counts.with_trials(group_shares(truth, trial))
     assert counts.trials == len(estimate)
     assert counts.coverage(20) == redistricting_criterion(whole, least_people=20).coverage
-    assert counts.by_size() == criterion_by_size(whole)
+    assert counts.by_size() == meeting_of(whole).by_size()
     for least_units in (1, 20):
         one, other = (reliable_from(each, least_units=least_units) for each in (counts, whole))
         assert (one.people, one.lasting, one.coverage) == (other.people, other.lasting, other.coverage)

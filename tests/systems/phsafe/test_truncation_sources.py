@@ -9,9 +9,9 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from population_files import synthetic_population
 
 from phexplore.catalog.tables import tables
-from phexplore.data.synthetic.generator import synthetic_population
 from phexplore.model.conventions import Conventions
 from phexplore.model.keys import parse_query
 from phexplore.model.phsafe import PrivacyFramework

@@ -13,7 +13,6 @@ from phexplore.model.conventions import Conventions, Conversion
 from phexplore.model.subspace import (
     Axis,
     Basis,
-    Grouping,
     Histogram,
     LinearCount,
     LinearQuery,
@@ -22,7 +21,7 @@ from phexplore.model.subspace import (
     Subspace,
     Totals,
 )
-from phexplore.systems.subspace.forecast import alternatives, disclosed, forecast_subspace, subspace_margins
+from phexplore.systems.subspace.forecast import alternatives, disclosed, forecast_subspace
 from phexplore.workload.subspace.shapes import best_shape
 
 GRID = (Axis("age", 3), Axis("zip", 4))
@@ -165,13 +164,6 @@ def test_that_protected_and_unprotected_are_said_in_words(illinois):
     half = release(Totals(("age",)), share=Fraction(1, 2))
     two = forecast_subspace(Subspace(GRID, {"a": half, "b": half}, Fraction(1)), Conventions())
     assert "Proposition 2.9" in two.protected[-1]
-
-
-def test_that_margins_span_the_kinds_of_answers():
-    axis = Axis("county", 5, groupings=(Grouping("state", tuple("aaabb")),))
-    method = Subspace((axis,), {"only": release(Totals(("state",)))}, Fraction(1))
-    found = subspace_margins(method, Conventions())
-    assert found["only", "narrowest"] < found["only", "widest"]
 
 
 def test_that_the_error_of_extended_laplace_is_explained_by_its_basis():

@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ini_chains import CHAIN, DEMONSTRATION, write_chain
+from ini_chains import CHAIN, DEMONSTRATION, differing_values, write_chain
 
 from phexplore.catalog.presets import preset, presets
 from phexplore.errors import ExportError
@@ -25,7 +25,7 @@ from phexplore.systems.topdown.edits import (
 from phexplore.systems.topdown.ini_files import placed_files
 from phexplore.systems.topdown.ini_reading import load_ini, read_chain
 from phexplore.systems.topdown.ini_text import IniChain, decode_chain, effective
-from phexplore.systems.topdown.ini_writing import differing_values, exact_scale, scale_not_above, write_ini
+from phexplore.systems.topdown.ini_writing import exact_scale, scale_not_above, write_ini
 
 TOPDOWN = [name for name, found in presets().items() if isinstance(found.scenario.method, TopDown)]
 

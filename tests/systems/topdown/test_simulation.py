@@ -15,6 +15,9 @@ from phexplore.catalog.topdown_presets import topdown_entries
 from phexplore.data.blocks.generator import write_block_file
 from phexplore.data.blocks.source import read_population
 from phexplore.errors import BudgetMismatchError, PhexploreError
+from phexplore.metrics.topdown.figures import QUANTILES, error_figures
+from phexplore.metrics.topdown.size_classes import TENS
+from phexplore.metrics.topdown.summary import figure_json, figures_json
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery
@@ -59,6 +62,31 @@ def assert_close(found, expected):
         assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)
     else:
         assert found == expected
+
+
+def entry_of_tables(level, query, truth, estimates):
+    """One entry of ``metrics`` from full tables: truth [units, answers], estimates [trials, units, answers]."""
+    errors = estimates - truth
+    sizes = TENS.class_of(truth)
+    by_size = {
+        TENS.labels[place]: error_figures(truth[sizes == place], estimates[:, sizes == place])
+        for place in np.unique(sizes).tolist()
+    }
+    return {
+        "level": level,
+        "query": query,
+        "units": len(truth),
+        "numbers": truth.size,
+        "total": figures_json(error_figures(truth, estimates)),
+        "one_minus_tvd": figure_json(1 - np.abs(errors).sum(axis=(1, 2)) / (2 * truth.sum())),
+        "mean_largest": figure_json(np.abs(errors).max(axis=2).mean(axis=1)),
+        "quantiles": {
+            "probability": list(QUANTILES),
+            "signed": np.quantile(errors, QUANTILES).tolist(),
+            "absolute": np.quantile(np.abs(errors), QUANTILES).tolist(),
+        },
+        "by_size": {label: {"numbers": each.numbers, **figures_json(each)} for label, each in by_size.items()},
+    }
 
 
 def dense(path):
@@ -155,8 +183,6 @@ class TestSummary:
     def test_that_every_figure_is_that_of_the_full_tables(self, done):
         """All figures of all queries at block groups, against the metrics of dense tables."""
         directory, summary = done
-        from phexplore.metrics.topdown.summary import level_entry
-
         tree = tree_of(full().geocodes(), PERSONS.levels)
         first = tree.levels[3].first_block[:-1]
         truth = np.add.reduceat(dense(directory / "truth.parquet")[1], first, axis=0)
@@ -166,7 +192,7 @@ class TestSummary:
                 continue
             query = parse_query(full().schema, entry["query"])
             tables = [query.tabulate(table.astype(np.int64)) for table in (truth, *trials)]
-            expected = level_entry("Block_Group", entry["query"], tables[0], np.stack(tables[1:]))
+            expected = entry_of_tables("Block_Group", entry["query"], tables[0], np.stack(tables[1:]))
             assert set(entry) == set(expected)
             assert_close(entry, expected)
 

@@ -10,13 +10,12 @@ from phexplore.model.keys import TableId, parse_level
 from phexplore.model.scenario import Scenario
 from phexplore.runs.events import Finished, Outcome
 from phexplore.runs.simulation import TrialFigures
-from phexplore.runs.spec import RunSpecError
 from phexplore.runs.states import RunState
 from phexplore.runs.store import RunUnreadableError, record_final, trial_file
 from phexplore.simulate.tabulation import Tabulation
 from phexplore.systems.phsafe.number_files import NumberFiles
 from phexplore.systems.phsafe.number_rows import keys_of, truth_of
-from phexplore.systems.phsafe.results import NumberSelection, RunResults, results_of
+from phexplore.systems.phsafe.results import NumberSelection, RunResults
 
 Pair = tuple[Tabulation, Tabulation]
 TRIALS = 4
@@ -155,12 +154,6 @@ def test_that_a_damaged_summary_is_named_and_nothing_else_is_lost(written: Writt
     assert results.summary is None
     assert [issue.path[1] for issue in results.problems] == ["summary.json"]
     assert results.errors().noise.shape[0] == TRIALS
-
-
-def test_that_a_run_without_a_readable_specification_is_an_error_value_in_lists(written: Written) -> None:
-    assert isinstance(results_of(written.directory), RunResults)
-    (written.directory / "spec.json").write_text("{}")
-    assert isinstance(results_of(written.directory), RunSpecError)
 
 
 def test_that_what_truncation_cut_is_there_before_the_run_ends(written: Written) -> None:
