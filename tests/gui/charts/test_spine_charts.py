@@ -7,7 +7,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, Qt
-from tests.gui.charts.test_spine_tree import content
 
 from phexplore.figures.table import Table
 from phexplore.gui.charts.topdown_map_chart import MapPicture, MapPiece, TopDownMapChart
@@ -34,6 +33,7 @@ from phexplore.gui.systems.topdown.spine_views import (
     SpineMap,
 )
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
+from tests.gui.systems.topdown.test_spine_tree import content
 
 
 @pytest.fixture
