@@ -12,12 +12,11 @@ import time
 from fractions import Fraction
 from pathlib import Path
 
-from phexplore.catalog.presets import preset
 from phexplore.catalog.tables import queries
 from phexplore.systems.phsafe.budget_edits import edit_margin
 from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.phsafe.forecast import forecast
-from phexplore.systems.registry import check
+from phexplore.systems.registry import check, preset
 from phexplore.systems.topdown.edits import set_level_share
 from phexplore.systems.topdown.forecast import forecast_topdown
 

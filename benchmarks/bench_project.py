@@ -20,11 +20,11 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
-from phexplore.catalog.presets import preset
 from phexplore.document.project import Project
 from phexplore.files.project_file import LoggedStep, ProjectContent, write_project
 from phexplore.model.workbook import Workbook, activate, replace_active
 from phexplore.systems.phsafe.edits import set_budget
+from phexplore.systems.registry import preset
 
 REPEATS = 5
 LIMITS = {"open": 1.5, "save": 1.5}

@@ -26,7 +26,6 @@ from pathlib import Path
 
 import numpy as np
 
-from phexplore.catalog.topdown_presets import topdown_entries
 from phexplore.data.blocks.generator import _clumps, _codes
 from phexplore.model.topdown import TopDown
 from phexplore.spine.allocation import allocation_of
@@ -36,6 +35,7 @@ from phexplore.spine.distance import distances
 from phexplore.spine.geography import AreaCodes, EntitySet, Geography, entity_set
 from phexplore.spine.settings import spine_preset
 from phexplore.spine.variance import refreshed, shape_of
+from phexplore.systems.topdown.presets import topdown_presets
 from phexplore.workload.queries import total_query
 
 REPEATS = 9
@@ -161,7 +161,7 @@ def main() -> None:
     options = arguments.parse_args()
     rows: dict[str, tuple[float, float, float]] = {}
     production = spine_preset("pl94-2020").settings
-    method = topdown_entries()["pl94-2020-persons-us"].method
+    method = topdown_presets()["pl94-2020-persons-us"].scenario.method
 
     file = options.data / "blocks" / "pl94_ri_2010_blocks.csv.gz"
     if file.exists():

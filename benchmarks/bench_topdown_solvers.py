@@ -52,7 +52,6 @@ from optimize.instances import Family, sums_of
 from optimize.least_squares_program import ENDLESS, FamilyProgram, Quadratic, clarabel_call
 from optimize.rounder_program import RounderProgram
 
-from phexplore.catalog.topdown_presets import topdown_entries
 from phexplore.data.blocks.expansion import expand
 from phexplore.data.blocks.generator import synthesize_blocks
 from phexplore.data.blocks.source import read_population
@@ -66,6 +65,7 @@ from phexplore.simulate.topdown.families import Estimation, estimate, level_data
 from phexplore.simulate.topdown.histograms import joined
 from phexplore.simulate.topdown.measuring import Draw, DrawnMeasurements, TrialKey
 from phexplore.spine.tree import tree_of
+from phexplore.systems.topdown.presets import topdown_presets
 
 GOALS = {
     "Block": {"PIQP": 60, "Clarabel": 150, "OR-tools": 2},
@@ -119,7 +119,7 @@ def copies(level: LevelData, number: int) -> LevelData:
 
 def descend(population, seed: int, stop: str):
     """Return per level name the families below every parent, from the root down to a level."""
-    method = topdown_entries()["pl94-2020-persons-us"].method
+    method = topdown_presets()["pl94-2020-persons-us"].scenario.method
     tree = tree_of(population.geocodes(), method.levels)
     names = [level.name for level in tree.levels]
     design = make_design(method, population.schema, names, lambda b: DiscreteGaussian(1 / b), has_facilities=True)

@@ -144,12 +144,12 @@ class Bench:
         from PySide6.QtCore import QSettings
         from PySide6.QtWidgets import QApplication
 
-        from phexplore.catalog.presets import preset
         from phexplore.gui.main.navigation import Area
         from phexplore.gui.main.project_files import project_of
         from phexplore.gui.main.settings import Settings
         from phexplore.gui.main.window import MainWindow
         from phexplore.model.keys import parse_query
+        from phexplore.systems.registry import preset
 
         self.application = QApplication([])
         self.folder = Path(tempfile.mkdtemp())

@@ -18,7 +18,6 @@ from pathlib import Path
 
 import numpy as np
 
-from phexplore.catalog.topdown_presets import topdown_entries
 from phexplore.data.blocks.expansion import expand
 from phexplore.data.blocks.population import BlockPopulation
 from phexplore.data.blocks.source import read_population
@@ -35,10 +34,11 @@ from phexplore.simulate.topdown.measuring import Draw, DrawnMeasurements, TrialK
 from phexplore.simulate.topdown.on_spine import in_code_order, world_on_spine
 from phexplore.spine.tree import tree_of
 from phexplore.systems.topdown.forecast import noise_of
+from phexplore.systems.topdown.presets import topdown_presets
 from phexplore.workload.queries import MarginalQuery, parse_query
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "blocks" / "pl94_ri_2010_blocks.csv.gz"
-PERSONS = topdown_entries()["pl94-2020-persons-us"].method
+PERSONS = topdown_presets()["pl94-2020-persons-us"].scenario.method
 SEED = 1
 
 

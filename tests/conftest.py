@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from phexplore.catalog.presets import preset
+from phexplore.systems.registry import preset
 
 # The same examples in every run, however fast the machine is: a new one is found by changing the code or the profile, not by chance.
 settings.register_profile("same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -10,13 +10,13 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
-from phexplore.catalog.presets import preset
 from phexplore.data.blocks.generator import synthesize_states, write_block_file
 from phexplore.document.project import Project
 from phexplore.model.keys import TableId
 from phexplore.model.workbook import Workbook
 from phexplore.resources import resource
 from phexplore.systems.phsafe.edits import set_threshold
+from phexplore.systems.registry import preset
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "packaging").rglob("*.md"))]

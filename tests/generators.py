@@ -7,11 +7,11 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from phexplore.catalog.presets import preset
 from phexplore.catalog.tables import queries, truncated_tables
 from phexplore.model.conventions import Conventions, MarginConvention, Neighbours
 from phexplore.model.numbers import UNLIMITED, Rounding
 from phexplore.model.phsafe import PhSafe, PrivacyFramework
+from phexplore.systems.registry import preset
 
 QUERIES = st.sampled_from(queries())
 BUDGETS = st.one_of(st.fractions(min_value=0, max_value=10), st.just(UNLIMITED))

@@ -64,8 +64,8 @@ def snapshot(us):
 @pytest.fixture(scope="session")
 def run(tmp_path_factory):
     """The results of a complete run of 12 trials over three states, made up by hand."""
-    from phexplore.catalog.presets import preset
     from phexplore.systems.phsafe.results import RunResults
+    from phexplore.systems.registry import preset
     from tests.report.run_builder import made_run
 
     directory = tmp_path_factory.mktemp("runs") / "made"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from fractions import Fraction
 
-from phexplore.catalog.presets import preset
 from phexplore.model.scenario import Scenario
 from phexplore.model.subspace import (
     Axis,
@@ -22,6 +21,7 @@ from phexplore.runs.spec import RunMode, RunSpec, data_of, encode_spec
 from phexplore.runs.store import SPEC_FILE, SUMMARY_FILE, trial_file
 from phexplore.runs.writing import write_json, writing
 from phexplore.simulate.subspace.cell_counts import shipped_table
+from phexplore.systems.registry import preset
 from phexplore.systems.subspace.simulation import make_simulation
 
 COUNTIES = preset("counties-invariant-2010").scenario

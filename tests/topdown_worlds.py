@@ -4,7 +4,6 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
-from phexplore.catalog.topdown_presets import topdown_entries
 from phexplore.data.blocks.expansion import expand
 from phexplore.data.blocks.generator import synthesize_blocks
 from phexplore.simulate.topdown.design import make_design
@@ -12,9 +11,10 @@ from phexplore.simulate.topdown.driver import make_world
 from phexplore.simulate.topdown.measuring import Draw, DrawnMeasurements, TrialKey
 from phexplore.spine.tree import tree_of
 from phexplore.systems.topdown.forecast import noise_of
+from phexplore.systems.topdown.presets import topdown_presets
 
-PERSONS = topdown_entries()["pl94-2020-persons-us"].method
-UNITS = topdown_entries()["pl94-2020-units-us"].method
+PERSONS = topdown_presets()["pl94-2020-persons-us"].scenario.method
+UNITS = topdown_presets()["pl94-2020-units-us"].scenario.method
 
 
 @lru_cache(maxsize=8)

@@ -19,7 +19,6 @@ from PySide6.QtCore import QObject, QSettings, QSize, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 from topdown_screenshots import BlockFiles, topdown_results_tour
 
-from phexplore.catalog.presets import preset
 from phexplore.gui.main.display import display_problem
 from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.project_files import DEMONSTRATION, project_of
@@ -39,6 +38,7 @@ from phexplore.model.workbook import Workbook, activate, add_scenario, compare_w
 from phexplore.resources import resource
 from phexplore.runs.spec import DEMONSTRATION_BLOCKS
 from phexplore.systems.phsafe.budget_edits import edit_margin, edit_threshold
+from phexplore.systems.registry import preset
 from phexplore.systems.topdown.edits import set_level_share
 
 REAL_BLOCKS = resource("synthetic").parents[2] / "shared" / "data" / "blocks"

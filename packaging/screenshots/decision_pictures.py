@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtWidgets import QWidget
 
-from phexplore.catalog.presets import preset
 from phexplore.decide.bundle_jobs import KeyJob
 from phexplore.document.project import Project
 from phexplore.gui.decision.decision_page import DecisionTab
@@ -21,6 +20,7 @@ from phexplore.model.approval import Status
 from phexplore.model.keys import TableId, parse_query
 from phexplore.model.workbook import Workbook
 from phexplore.systems.phsafe.budget_edits import edit_margin, edit_threshold
+from phexplore.systems.registry import preset
 
 if TYPE_CHECKING:
     from phexplore.gui.decision.approve_page import ApprovePage

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from phexplore.catalog.presets import preset
 from phexplore.gui.binding.systems import System
 from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.run_manager.mechanism_results import MechanismTab
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.model.workbook import add_scenario, compare_with
+from phexplore.systems.registry import preset
 
 PRESETS = {System.GROUP_SIZES: "group-sizes-census-2010", System.SUBSPACE: "counties-invariant-2010"}
 EXPERIMENTS = {System.GROUP_SIZES: "systems", System.SUBSPACE: "figure-1"}

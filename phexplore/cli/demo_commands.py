@@ -29,7 +29,6 @@ def demo(
 
     Example: phexplore demo --out out
     """
-    from phexplore.catalog.presets import preset
     from phexplore.cli.exporting import export_run, export_scenario
     from phexplore.cli.run_commands import simulate
     from phexplore.data.source import demonstration_directory
@@ -40,6 +39,7 @@ def demo(
     from phexplore.model.workbook import Workbook
     from phexplore.systems.phsafe.budget_edits import edit_margin
     from phexplore.systems.phsafe.forecast import forecast
+    from phexplore.systems.registry import preset
 
     start = preset("sdhc-2020-us")
     say(f"1. Open: {start.title}, bounded ρ {exact_text(forecast(start.scenario).headline)}")

@@ -5,14 +5,13 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from phexplore.catalog.presets import presets
 from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.files.atomic_files import write_atomically
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.scenario import Scenario
 from phexplore.report.terminal import say
 from phexplore.runs.store import SPEC_FILE, SUMMARY_FILE, load_spec
-from phexplore.systems.registry import system_of, systems
+from phexplore.systems.registry import presets, system_of, systems
 
 
 def export_scenario(scenario: Scenario, form: str, out: Path) -> list[Path]:

@@ -134,12 +134,12 @@ def _variants(text: str) -> Any:
 
 
 def _subject(name: str, largest: int, seed: int) -> Any:
-    from phexplore.catalog.presets import preset
     from phexplore.data.regions.group_size_reading import shipped_group_sizes
     from phexplore.data.regions.household_sizes import group_sizes_of, read_household_sizes, with_heavy_tail
     from phexplore.errors import UnknownNameError
     from phexplore.model.group_sizes import HeavyTail
     from phexplore.systems.group_sizes.experiment import Subject
+    from phexplore.systems.registry import preset
 
     match name:
         case "census":

@@ -7,7 +7,6 @@ from typing import Any
 
 import typer
 
-from phexplore.catalog.presets import presets as all_presets
 from phexplore.cli.outputs import writes_into_out
 from phexplore.errors import PhexploreError
 from phexplore.model.diff import diff as differences
@@ -18,6 +17,7 @@ from phexplore.model.scenario import Scenario
 from phexplore.report.terminal import print_json, print_table, say, tell
 from phexplore.systems.registry import check as check_scenario
 from phexplore.systems.registry import loss_of, system_of
+from phexplore.systems.registry import presets as all_presets
 from phexplore.systems.sources import load_scenario, load_with_warnings, say_if_confidential
 
 SCENARIO = typer.Argument(

@@ -8,7 +8,6 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
-from phexplore.catalog.presets import presets
 from phexplore.catalog.tables import queries, truncated_tables
 from phexplore.errors import PhexploreError
 from phexplore.files.project_file import LoggedStep, ProjectContent
@@ -22,7 +21,7 @@ from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook
 from phexplore.noise.distributions import NoiseOutOfRangeError
-from phexplore.systems.registry import system_of
+from phexplore.systems.registry import presets, system_of
 
 FAILURES = (PhexploreError, ValueError, ArithmeticError)
 """What numbers that mean nothing lead to: a refusal with its reason, or a figure that no float holds."""

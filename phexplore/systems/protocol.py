@@ -16,6 +16,7 @@ from typing import Any
 from phexplore.accuracy.budget_model import BudgetModel
 from phexplore.accuracy.margins import Margins
 from phexplore.accuracy.privacy_loss import HEADLINE_DELTA
+from phexplore.catalog.presets import Preset
 from phexplore.errors import PhexploreError
 from phexplore.model.conventions import Conversion, Neighbours
 from phexplore.model.issues import Issue
@@ -167,6 +168,7 @@ class System:
         id: the word in files and settings.
         title: for people.
         parameters: the class of its parameters.
+        presets: published parameters by id.
         check: what needs attention, in any order.
         absurd_values: what is legal and hardly meant, beside a reference of the same system.
         loss: privacy loss alone, cheap.
@@ -198,5 +200,6 @@ class System:
     has_geography: bool = False
     may_be_unfinished: bool = False
     own_data: Callable[[Scenario], Path | None] = lambda _: None
+    presets: Callable[[], Mapping[str, Preset]] = dict
     budgets: Callable[[Scenario], BudgetModel] | None = None
     handover: Handover | None = None

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
 from phexplore.accuracy.absurd_values import MOST_EPSILON, hardly_meant
 from phexplore.accuracy.budget_model import BudgetModel
-from phexplore.catalog.presets import presets
+from phexplore.catalog.presets import Preset
+from phexplore.errors import UnknownNameError
 from phexplore.model.issues import Issue, errors_first, has_errors
 from phexplore.model.scenario import Scenario
 from phexplore.runs.place import Place
@@ -35,11 +37,29 @@ def register(system: System) -> None:
     if system.parameters in _BY_PARAMETERS or system.id in {known.id for known in _BY_PARAMETERS.values()}:
         raise ValueError(f"there is already a system {system.id!r}, or one of these parameters")
     _BY_PARAMETERS[system.parameters] = system
+    presets.cache_clear()
 
 
 def systems() -> Mapping[str, System]:
     """Return all systems by id."""
     return MappingProxyType({system.id: system for system in _BY_PARAMETERS.values()})
+
+
+@lru_cache(maxsize=1)
+def presets() -> Mapping[str, Preset]:
+    """Return the presets of all systems by id, in the order they are shown."""
+    return MappingProxyType({id_: preset for system in systems().values() for id_, preset in system.presets().items()})
+
+
+def preset(preset_id: str) -> Preset:
+    """Return one preset.
+
+    Raises:
+        UnknownNameError: no such preset; the remedy names the nearest.
+    """
+    if (found := presets().get(preset_id)) is None:
+        raise UnknownNameError("preset", preset_id, list(presets()))
+    return found
 
 
 def system_of(scenario: Scenario) -> System:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from phexplore.catalog.presets import presets
 from phexplore.catalog.states import state
 from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.files.atomic_files import read_text
@@ -18,6 +17,7 @@ from phexplore.model.scenario import Scenario
 from phexplore.opening import read_bytes
 from phexplore.report.terminal import say
 from phexplore.systems.phsafe.config_file import read_config
+from phexplore.systems.registry import presets
 from phexplore.systems.topdown.ini_reading import load_ini
 
 

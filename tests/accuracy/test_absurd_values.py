@@ -6,14 +6,13 @@ from fractions import Fraction
 import pytest
 
 from phexplore.accuracy.absurd_values import MOST_EPSILON
-from phexplore.catalog.presets import preset, presets
 from phexplore.model.issues import Severity
 from phexplore.model.keys import parse_query
 from phexplore.model.numbers import UNLIMITED
 from phexplore.systems.group_sizes.edits import set_size_total
 from phexplore.systems.phsafe.budget_edits import edit_margin
 from phexplore.systems.phsafe.edits import set_budget, set_target
-from phexplore.systems.registry import check, loss_of
+from phexplore.systems.registry import check, loss_of, preset, presets
 from phexplore.systems.subspace.edits import set_epsilon
 from phexplore.systems.topdown.edits import set_query_share, set_total
 

@@ -7,15 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from phexplore.catalog.topdown_presets import topdown_entries
 from phexplore.model.conventions import Conventions
 from phexplore.model.topdown import SpineChoice
 from phexplore.spine.geography import AreaCodes, Geography
 from phexplore.spine.settings import changed_choice, settings_of, spine_preset
 from phexplore.systems.topdown.check import check_topdown
+from phexplore.systems.topdown.presets import topdown_presets
 from phexplore.systems.topdown.spine_forecast import Fit, forecast_on_blocks
 
-METHOD = topdown_entries()["pl94-2020-persons-us"].method
+METHOD = topdown_presets()["pl94-2020-persons-us"].scenario.method
 
 
 def blocks(states, tribal=False):
@@ -69,7 +69,7 @@ def test_that_a_spine_that_does_not_fit_is_an_issue_with_a_remedy(spine, words):
 
 
 def test_that_groups_of_tracts_need_a_rule_on_other_spines():
-    old = topdown_entries()["ddp-2019-persons-us"].method
+    old = topdown_presets()["ddp-2019-persons-us"].scenario.method
     assert not check_topdown(old)
     aian = replace(old, spine=SpineChoice("aian"))
     assert "Tract_Group" in check_topdown(aian)[0].sentence

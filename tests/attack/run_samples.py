@@ -17,7 +17,6 @@ from subspace_runs import specification as subspace_spec
 from topdown_runs import run as run_topdown
 from topdown_runs import spec_of
 
-from phexplore.catalog.presets import preset
 from phexplore.cli.exporting import export_run
 from phexplore.data.blocks.generator import synthesize_blocks, write_block_file
 from phexplore.errors import PhexploreError
@@ -34,6 +33,7 @@ from phexplore.runs.store import (
 from phexplore.runs.topdown_options import TopDownOptions
 from phexplore.runs.writing import write_json
 from phexplore.systems.phsafe.results import NumberSelection, RunResults
+from phexplore.systems.registry import preset
 from phexplore.systems.topdown.measurements import KeptMeasurements, check_kept, kept_content, measurement_file
 from phexplore.systems.topdown.results import TopDownResults
 

@@ -25,7 +25,6 @@ from population_files import write_csv, write_parquet
 from report.run_builder import made_run
 from signed_bundles import KEYS, signed_bundle
 
-from phexplore.catalog.presets import preset
 from phexplore.catalog.tables import queries
 from phexplore.cli.exporting import export_scenario
 from phexplore.cli.tuning import read_probes
@@ -68,6 +67,7 @@ from phexplore.systems.phsafe.snapshot import scenario_snapshot
 from phexplore.systems.phsafe.table10 import table10_csv
 from phexplore.systems.phsafe.table10_xlsx import table10_xlsx
 from phexplore.systems.phsafe.truncation_study import read_sizes
+from phexplore.systems.registry import preset
 from phexplore.systems.sources import load_scenario
 from phexplore.workload.schema import load_schema
 

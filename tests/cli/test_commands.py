@@ -11,7 +11,6 @@ import sys
 import pytest
 from population_files import with_value, write_csv
 
-from phexplore.catalog.presets import preset
 from phexplore.cli.app import BAD_INPUT, CANCELLED, DONE, EXPECTED_FAILURE, run
 from phexplore.data.source import demonstration_directory
 from phexplore.document.project import Project
@@ -19,6 +18,7 @@ from phexplore.model.topdown import TopDown
 from phexplore.model.workbook import Workbook
 from phexplore.runs.store import verify_run
 from phexplore.systems.phsafe.config_file import write_config
+from phexplore.systems.registry import preset
 
 CONTRACT_IDS = [
     "sdhc-2020-us", "sdhc-2020-pr", "pl94-2020-persons-us", "pl94-2020-units-us", "pl94-2020-persons-pr",

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from phexplore.catalog.presets import preset
 from phexplore.cli.app import BAD_INPUT, run
 from phexplore.document.project import Project
 from phexplore.model.workbook import Workbook
+from phexplore.systems.registry import preset
 
 HOSTILE = "A\x1b[2K\rIntact: approved\nsigned by Ada\x9b2J\u202etxt\u200b"
 

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from phexplore.catalog.presets import presets
 from phexplore.cli.app import run
 from phexplore.decide.comparing import Compared, compare
 from phexplore.decide.rule_evaluation import judge
@@ -28,7 +27,7 @@ from phexplore.runs.events import Finished, TrialDone
 from phexplore.runs.launch import WorkerProcess, run_worker
 from phexplore.runs.spec import RunSpec, data_of
 from phexplore.runs.store import load_summary, prepare_directory, trial_file, verify_run
-from phexplore.systems.registry import check
+from phexplore.systems.registry import check, presets
 
 FROZEN = json.loads((Path(__file__).parents[1] / "golden" / "contracts.json").read_text(encoding="utf-8"))
 EVERY = sorted(presets())

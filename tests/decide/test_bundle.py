@@ -10,7 +10,6 @@ import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from signed_bundles import KEYS, NOW, PEOPLE, approval, request, signed_bundle
 
-from phexplore.catalog.presets import preset
 from phexplore.decide.archive import unpack
 from phexplore.decide.bundle import (
     CERTIFICATE_HTML,
@@ -32,6 +31,7 @@ from phexplore.model.workbook import Workbook
 from phexplore.report import pdf
 from phexplore.systems.phsafe.config_file import write_config
 from phexplore.systems.phsafe.edits import set_budget, set_threshold
+from phexplore.systems.registry import preset
 
 CHILDREN = parse_query("PH3/state_A-G")
 

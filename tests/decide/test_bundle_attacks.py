@@ -15,7 +15,6 @@ from itertools import combinations
 import pytest
 from signed_bundles import KEYS, NOW, PEOPLE, approval, request, signed_bundle
 
-from phexplore.catalog.presets import preset
 from phexplore.decide.archive import pack
 from phexplore.decide.bundle import (
     CERTIFICATE_HTML,
@@ -40,6 +39,7 @@ from phexplore.decide.signing import public_bytes
 from phexplore.decide.verifying import opened, verify
 from phexplore.model.approval import CitedRun, Status
 from phexplore.model.fingerprint import fingerprint
+from phexplore.systems.registry import preset
 
 TRUSTED = {public_bytes(key) for key in KEYS[:2]}
 STATED = ("scenario", "fingerprint", "status", "root", "signers", "clearance", "made", "program", "notes")

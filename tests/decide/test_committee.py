@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from phexplore.catalog.presets import preset
 from phexplore.decide.committee import committee_matrix, consensus
 from phexplore.errors import ComparisonError
 from phexplore.model.edits import rename
@@ -15,6 +14,7 @@ from phexplore.model.keys import parse_query
 from phexplore.model.topdown import LevelQuery
 from phexplore.systems.phsafe.edits import set_budget, set_threshold
 from phexplore.systems.protocol import UnsupportedError
+from phexplore.systems.registry import preset
 from phexplore.systems.topdown.edits import set_level_share, set_query_share, set_total
 
 CHILDREN = parse_query("PH3/state_A-G")

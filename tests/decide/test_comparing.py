@@ -5,7 +5,6 @@ from fractions import Fraction
 
 import pytest
 
-from phexplore.catalog.presets import preset
 from phexplore.decide.comparing import Compared, compare, comparison_json
 from phexplore.errors import ComparisonError
 from phexplore.model.edits import rename
@@ -13,6 +12,7 @@ from phexplore.model.keys import parse_query
 from phexplore.model.numbers import UNLIMITED
 from phexplore.model.rules import Bound, Measure, Rule
 from phexplore.systems.phsafe.edits import set_budget, set_threshold
+from phexplore.systems.registry import preset
 
 CHILDREN = parse_query("PH3/state_A-G")
 

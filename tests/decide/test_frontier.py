@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from phexplore.catalog.presets import preset
 from phexplore.decide.frontier import (
     FrontierError,
     Weighting,
@@ -23,7 +22,7 @@ from phexplore.model.numbers import UNLIMITED
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.systems.phsafe.edits import set_budget, set_framework, set_lock
 from phexplore.systems.protocol import UnsupportedError
-from phexplore.systems.registry import budgets_of, check
+from phexplore.systems.registry import budgets_of, check, preset
 from phexplore.systems.topdown.budget_model import shares_of, total_with_scale
 from phexplore.systems.topdown.ini_writing import exact_scale
 

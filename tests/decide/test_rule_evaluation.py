@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import pytest
 
-from phexplore.catalog.presets import preset
 from phexplore.decide.rule_evaluation import judge
 from phexplore.model.rules import REDISTRICTING, Bound, Measure, Outcome, Rule
+from phexplore.systems.registry import preset
 
 SUMMARY = {
     "checks": {"sums": True, "invariants": 0, "non_negative": 2},

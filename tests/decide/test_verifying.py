@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 from signed_bundles import KEYS, NOW, PEOPLE, request, signed_bundle
 
-from phexplore.catalog.presets import preset
 from phexplore.decide.archive import pack, unpack
 from phexplore.decide.bundle import (
     CERTIFICATE_HTML,
@@ -33,6 +32,7 @@ from phexplore.decide.certificate_reading import wording_of
 from phexplore.decide.signing import public_bytes, sign
 from phexplore.decide.verifying import ARCHIVE, opened, verify
 from phexplore.resources import resource
+from phexplore.systems.registry import preset
 
 TRUSTED = {public_bytes(key) for key in KEYS[:2]}
 

@@ -9,7 +9,6 @@ from fractions import Fraction
 
 import pytest
 
-from phexplore.catalog.presets import preset
 from phexplore.catalog.tables import queries
 from phexplore.document.project import FileChangedError, Project
 from phexplore.files.journal import JournalInUseError, journal_path
@@ -17,6 +16,7 @@ from phexplore.model.edits import rename, set_note
 from phexplore.model.issues import InputProblemsError, Severity
 from phexplore.model.workbook import Workbook, activate, add_scenario, remove_scenario
 from phexplore.systems.phsafe.edits import set_budget
+from phexplore.systems.registry import preset
 
 FIRST = queries()[0]
 

@@ -9,7 +9,6 @@ from fractions import Fraction
 import pytest
 from extreme_numbers import extreme_numbers
 
-from phexplore.catalog.presets import preset
 from phexplore.document import soundness
 from phexplore.document.project import Project
 from phexplore.document.soundness import is_ordinary, require_figures
@@ -35,7 +34,7 @@ from phexplore.systems.group_sizes.edits import (
 )
 from phexplore.systems.phsafe.budget_edits import Keep, edit_margin, edit_threshold
 from phexplore.systems.phsafe.edits import set_budget, set_target, set_threshold
-from phexplore.systems.registry import check
+from phexplore.systems.registry import check, preset
 from phexplore.systems.subspace.edits import set_delta, set_epsilon, set_release_share
 from phexplore.systems.topdown.edits import add_query, set_level_share, set_query_share, set_total
 

@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 from ini_chains import differing_values
 
-from phexplore.catalog.presets import preset
 from phexplore.cli.app import run
 from phexplore.model.issues import InputProblemsError, Severity
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.topdown import LevelQuery
-from phexplore.systems.registry import check
+from phexplore.systems.registry import check, preset
 from phexplore.systems.topdown.edits import set_constraints, set_level_share, set_query_share
 from phexplore.systems.topdown.ini_reading import load_ini
 from phexplore.systems.topdown.ini_text import decode_chain

@@ -11,9 +11,9 @@ from fractions import Fraction
 import pytest
 from ini_chains import differing_values
 
-from phexplore.catalog.presets import preset
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.topdown import SpineChoice
+from phexplore.systems.registry import preset
 from phexplore.systems.topdown.edits import set_constraints, set_invariants, set_level_share, set_spine, set_total
 from phexplore.systems.topdown.ini_reading import load_ini
 from phexplore.systems.topdown.ini_text import decode_chain

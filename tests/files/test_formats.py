@@ -15,7 +15,6 @@ from hypothesis import given, settings
 from jsonschema import Draft202012Validator
 from signed_bundles import signed_bundle
 
-from phexplore.catalog.presets import preset, presets
 from phexplore.catalog.tables import queries
 from phexplore.files.formats import FORMATS, json_schema
 from phexplore.files.goals_file import goals_json
@@ -31,6 +30,7 @@ from phexplore.runs.spec import RunData, RunMode, RunSpec, StopRule, encode_spec
 from phexplore.runs.topdown_options import Mechanism, RounderTarget, TopDownOptions
 from phexplore.systems.phsafe.budget_edits import edit_margin
 from phexplore.systems.phsafe.config_file import write_config
+from phexplore.systems.registry import preset, presets
 
 FIRST, SECOND = queries()[:2]
 GOALS = Goals(

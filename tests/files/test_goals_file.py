@@ -5,7 +5,6 @@ from fractions import Fraction
 
 import pytest
 
-from phexplore.catalog.presets import preset
 from phexplore.catalog.tables import queries
 from phexplore.files.goals_file import goals_json, read_goals, select_queries
 from phexplore.model.conventions import Conversion, Neighbours
@@ -13,6 +12,7 @@ from phexplore.model.goals import Cap, CapOn, GoalError, Goals, Tie, TiedBy
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.keys import parse_query
 from phexplore.model.topdown import LevelQuery
+from phexplore.systems.registry import preset
 
 CHILDREN = parse_query("PH3/state_A-G")
 

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phexplore.catalog.presets import preset
 from phexplore.files.scenario_json import (
     decode_change,
     decode_scenario,
@@ -19,6 +18,7 @@ from phexplore.model.diff import diff
 from phexplore.model.group_sizes import GroupSizes, HeavyTail, SizeMechanism
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.systems.registry import preset
 
 CENSUS = preset("group-sizes-census-2010").scenario
 LEVELS = ("Nation", "State", "County")

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phexplore.catalog.presets import preset
 from phexplore.cli.exporting import export_scenario
 from phexplore.files.spreadsheet import GuardedWriter, safe_cell
 from phexplore.model.edits import set_note
+from phexplore.systems.registry import preset
 
 NASTY = ["=1+1", "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", '=HYPERLINK("http://x")', "\n@x"]  # fmt: skip
 

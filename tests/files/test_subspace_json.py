@@ -7,7 +7,6 @@ from fractions import Fraction
 
 import pytest
 
-from phexplore.catalog.presets import preset
 from phexplore.files.scenario_json import decode_change, decode_scenario, encode_change, encode_scenario
 from phexplore.model.diff import diff
 from phexplore.model.issues import InputProblemsError
@@ -25,6 +24,7 @@ from phexplore.model.subspace import (
     Subspace,
     Totals,
 )
+from phexplore.systems.registry import preset
 
 RICH = Subspace(
     (Axis("county", 3, ("a", "b", "c"), (Grouping("state", ("x", "x", "y")),)), Axis("hour", 2)),

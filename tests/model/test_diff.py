@@ -7,11 +7,11 @@ import pytest
 from generators import SCENARIOS
 from hypothesis import given, settings
 
-from phexplore.catalog.presets import preset
 from phexplore.catalog.tables import queries
 from phexplore.model.diff import ChangedField, apply, diff, in_parts, parameters_only, value_text
 from phexplore.model.topdown import SpineChoice
 from phexplore.systems.phsafe.edits import set_budget
+from phexplore.systems.registry import preset
 
 
 @settings(max_examples=40, deadline=None)

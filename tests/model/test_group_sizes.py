@@ -7,11 +7,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from phexplore.catalog.presets import preset
 from phexplore.model.diff import apply, diff
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.group_sizes import GroupSizes, HeavyTail, SizeMechanism, equal_shares
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.systems.registry import preset
 
 CENSUS = preset("group-sizes-census-2010").scenario
 

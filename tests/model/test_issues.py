@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from phexplore.catalog.presets import preset
 from phexplore.files.scenario_json import decode_scenario, encode_scenario
 from phexplore.model.issues import InputProblemsError, Issue
+from phexplore.systems.registry import preset
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from fractions import Fraction
 
 import pytest
 
-from phexplore.catalog.presets import preset
 from phexplore.model.diff import apply, diff
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.scenario import Scenario
@@ -23,6 +22,7 @@ from phexplore.model.subspace import (
     Subspace,
     Totals,
 )
+from phexplore.systems.registry import preset
 
 ONE = Fraction(1)
 COOK = LinearCount("Cook", ((0, ONE),))

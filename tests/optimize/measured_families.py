@@ -8,10 +8,10 @@ from functools import lru_cache
 import numpy as np
 from optimize.instances import FULL, sums_of
 
-from phexplore.catalog.topdown_presets import topdown_entries
 from phexplore.noise.distributions import DiscreteGaussian
 from phexplore.optimize.least_squares import UNBOUNDED, LevelData
 from phexplore.simulate.topdown.design import make_design
+from phexplore.systems.topdown.presets import topdown_presets
 from phexplore.workload.queries import total_query
 
 LEVELS = ("US", "State", "County", "Tract", "Block_Group", "Block")
@@ -25,7 +25,7 @@ HOUSEHOLDS = 252
 @lru_cache(maxsize=1)
 def designs():
     """Return the estimation of every level as production did it, by name."""
-    method = topdown_entries()["pl94-2020-persons-us"].method
+    method = topdown_presets()["pl94-2020-persons-us"].scenario.method
     design = make_design(method, FULL, LEVELS, lambda budget: DiscreteGaussian(1 / budget), has_facilities=True)
     return {level.name: level for level in design.levels}
 
@@ -33,7 +33,7 @@ def designs():
 @lru_cache(maxsize=1)
 def state_as_root():
     """Return the estimation of a state without nation above it."""
-    method = topdown_entries()["pl94-2020-persons-us"].method
+    method = topdown_presets()["pl94-2020-persons-us"].scenario.method
     design = make_design(method, FULL, LEVELS[1:], lambda budget: DiscreteGaussian(1 / budget), has_facilities=True)
     return design.levels[0]
 

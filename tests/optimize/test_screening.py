@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from topdown_worlds import PERSONS, draws, full, world_of
 
-from phexplore.catalog.topdown_presets import topdown_entries
 from phexplore.optimize.least_squares import Status, least_squares
 from phexplore.optimize.screening import screened_least_squares, worth_screening
 from phexplore.simulate.topdown.driver import family_ranges
 from phexplore.simulate.topdown.families import level_data
+from phexplore.systems.topdown.presets import topdown_presets
 
-DEMONSTRATION = topdown_entries()["ddp-2019-persons-us"].method
+DEMONSTRATION = topdown_presets()["ddp-2019-persons-us"].scenario.method
 
 
 def root(factor=1, trial=0):

@@ -51,7 +51,7 @@ class Page(html.parser.HTMLParser):
 
 @pytest.fixture(scope="module")
 def page_bytes():
-    from phexplore.catalog.presets import preset
+    from phexplore.systems.registry import preset
 
     us = preset("sdhc-2020-us").scenario
     return document_html(scenario_document(scenario_snapshot(edited(us), NOW, us)))

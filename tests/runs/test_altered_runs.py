@@ -15,7 +15,6 @@ import pytest
 from topdown_runs import run as run_here
 from topdown_worlds import PERSONS, blocks
 
-from phexplore.catalog.presets import preset
 from phexplore.data.blocks.generator import write_block_file
 from phexplore.errors import PhexploreError
 from phexplore.model.scenario import Scenario
@@ -26,6 +25,7 @@ from phexplore.runs.release_note import NOTE_FILE, release_note
 from phexplore.runs.spec import RunData, RunMode, RunSpec, StopRule, decode_spec, describe_blocks, encode_spec
 from phexplore.runs.store import SPEC_FILE, load_spec, prepare_directory, present_trials
 from phexplore.runs.topdown_options import TopDownOptions
+from phexplore.systems.registry import preset
 from phexplore.systems.topdown.reprocessing import again
 
 PRESETS = ["sdhc-2020-us", "pl94-2020-persons-us", "group-sizes-census-2010", "counties-invariant-2010"]

@@ -22,7 +22,6 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from runs.dask_cluster import ClusterProcess
 from topdown_worlds import PERSONS, blocks, draws, full, world_of
 
-from phexplore.catalog.presets import preset
 from phexplore.data.blocks.generator import write_block_file
 from phexplore.errors import CancelledError, PhexploreError
 from phexplore.model.scenario import Scenario
@@ -38,6 +37,7 @@ from phexplore.runs.wire import Refusal, WireError, pack, unpack
 from phexplore.simulate.topdown import driver
 from phexplore.simulate.topdown.driver import descend
 from phexplore.simulate.topdown.histograms import Histograms
+from phexplore.systems.registry import preset
 from phexplore.systems.topdown.reprocessing import again
 
 pytest.importorskip("distributed", reason="the test extra has Dask")

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from phexplore.catalog.presets import preset
 from phexplore.data.source import demonstration_directory
 from phexplore.files.atomic_files import WriteError
 from phexplore.resources import resource
@@ -23,6 +22,7 @@ from phexplore.runs.events import Note
 from phexplore.runs.spec import RunSpec, data_of
 from phexplore.runs.states import RunState
 from phexplore.runs.store import load_events, state_of
+from phexplore.systems.registry import preset
 
 
 @pytest.fixture

@@ -23,7 +23,6 @@ from topdown_runs import EXPANDED, SCENARIO, spec_of
 from topdown_runs import run as run_topdown
 from topdown_worlds import blocks
 
-from phexplore.catalog.presets import preset
 from phexplore.cli.exporting import export_run
 from phexplore.data.blocks.generator import write_block_file
 from phexplore.errors import PhexploreError
@@ -48,6 +47,7 @@ from phexplore.runs.store import (
 from phexplore.runs.writing import write_json
 from phexplore.systems.group_sizes.run_files import read_sizes, read_tree
 from phexplore.systems.phsafe.results import RunResults
+from phexplore.systems.registry import preset
 from phexplore.systems.subspace.results import SubspaceResults
 from phexplore.systems.topdown.results import TopDownResults
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from phexplore.catalog.presets import preset
 from phexplore.data.provenance import Provenance, mark_file, write_provenance
 from phexplore.model.conventions import Conventions
 from phexplore.model.issues import InputProblemsError
@@ -25,6 +24,7 @@ from phexplore.runs.spec import (
     describe_data,
     encode_spec,
 )
+from phexplore.systems.registry import preset
 
 Make = Callable[..., RunSpec]
 

@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 from topdown_runs import EXPANDED, run, spec_of
 
-from phexplore.catalog.topdown_presets import topdown_entries
 from phexplore.data.blocks.age_microdata_writing import write_persons_with_ages
 from phexplore.data.blocks.ages import with_ages
 from phexplore.data.blocks.census_1940_generator import synthesize_census_1940, write_census_1940
@@ -24,12 +23,13 @@ from phexplore.runs.store import TRUTH_FILE, RunUnreadableError, trial_file
 from phexplore.runs.topdown_options import TopDownOptions
 from phexplore.systems.registry import check
 from phexplore.systems.topdown.ini_reading import load_ini
+from phexplore.systems.topdown.presets import topdown_presets
 from phexplore.systems.topdown.release import CELLS_FILE, PERSONS_FILE, trial_directory
 from phexplore.systems.topdown.results import TopDownResults
 from phexplore.systems.topdown.run_files import open_leaf_files
 from phexplore.workload.schema import load_schema
 
-DEMONSTRATION = Scenario("2010 demonstration", topdown_entries()["ddp-2019-persons-us"].method)
+DEMONSTRATION = Scenario("2010 demonstration", topdown_presets()["ddp-2019-persons-us"].scenario.method)
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "census-1940.ini"
 HELD = {
     "budget_spent_equals_declared": True,
@@ -171,7 +171,7 @@ def test_that_blocks_of_the_redistricting_data_meet_the_demonstration_by_the_rul
         tmp_path / "persons",
         spec_of(
             tmp_path / "blocks.csv",
-            replace(DEMONSTRATION, method=topdown_entries()["pl94-2020-persons-us"].method),
+            replace(DEMONSTRATION, method=topdown_presets()["pl94-2020-persons-us"].scenario.method),
             trials=1,
             topdown=EXPANDED,
         ),

@@ -6,7 +6,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from phexplore.catalog.topdown_presets import topdown_entries
 from phexplore.errors import BudgetMismatchError, PhexploreError
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.spine.allocation import allocate, allocation_of, bypassed_units, moved_budget, rule_of
@@ -14,6 +13,7 @@ from phexplore.spine.building import build_spine
 from phexplore.spine.settings import SpineSettings, spine_preset
 from phexplore.spine.squared_errors import SquaredErrors
 from phexplore.spine.tree import GeoTree, TreeLevel, UnitShares
+from phexplore.systems.topdown.presets import topdown_presets
 
 RULES = ("none", "single-child", "pure-dp", "sum-of-squares")
 
@@ -207,7 +207,7 @@ def test_that_production_s_limits_hold_under_pure_dp(small):
 
 
 def test_that_rhode_island_s_only_children_give_their_budget_to_their_parents(rhode_island):
-    method = topdown_entries()["pl94-2020-persons-us"].method
+    method = topdown_presets()["pl94-2020-persons-us"].scenario.method
     spine = build_spine(rhode_island, spine_preset("pl94-2020").settings)
     found = allocation_of(spine, method)
     assert found.rule == "single-child"
@@ -228,7 +228,7 @@ def test_that_rhode_island_s_only_children_give_their_budget_to_their_parents(rh
 
 
 def test_that_one_state_without_a_tribal_part_leaves_the_nation_s_budget_unspent(rhode_island):
-    method = topdown_entries()["pl94-2020-persons-us"].method
+    method = topdown_presets()["pl94-2020-persons-us"].scenario.method
     found = allocation_of(build_spine(rhode_island, spine_preset("standard").settings), method)
     assert found.tree.levels[0].name == "State"
     assert found.unspent == (("US", Fraction(104, 4099)),)
@@ -239,13 +239,13 @@ def test_that_one_state_without_a_tribal_part_leaves_the_nation_s_budget_unspent
 def test_that_a_scenario_of_another_spine_is_refused(rhode_island, small):
     spine = build_spine(rhode_island, spine_preset("pl94-2020").settings)
     with pytest.raises(PhexploreError, match="Prim does not fit"):
-        allocation_of(spine, topdown_entries()["dhc-2020-persons-us"].method)
+        allocation_of(spine, topdown_presets()["dhc-2020-persons-us"].scenario.method)
     prim = build_spine(rhode_island, spine_preset("dhc-2020").settings)
     with pytest.raises(PhexploreError, match="Tract does not fit"):
-        allocation_of(prim, topdown_entries()["pl94-2020-persons-us"].method)
+        allocation_of(prim, topdown_presets()["pl94-2020-persons-us"].scenario.method)
     two = build_spine(small.geography(np.random.default_rng(0), states=("44", "06")), spine_preset("aian").settings)
     with pytest.raises(PhexploreError, match="no level above the 4 units of State"):
-        allocation_of(two, topdown_entries()["pl94-2020-persons-pr"].method)
+        allocation_of(two, topdown_presets()["pl94-2020-persons-pr"].scenario.method)
 
 
 def test_that_the_rule_follows_the_framework():

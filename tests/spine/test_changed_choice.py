@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from phexplore.catalog.topdown_presets import topdown_entries
 from phexplore.model.topdown import SpineChoice
 from phexplore.spine.settings import changed_choice, settings_for, settings_of, spine_preset, with_levels
+from phexplore.systems.topdown.presets import topdown_presets
 
-PERSONS = topdown_entries()["pl94-2020-persons-us"].method
-DHC = topdown_entries()["dhc-2020-persons-us"].method
+PERSONS = topdown_presets()["pl94-2020-persons-us"].scenario.method
+DHC = topdown_presets()["dhc-2020-persons-us"].scenario.method
 
 
 def differing(before, after):
@@ -60,7 +60,7 @@ def test_that_every_preset_can_be_chosen_from_every_spine(start, name):
 
 
 def test_that_the_standard_spine_has_the_groups_of_tracts_that_have_a_budget():
-    old = topdown_entries()["ddp-2019-persons-us"].method
+    old = topdown_presets()["ddp-2019-persons-us"].scenario.method
     assert settings_of(old.spine).tract_groups == "none"
     assert settings_for(old).tract_groups == "standard"
     assert with_levels(settings_of(PERSONS.spine), PERSONS) == settings_of(PERSONS.spine)

@@ -6,17 +6,19 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from phexplore.catalog.topdown_presets import topdown_entries
 from phexplore.errors import UnknownNameError
 from phexplore.spine.building import build_spine
 from phexplore.spine.description import class_entities, default_classes, describe_spine
 from phexplore.spine.settings import spine_preset
+from phexplore.systems.topdown.presets import topdown_presets
 
 
 @pytest.fixture(scope="module")
 def in_2020(rhode_island):
     spine = build_spine(rhode_island, spine_preset("pl94-2020").settings)
-    return describe_spine(spine, scenario=("pl94-2020-persons-us", topdown_entries()["pl94-2020-persons-us"].method))
+    return describe_spine(
+        spine, scenario=("pl94-2020-persons-us", topdown_presets()["pl94-2020-persons-us"].scenario.method)
+    )
 
 
 def test_that_rhode_island_in_2020_is_described_with_reasons(in_2020):

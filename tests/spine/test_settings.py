@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from phexplore.catalog.topdown_presets import topdown_entries
 from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.model.topdown import SpineChoice
 from phexplore.spine.geodict import geodict_of
@@ -20,13 +19,14 @@ from phexplore.spine.settings import (
     spine_preset,
     spine_presets,
 )
+from phexplore.systems.topdown.presets import topdown_presets
 
 
 def test_that_the_presets_are_those_of_the_contract_and_name_a_scenario():
     assert next(iter(spine_presets())) == "standard"
     assert {"standard", "pl94-2020", "pl94-2020-units", "dhc-2020"} <= set(spine_presets())
     for preset in spine_presets().values():
-        assert preset.scenario in topdown_entries()
+        assert preset.scenario in topdown_presets()
         assert preset.source
         assert preset_of(preset.settings) == preset
 
@@ -38,7 +38,7 @@ def test_that_the_presets_are_what_the_scenarios_of_2020_carry():
         ("dhc-2020", "dhc-2020-persons-us"),
         ("standard", "ddp-2019-persons-us"),
     ):
-        assert settings_of(topdown_entries()[scenario].method.spine) == spine_preset(name).settings
+        assert settings_of(topdown_presets()[scenario].scenario.method.spine) == spine_preset(name).settings
 
 
 @pytest.mark.parametrize(
@@ -98,9 +98,9 @@ def test_that_texts_that_are_no_settings_are_refused_with_their_value(key, text)
     assert repr(text) in str(error.value)
 
 
-@pytest.mark.parametrize("scenario", sorted(topdown_entries()))
+@pytest.mark.parametrize("scenario", sorted(topdown_presets()))
 def test_that_a_scenario_of_2020_keeps_its_geodict(scenario):
-    choice = topdown_entries()[scenario].method.spine
+    choice = topdown_presets()[scenario].scenario.method.spine
     found = geodict_of(choice)
     assert found.inexpressible == ()
     written = dict(found.entries)
@@ -109,7 +109,7 @@ def test_that_a_scenario_of_2020_keeps_its_geodict(scenario):
 
 
 def test_that_edits_production_has_keys_for_are_written_and_others_said():
-    choice = topdown_entries()["pl94-2020-persons-us"].method.spine
+    choice = topdown_presets()["pl94-2020-persons-us"].scenario.method.spine
     settings = settings_of(choice)
     units = geodict_of(choice_of(replace(settings, targets=("place_mcd", "aiannh"), fanout_cutoff=20)))
     assert dict(units.entries)["ignore_gqs_in_block_groups"] == "true"
@@ -127,7 +127,7 @@ def test_that_edits_production_has_keys_for_are_written_and_others_said():
 
 @pytest.mark.parametrize("name", ["standard", "aian", "pl94-2020-units"])
 def test_that_choosing_a_spine_changes_the_exported_configuration(name):
-    from phexplore.catalog.presets import preset
+    from phexplore.systems.registry import preset
     from phexplore.systems.topdown.edits import set_spine
     from phexplore.systems.topdown.ini_reading import read_chain
     from phexplore.systems.topdown.ini_text import IniChain
@@ -141,7 +141,7 @@ def test_that_choosing_a_spine_changes_the_exported_configuration(name):
 
 
 def test_that_a_spine_production_cannot_build_is_not_exported():
-    from phexplore.catalog.presets import preset
+    from phexplore.systems.registry import preset
     from phexplore.systems.topdown.edits import set_spine
     from phexplore.systems.topdown.ini_writing import write_ini
 

@@ -6,7 +6,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from phexplore.catalog.topdown_presets import topdown_entries
 from phexplore.data.blocks.source import read_population
 from phexplore.errors import PhexploreError
 from phexplore.model.topdown import LevelQuery, Passes
@@ -24,6 +23,7 @@ from phexplore.spine.top_down import predict_top_down
 from phexplore.spine.tree import tree_of
 from phexplore.spine.variance import predict
 from phexplore.systems.topdown.forecast import noise_of
+from phexplore.systems.topdown.presets import topdown_presets
 from phexplore.workload.queries import parse_query, total_query
 
 
@@ -159,7 +159,7 @@ def test_that_simulated_errors_of_rhode_island_agree_where_counts_are_large(real
     population = read_population(real_data / "blocks" / "pl94_ri_2010_blocks.csv.gz")
     geography = geography_of(population)
     settings = spine_preset("pl94-2020").settings.with_targets(["place"])
-    method = replace(topdown_entries()["pl94-2020-persons-us"].method, spine=choice_of(settings))
+    method = replace(topdown_presets()["pl94-2020-persons-us"].scenario.method, spine=choice_of(settings))
 
     def noise(budget):
         return noise_of(method.framework, budget)[0]

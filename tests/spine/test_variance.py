@@ -249,9 +249,9 @@ def test_that_predictions_are_the_spread_of_simulated_least_squares(small, schem
 
 
 def test_that_the_national_persons_of_2020_split_into_small_blocks(small):
-    from phexplore.catalog.topdown_presets import topdown_entries
+    from phexplore.systems.topdown.presets import topdown_presets
 
-    method = topdown_entries()["pl94-2020-persons-us"].method
+    method = topdown_presets()["pl94-2020-persons-us"].scenario.method
     tree = small.tree_of_fanouts([np.array([2])] + [np.full(2**n, 2) for n in range(1, 5)], list(method.levels))
     shares = [[method.level_shares[level.name]] * level.units for level in tree.levels]
     shape = shape_of(small.with_shares(tree, shares), method)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from phexplore.catalog.presets import presets
 from phexplore.document.soundness import require_figures
 from phexplore.errors import PhexploreError
 from phexplore.model.issues import Issue
@@ -15,7 +14,7 @@ from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook
 from phexplore.systems.group_sizes.forecast import GroupSizesForecast, forecast_group_sizes
 from phexplore.systems.phsafe.forecast import Forecast, forecast
-from phexplore.systems.registry import check
+from phexplore.systems.registry import check, presets
 from phexplore.systems.topdown.forecast import TopDownForecast, forecast_topdown
 
 if TYPE_CHECKING:

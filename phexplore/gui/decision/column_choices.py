@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from phexplore.catalog.presets import presets
 from phexplore.document.project import Project
 from phexplore.gui.binding.kept import KeptVersions
 from phexplore.gui.decision.comparison import ColumnChoice
 from phexplore.gui.run_manager.run_rows import RunRow
 from phexplore.runs.states import RunState
+from phexplore.systems.registry import presets
 
 
 def column_choices(project: Project, runs: Sequence[RunRow]) -> dict[str, list[ColumnChoice]]:

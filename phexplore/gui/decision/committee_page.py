@@ -18,7 +18,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from phexplore.catalog.presets import presets
 from phexplore.decide.committee import CommitteeMatrix, committee_matrix, consensus
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.session import Session
@@ -38,6 +37,7 @@ from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook, activate, add_scenario
+from phexplore.systems.registry import presets
 
 CONSENSUS = "Consensus draft"
 _TEACHING = (

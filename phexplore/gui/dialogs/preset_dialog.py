@@ -7,12 +7,13 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
-from phexplore.catalog.presets import Preset, presets
+from phexplore.catalog.presets import Preset
 from phexplore.gui.binding.systems import System, system_of
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.labels import Text
+from phexplore.systems.registry import presets
 
 ABOUT = {
     System.PHSAFE: "Household tables with truncation and noise on every number: what the Census Bureau ran for the S-DHC.",

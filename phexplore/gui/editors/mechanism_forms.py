@@ -8,7 +8,6 @@ from fractions import Fraction
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFormLayout, QLineEdit, QWidget
 
-from phexplore.catalog.presets import presets
 from phexplore.gui.binding.mechanism_session import MechanismSession
 from phexplore.gui.binding.session import Refusal
 from phexplore.gui.binding.shown import Shown
@@ -19,6 +18,7 @@ from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.edits import rename
 from phexplore.model.numbers import parse_exact
 from phexplore.model.scenario import Scenario
+from phexplore.systems.registry import presets
 
 
 def form_in(parent: QWidget) -> QFormLayout:

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
-from phexplore.catalog.presets import presets
 from phexplore.gui.binding.coalesced import Coalesced
 from phexplore.gui.binding.mechanism_session import MechanismSession
 from phexplore.gui.binding.mechanism_words import change_texts
 from phexplore.gui.binding.shown import Shown
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.labels import ElidedText, Text
+from phexplore.systems.registry import presets
 
 Explained = tuple[str, Sequence[tuple[str, str]]]
 """A title, and pairs of heading and text."""

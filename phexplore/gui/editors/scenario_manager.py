@@ -7,7 +7,6 @@ from dataclasses import replace
 from PySide6.QtCore import QModelIndex
 from PySide6.QtWidgets import QAbstractItemView, QListView, QMenu, QVBoxLayout, QWidget
 
-from phexplore.catalog.presets import presets
 from phexplore.gui.binding.scenario_list import NAME_ROLE, ScenarioList
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.systems import system_of
@@ -16,6 +15,7 @@ from phexplore.gui.widgets.buttons import SymbolButton
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.workbook import activate, add_scenario, compare_with, remove_scenario
+from phexplore.systems.registry import presets
 
 
 class ScenarioManager(QWidget):

@@ -6,13 +6,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
-from phexplore.catalog.presets import presets
 from phexplore.gui.binding.session import Session
 from phexplore.gui.decision.status import TONES, status_now
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
 from phexplore.gui.widgets.labels import Text, line
 from phexplore.model.workbook import activate, compare_with
+from phexplore.systems.registry import presets
 
 _LETTERS = 10
 """Least width of a chooser; at normal text size it takes more, at twice the size the window still fits a small screen."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QStandardPaths, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from phexplore.catalog.presets import Preset, preset
+from phexplore.catalog.presets import Preset
 from phexplore.document.project import PREVIOUS_SUFFIX, FileChangedError, Project
 from phexplore.errors import PhexploreError
 from phexplore.files.project_salvage import salvage_project
@@ -23,6 +23,7 @@ from phexplore.gui.main.importing import PROJECT_SUFFIX, read_parameters
 from phexplore.gui.main.settings import FOLDER, Settings
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.workbook import Workbook, add_scenario
+from phexplore.systems.registry import preset
 
 DEMONSTRATION = "sdhc-2020-us"
 """Preset of the project that is opened when no file is named."""

@@ -11,7 +11,6 @@ from pathlib import Path
 from phexplore.accuracy.margins import normal_factor
 from phexplore.accuracy.solving_conflict import InfeasibleError, Relaxation
 from phexplore.accuracy.solving_separable import SolvedGoals, SolvedQuery, rounded_as_in_2020, solve
-from phexplore.catalog.presets import presets
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.wording import budget_text, percent, signed_budget
 from phexplore.model.goal_edits import with_margins
@@ -23,7 +22,7 @@ from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import TopDown
 from phexplore.model.workbook import Workbook, replace_active, set_goals, system_name
 from phexplore.systems.phsafe.edits import set_budget, set_lock
-from phexplore.systems.registry import budgets_of
+from phexplore.systems.registry import budgets_of, presets
 from phexplore.systems.topdown.budget_model import TopDownBudgets
 from phexplore.systems.topdown.edits import set_level_lock, set_query_lock
 from phexplore.systems.topdown.solving_spine import on_spine

@@ -5,17 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from phexplore.accuracy.margins import Margins
-from phexplore.catalog.presets import presets
 from phexplore.model.numbers import exact_text
 from phexplore.model.scenario import Scenario
 from phexplore.report.terminal import print_table, tell
 from phexplore.systems.group_sizes.forecast import forecast_group_sizes
+from phexplore.systems.group_sizes.presets import group_sizes_presets
 
 
 def print_forecast(scenario: Scenario, _: Path | None = None) -> None:
     """Print all figures."""
     figures = forecast_group_sizes(scenario.group_sizes, scenario.conventions)
-    preset = presets().get(scenario.baseline)
+    preset = group_sizes_presets().get(scenario.baseline)
     errata = preset.errata if preset is not None else ()
     method = scenario.group_sizes
     symbol = figures.framework.symbol

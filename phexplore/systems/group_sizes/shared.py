@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from phexplore.accuracy.absurd_values import total_warnings
-from phexplore.catalog.presets import presets
 from phexplore.model.conventions import Neighbours
 from phexplore.model.issues import Issue
 from phexplore.model.scenario import Scenario
 from phexplore.systems.group_sizes.forecast import forecast_group_sizes
+from phexplore.systems.group_sizes.presets import group_sizes_presets
 from phexplore.systems.protocol import Entry, Forecast, Loss
 
 
@@ -31,7 +31,7 @@ def forecast_json(scenario: Scenario, _: Path | None = None) -> dict[str, Any]:
     """Return what ``forecast --json`` prints."""
     from phexplore.systems.group_sizes.forecast_json import group_sizes_json  # noqa: PLC0415 - only JSON needs it
 
-    preset = presets().get(scenario.baseline)
+    preset = group_sizes_presets().get(scenario.baseline)
     detail = forecast_group_sizes(scenario.group_sizes, scenario.conventions)
     return group_sizes_json(scenario, detail, preset.errata if preset is not None else ())
 

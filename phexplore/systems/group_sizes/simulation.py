@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from phexplore.catalog.group_sizes_presets import group_sizes_entries
 from phexplore.data.regions.group_size_reading import read_group_sizes, shipped_group_sizes
 from phexplore.model.scenario import Scenario
 from phexplore.noise.entropy import Entropy, OsEntropy, SeededEntropy
@@ -21,6 +20,7 @@ from phexplore.runs.store import RELEASE_DIRECTORY, TRUTH_FILE, trial_file
 from phexplore.runs.writing import writing
 from phexplore.simulate.group_sizes.release import GroupSizeReleaser
 from phexplore.systems.group_sizes.forecast import forecast_group_sizes
+from phexplore.systems.group_sizes.presets import group_sizes_presets
 from phexplore.systems.group_sizes.run_files import read_sizes, read_trial_figures, write_release, write_sizes
 from phexplore.systems.group_sizes.summary import Evidence, group_sizes_summary
 
@@ -136,4 +136,4 @@ class GroupSizesSimulation:
 
 def own_data(scenario: Scenario) -> Path | None:
     """Return the table of the preset a scenario started from, None when it started from none."""
-    return shipped_group_sizes() if scenario.baseline in group_sizes_entries() else None
+    return shipped_group_sizes() if scenario.baseline in group_sizes_presets() else None

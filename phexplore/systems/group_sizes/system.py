@@ -12,6 +12,7 @@ GROUP_SIZES = System(
     id="group-sizes",
     title="Hierarchical group sizes",
     parameters=GroupSizes,
+    presets=lazy(f"{_ROOM}.presets", "group_sizes_presets"),
     check=lazy(f"{_ROOM}.check", "check_group_sizes"),
     absurd_values=lazy(f"{_ROOM}.shared", "absurd_values"),
     loss=lazy(f"{_ROOM}.shared", "loss"),

@@ -7,7 +7,6 @@ from dataclasses import replace
 from fractions import Fraction
 
 from phexplore.accuracy.margins import budget_for_margin
-from phexplore.catalog.presets import presets
 from phexplore.catalog.tables import sensitivity, tables
 from phexplore.model.edits import EditRefusedError
 from phexplore.model.keys import QueryKey, TableId
@@ -15,6 +14,7 @@ from phexplore.model.numbers import Budget
 from phexplore.model.scenario import Scenario
 from phexplore.systems.phsafe.edits import set_budget, set_threshold
 from phexplore.systems.phsafe.forecast import forecast
+from phexplore.systems.phsafe.presets import phsafe_presets
 
 
 class Keep(enum.Enum):
@@ -93,7 +93,7 @@ def set_published(scenario: Scenario, query: QueryKey, *, published: bool) -> Sc
 
 
 def _baseline_budget(scenario: Scenario, query: QueryKey) -> Budget | None:
-    baseline = presets().get(scenario.baseline)
+    baseline = phsafe_presets().get(scenario.baseline)
     budget = baseline.scenario.phsafe.budgets.get(query) if baseline else None
     return budget or None
 

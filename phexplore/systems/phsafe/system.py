@@ -12,6 +12,7 @@ PHSAFE = System(
     id="phsafe",
     title="S-DHC (PHSafe)",
     parameters=PhSafe,
+    presets=lazy(f"{_ROOM}.presets", "phsafe_presets"),
     check=lazy(f"{_ROOM}.check", "check_phsafe"),
     absurd_values=lazy(f"{_ROOM}.absurd_values", "absurd_values"),
     loss=lazy(f"{_ROOM}.shared", "loss"),

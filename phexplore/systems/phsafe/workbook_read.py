@@ -7,7 +7,6 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from phexplore.catalog.presets import presets
 from phexplore.catalog.states import state
 from phexplore.catalog.tables import queries, tables, truncated_tables
 from phexplore.errors import PhexploreError
@@ -32,6 +31,7 @@ from phexplore.report.workbook_settings import (
     THRESHOLDS_SHEET,
     YES,
 )
+from phexplore.systems.phsafe.presets import phsafe_presets
 from phexplore.systems.phsafe.table10_read import Table10Entry, read_table10
 from phexplore.systems.phsafe.workbook_sheets import TABLE_HEADER
 
@@ -99,7 +99,7 @@ class _Reader:
             method=method,
             conventions=self._conventions(settings),
             note=text.get(NOTE, ""),
-            baseline=baseline if baseline in presets() else "",
+            baseline=baseline if baseline in phsafe_presets() else "",
         )
 
     def _settings(self) -> dict[str, GridCell]:
@@ -126,7 +126,7 @@ class _Reader:
                 self.report(line[1], sentence, "Make the two agree.")
             else:
                 found[table] = int(people)
-        default = presets()[_LIKE].scenario.phsafe.thresholds
+        default = phsafe_presets()[_LIKE].scenario.phsafe.thresholds
         return {p.id: found.get(p.id, stated.get(p.id, default[p.id])) for p in truncated_tables()}
 
     def _published(self) -> dict[QueryKey, bool]:
@@ -155,7 +155,7 @@ class _Reader:
 
     def _states(self, cell: GridCell | None) -> tuple[str, ...]:
         if cell is None:
-            return presets()[_LIKE].scenario.phsafe.states
+            return phsafe_presets()[_LIKE].scenario.phsafe.states
         found: list[str] = []
         for part in cell.text.split(","):
             if part.strip():

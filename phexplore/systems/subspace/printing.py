@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from phexplore.catalog.presets import presets
 from phexplore.model.numbers import exact_text
 from phexplore.model.scenario import Scenario
 from phexplore.report.terminal import print_table, tell
 from phexplore.systems.subspace.forecast import ReleaseForecast, alternatives, forecast_subspace
 from phexplore.systems.subspace.forecast_json import shown_classes
+from phexplore.systems.subspace.presets import subspace_presets
 
 
 def print_forecast(scenario: Scenario, _: Path | None = None) -> None:
     """Print all figures."""
     figures = forecast_subspace(scenario.subspace, scenario.conventions)
-    preset = presets().get(scenario.baseline)
+    preset = subspace_presets().get(scenario.baseline)
     errata = preset.errata if preset is not None else ()
     delta = f", δ = {exact_text(figures.delta)}" if figures.delta else ""
     tell(scenario.name)

@@ -8,13 +8,13 @@ from typing import Any
 
 from phexplore.accuracy.absurd_values import total_warnings
 from phexplore.accuracy.privacy_loss import HEADLINE_DELTA
-from phexplore.catalog.presets import presets
 from phexplore.model.conventions import Neighbours
 from phexplore.model.issues import Issue
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
 from phexplore.systems.protocol import Entry, Forecast, Loss
 from phexplore.systems.subspace.forecast import ReleaseForecast, forecast_subspace
+from phexplore.systems.subspace.presets import subspace_presets
 
 
 def loss(scenario: Scenario) -> Loss:
@@ -47,7 +47,7 @@ def forecast_json(scenario: Scenario, _: Path | None = None) -> dict[str, Any]:
     """Return what ``forecast --json`` prints."""
     from phexplore.systems.subspace.forecast_json import subspace_json  # noqa: PLC0415 - only JSON needs it
 
-    preset = presets().get(scenario.baseline)
+    preset = subspace_presets().get(scenario.baseline)
     detail = forecast_subspace(scenario.subspace, scenario.conventions)
     return subspace_json(scenario, detail, preset.errata if preset is not None else ())
 

@@ -12,6 +12,7 @@ SUBSPACE = System(
     id="subspace",
     title="Subspace differential privacy",
     parameters=Subspace,
+    presets=lazy(f"{_ROOM}.presets", "subspace_presets"),
     check=lazy(f"{_ROOM}.check", "check_scenario"),
     absurd_values=lazy(f"{_ROOM}.shared", "absurd_values"),
     loss=lazy(f"{_ROOM}.shared", "loss"),

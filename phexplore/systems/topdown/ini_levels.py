@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from phexplore.catalog.topdown_presets import topdown_entries
 from phexplore.systems.topdown.ini_strategy import StrategyTable, named_strategies
 from phexplore.systems.topdown.ini_text import EffectiveIni
+from phexplore.systems.topdown.presets import topdown_presets
 
 _SPELLINGS = {"National": "Nation"}
 """Production's programs of 2019 write either name for the same level."""
@@ -43,7 +43,7 @@ def levels_of_strategy(ini: EffectiveIni, table: StrategyTable | None) -> tuple[
     if (value := ini.get("budget", "strategy")) is None:
         return ()
     preset_id = named_strategies().strategies.get(value.text)
-    return () if preset_id is None else topdown_entries()[preset_id].method.levels
+    return () if preset_id is None else topdown_presets()[preset_id].scenario.topdown.levels
 
 
 def level_lengths(levels: Sequence[str]) -> tuple[int, ...] | None:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path, PurePosixPath
 
-from phexplore.catalog.topdown_presets import topdown_entries
 from phexplore.errors import PhexploreError
 from phexplore.model.conventions import Conventions
 from phexplore.model.issues import InputProblemsError, Issue, Severity
@@ -30,6 +29,7 @@ from phexplore.systems.topdown.ini_strategy import (
     read_table,
 )
 from phexplore.systems.topdown.ini_text import EffectiveIni, IniChain, IniFile, IniValue, effective, load_chain
+from phexplore.systems.topdown.presets import topdown_presets
 from phexplore.workload.schema import load_schema
 
 INVARIANTS, CONSTRAINTS = "theinvariants.", "theconstraints."
@@ -444,9 +444,9 @@ def setting_of(key: str, value: IniValue) -> str:
 
 def production_defaults(schema: str, levels: tuple[str, ...]) -> Mapping[str, str]:
     """Return what production assumes where a file is silent: the settings of the published preset of this schema."""
-    for entry in topdown_entries().values():
-        if entry.method.schema == schema and set(levels) <= set(entry.method.levels):
-            return dict(entry.method.spine.settings)
+    for method in (preset.scenario.topdown for preset in topdown_presets().values()):
+        if method.schema == schema and set(levels) <= set(method.levels):
+            return dict(method.spine.settings)
     return {}
 
 

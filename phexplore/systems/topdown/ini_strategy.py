@@ -15,12 +15,12 @@ from fractions import Fraction
 from functools import lru_cache
 from types import MappingProxyType
 
-from phexplore.catalog.topdown_presets import topdown_entries
 from phexplore.model.issues import Issue
 from phexplore.model.numbers import exact_text, parse_exact
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.topdown import LevelQuery, Passes, TopDown
 from phexplore.resources import resource
+from phexplore.systems.topdown.presets import topdown_presets
 
 SECTION = "phexplore"
 TABLE_KEY = "strategy_table"
@@ -65,7 +65,7 @@ def known_shares(name: str, levels: Sequence[str]) -> Mapping[LevelQuery, Fracti
         return {LevelQuery(level, "detailed"): Fraction(1) for level in levels}
     if (preset_id := names.strategies.get(name)) is None:
         return None
-    shares = topdown_entries()[preset_id].method.query_shares
+    shares = topdown_presets()[preset_id].scenario.topdown.query_shares
     if not set(levels) <= {key.level for key in shares}:
         return None
     return {key: share for level in levels for key, share in shares.items() if key.level == level}
@@ -74,7 +74,7 @@ def known_shares(name: str, levels: Sequence[str]) -> Mapping[LevelQuery, Fracti
 def known_budgets(name: str, levels: Sequence[str]) -> Mapping[LevelQuery, Fraction] | None:
     """Return the absolute budgets of a published DHC strategy, None for any other."""
     preset_id = named_strategies().strategies.get(name)
-    if preset_id is None or (method := topdown_entries()[preset_id].method).schema not in ABSOLUTE_SCHEMAS:
+    if preset_id is None or (method := topdown_presets()[preset_id].scenario.topdown).schema not in ABSOLUTE_SCHEMAS:
         return None
     if not set(levels) <= set(method.levels):
         return None
@@ -86,7 +86,7 @@ def known_passes(name: str, levels: Sequence[str]) -> Mapping[str, Passes] | Non
     names = named_strategies()
     if (preset_id := names.orderings.get(name)) is None:
         return None
-    passes = topdown_entries()[preset_id].method.passes
+    passes = topdown_presets()[preset_id].scenario.topdown.passes
     if name == names.ordering_of("pl94-2020-units-us"):
         one = next(iter(passes.values()))
         return dict.fromkeys(levels, one)

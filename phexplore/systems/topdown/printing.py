@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from phexplore.catalog.presets import presets
 from phexplore.model.numbers import exact_text
 from phexplore.model.scenario import Scenario
 from phexplore.report.terminal import margin_texts, print_epsilons, print_table, tell
 from phexplore.systems.topdown.block_forecast import on_blocks
 from phexplore.systems.topdown.forecast import WITHOUT_BLOCKS, forecast_topdown
+from phexplore.systems.topdown.presets import topdown_presets
 from phexplore.systems.topdown.shared import joint_with_partner
 from phexplore.systems.topdown.spine_printing import print_variances
 
@@ -17,7 +17,7 @@ from phexplore.systems.topdown.spine_printing import print_variances
 def print_forecast(scenario: Scenario, blocks: Path | None = None) -> None:
     """Print the losses and every margin; with blocks also the exact margins on the scenario's spine."""
     figures = forecast_topdown(scenario.topdown, scenario.conventions)
-    preset, joint = presets().get(scenario.baseline), joint_with_partner(scenario)
+    preset, joint = topdown_presets().get(scenario.baseline), joint_with_partner(scenario)
     errata = preset.errata if preset is not None else ()
     predicted = None if blocks is None else on_blocks(scenario, blocks, queries=["total"])
     tell(scenario.name)

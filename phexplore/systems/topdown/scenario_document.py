@@ -8,7 +8,6 @@ from fractions import Fraction
 from types import MappingProxyType
 
 from phexplore import __version__
-from phexplore.catalog.presets import presets
 from phexplore.model.conventions import Conversion
 from phexplore.model.diff import diff, parameters_only
 from phexplore.model.fingerprint import fingerprint
@@ -21,6 +20,7 @@ from phexplore.report.provenance import Section, conventions_section, epsilon_na
 from phexplore.systems.protocol import ExportFormat
 from phexplore.systems.topdown.check import check_scenario
 from phexplore.systems.topdown.forecast import TopDownForecast, forecast_topdown
+from phexplore.systems.topdown.presets import topdown_presets
 from phexplore.systems.topdown.scenario_charts import (
     confidence_words,
     level_word,
@@ -155,7 +155,7 @@ def _issues(scenario: Scenario) -> Part | None:
 
 
 def _sections(scenario: Scenario, figures: TopDownForecast, now: datetime) -> tuple[Section, ...]:
-    method, origin = scenario.topdown, presets().get(scenario.baseline)
+    method, origin = scenario.topdown, topdown_presets().get(scenario.baseline)
     entries = [
         ("Scenario", scenario.name),
         *((("Note", scenario.note),) if scenario.note else ()),

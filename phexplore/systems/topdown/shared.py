@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from phexplore.catalog.presets import presets
 from phexplore.model.conventions import Neighbours
 from phexplore.model.scenario import Scenario
 from phexplore.systems.protocol import Entry, Forecast, Loss
 from phexplore.systems.topdown.forecast import JointRelease, forecast_topdown, joint_release
+from phexplore.systems.topdown.presets import topdown_presets
 
 
 def loss(scenario: Scenario) -> Loss:
@@ -31,10 +31,10 @@ def forecast(scenario: Scenario) -> Forecast:
 
 def joint_with_partner(scenario: Scenario) -> JointRelease | None:
     """Return the loss of persons and units as one release, where the preset it started from has a partner."""
-    preset = presets().get(scenario.baseline)
+    preset = topdown_presets().get(scenario.baseline)
     if preset is None or not preset.partner:
         return None
-    return joint_release(scenario.topdown, preset.partner, presets()[preset.partner].scenario.topdown)
+    return joint_release(scenario.topdown, preset.partner, topdown_presets()[preset.partner].scenario.topdown)
 
 
 def forecast_json(scenario: Scenario, blocks: Path | None = None) -> dict[str, Any]:
@@ -42,7 +42,7 @@ def forecast_json(scenario: Scenario, blocks: Path | None = None) -> dict[str, A
     from phexplore.systems.topdown.block_forecast import on_blocks  # noqa: PLC0415 - brings the spine's kernels
     from phexplore.systems.topdown.forecast_json import topdown_json  # noqa: PLC0415 - only JSON needs it
 
-    preset = presets().get(scenario.baseline)
+    preset = topdown_presets().get(scenario.baseline)
     detail = forecast_topdown(scenario.topdown, scenario.conventions)
     errata = preset.errata if preset is not None else ()
     predicted = None if blocks is None else on_blocks(scenario, blocks, queries=None)

@@ -12,6 +12,7 @@ TOPDOWN = System(
     id="topdown",
     title="TopDown",
     parameters=TopDown,
+    presets=lazy(f"{_ROOM}.presets", "topdown_presets"),
     check=lazy(f"{_ROOM}.check", "check_scenario"),
     absurd_values=lazy(f"{_ROOM}.absurd_values", "absurd_values"),
     loss=lazy(f"{_ROOM}.shared", "loss"),

@@ -7,7 +7,6 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from phexplore.catalog.presets import presets
 from phexplore.errors import PhexploreError
 from phexplore.files.sheet_grids import Grid, GridCell, sheet_grids
 from phexplore.model.conventions import Conventions, MarginConvention, Neighbours
@@ -28,6 +27,7 @@ from phexplore.report.workbook_settings import (
     YES,
 )
 from phexplore.systems.topdown.forecast import query_of
+from phexplore.systems.topdown.presets import topdown_presets
 from phexplore.systems.topdown.workbook import (
     BUDGET_COLUMNS,
     BUDGETS_SHEET,
@@ -118,7 +118,7 @@ class _Reader:
             method=method,
             conventions=conventions,
             note=text.get(NOTE, ""),
-            baseline=baseline if baseline in presets() else "",
+            baseline=baseline if baseline in topdown_presets() else "",
         )
 
     def _lines(self, sheet: str, headers: Sequence[str]) -> Iterator[list[GridCell]]:

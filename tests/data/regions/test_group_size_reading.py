@@ -5,11 +5,11 @@ from fractions import Fraction
 
 import pytest
 
-from phexplore.catalog.presets import preset
 from phexplore.data.regions.group_size_reading import read_group_sizes, read_size_counts, shipped_group_sizes
 from phexplore.data.regions.taxi_shaped import GROUPS, INDIVIDUALS, LARGEST, LEVELS, taxi_shaped, write_size_counts
 from phexplore.model.group_sizes import GroupSizes, equal_shares
 from phexplore.model.issues import InputProblemsError
+from phexplore.systems.registry import preset
 
 CENSUS = preset("group-sizes-census-2010").scenario.group_sizes
 TWO = GroupSizes(("US", "State"), (1, 2), Fraction(1), equal_shares(("US", "State")), 4)

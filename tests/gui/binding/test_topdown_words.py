@@ -7,7 +7,6 @@ from fractions import Fraction
 
 import pytest
 
-from phexplore.catalog.presets import preset
 from phexplore.document.project import Project
 from phexplore.gui.binding.headline import Tone
 from phexplore.gui.binding.session import Session
@@ -26,6 +25,7 @@ from phexplore.gui.systems.topdown.tiles import topdown_epsilon_tile, topdown_lo
 from phexplore.gui.systems.topdown.wording import place_title, query_sentence, share_percent, significant
 from phexplore.model.topdown import LevelQuery
 from phexplore.model.workbook import Workbook
+from phexplore.systems.registry import preset
 from phexplore.systems.topdown.edits import set_constraints, set_invariants, set_level_share, set_query_share, set_total
 
 KEY = LevelQuery("Block_Group", "total")

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, Qt
 
-from phexplore.catalog.presets import preset
 from phexplore.figures.table import Table
 from phexplore.gui.binding.shown import shown
 from phexplore.gui.charts.topdown_bar_chart import TopDownBarChart
@@ -25,6 +24,7 @@ from phexplore.gui.systems.topdown.shares import Quantity
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.model.topdown import LevelQuery
 from phexplore.model.workbook import Workbook
+from phexplore.systems.registry import preset
 from phexplore.systems.topdown.edits import set_level_lock, set_level_share
 
 

@@ -7,7 +7,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit
 
-from phexplore.catalog.presets import preset
 from phexplore.document.project import Project
 from phexplore.gui.binding.shown import shown
 from phexplore.gui.decision.approve_page import ApprovePage
@@ -17,6 +16,7 @@ from phexplore.model.approval import Status
 from phexplore.model.workbook import Workbook, compare_with
 from phexplore.systems.phsafe.budget_edits import edit_margin
 from phexplore.systems.phsafe.edits import set_budget, set_target
+from phexplore.systems.registry import preset
 
 
 @pytest.fixture

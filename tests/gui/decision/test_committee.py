@@ -6,7 +6,6 @@ from statistics import median
 
 import pytest
 
-from phexplore.catalog.presets import preset
 from phexplore.decide.committee import committee_matrix
 from phexplore.document.project import Project
 from phexplore.gui.charts.twin import Look
@@ -18,6 +17,7 @@ from phexplore.model.workbook import Workbook
 from phexplore.systems.phsafe.budget_edits import edit_margin, edit_threshold
 from phexplore.systems.phsafe.config_file import write_config
 from phexplore.systems.phsafe.edits import set_budget, set_target, set_threshold
+from phexplore.systems.registry import preset
 from phexplore.systems.topdown.edits import set_level_share
 
 NAMES = ("Ada", "Grace", "Alan")

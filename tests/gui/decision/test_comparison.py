@@ -5,7 +5,6 @@ from fractions import Fraction
 
 import pytest
 
-from phexplore.catalog.presets import preset
 from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
 from phexplore.gui.decision.column_choices import column_choices
@@ -17,6 +16,7 @@ from phexplore.model.workbook import Workbook, add_scenario
 from phexplore.systems.phsafe.budget_edits import edit_margin, edit_threshold
 from phexplore.systems.phsafe.edits import set_budget, set_target
 from phexplore.systems.phsafe.forecast import forecast
+from phexplore.systems.registry import preset
 from phexplore.systems.topdown.edits import set_level_share
 
 

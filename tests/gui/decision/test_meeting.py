@@ -8,7 +8,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QAbstractButton, QAbstractSlider, QScrollBar
 
-from phexplore.catalog.presets import presets
 from phexplore.gui.binding.headline import loss_tile, numbers_tile, targets_tile
 from phexplore.gui.binding.wording import people
 from phexplore.gui.decision.meeting_choices import first_choice, meeting_parameters
@@ -20,6 +19,7 @@ from phexplore.gui.theme.appearance import appearance
 from phexplore.model.workbook import add_scenario
 from phexplore.systems.phsafe.edits import set_lock
 from phexplore.systems.phsafe.forecast import forecast
+from phexplore.systems.registry import presets
 
 SYSTEMS = ("sdhc-2020-us", "pl94-2020-persons-us", "dhc-2020-units-us")
 

@@ -7,7 +7,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
-from phexplore.catalog.presets import presets
 from phexplore.catalog.tables import tables
 from phexplore.gui.dialogs.about import show_about
 from phexplore.gui.dialogs.glossary import TERMS, GlossaryDialog
@@ -19,6 +18,7 @@ from phexplore.model.issues import Issue
 from phexplore.model.keys import LEVELS, parse_level, parse_query
 from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.phsafe.forecast import SelectionMargin
+from phexplore.systems.registry import presets
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ import pytest
 from PySide6.QtCore import QItemSelectionModel, Qt
 from PySide6.QtGui import QGuiApplication
 
-from phexplore.catalog.presets import preset
 from phexplore.document.project import Project
 from phexplore.gui.binding.session import Session
 from phexplore.gui.systems.topdown.inspector import TopDownInspector
@@ -23,6 +22,7 @@ from phexplore.gui.systems.topdown.spine_editor import SpineKeysEditor
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.topdown import LevelQuery
 from phexplore.model.workbook import Workbook
+from phexplore.systems.registry import preset
 from phexplore.systems.topdown.edits import remove_query, set_query_share, set_spine
 
 TOTAL = LevelQuery("County", "total")

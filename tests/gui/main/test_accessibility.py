@@ -25,7 +25,6 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import isValid
 
-from phexplore.catalog.presets import presets
 from phexplore.gui.binding.systems import System, system_of
 from phexplore.gui.charts.frame import ChartFrame
 from phexplore.gui.dialogs.about import show_about
@@ -37,6 +36,7 @@ from phexplore.gui.main.system_view import offered_areas
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.systems.phsafe.sum_dialog import SumDialog
 from phexplore.gui.theme.appearance import appearance
+from phexplore.systems.registry import presets
 
 CONTROLS = (QAbstractButton, QAbstractItemView, QAbstractSlider, QComboBox, QLineEdit, QPlainTextEdit, QTabBar)
 LEAST_TARGET = 24

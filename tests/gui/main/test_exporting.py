@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from phexplore.catalog.presets import preset
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.shown import shown
 from phexplore.gui.binding.systems import System
@@ -15,6 +14,7 @@ from phexplore.model.workbook import Workbook
 from phexplore.systems.phsafe.config_file import read_config, write_config
 from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.phsafe.exporters import SCENARIO_EXPORTERS
+from phexplore.systems.registry import preset
 from phexplore.systems.topdown.scenario_document import FORMATS as TOPDOWN_FORMATS
 
 NOW = datetime(2026, 7, 1, tzinfo=UTC)

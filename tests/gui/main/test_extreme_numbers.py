@@ -7,12 +7,12 @@ from extreme_numbers import extreme_numbers
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QTableView
 
-from phexplore.catalog.presets import preset
 from phexplore.document.project import Project
 from phexplore.gui.main.navigation import AREAS, Area
 from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.widgets.exact_field import ExactField
+from phexplore.systems.registry import preset
 
 SYSTEMS = ("sdhc-2020-us", "pl94-2020-persons-us", "group-sizes-census-2010", "counties-invariant-2010")
 _EDITING = (Area.BUDGETS, Area.LEVELS, Area.TARGETS, Area.SCENARIO)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from phexplore.catalog.presets import preset
 from phexplore.errors import PhexploreError
 from phexplore.gui.main.importing import is_readable, read_parameters
 from phexplore.model.issues import InputProblemsError
@@ -17,6 +16,7 @@ from phexplore.systems.phsafe.forecast import forecast
 from phexplore.systems.phsafe.snapshot import scenario_snapshot
 from phexplore.systems.phsafe.table10 import table10_csv
 from phexplore.systems.phsafe.table10_xlsx import table10_xlsx
+from phexplore.systems.registry import preset
 from phexplore.systems.topdown.workbook import topdown_xlsx
 from tests.signed_bundles import signed_bundle
 

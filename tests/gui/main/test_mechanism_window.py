@@ -6,7 +6,6 @@ from fractions import Fraction
 
 import pytest
 
-from phexplore.catalog.presets import preset
 from phexplore.document.project import Project
 from phexplore.gui.binding.systems import System
 from phexplore.gui.main.exporting import FORMATS
@@ -18,6 +17,7 @@ from phexplore.model.group_sizes import SizeMechanism
 from phexplore.model.subspace import Mechanism, Totals
 from phexplore.model.workbook import add_scenario
 from phexplore.systems.group_sizes.edits import set_size_levels, set_size_mechanism, set_size_total
+from phexplore.systems.registry import preset
 from phexplore.systems.subspace.edits import set_delta, set_epsilon, set_invariants, set_release_mechanism
 
 SIZES, COUNTIES = "group-sizes-census-2010", "counties-invariant-2010"

@@ -3,11 +3,11 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import Qt
 
-from phexplore.catalog.presets import preset
 from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.palette import Offer, Palette, matching
 from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.window import MainWindow
+from phexplore.systems.registry import preset
 
 
 @pytest.fixture

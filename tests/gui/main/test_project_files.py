@@ -5,7 +5,6 @@ from fractions import Fraction
 import pytest
 from PySide6.QtWidgets import QFileDialog
 
-from phexplore.catalog.presets import preset
 from phexplore.document.project import Project
 from phexplore.gui.dialogs.messages import Message
 from phexplore.gui.main.navigation import Area
@@ -20,6 +19,7 @@ from phexplore.gui.widgets.buttons import TextButton
 from phexplore.model.workbook import Workbook
 from phexplore.systems.phsafe.config_file import write_config
 from phexplore.systems.phsafe.edits import set_budget
+from phexplore.systems.registry import preset
 
 
 def _press(dialog, text):

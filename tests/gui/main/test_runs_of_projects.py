@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from phexplore.catalog.presets import preset
 from phexplore.document.project import Project
 from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.project_files import first_project, project_of
@@ -24,6 +23,7 @@ from phexplore.runs.belonging import runs_folder, runs_in
 from phexplore.runs.states import RunState
 from phexplore.runs.store import SPEC_FILE, state_of, trial_file
 from phexplore.systems.phsafe.budget_edits import edit_threshold
+from phexplore.systems.registry import preset
 
 LONG = LaunchFields(data="demo-pr", trials=5000, seed="1")
 SHORT = LaunchFields(data="demo-pr", trials=1, seed="2")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from phexplore.catalog.presets import preset
 from phexplore.gui.binding.systems import System, system_of
 from phexplore.gui.main.navigation import AREAS, Area, area_keys
 from phexplore.gui.main.system_view import page_key
 from phexplore.model.workbook import add_scenario
+from phexplore.systems.registry import preset
 
 
 def test_that_keys_count_the_areas_that_are_listed():

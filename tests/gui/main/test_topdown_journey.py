@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from phexplore.catalog.presets import preset
 from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.window import MainWindow
@@ -13,6 +12,7 @@ from phexplore.gui.systems.topdown.launch import TopDownFields
 from phexplore.gui.systems.topdown.results import TopDownTab
 from phexplore.runs.states import RunState
 from phexplore.runs.store import verify_run
+from phexplore.systems.registry import preset
 from phexplore.systems.topdown.edits import set_constraints
 
 PATIENCE_MS = 600_000

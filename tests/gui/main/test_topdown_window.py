@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from phexplore.catalog.presets import preset
 from phexplore.errors import PhexploreError
 from phexplore.gui.main.exporting import INI
 from phexplore.gui.main.importing import read_parameters
@@ -25,6 +24,7 @@ from phexplore.model.workbook import add_scenario
 from phexplore.runs.spec import RunData, RunSpec
 from phexplore.runs.states import RunState
 from phexplore.runs.topdown_options import TopDownOptions
+from phexplore.systems.registry import preset
 from phexplore.systems.topdown.edits import set_invariants, set_level_share, set_total
 from phexplore.systems.topdown.ini_reading import load_ini
 

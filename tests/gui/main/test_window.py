@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QScrollBar,
 )
 
-from phexplore.catalog.presets import preset
 from phexplore.document.project import Project
 from phexplore.gui.binding.systems import System
 from phexplore.gui.main.navigation import Area
@@ -35,6 +34,7 @@ from phexplore.systems.phsafe.budget_edits import edit_threshold
 from phexplore.systems.phsafe.config_file import write_config
 from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.phsafe.forecast import forecast
+from phexplore.systems.registry import preset
 
 CONTROLS = (QAbstractButton, QAbstractItemView, QAbstractSlider, QComboBox, QLineEdit, QPlainTextEdit)
 

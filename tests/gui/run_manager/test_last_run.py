@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QObject, Signal
 
-from phexplore.catalog.presets import preset
 from phexplore.document.project import Project
 from phexplore.gui.binding.headline import Tone
 from phexplore.gui.binding.session import Session
@@ -23,6 +22,7 @@ from phexplore.model.workbook import Workbook, activate, add_scenario
 from phexplore.runs.spec import RunData, RunSpec
 from phexplore.runs.states import RunState
 from phexplore.systems.phsafe.budget_edits import edit_threshold
+from phexplore.systems.registry import preset
 from phexplore.systems.topdown.edits import set_total
 
 DATA = RunData("/no/data", "0" * 64, 1)

@@ -9,7 +9,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from phexplore.catalog.presets import preset
 from phexplore.data.blocks.generator import synthesize_blocks
 from phexplore.gui.systems.topdown.compare_pictures import compare_rows
 from phexplore.gui.systems.topdown.compare_reader import MOST_RUNS, NOTHING_TO_COMPARE, are_common
@@ -26,6 +25,7 @@ from phexplore.runs.spec import RunData, RunMode, RunSpec
 from phexplore.runs.store import TRUTH_FILE, RunStore, trial_file
 from phexplore.runs.topdown_options import TopDownOptions
 from phexplore.simulate.topdown.histograms import Histograms, histograms_of
+from phexplore.systems.registry import preset
 from phexplore.systems.topdown.edits import set_total
 from phexplore.systems.topdown.run_files import LeafFiles
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from phexplore.catalog.presets import preset
 from phexplore.data.blocks.generator import synthesize_blocks, write_block_file
 from phexplore.gui.charts.topdown_rows import row_range
 from phexplore.gui.systems.topdown.open_run import NOT_KEPT
@@ -18,6 +17,7 @@ from phexplore.gui.systems.topdown.results import EVERY_QUERY, TopDownChoice, To
 from phexplore.runs.spec import RunSpec, describe_blocks
 from phexplore.runs.store import close_run, prepare_directory, trial_file
 from phexplore.runs.topdown_options import TopDownOptions
+from phexplore.systems.registry import preset
 from phexplore.systems.topdown.measurements import measurement_file
 from phexplore.systems.topdown.reprocessing import again
 from phexplore.systems.topdown.simulation import make_simulation

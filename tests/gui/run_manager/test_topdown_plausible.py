@@ -7,7 +7,6 @@ import contextlib
 import numpy as np
 import pytest
 
-from phexplore.catalog.presets import preset
 from phexplore.data.blocks.generator import synthesize_blocks, write_block_file
 from phexplore.gui.run_manager.run_rows import RunRow
 from phexplore.gui.systems.topdown.plausible_pictures import partners_of, plausible_rows, verdict
@@ -25,6 +24,7 @@ from phexplore.runs.store import (
     verify_run,
 )
 from phexplore.runs.topdown_options import TopDownOptions
+from phexplore.systems.registry import preset
 from phexplore.systems.topdown.facilities import read_facilities
 from phexplore.systems.topdown.run_files import open_leaf_files
 from phexplore.systems.topdown.simulation import make_simulation

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QObject, Signal
 
-from phexplore.catalog.presets import preset
 from phexplore.decide.rule_evaluation import never_judged
 from phexplore.gui.binding.headline import TileContent, Tone, phsafe_tiles
 from phexplore.gui.binding.verdicts import verdict_detail, verdict_summary, verdict_text, with_rules
@@ -16,6 +15,7 @@ from phexplore.gui.targets.rules_view import RulesView
 from phexplore.model.rules import REDISTRICTING, Bound, Measure, Outcome, Rule, judged, not_judged
 from phexplore.model.workbook import Workbook, add_scenario, set_rules
 from phexplore.systems.phsafe.edits import set_budget
+from phexplore.systems.registry import preset
 
 MARGIN = Rule(Measure.MARGIN, Bound.AT_MOST, Fraction(68), "state_A-G")
 LOSS = Rule(Measure.LOSS, Bound.AT_MOST, Fraction(2))

@@ -9,7 +9,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 from phexplore.accuracy.solving_separable import solve
-from phexplore.catalog.presets import preset
 from phexplore.document.project import Project
 from phexplore.gui.binding.session import Session
 from phexplore.gui.targets.goal_table import GoalColumn
@@ -22,7 +21,7 @@ from phexplore.model.keys import parse_query
 from phexplore.model.topdown import LevelQuery
 from phexplore.model.workbook import Workbook
 from phexplore.systems.phsafe.edits import set_lock
-from phexplore.systems.registry import budgets_of
+from phexplore.systems.registry import budgets_of, preset
 
 PH7 = parse_query("PH7/state_A-G")
 

@@ -16,12 +16,12 @@ from PySide6.QtWidgets import (
     QScrollBar,
 )
 
-from phexplore.catalog.presets import preset
 from phexplore.document.project import Project
 from phexplore.gui.binding.session import Session
 from phexplore.gui.targets.targets_page import TargetsPage, TargetsTab
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.model.workbook import Workbook, add_scenario
+from phexplore.systems.registry import preset
 
 CONTROLS = (QAbstractButton, QAbstractItemView, QAbstractSlider, QComboBox, QLineEdit)
 OF_TOPDOWN = {TargetsTab.TUNE}

@@ -6,7 +6,6 @@ from fractions import Fraction
 import pytest
 from PySide6.QtCore import QPointF, Qt
 
-from phexplore.catalog.presets import preset
 from phexplore.decide.frontier import Weighting
 from phexplore.document.project import Project
 from phexplore.gui.binding.session import Session
@@ -16,7 +15,7 @@ from phexplore.model.numbers import UNLIMITED
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.workbook import Workbook
 from phexplore.systems.phsafe.edits import set_budget
-from phexplore.systems.registry import loss_of
+from phexplore.systems.registry import loss_of, preset
 
 
 def _shown(qtbot, session):

@@ -7,10 +7,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from phexplore.catalog.presets import preset
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.subspace import Axis, Histogram, Mechanism, Release, Subspace
 from phexplore.simulate.subspace.cell_counts import read_cell_counts, shipped_table
+from phexplore.systems.registry import preset
 
 RELEASE = {"only": Release(Histogram(), (), Mechanism.PROJECTED_LAPLACE)}
 METHOD = Subspace((Axis("sex", 2, ("f", "m")), Axis("hour", 2)), RELEASE, Fraction(1))

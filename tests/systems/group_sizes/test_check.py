@@ -5,11 +5,10 @@ from fractions import Fraction
 
 import pytest
 
-from phexplore.catalog.presets import preset
 from phexplore.model.conventions import Conventions, MarginConvention
 from phexplore.model.group_sizes import GroupSizes, HeavyTail, SizeMechanism
 from phexplore.model.issues import has_errors
-from phexplore.systems.registry import check
+from phexplore.systems.registry import check, preset
 
 CENSUS = preset("group-sizes-census-2010").scenario
 

@@ -4,7 +4,6 @@ from fractions import Fraction
 
 import pytest
 
-from phexplore.catalog.presets import preset
 from phexplore.model.edits import EditRefusedError
 from phexplore.model.group_sizes import HeavyTail, SizeMechanism
 from phexplore.model.phsafe import PrivacyFramework
@@ -20,6 +19,7 @@ from phexplore.systems.group_sizes.edits import (
     set_tail,
     share_equally,
 )
+from phexplore.systems.registry import preset
 
 
 @pytest.fixture

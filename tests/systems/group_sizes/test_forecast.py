@@ -8,13 +8,13 @@ from fractions import Fraction
 import pytest
 
 from phexplore.accounting.group_sizes_noise import LevelNoise, level_noises, noise_of
-from phexplore.catalog.presets import preset
 from phexplore.errors import BudgetMismatchError
 from phexplore.model.conventions import Conventions, Neighbours
 from phexplore.model.group_sizes import SizeMechanism
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.noise.distributions import DiscreteGaussian, NoNoise, TwoSidedGeometric
 from phexplore.systems.group_sizes.forecast import forecast_group_sizes, published_chain_total
+from phexplore.systems.registry import preset
 
 CENSUS = preset("group-sizes-census-2010").scenario.group_sizes
 CONVENTIONS = Conventions()

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from group_size_runs import SMALL, run_here, small_file, small_table
 
-from phexplore.catalog.presets import preset
 from phexplore.decide.scenario_export import report_bytes
 from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.files.scenario_json import decode_scenario
@@ -20,6 +19,7 @@ from phexplore.runs.spec import RunMode
 from phexplore.systems.group_sizes.experiment import VARIANTS, Plan, Subject, measure_scaling, run_experiment
 from phexplore.systems.group_sizes.experiment_report import experiment_charts, experiment_csv, experiment_document
 from phexplore.systems.group_sizes.run_document import write_group_sizes_report
+from phexplore.systems.registry import preset
 
 NOW = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
 

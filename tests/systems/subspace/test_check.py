@@ -6,7 +6,6 @@ from fractions import Fraction
 
 import pytest
 
-from phexplore.catalog.presets import preset
 from phexplore.model.issues import Severity
 from phexplore.model.scenario import Scenario
 from phexplore.model.subspace import (
@@ -21,7 +20,7 @@ from phexplore.model.subspace import (
     Subspace,
     Totals,
 )
-from phexplore.systems.registry import check
+from phexplore.systems.registry import check, preset
 
 ONE = Fraction(1)
 AXIS = Axis("county", 6, groupings=(Grouping("state", tuple("aaabbb")),))

@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import pytest
 
-from phexplore.catalog.presets import preset
 from phexplore.model.edits import EditRefusedError
 from phexplore.model.subspace import Axis, Basis, Calibration, Histogram, LinearCount, LinearQuery, Mechanism, Totals
+from phexplore.systems.registry import preset
 from phexplore.systems.subspace.edits import (
     add_release,
     release_of,

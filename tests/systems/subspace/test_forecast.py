@@ -8,7 +8,6 @@ from fractions import Fraction
 import pytest
 
 from phexplore.accounting.gaussian_calibration import delta_is_at_most
-from phexplore.catalog.presets import preset
 from phexplore.model.conventions import Conventions, Conversion
 from phexplore.model.subspace import (
     Axis,
@@ -21,6 +20,7 @@ from phexplore.model.subspace import (
     Subspace,
     Totals,
 )
+from phexplore.systems.registry import preset
 from phexplore.systems.subspace.forecast import alternatives, disclosed, forecast_subspace
 from phexplore.workload.subspace.shapes import best_shape
 

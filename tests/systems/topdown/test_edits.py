@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phexplore.catalog.presets import preset
 from phexplore.model.edits import EditRefusedError
 from phexplore.model.shares import largest_share, rebalanced_block
 from phexplore.model.topdown import LevelQuery
+from phexplore.systems.registry import preset
 from phexplore.systems.topdown import edits
 
 PERSONS = preset("pl94-2020-persons-us").scenario

@@ -7,9 +7,9 @@ from fractions import Fraction
 
 import pytest
 
-from phexplore.catalog.presets import preset
 from phexplore.model.conventions import MarginConvention
 from phexplore.model.topdown import LevelQuery
+from phexplore.systems.registry import preset
 from phexplore.systems.topdown import explain
 from phexplore.systems.topdown.forecast import forecast_topdown, joint_release
 

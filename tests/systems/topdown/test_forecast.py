@@ -6,15 +6,15 @@ from fractions import Fraction
 
 import pytest
 
-from phexplore.catalog.presets import preset
-from phexplore.catalog.topdown_presets import topdown_entries
 from phexplore.model.conventions import Conventions, Conversion
 from phexplore.model.edits import set_conventions
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.topdown import LevelQuery
+from phexplore.systems.registry import preset
 from phexplore.systems.topdown import forecast as topdown_forecast
 from phexplore.systems.topdown.edits import set_level_share, set_query_share, set_total
 from phexplore.systems.topdown.forecast import forecast_topdown, joint_release, query_of
+from phexplore.systems.topdown.presets import topdown_presets
 
 CERTIFICATES = {
     "pl94-2020-persons-us": (17.1435507, [2.93, 9.38, 11.70, 13.05, 16.89], [7.24, 7.57, 10.04, 10.08]),
@@ -26,7 +26,7 @@ CERTIFICATES = {
 
 
 def figures(preset_id):
-    return forecast_topdown(topdown_entries()[preset_id].method, Conventions())
+    return forecast_topdown(topdown_presets()[preset_id].scenario.method, Conventions())
 
 
 @pytest.mark.parametrize("preset_id", CERTIFICATES)
@@ -39,9 +39,9 @@ def test_that_the_signed_certificates_are_reproduced(preset_id):
     assert [round(loss.epsilon, 2) for loss in found.attributes] == attributes
 
 
-@pytest.mark.parametrize("preset_id", topdown_entries())
+@pytest.mark.parametrize("preset_id", topdown_presets())
 def test_that_every_share_column_adds_to_exactly_one(preset_id):
-    method = topdown_entries()[preset_id].method
+    method = topdown_presets()[preset_id].scenario.method
     assert sum(method.level_shares.values()) == 1
     for level in method.levels:
         assert sum(share for key, share in method.query_shares.items() if key.level == level) == 1
@@ -69,9 +69,9 @@ def test_that_pure_privacy_uses_geometric_noise_with_sensitivity_two():
 
 
 def test_that_persons_and_units_are_one_release():
-    entries = topdown_entries()
+    entries = topdown_presets()
     persons = entries["pl94-2020-persons-us"]
-    joint = joint_release(persons.method, persons.partner, entries[persons.partner].method)
+    joint = joint_release(persons.scenario.method, persons.partner, entries[persons.partner].scenario.method)
     assert float(joint.rho) == pytest.approx(2.6311692, abs=5e-8)
     assert joint.epsilon == pytest.approx(17.435, abs=5e-4)
     assert joint.sum_of_epsilons == pytest.approx(19.618, abs=5e-4)
@@ -81,8 +81,8 @@ def test_that_persons_and_units_are_one_release():
 def test_that_april_2021_follows_from_the_exact_budgets(name, printed):
     from phexplore.accounting.zcdp import epsilon
 
-    entries = topdown_entries()
-    rho = sum(entries[f"ppmf-2021-04-{name}-{part}-us"].method.total for part in ("persons", "units"))
+    entries = topdown_presets()
+    rho = sum(entries[f"ppmf-2021-04-{name}-{part}-us"].scenario.method.total for part in ("persons", "units"))
     assert epsilon(rho, Fraction(1, 10**10), Conversion.BUN_STEINKE) == pytest.approx(printed, abs=5e-4)
 
 
@@ -91,7 +91,7 @@ def test_that_queries_are_found_in_any_order_of_their_factors():
 
 
 def test_that_an_edit_of_one_share_leaves_the_others_as_they_were():
-    method = topdown_entries()["pl94-2020-persons-us"].method
+    method = topdown_presets()["pl94-2020-persons-us"].scenario.method
     before, after = forecast_topdown(method, Conventions()), forecast_topdown(method, Conventions())
     assert all(a.margins is b.margins for a, b in zip(before.entries, after.entries, strict=True))
 

@@ -7,9 +7,9 @@ from fractions import Fraction
 import pytest
 from ini_chains import CHAIN, DEMONSTRATION, write_chain
 
-from phexplore.catalog.presets import preset
 from phexplore.model.issues import InputProblemsError, Severity
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.systems.registry import preset
 from phexplore.systems.topdown.ini_reading import load_ini, read_chain
 from phexplore.systems.topdown.ini_text import IniChain
 

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ini_chains import CHAIN, DEMONSTRATION, differing_values, write_chain
 
-from phexplore.catalog.presets import preset, presets
 from phexplore.errors import ExportError
 from phexplore.model.edits import set_conventions
 from phexplore.model.topdown import LevelQuery, SpineChoice, TopDown
+from phexplore.systems.registry import preset, presets
 from phexplore.systems.topdown.edits import (
     set_constraints,
     set_invariants,

@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from phexplore.catalog.presets import presets
 from phexplore.model.issues import Severity
 from phexplore.model.topdown import TopDown
-from phexplore.systems.registry import check
+from phexplore.systems.registry import check, presets
 from phexplore.systems.topdown.edits import set_constraints, set_invariants
 from phexplore.systems.topdown.rules import constraint_rule, constraint_rules, invariant_rule, invariant_rules
 from phexplore.workload.schema import load_schema

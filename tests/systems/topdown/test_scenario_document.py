@@ -8,10 +8,10 @@ from itertools import pairwise
 
 import pytest
 
-from phexplore.catalog.presets import presets
 from phexplore.decide.scenario_export import report_bytes
 from phexplore.errors import UnknownNameError
 from phexplore.model.topdown import TopDown
+from phexplore.systems.registry import presets
 from phexplore.systems.topdown.edits import set_level_share
 from phexplore.systems.topdown.forecast import forecast_topdown
 from phexplore.systems.topdown.scenario_charts import heat_chart, levels_chart, margins_of, semantics_chart

@@ -8,11 +8,11 @@ from fractions import Fraction
 import pytest
 
 from phexplore.accounting.zcdp import epsilon
-from phexplore.catalog.presets import preset
 from phexplore.model.conventions import Conversion, MarginConvention
 from phexplore.model.edits import EditRefusedError
 from phexplore.model.shares import SHARE_STEP
 from phexplore.model.topdown import LevelQuery
+from phexplore.systems.registry import preset
 from phexplore.systems.topdown.edits import set_query_share
 from phexplore.systems.topdown.forecast import forecast_topdown
 from phexplore.systems.topdown.share_edits import (

@@ -11,7 +11,6 @@ import pytest
 from topdown_runs import EXPANDED, SCENARIO, SilentWatch, run, spec_of
 from topdown_worlds import PERSONS, UNITS, blocks, full
 
-from phexplore.catalog.topdown_presets import topdown_entries
 from phexplore.data.blocks.generator import write_block_file
 from phexplore.data.blocks.source import read_population
 from phexplore.errors import BudgetMismatchError, PhexploreError
@@ -29,6 +28,7 @@ from phexplore.runs.store import load_summary, prepare_directory, state_of, tria
 from phexplore.runs.topdown_options import Mechanism, RounderTarget, TopDownOptions, decode_options, encode_options
 from phexplore.spine.tree import tree_of
 from phexplore.systems.topdown import simulation as topdown
+from phexplore.systems.topdown.presets import topdown_presets
 from phexplore.systems.topdown.reprocessing import again
 from phexplore.systems.topdown.run_files import LeafFiles, cell_names, open_leaf_files
 from phexplore.systems.topdown.simulation import make_simulation
@@ -325,7 +325,7 @@ class TestRefusals:
         assert issue.sentence.startswith("2 persons are counted as Nursing facilities, 17 and under")
 
     def test_that_schemas_too_large_to_simulate_say_so(self, block_file, tmp_path):
-        dhc = Scenario("dhc", topdown_entries()["dhc-2020-persons-us"].method)
+        dhc = Scenario("dhc", topdown_presets()["dhc-2020-persons-us"].scenario.method)
         with pytest.raises(PhexploreError):
             self.prepare(block_file, tmp_path, dhc)
 

@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 
 from phexplore.accuracy.solving_conflict import InfeasibleError
 from phexplore.accuracy.solving_separable import Reason, solve
-from phexplore.catalog.presets import preset
 from phexplore.model.conventions import MarginConvention
 from phexplore.model.goals import Cap, CapOn, Goals, Tie
 from phexplore.model.issues import has_errors
 from phexplore.model.topdown import LevelQuery
-from phexplore.systems.registry import budgets_of, check
+from phexplore.systems.registry import budgets_of, check, preset
 from phexplore.systems.topdown.edits import set_level_lock
 from phexplore.systems.topdown.forecast import forecast_topdown
 from phexplore.systems.topdown.ini_writing import exact_scale, write_ini

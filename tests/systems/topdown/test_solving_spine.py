@@ -11,13 +11,12 @@ from scipy.optimize import NonlinearConstraint, minimize
 
 from phexplore.accuracy.solving_conflict import ConflictKind, InfeasibleError
 from phexplore.accuracy.solving_separable import Reason, solve
-from phexplore.catalog.presets import preset
 from phexplore.model.conventions import MarginConvention
 from phexplore.model.goals import Cap, CapOn, GoalError, Goals, Tie
 from phexplore.model.topdown import LevelQuery
 from phexplore.spine.tree import tree_of
 from phexplore.spine.variance import predict
-from phexplore.systems.registry import budgets_of
+from phexplore.systems.registry import budgets_of, preset
 from phexplore.systems.topdown.budget_model import TopDownBudgets
 from phexplore.systems.topdown.edits import set_query_lock
 from phexplore.systems.topdown.solving_spine import on_spine

@@ -7,7 +7,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from phexplore.catalog.topdown_presets import topdown_entries
 from phexplore.data.blocks.source import read_population
 from phexplore.errors import PhexploreError
 from phexplore.model.conventions import Conventions
@@ -16,6 +15,7 @@ from phexplore.spine.description import class_entities
 from phexplore.spine.distance import distances
 from phexplore.spine.geography import geography_of
 from phexplore.spine.settings import spine_preset
+from phexplore.systems.topdown.presets import topdown_presets
 from phexplore.systems.topdown.spine_forecast import Spread, compare_with_standard, forecast_spine
 from phexplore.workload.schema import load_schema
 
@@ -27,7 +27,7 @@ def rhode_island(real_data):
 
 @pytest.fixture(scope="module")
 def persons():
-    return topdown_entries()["pl94-2020-persons-us"].method
+    return topdown_presets()["pl94-2020-persons-us"].scenario.method
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +94,7 @@ def test_that_a_smaller_schema_of_the_data_is_asked_its_images(rhode_island, per
 
 
 def test_that_units_keep_their_totals_in_every_block(rhode_island):
-    method = topdown_entries()["pl94-2020-units-us"].method
+    method = topdown_presets()["pl94-2020-units-us"].scenario.method
     spine = build_spine(rhode_island, spine_preset("pl94-2020-units").settings)
     found = forecast_spine(spine, method, Conventions(), queries=["total", "detailed"])
     assert (found.at_level("Block")[:, 0] == 0).all()
@@ -112,7 +112,7 @@ def test_that_the_spine_of_the_dhc_has_no_standard_beside_it(small_dhc):
 def small_dhc(rhode_island):
     from phexplore.spine.geography import AreaCodes
 
-    method = topdown_entries()["dhc-2020-persons-us"].method
+    method = topdown_presets()["dhc-2020-persons-us"].scenario.method
     # Six blocks, and the queries that need no large blocks of the histogram.
     kept = {key: Fraction(1, 2) for key in method.query_shares if key.query in {"hispanic * sex", "detailed"}}
     method = replace(method, query_shares=kept, constraints={}, invariants={"State": ("tot",)})

@@ -6,21 +6,21 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from phexplore.catalog.presets import preset
-from phexplore.catalog.topdown_presets import topdown_entries
 from phexplore.errors import PhexploreError
 from phexplore.model.conventions import Conventions
 from phexplore.spine.allocation import allocation_of
 from phexplore.spine.building import build_spine
 from phexplore.spine.geography import AreaCodes, Geography
 from phexplore.spine.settings import SpineSettings, spine_preset
+from phexplore.systems.registry import preset
 from phexplore.systems.topdown.edits import set_level_share
+from phexplore.systems.topdown.presets import topdown_presets
 from phexplore.systems.topdown.spine_forecast import Fit, forecast_spine
 from phexplore.systems.topdown.spine_study import SpineStudy, possible
 
 STANDARD = SpineSettings()
 PLACES = spine_preset("pl94-2020").settings.with_targets(("place",))
-METHOD = topdown_entries()["pl94-2020-persons-us"].method
+METHOD = topdown_presets()["pl94-2020-persons-us"].scenario.method
 
 
 @pytest.fixture

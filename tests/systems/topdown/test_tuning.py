@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from phexplore.catalog.presets import preset
 from phexplore.errors import CancelledError
+from phexplore.systems.registry import preset
 from phexplore.systems.topdown.tuning import STEP, Tuner, TuningError, starting_strategies, with_level_budgets
 
 LEVELS = ("US", "State", "County")

@@ -7,11 +7,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from phexplore.catalog.presets import preset
 from phexplore.errors import PhexploreError
 from phexplore.model.topdown import LevelQuery, TopDown
 from phexplore.spine.tree import GeoTree, TreeLevel, UnitShares
 from phexplore.spine.variance import predict
+from phexplore.systems.registry import preset
 from phexplore.systems.topdown.uniform_spine import UNITED_STATES_2020, spine_variances, uniform_spine
 from phexplore.workload.queries import parse_query
 

@@ -8,11 +8,11 @@ from fractions import Fraction
 import openpyxl
 import pytest
 
-from phexplore.catalog.presets import presets
 from phexplore.files.sheet_grids import sheet_grids
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.topdown import LevelQuery, Passes, TopDown
+from phexplore.systems.registry import presets
 from phexplore.systems.topdown.edits import set_level_lock, set_query_lock
 from phexplore.systems.topdown.workbook import topdown_xlsx
 from phexplore.systems.topdown.workbook_read import is_topdown_workbook, read_topdown_workbook

@@ -7,7 +7,6 @@ from functools import lru_cache
 
 from PySide6.QtCore import QObject
 
-from phexplore.catalog.presets import preset
 from phexplore.document.project import Project
 from phexplore.gui.binding.kept import KeptVersions
 from phexplore.gui.binding.session import Refusal, Session
@@ -16,6 +15,7 @@ from phexplore.model.keys import QueryKey
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook
+from phexplore.systems.registry import preset
 
 _STAND_IN = "sdhc-2020-us"
 

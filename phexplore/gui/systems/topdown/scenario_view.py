@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from phexplore.catalog.presets import Preset, presets
+from phexplore.catalog.presets import Preset
 from phexplore.gui.binding.shown import Shown
 from phexplore.model.issues import Issue
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery, TopDown
+from phexplore.systems.registry import presets
 from phexplore.systems.topdown.forecast import (
     JointRelease,
     LevelQueryForecast,

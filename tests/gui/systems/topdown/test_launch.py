@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 
-from phexplore.catalog.presets import preset
 from phexplore.gui.run_manager.run_rows import RunRow, kind_words
 from phexplore.gui.systems.topdown.launch import (
     TopDownFields,
@@ -27,6 +26,7 @@ from phexplore.runs.spec import RunData, RunMode, RunSpec, RunSpecError, data_of
 from phexplore.runs.states import RunState
 from phexplore.runs.store import RunStore, load_spec
 from phexplore.runs.topdown_options import Mechanism, RounderTarget, TopDownOptions
+from phexplore.systems.registry import preset
 from phexplore.systems.topdown.edits import set_constraints, set_total
 from phexplore.systems.topdown.stop_metric import CRITERION, FIGURES
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from phexplore.catalog.presets import preset
 from phexplore.gui.systems.topdown.passes import (
     Stage,
     alike,
@@ -21,6 +20,7 @@ from phexplore.gui.systems.topdown.passes import (
     without_empty,
 )
 from phexplore.model.edits import EditRefusedError
+from phexplore.systems.registry import preset
 
 PERSONS = preset("pl94-2020-persons-us").scenario
 METHOD = PERSONS.topdown

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QObject, Signal
 
-from phexplore.catalog.presets import preset
 from phexplore.data.blocks.generator import synthesize_blocks
 from phexplore.errors import PhexploreError
 from phexplore.gui.run_manager.result_frames import frame, read_frame
@@ -40,6 +39,7 @@ from phexplore.runs.spec import RunData, RunSpec
 from phexplore.runs.store import TRUTH_FILE, RunStore, trial_file
 from phexplore.runs.topdown_options import TopDownOptions
 from phexplore.simulate.topdown.histograms import Histograms, histograms_of
+from phexplore.systems.registry import preset
 from phexplore.systems.topdown.run_files import LeafFiles
 
 BLOCKS = 400

@@ -8,13 +8,13 @@ from fractions import Fraction
 import pytest
 from PySide6.QtCore import Signal
 
-from phexplore.catalog.presets import preset
 from phexplore.document.project import Project
 from phexplore.gui.binding.session import Session
 from phexplore.gui.systems.phsafe.session import PhSafeSession
 from phexplore.gui.systems.topdown.session import TopDownSession
 from phexplore.model.topdown import LevelQuery
 from phexplore.model.workbook import Workbook, activate, add_scenario
+from phexplore.systems.registry import preset
 from phexplore.systems.topdown.edits import set_level_share, set_total
 
 

@@ -7,7 +7,6 @@ from fractions import Fraction
 
 import pytest
 
-from phexplore.catalog.presets import preset
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.shown import shown
 from phexplore.gui.systems.phsafe.table_block import PasteRefusedError
@@ -29,6 +28,7 @@ from phexplore.gui.systems.topdown.shares import (
 from phexplore.gui.systems.topdown.table_block import plan_share_paste, shares_text
 from phexplore.model.topdown import LevelQuery
 from phexplore.model.workbook import Workbook
+from phexplore.systems.registry import preset
 
 TOTAL = LevelQuery("County", "total")
 

@@ -12,7 +12,6 @@ import pytest
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QScrollBar, QWidget
 
-from phexplore.catalog.presets import preset
 from phexplore.errors import PhexploreError
 from phexplore.gui.main.exporting import INI
 from phexplore.gui.main.navigation import Area
@@ -23,6 +22,7 @@ from phexplore.gui.systems.topdown.spine_views import SpineTab
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.runs.events import Note
 from phexplore.runs.store import load_events
+from phexplore.systems.registry import preset
 from phexplore.systems.topdown.edits import set_level_share
 
 WAIT_MS = 600_000

@@ -8,7 +8,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from phexplore.catalog.presets import preset
 from phexplore.errors import PhexploreError
 from phexplore.gui.systems.topdown.spine_reader import SpineReader
 from phexplore.gui.systems.topdown.spine_views import (
@@ -26,6 +25,7 @@ from phexplore.spine.building import build_spine
 from phexplore.spine.geography_reading import read_geography
 from phexplore.spine.settings import SpineSettings, changed_choice, settings_of, spine_preset
 from phexplore.spine.spine_file import write_spine
+from phexplore.systems.registry import preset
 from phexplore.systems.topdown.edits import set_level_share
 from phexplore.systems.topdown.spine_forecast import Fit
 

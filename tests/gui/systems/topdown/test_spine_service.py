@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
-from phexplore.catalog.presets import preset
 from phexplore.gui.systems.topdown.spine_service import SpineService
 from phexplore.gui.systems.topdown.spine_views import BlocksRefused, SpineAnswer, SpineLook, SpineRequest, SpineTab
 from phexplore.spine.settings import SpineSettings
+from phexplore.systems.registry import preset
 
 WAIT_MS = 600_000
 SCENARIO = preset("pl94-2020-persons-us").scenario

@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import Qt
 
-from phexplore.catalog.presets import preset
 from phexplore.document.project import Project
 from phexplore.gui.binding.session import Session
 from phexplore.gui.systems.topdown.session import TopDownSession
@@ -16,6 +15,7 @@ from phexplore.gui.systems.topdown.spine_views import AreaClass
 from phexplore.model.topdown import SpineChoice
 from phexplore.model.workbook import Workbook
 from phexplore.spine.settings import AIAN_AREAS_2020, settings_of, spine_preset, spine_presets
+from phexplore.systems.registry import preset
 from phexplore.systems.topdown.edits import set_spine
 
 

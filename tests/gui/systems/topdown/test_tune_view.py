@@ -8,7 +8,6 @@ from fractions import Fraction
 import pytest
 from PySide6.QtCore import QPointF, Qt
 
-from phexplore.catalog.presets import preset
 from phexplore.cli.tuning import read_probes as read_stored_probes
 from phexplore.document.project import Project
 from phexplore.files.project_file import read_project
@@ -25,6 +24,7 @@ from phexplore.gui.systems.topdown.tune_answers import (
 from phexplore.gui.systems.topdown.tune_view import TuneView
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.workbook import Workbook
+from phexplore.systems.registry import preset
 from phexplore.systems.topdown.tuning import starting_strategies
 
 LEVELS = preset("pl94-2020-persons-us").scenario.topdown.levels

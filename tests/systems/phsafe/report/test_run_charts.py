@@ -31,7 +31,7 @@ def test_that_the_charts_of_a_sound_run_say_so(run_figures):
 
 @pytest.fixture(scope="module")
 def wrong(tmp_path_factory):
-    from phexplore.catalog.presets import preset
+    from phexplore.systems.registry import preset
 
     directory = made_run(tmp_path_factory.mktemp("w") / "r", preset("sdhc-2020-us").scenario, trials=40, scale=1.5)
     return run_snapshot(RunResults.open(directory), NOW)

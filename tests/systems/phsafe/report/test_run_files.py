@@ -12,7 +12,7 @@ from tests.report.run_builder import made_run
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    from phexplore.catalog.presets import preset
+    from phexplore.systems.registry import preset
 
     return made_run(tmp_path_factory.mktemp("f") / "run", preset("sdhc-2020-us").scenario, trials=2)
 

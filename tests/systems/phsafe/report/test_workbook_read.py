@@ -10,7 +10,6 @@ from fractions import Fraction
 import openpyxl
 import pytest
 
-from phexplore.catalog.presets import preset
 from phexplore.model.conventions import AS_IN_2020
 from phexplore.model.edits import rename, set_note
 from phexplore.model.issues import InputProblemsError
@@ -20,6 +19,7 @@ from phexplore.systems.phsafe.edits import set_budget, set_threshold
 from phexplore.systems.phsafe.exporters import SCENARIO_EXPORTERS
 from phexplore.systems.phsafe.snapshot import scenario_snapshot
 from phexplore.systems.phsafe.workbook_read import read_workbook
+from phexplore.systems.registry import preset
 
 CHILDREN = parse_query("PH3/state_A-G")
 NOW = datetime(2026, 7, 1, tzinfo=UTC)

@@ -2,57 +2,30 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Any
 
+from phexplore.catalog.presets import Preset, read_presets
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.topdown import LevelQuery, Passes, SpineChoice, TopDown
-from phexplore.resources import resource
-
-
-@dataclass(frozen=True, slots=True)
-class TopDownEntry:
-    """One published set of TopDown parameters.
-
-    Attributes:
-        id: as the command line takes it, e.g. ``pl94-2020-persons-us``.
-        title: for people.
-        product: the publication.
-        source: where the figures come from.
-        partner: preset released together with this one, "" when alone.
-        errata: what the papers print otherwise, in words.
-        method: the parameters.
-    """
-
-    id: str
-    title: str
-    product: str
-    source: str
-    partner: str
-    errata: tuple[str, ...]
-    method: TopDown
 
 
 @lru_cache(maxsize=1)
-def topdown_entries() -> Mapping[str, TopDownEntry]:
-    """Return all published TopDown parameters by id."""
-    content = json.loads(resource("presets/topdown.json").read_text(encoding="utf-8"))
-    return MappingProxyType({entry["id"]: _entry(entry) for entry in content["presets"]})
+def topdown_presets() -> Mapping[str, Preset]:
+    """Return all published parameters by id."""
+    return read_presets("presets/topdown.json", _method, "{product} (TopDown)")
 
 
-def _entry(entry: Mapping[str, Any]) -> TopDownEntry:
+def _method(entry: Mapping[str, Any]) -> TopDown:
     levels = tuple(entry["levels"])
     shares = {
         LevelQuery(level, query): Fraction(share)
         for level in levels
         for query, share in entry["query_shares"][level].items()
     }
-    method = TopDown(
+    return TopDown(
         schema=entry["schema"],
         levels=levels,
         total=Fraction(entry["total"]),
@@ -63,15 +36,6 @@ def _entry(entry: Mapping[str, Any]) -> TopDownEntry:
         invariants={level: tuple(names) for level, names in entry["invariants"].items()},
         constraints={level: tuple(names) for level, names in entry["constraints"].items()},
         spine=SpineChoice(entry["spine"]["kind"], tuple(entry["spine"]["settings"].items())),
-    )
-    return TopDownEntry(
-        entry["id"],
-        entry["title"],
-        entry["product"],
-        entry["source"],
-        entry["partner"],
-        tuple(entry["errata"]),
-        method,
     )
 
 
