@@ -127,12 +127,14 @@ class ExportFormat:
         suffix: of the file, with its dot.
         title: for people.
         write: scenario, what it is compared with, and the time printed, to bytes; the same values give the same bytes.
+        file_name: proposed in dialogs; "" for ``parameters-``, the id and the suffix.
     """
 
     id: str
     suffix: str
     title: str
     write: Callable[[Scenario, Scenario | None, datetime], bytes]
+    file_name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +143,8 @@ class Handover:
 
     Attributes:
         format: as ``phexplore export --format`` takes it.
+        title: of the files, for people.
+        file_name: proposed in dialogs, of the first file.
         product: what is certified, in words.
         files: texts by name, the name of the first, and notes; raises `ExportError` where they could not say what was chosen.
         write: writes these files to a path; returns the files and notes.
@@ -151,6 +155,8 @@ class Handover:
     """
 
     format: str
+    title: str
+    file_name: str
     product: Callable[[Scenario], str]
     write: Callable[[Scenario, Path], tuple[list[Path], list[str]]]
     files: Callable[[Scenario], tuple[dict[str, str], str, list[str]]]
@@ -167,6 +173,7 @@ class System:
     Attributes:
         id: the word in files and settings.
         title: for people.
+        summary: what it is for, in a sentence.
         parameters: the class of its parameters.
         presets: published parameters by id.
         check: what needs attention, in any order.
@@ -187,6 +194,7 @@ class System:
 
     id: str
     title: str
+    summary: str
     parameters: type[Any]
     check: Callable[[Scenario], Iterable[Issue]]
     absurd_values: Callable[[Scenario, Scenario | None], Iterable[Issue]]

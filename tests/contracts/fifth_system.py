@@ -108,6 +108,7 @@ def write_report(run_directory, form, out, now):
 COUNTS = System(
     id="counts",
     title="Counts",
+    summary="Counts per place with two-sided geometric noise.",
     parameters=Counts,
     check=check,
     absurd_values=lambda _, __: (),

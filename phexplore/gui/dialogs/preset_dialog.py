@@ -8,22 +8,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
 from phexplore.catalog.presets import Preset
-from phexplore.gui.binding.systems import System, system_of
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.labels import Text
-from phexplore.systems.registry import presets
-
-ABOUT = {
-    System.PHSAFE: "Household tables with truncation and noise on every number: what the Census Bureau ran for the S-DHC.",
-    System.TOPDOWN: "Noisy histograms at every level of the geography, made consistent from the top: the production system of 2020.",
-    System.GROUP_SIZES: "How many groups of each size there are in every region: the alternative of Fioretto, Van Hentenryck "
-    "and Zhu, consistent by optimisation.",
-    System.SUBSPACE: "Chosen totals exactly as counted, everything else with noise that never breaks them: the alternative of "
-    "Gao, Gong and Yu.",
-}
-"""What a system is for, in a sentence."""
+from phexplore.systems.protocol import System
+from phexplore.systems.registry import presets, system_of
 
 
 class PresetDialog(QDialog):
@@ -39,12 +29,12 @@ class PresetDialog(QDialog):
         self.list.setAccessibleName("Presets")
         system = None
         for preset in presets().values():
-            if system_of(preset.scenario) is not system:
-                system = system_of(preset.scenario)
-                self.list.addItem(_heading(system))
+            if (own := system_of(preset.scenario)) is not system:
+                system = own
+                self.list.addItem(_heading(own))
             item = QListWidgetItem(f"    {preset.title}")
             item.setData(Qt.ItemDataRole.UserRole, preset)
-            item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{system.value if system else ''}: {preset.title}")
+            item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{own.title}: {preset.title}")
             item.setToolTip(preset.id)
             self.list.addItem(item)
         self.list.currentItemChanged.connect(self._describe)
@@ -72,7 +62,7 @@ class PresetDialog(QDialog):
         preset = self._chosen()
         if preset is not None:
             printed = f" {preset.errata[0]}" if preset.errata else ""
-            about = ABOUT[system_of(preset.scenario)]
+            about = system_of(preset.scenario).summary
             self._about.setText(f"{about}\n{preset.product}. Source: {preset.source}.{printed}")
 
     def _chosen(self) -> Preset | None:
@@ -89,7 +79,7 @@ class PresetDialog(QDialog):
 
 def _heading(system: System) -> QListWidgetItem:
     """Return the line above the presets of a system, which cannot be chosen."""
-    item = QListWidgetItem(system.value)
+    item = QListWidgetItem(system.title)
     item.setFlags(Qt.ItemFlag.NoItemFlags)
     item.setFont(appearance().font(bold=True))
     return item

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from phexplore.gui.main.exporting import export_formats
+
 UNSAVED = "PROJECT.phx"
 """Stands for a project that has no file yet."""
 
@@ -65,7 +67,8 @@ def hint_of(action_id: str, subject: Subject) -> str:
     """
     this = subject.named(subject.scenario)
     if action_id.startswith(_EXPORT):
-        form = action_id.removeprefix(_EXPORT)
+        (line,) = (each for each in export_formats() if each.id == action_id.removeprefix(_EXPORT))
+        (form, *_) = line.formats.values()
         return f"phexplore export {this} --format {form} --out FILE"
     other = subject.named(subject.reference) if subject.reference else "OTHER.phx"
     return _HINTS.get(action_id, "").format(this=this, other=other)

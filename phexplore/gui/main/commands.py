@@ -15,13 +15,14 @@ from phexplore.gui.decision.decision_page import DecisionTab
 from phexplore.gui.editors.issues_panel import IssuesPanel
 from phexplore.gui.main.actions import Action, ActionTable
 from phexplore.gui.main.command_hints import Subject, hint_of
-from phexplore.gui.main.exporting import CONFIG, FORMATS, ExportFormat, Exports
+from phexplore.gui.main.exporting import ExportFormat, Exports, export_formats
 from phexplore.gui.main.navigation import AREAS, Area, Navigation
 from phexplore.gui.main.project_files import ProjectFiles
 from phexplore.gui.main.settings import FOLDER, INSPECTOR, ISSUES, NUMBERS, PICTURE, TEXT_SIZE, THEME, Settings
 from phexplore.gui.theme.appearance import LARGEST_SCALE, SMALLEST_SCALE, ThemeChoice, appearance
 from phexplore.gui.theme.number_style import NumberStyle, number_style
 from phexplore.gui.widgets.labels import rewrite_labels
+from phexplore.systems.registry import system_of
 
 if TYPE_CHECKING:
     from phexplore.gui.systems.phsafe.budget_view import BudgetView
@@ -87,6 +88,7 @@ class Commands:
         self._parent = parent
         self.recent = QMenu("Open &recent", parent)
         self.recent.setToolTipsVisible(True)
+        self._formats = export_formats()
         self.menus: Mapping[str, QMenu] = {"file.open": self.recent}
         self.refresh_recent()
 
@@ -98,7 +100,7 @@ class Commands:
     def export_menu(self, actions: ActionTable) -> QMenu:
         """Return a menu of the exports for the header."""
         menu = QMenu(self._parent)
-        for form in FORMATS:
+        for form in self._formats:
             menu.addAction(actions[f"file.export-{form.id}"])
         menu.aboutToShow.connect(actions.refresh)
         return menu
@@ -120,11 +122,11 @@ class Commands:
                 f"file.export-{form.id}",
                 f"{form.title}…",
                 self._exporter(form),
-                shortcut="Ctrl+E" if form is CONFIG else "",
+                shortcut="Ctrl+E" if number == 0 else "",
                 enabled=self._exportable(form),
                 group="&Export",
             )
-            for form in FORMATS
+            for number, form in enumerate(self._formats)
         ]
         return [
             Action("file.new", "&New from preset…", self._new, "Ctrl+N", symbol="plus"),
@@ -390,7 +392,7 @@ class Commands:
 
     def _exportable(self, form: ExportFormat) -> Callable[[], bool]:
         window = self._window
-        return lambda: not window.exports.is_busy and window.system in form.systems
+        return lambda: not window.exports.is_busy and system_of(window.session.scenario).id in form.formats
 
     def _exporter(self, form: ExportFormat) -> Callable[[], object]:
         def choose() -> None:

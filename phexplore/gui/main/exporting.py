@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,12 +15,9 @@ from phexplore.errors import PhexploreError
 from phexplore.files.atomic_files import write_atomically
 from phexplore.gui.binding.latest import Latest
 from phexplore.gui.binding.shown import Shown
-from phexplore.gui.binding.systems import System
 from phexplore.model.issues import has_errors
 from phexplore.model.scenario import Scenario
-from phexplore.systems.phsafe.config_file import write_config
-from phexplore.systems.phsafe.exporters import SCENARIO_EXPORTERS
-from phexplore.systems.topdown.scenario_document import FORMATS as TOPDOWN_FORMATS
+from phexplore.systems.registry import system_of, systems
 
 if TYPE_CHECKING:
     from phexplore.gui.decision.errand_process import ErrandProcess
@@ -30,45 +28,41 @@ class ExportFormat:
     """One line of the export menu.
 
     Attributes:
-        id: as the command line takes it.
+        id: of the line.
         suffix: of the file.
         title: for people.
         file_name: proposed name.
-        systems: whose parameters it holds.
+        formats: what each system that offers it calls the format, by the system's id; as the command line takes it.
     """
 
     id: str
     suffix: str
     title: str
     file_name: str
-    systems: frozenset[System] = frozenset({System.PHSAFE})
+    formats: Mapping[str, str]
 
 
-def _systems(name: str) -> frozenset[System]:
-    found = {System.PHSAFE: SCENARIO_EXPORTERS, System.TOPDOWN: TOPDOWN_FORMATS}
-    return frozenset(system for system, formats in found.items() if name in formats)
+def export_formats() -> tuple[ExportFormat, ...]:
+    """Return the lines of the menu: production's files of every system, then its other formats.
 
-
-CONFIG = ExportFormat("phsafe-config", ".json", "Production config.json", "config.json")
-INI = ExportFormat("das-ini", ".ini", "Production .ini files", "das.ini", frozenset({System.TOPDOWN}))
-_SIZES, _RELEASES = frozenset({System.GROUP_SIZES}), frozenset({System.SUBSPACE})
-_TABLE = {
-    **{name: (suffix, title) for name, (suffix, title, _) in TOPDOWN_FORMATS.items()},
-    **{exporter.id: (exporter.suffix, exporter.title) for exporter in SCENARIO_EXPORTERS.values()},
-}
-FORMATS = (
-    CONFIG,
-    INI,
-    *(
-        ExportFormat(name, suffix, title, f"parameters-{name}{suffix}", _systems(name))
-        for name, (suffix, title) in _TABLE.items()
-    ),
-    ExportFormat("group-sizes-json", ".json", "Parameters, JSON", "group-sizes.json", _SIZES),
-    ExportFormat("group-sizes-csv", ".csv", "Parameters and margins, CSV", "parameters-group-sizes.csv", _SIZES),
-    ExportFormat("subspace-json", ".json", "Parameters, JSON", "subspace.json", _RELEASES),
-    ExportFormat("subspace-csv", ".csv", "Parameters and margins, CSV", "parameters-subspace.csv", _RELEASES),
-)
-"""The JSON files are read back by the window and by every command."""
+    Formats of several systems that propose the same file are one line.
+    """
+    found: dict[str, ExportFormat] = {}
+    for system in systems().values():
+        if (own := system.handover) is not None:
+            found[own.format] = ExportFormat(
+                own.format, Path(own.file_name).suffix, own.title, own.file_name, {system.id: own.format}
+            )
+    for system in systems().values():
+        for form in system.formats().values():
+            name = form.file_name or f"parameters-{form.id}{form.suffix}"
+            key = form.id
+            if key in found and found[key].file_name != name:
+                key = f"{system.id}-{form.id}"
+            before = found[key].formats if key in found else {}
+            title = found[key].title if key in found else form.title
+            found[key] = ExportFormat(key, form.suffix, title, name, {**before, system.id: form.id})
+    return tuple(found.values())
 
 
 DRAWN = frozenset({"html", "pdf", "svg", "png", "charts-pdf"})
@@ -85,18 +79,21 @@ class Order:
     now: datetime
 
 
-def export_text(order: Order) -> bytes:
-    """Return the content of the file.
+def write_file(order: Order) -> Path:
+    """Write the file, and what goes beside it.
 
     Raises:
         PhexploreError: the scenario has errors, or the format cannot hold it.
     """
     scenario = order.shown.scenario
+    system, own = system_of(scenario), system_of(scenario).handover
     _require_sound(order.shown)
-    if order.form is CONFIG:
-        return write_config(scenario).encode()
-    name = order.form.id.replace("group-sizes-csv", "csv").replace("subspace-csv", "csv")
-    return report_bytes(scenario, _reference(order), name, order.now)
+    if own is not None and order.form.id == own.format:
+        own.write(scenario, order.path)
+    else:
+        content = report_bytes(scenario, _reference(order), order.form.formats[system.id], order.now)
+        write_atomically(order.path, content)
+    return order.path
 
 
 def _reference(order: Order) -> Scenario | None:
@@ -119,7 +116,7 @@ class Exports(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._work = Latest(_write, self)
+        self._work = Latest(write_file, self)
         self._work.finished.connect(self.written)
         self._work.failed.connect(self.failed)
         self._process: ErrandProcess | None = None
@@ -140,7 +137,8 @@ class Exports(QObject):
         except PhexploreError as error:
             self.failed.emit(error)
             return
-        self._beside.start(export_order(shown.scenario, _reference(order), form.id, path, order.now))
+        name = form.formats[system_of(shown.scenario).id]
+        self._beside.start(export_order(shown.scenario, _reference(order), name, path, order.now))
 
     def stop(self) -> None:
         """Finish or end what is being written, because the window closes; unfinished files are never put in place."""
@@ -159,29 +157,7 @@ class Exports(QObject):
         return self._process
 
 
-def ini_files(order: Order) -> dict[Path, str]:
-    """Return the files that production is started with, the chosen one first, the others beside it.
-
-    Raises:
-        PhexploreError: the scenario has errors, or production cannot hold it.
-    """
-    from phexplore.systems.topdown.ini_files import placed_files
-    from phexplore.systems.topdown.ini_writing import write_ini
-
-    _require_sound(order.shown)
-    return placed_files(write_ini(order.shown.scenario, order.path.name), order.path, is_file=True)
-
-
 def _require_sound(shown: Shown) -> None:
     if has_errors(list(shown.issues)):
         first = shown.issues[0]
         raise PhexploreError(f"The scenario cannot be handed over: {first.sentence}", first.remedy)
-
-
-def _write(order: Order) -> Path:
-    if order.form is INI:
-        for path, content in ini_files(order).items():
-            write_atomically(path, content.encode())
-    else:
-        write_atomically(order.path, export_text(order))
-    return order.path

@@ -20,8 +20,16 @@ JSON_FORMAT = "group-sizes-json"
 def scenario_formats() -> Mapping[str, ExportFormat]:
     """Return the formats of a scenario by id."""
     formats = (
-        ExportFormat(JSON_FORMAT, ".json", "Parameters, JSON", lambda scenario, _, __: _exact_json(scenario)),
-        ExportFormat("csv", ".csv", "Parameters and margins, CSV", lambda scenario, _, __: _table(scenario)),
+        ExportFormat(
+            JSON_FORMAT, ".json", "Parameters, JSON", lambda scenario, _, __: _exact_json(scenario), "group-sizes.json"
+        ),
+        ExportFormat(
+            "csv",
+            ".csv",
+            "Parameters and margins, CSV",
+            lambda scenario, _, __: _table(scenario),
+            "parameters-group-sizes.csv",
+        ),
     )
     return MappingProxyType({each.id: each for each in formats})
 

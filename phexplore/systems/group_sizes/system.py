@@ -11,6 +11,8 @@ _ROOM = "phexplore.systems.group_sizes"
 GROUP_SIZES = System(
     id="group-sizes",
     title="Hierarchical group sizes",
+    summary="How many groups of each size there are in every region: the alternative of Fioretto, Van Hentenryck and Zhu, "
+    "consistent by optimisation.",
     parameters=GroupSizes,
     presets=lazy(f"{_ROOM}.presets", "group_sizes_presets"),
     check=lazy(f"{_ROOM}.check", "check_group_sizes"),

@@ -9,19 +9,29 @@ from types import MappingProxyType
 
 from phexplore.files.scenario_json import encode_scenario
 from phexplore.files.spreadsheet import GuardedWriter
+from phexplore.lazy import lazy
 from phexplore.model.numbers import exact_text
 from phexplore.model.scenario import Scenario
 from phexplore.systems.protocol import ExportFormat
-from phexplore.systems.subspace.forecast import forecast_subspace
 
 JSON_FORMAT = "subspace-json"
+forecast_subspace = lazy("phexplore.systems.subspace.forecast", "forecast_subspace")
+"""Loads numpy: the table of formats is read when the window starts."""
 
 
 def scenario_formats() -> Mapping[str, ExportFormat]:
     """Return the formats of a scenario by id."""
     formats = (
-        ExportFormat(JSON_FORMAT, ".json", "Parameters, JSON", lambda scenario, _, __: _exact_json(scenario)),
-        ExportFormat("csv", ".csv", "Parameters and margins, CSV", lambda scenario, _, __: _table(scenario)),
+        ExportFormat(
+            JSON_FORMAT, ".json", "Parameters, JSON", lambda scenario, _, __: _exact_json(scenario), "subspace.json"
+        ),
+        ExportFormat(
+            "csv",
+            ".csv",
+            "Parameters and margins, CSV",
+            lambda scenario, _, __: _table(scenario),
+            "parameters-subspace.csv",
+        ),
     )
     return MappingProxyType({each.id: each for each in formats})
 

@@ -11,6 +11,8 @@ _ROOM = "phexplore.systems.subspace"
 SUBSPACE = System(
     id="subspace",
     title="Subspace differential privacy",
+    summary="Chosen totals exactly as counted, everything else with noise that never breaks them: the alternative of Gao, Gong "
+    "and Yu.",
     parameters=Subspace,
     presets=lazy(f"{_ROOM}.presets", "subspace_presets"),
     check=lazy(f"{_ROOM}.check", "check_scenario"),

@@ -14,13 +14,13 @@ from PySide6.QtGui import QGuiApplication
 from phexplore.cli.app import app
 from phexplore.gui.main.action_log import ActionLogDialog, script_of
 from phexplore.gui.main.command_hints import _HINTS, Subject, hint_of
-from phexplore.gui.main.exporting import FORMATS
+from phexplore.gui.main.exporting import export_formats
 from phexplore.gui.main.palette import Palette
 from phexplore.systems.phsafe.edits import set_budget
 
 ALONE = Subject(Path("/data/my proposal.phx"), "Draft", "sdhc-2020-us", ("Draft",))
 TWO = Subject(None, "B", "A", ("A", "B"))
-IDS = [*_HINTS, *(f"file.export-{form.id}" for form in FORMATS)]
+IDS = [*_HINTS, *(f"file.export-{form.id}" for form in export_formats())]
 
 
 @pytest.mark.parametrize("action_id", IDS)

@@ -8,7 +8,7 @@ import pytest
 
 from phexplore.document.project import Project
 from phexplore.gui.binding.systems import System
-from phexplore.gui.main.exporting import FORMATS
+from phexplore.gui.main.exporting import export_formats
 from phexplore.gui.main.mechanism_pages import GroupSizesOverview, SubspaceOverview
 from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.project_files import project_of
@@ -177,7 +177,7 @@ def test_that_the_palette_leads_to_levels_and_releases(opened) -> None:
 def test_that_parameters_are_exported_and_read_back(qtbot, opened, tmp_path, preset_id, form) -> None:
     window = opened(preset_id)
     target, table = tmp_path / "mine.json", tmp_path / "mine.csv"
-    found = {each.id: each for each in FORMATS}
+    found = {each.id: each for each in export_formats()}
     window.actions_table.refresh()
     assert window.actions_table[f"file.export-{form}"].isEnabled()
     assert not window.actions_table["file.export-phsafe-config"].isEnabled()

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from phexplore.errors import PhexploreError
-from phexplore.gui.main.exporting import INI
+from phexplore.gui.main.exporting import export_formats
 from phexplore.gui.main.importing import read_parameters
 from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.project_files import project_of
@@ -124,7 +124,7 @@ def test_that_production_files_are_written_and_read_back(qtbot, window, tmp_path
     window.session.edit("County", lambda s: set_level_share(s, "County", Fraction(1, 5)))
     target = tmp_path / "das.ini"
     with qtbot.waitSignal(window.exports.written):
-        window.export(INI, target)
+        window.export(next(form for form in export_formats() if form.id == "das-ini"), target)
     scenario, _ = load_ini(target)
     assert scenario.topdown.level_shares == window.topdown.shown.method.level_shares
     again, _ = read_parameters(target, window.session.scenario)

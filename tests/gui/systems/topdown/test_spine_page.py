@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QScrollBar, QWidget
 
 from phexplore.errors import PhexploreError
-from phexplore.gui.main.exporting import INI
+from phexplore.gui.main.exporting import export_formats
 from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.window import MainWindow
@@ -274,7 +274,7 @@ def test_that_the_page_fits_the_window_at_every_text_size(qtbot, window, page, b
 
 def written(qtbot, window, path):
     with qtbot.waitSignal(window.exports.written, timeout=WAIT_MS):
-        window.export(INI, path)
+        window.export(next(form for form in export_formats() if form.id == "das-ini"), path)
     parser = configparser.ConfigParser(interpolation=None, strict=False)
     parser.optionxform = str
     parser.read(path, "utf-8")
