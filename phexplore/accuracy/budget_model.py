@@ -74,6 +74,10 @@ class BudgetModel(Protocol):
         """Queries whose budget stays."""
 
     @property
+    def keeps_targets(self) -> bool:
+        """Whether the scenario keeps targets of its own; else the project's goals alone hold what is asked."""
+
+    @property
     def doubles(self) -> bool:
         """Whether the bounded loss is twice the sum of the budgets."""
 
@@ -92,6 +96,19 @@ class BudgetModel(Protocol):
 
     def margin(self, key: Key, budget: Fraction) -> float:
         """Return the margin, in people, of a positive budget."""
+
+    def with_targets(self, changes: Mapping[Key, Fraction | None]) -> Scenario:
+        """Return the scenario with these targets in people, None for none; as it is where it keeps none.
+
+        Raises:
+            ValueError: a target is not more than 0.
+        """
+
+    def with_lock(self, key: Key, *, locked: bool) -> Scenario:
+        """Return the scenario with the budget of a query locked or free."""
+
+    def scopes(self) -> Mapping[str, tuple[Key, ...]]:
+        """Return what goals can be set for at once: everything, a table or level, a level or query of all, by title."""
 
     def with_solved(
         self, budgets: Mapping[Key, Budget], margins: Mapping[Key, Fraction], most: Fraction | None

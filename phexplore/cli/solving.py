@@ -11,12 +11,9 @@ from phexplore.errors import UnknownNameError
 from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Budget, exact_text
 from phexplore.model.scenario import Scenario
-from phexplore.model.topdown import LevelQuery
 from phexplore.report.terminal import print_json, print_table, say, tell
 from phexplore.systems.registry import budgets_of, system_of
 from phexplore.systems.sources import say_if_confidential
-from phexplore.systems.topdown.budget_model import TopDownBudgets
-from phexplore.systems.topdown.solving_spine import on_spine
 
 if TYPE_CHECKING:
     from phexplore.accuracy.solving_conflict import InfeasibleError, Relaxation
@@ -80,23 +77,15 @@ def aimed_at(scenario: Scenario, goals: Goals) -> Scenario:
     """Return the scenario with the margins of the goals as its targets: who names targets means to change them.
 
     Args:
-        scenario: TopDown and other systems keep no targets and are returned as they are.
+        scenario: of a system that keeps no targets, it is returned as it is.
         goals: asked for in a file.
     """
-    from dataclasses import replace
-
-    from phexplore.model.keys import QueryKey
-    from phexplore.model.phsafe import PhSafe
-
-    if not isinstance(scenario.method, PhSafe):
-        return scenario
-    named = {query: margin for query, margin in goals.margins.items() if isinstance(query, QueryKey)}
-    return replace(scenario, method=replace(scenario.method, targets={**scenario.method.targets, **named}))
+    return budgets_of(scenario).with_targets(goals.margins)
 
 
 def solve_after_least_squares(
     scenario: Scenario, goals: Goals, blocks: Path | None, *, spend: bool
-) -> tuple[SolvedGoals, dict[LevelQuery, float]]:
+) -> tuple[SolvedGoals, dict[Key, float]]:
     """Return budgets for margins of TopDown's estimates, and these margins in people.
 
     Args:
@@ -111,33 +100,21 @@ def solve_after_least_squares(
         InfeasibleError: no budgets keep all goals.
         PhexploreError: the data cannot be read.
     """
-    from phexplore.accuracy.margins import normal_factor
-    from phexplore.accuracy.solving_separable import solve
-    from phexplore.data.blocks.source import read_population
     from phexplore.model.goals import GoalError
     from phexplore.runs.spec import data_path
-    from phexplore.spine.tree import tree_of
-    from phexplore.systems.topdown.solving_tree import solve_on_tree
-    from phexplore.systems.topdown.uniform_spine import spine_variances, uniform_spine
 
-    if not system_of(scenario).has_geography:
+    estimates = system_of(scenario).solve_estimates
+    if estimates is None:
         raise GoalError(f"{scenario.name!r} is no TopDown scenario.", "Leave out --after-least-squares and --blocks.")
     if blocks is not None:
-        path = data_path(blocks, scenario)
-        say_if_confidential(path)
-        population = read_population(path)
-        found = solve_on_tree(scenario, goals, tree_of(population.geocodes(), scenario.topdown.levels), spend=spend)
-        return found.solved, dict(found.margins)
-    spine = uniform_spine(scenario.topdown)
-    solved = solve(budgets_of(scenario), goals, spend=spend, joint=on_spine(TopDownBudgets(scenario), spine))
-    z = float(normal_factor(scenario.conventions.confidence, scenario.conventions.z))
-    method = solved.scenario.topdown
-    variances = spine_variances(spine, {key: method.budget(key) for key in spine.keys})
+        blocks = data_path(blocks, scenario)
+        say_if_confidential(blocks)
+    solved, margins = estimates(scenario, goals, blocks, spend=spend)
     targeted = [entry.query for entry in solved.queries if entry.target is not None]
-    return solved, {key: z * variances[key] ** 0.5 for key in targeted if key in variances}
+    return solved, {key: margins[key] for key in targeted if key in margins}
 
 
-def print_tree_margins(margins: dict[LevelQuery, float]) -> None:
+def print_tree_margins(margins: dict[Key, float]) -> None:
     """Print the margins of estimates after least squares, the worst answer and unit of each query."""
     tell("Margins after least squares (worst unit and answer):")
     for key, margin in margins.items():
@@ -190,7 +167,7 @@ def _exact(value: Fraction | None) -> str | None:
     return None if value is None else exact_text(value)
 
 
-def print_solution(solved: SolvedGoals, margins: dict[LevelQuery, float] | None, *, as_json: bool) -> None:
+def print_solution(solved: SolvedGoals, margins: dict[Key, float] | None, *, as_json: bool) -> None:
     """Print solved budgets, and the margins after least squares that they were solved for, if they were."""
     from phexplore.model.goals import title_of
     from phexplore.systems.registry import budgets_of

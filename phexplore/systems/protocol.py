@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from phexplore.accuracy.budget_model import BudgetModel
 from phexplore.accuracy.margins import Margins
@@ -19,12 +19,20 @@ from phexplore.accuracy.privacy_loss import HEADLINE_DELTA
 from phexplore.catalog.presets import Preset
 from phexplore.errors import PhexploreError
 from phexplore.model.conventions import Conversion, Neighbours
+from phexplore.model.goals import Key
 from phexplore.model.issues import Issue
 from phexplore.model.numbers import Budget
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
 from phexplore.report.document import Part
 from phexplore.runs.simulation import Maker
+
+if TYPE_CHECKING:
+    from phexplore.accuracy.solving_separable import SolvedGoals
+
+
+SolveEstimates = Callable[..., "tuple[SolvedGoals, Mapping[Key, float]]"]
+"""Solves a scenario for goals, with block data or None and ``spend``; returns the solution and margins in people."""
 
 
 class UnsupportedError(PhexploreError):
@@ -189,6 +197,8 @@ class System:
         may_be_unfinished: whether parameters may contradict each other while they are edited; issues say so, figures wait.
         own_data: data that came with these parameters, None when a user has to name some.
         budgets: the scenario as a budget model; None for a system whose budgets are not traded query by query.
+        solve_estimates: like `solving_estimates.solve_estimates` of TopDown, budgets for margins of what is published after least
+            squares; None for a system whose queries count by themselves.
         handover: None for a system without production files.
     """
 
@@ -210,4 +220,5 @@ class System:
     own_data: Callable[[Scenario], Path | None] = lambda _: None
     presets: Callable[[], Mapping[str, Preset]] = dict
     budgets: Callable[[Scenario], BudgetModel] | None = None
+    solve_estimates: SolveEstimates | None = None
     handover: Handover | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -10,10 +10,8 @@ from phexplore.accuracy.budget_model import BudgetModel
 from phexplore.accuracy.solving_separable import SolvedGoals, SolvedQuery
 from phexplore.model.goal_edits import restricted
 from phexplore.model.goals import Goals, Key, title_of
-from phexplore.model.keys import LEVELS, QueryKey, Region
 from phexplore.model.numbers import Budget, Unlimited
 from phexplore.model.scenario import Scenario
-from phexplore.model.topdown import TopDown
 from phexplore.model.workbook import Workbook, system_name
 from phexplore.systems.registry import budgets_of
 
@@ -74,7 +72,7 @@ def goal_rows(
     system = budgets_of(scenario)
     locks = system.locks | goals.locks
     letters = {key: letter_of(number) for number, tie in enumerate(goals.ties) for key in tie.queries}
-    own = system.targets if not isinstance(scenario.method, TopDown) else {}
+    own = system.targets
     found = {entry.query: entry for entry in solved.queries} if solved is not None else {}
     return tuple(
         GoalRow(
@@ -102,23 +100,3 @@ def margin_of(system: BudgetModel, key: Key, budget: Budget) -> float | None:
 def letter_of(number: int) -> str:
     """Return the name of a tie: A, B and so on, after Z A2."""
     return "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[number % 26] + (str(number // 26 + 1) if number >= 26 else "")
-
-
-def scopes(keys: Sequence[Key]) -> Mapping[str, tuple[Key, ...]]:
-    """Return what goals can be set for at once: everything, a table or level, a level or query of all, a region of all."""
-    found: dict[str, tuple[Key, ...]] = {"All queries": tuple(keys)}
-    if keys and isinstance(keys[0], QueryKey):
-        named = [key for key in keys if isinstance(key, QueryKey)]
-        for table in dict.fromkeys(key.table for key in named):
-            found[f"Table {table}"] = tuple(key for key in named if key.table == table)
-        for level in LEVELS:
-            found[f"{level.title}, all tables"] = tuple(key for key in named if key.level == level)
-        for region in Region:
-            found[f"{region.title}, all groups and tables"] = tuple(key for key in named if key.level.region is region)
-    else:
-        pairs = [key for key in keys if not isinstance(key, QueryKey)]
-        for name in dict.fromkeys(key.level for key in pairs):
-            found[f"Level {name}"] = tuple(key for key in pairs if key.level == name)
-        for name in dict.fromkeys(key.query for key in pairs):
-            found[f"{name}, all levels"] = tuple(key for key in pairs if key.query == name)
-    return {title: chosen for title, chosen in found.items() if chosen}

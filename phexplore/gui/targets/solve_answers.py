@@ -8,28 +8,20 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 
-from phexplore.accuracy.margins import normal_factor
 from phexplore.accuracy.solving_conflict import InfeasibleError, Relaxation
 from phexplore.accuracy.solving_separable import SolvedGoals, SolvedQuery, rounded_as_in_2020, solve
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.wording import budget_text, percent, signed_budget
 from phexplore.model.goal_edits import with_margins
 from phexplore.model.goals import GoalError, Goals, Key, title_of
-from phexplore.model.keys import QueryKey
-from phexplore.model.numbers import Budget, Rounding, Unlimited, exact_text, round_exact, total_budget
-from phexplore.model.phsafe import PhSafe
+from phexplore.model.numbers import Budget, Rounding, Unlimited, exact_text, round_exact
 from phexplore.model.scenario import Scenario
-from phexplore.model.topdown import TopDown
 from phexplore.model.workbook import Workbook, replace_active, set_goals, system_name
-from phexplore.systems.phsafe.edits import set_budget, set_lock
-from phexplore.systems.registry import budgets_of, presets
-from phexplore.systems.topdown.budget_model import TopDownBudgets
-from phexplore.systems.topdown.edits import set_level_lock, set_query_lock
-from phexplore.systems.topdown.solving_spine import on_spine
+from phexplore.systems.registry import budgets_of, presets, system_of
 
 
 class Basis(enum.Enum):
-    """Whose margins of error TopDown's goals are about. The value is the choice in words."""
+    """Whose margins of error the goals are about. The value is the choice in words."""
 
     ALONE = "Margins of every query by itself"
     SPINE_2020 = "After least squares, spine of 2020"
@@ -45,7 +37,7 @@ class SolveRequest:
         goals: beside its own targets and locks.
         as_in_2020: with the conventions and the rounding of the published budgets.
         spend: use what the caps leave.
-        basis: whose margins count for TopDown.
+        basis: whose margins count, where a system publishes estimates.
         blocks: block data whose geography counts, for `Basis.BLOCKS`.
     """
 
@@ -85,49 +77,22 @@ def answer(request: SolveRequest) -> SolveAnswer:
     if request.as_in_2020:
         scenario = replace(scenario, conventions=rounded_as_in_2020(scenario.conventions))
     try:
-        if request.basis is not Basis.ALONE and isinstance(scenario.method, TopDown):
-            return _after_least_squares(request, scenario)
-        return SolveAnswer(request, solve(budgets_of(scenario), request.goals, spend=request.spend), None)
+        estimates = system_of(scenario).solve_estimates
+        if request.basis is Basis.ALONE or estimates is None:
+            return SolveAnswer(request, solve(budgets_of(scenario), request.goals, spend=request.spend), None)
+        if request.basis is Basis.BLOCKS and request.blocks is None:
+            raise GoalError("No block data are chosen.", "Choose a file of blocks.")
+        blocks = request.blocks if request.basis is Basis.BLOCKS else None
+        solved, margins = estimates(scenario, request.goals, blocks, spend=request.spend)
+        return SolveAnswer(request, solved, None, margins)
     except PhexploreError as error:
         return SolveAnswer(request, None, error)
 
 
-def _after_least_squares(request: SolveRequest, scenario: Scenario) -> SolveAnswer:
-    """Solve for the margins of the estimates.
-
-    Raises:
-        PhexploreError: they cannot be kept, or the block data cannot be read.
-    """
-    # Loaded late: the recursion and its kernels are not needed to open the page.
-    from phexplore.data.blocks.source import read_population
-    from phexplore.spine.tree import tree_of
-    from phexplore.systems.topdown.solving_tree import solve_on_tree
-    from phexplore.systems.topdown.uniform_spine import spine_variances, uniform_spine
-
-    if request.basis is Basis.BLOCKS:
-        if request.blocks is None:
-            raise GoalError("No block data are chosen.", "Choose a file of blocks.")
-        population = read_population(request.blocks)
-        found = solve_on_tree(
-            scenario, request.goals, tree_of(population.geocodes(), scenario.topdown.levels), spend=request.spend
-        )
-        return SolveAnswer(request, found.solved, None, {key: margin for key, margin in found.margins.items()})  # noqa: C416 - dict() keeps the type of the keys
-    spine = uniform_spine(scenario.topdown)
-    solved = solve(
-        budgets_of(scenario), request.goals, spend=request.spend, joint=on_spine(TopDownBudgets(scenario), spine)
-    )
-    z = float(normal_factor(scenario.conventions.confidence, scenario.conventions.z))
-    method = solved.scenario.topdown
-    variances = spine_variances(spine, {key: method.budget(key) for key in spine.keys})
-    return SolveAnswer(request, solved, None, {key: z * value**0.5 for key, value in variances.items()})
-
-
 def total_of(scenario: Scenario) -> Budget:
-    """Return the headline loss: bounded ρ of PHSafe, ρ of TopDown."""
-    if isinstance(scenario.method, TopDown):
-        return scenario.method.total
-    whole = total_budget(list(scenario.phsafe.budgets.values()))
-    return whole if isinstance(whole, Unlimited) else 2 * whole
+    """Return the headline loss: bounded, exact."""
+    model = budgets_of(scenario)
+    return model.total if isinstance(model.total, Unlimited) or not model.doubles else 2 * model.total
 
 
 def headline(found: SolvedGoals, before: Scenario) -> str:
@@ -175,10 +140,10 @@ def published_line(found: SolvedGoals) -> str:
     """Return how many budgets are those that were published, "" when there is nothing to compare with."""
     scenario = found.scenario
     preset = presets().get(scenario.baseline)
-    if preset is None or not isinstance(preset.scenario.method, PhSafe) or not isinstance(scenario.method, PhSafe):
+    if preset is None or system_of(preset.scenario) is not system_of(scenario):
         return ""
-    theirs = preset.scenario.phsafe.budgets
-    equal = sum(theirs.get(query) == budget for query, budget in scenario.method.budgets.items())
+    theirs, budgets = budgets_of(preset.scenario).budgets, budgets_of(scenario).budgets
+    equal = sum(theirs.get(query) == budget for query, budget in budgets.items())
     return f"{equal} of {len(theirs)} budgets equal those of {preset.title}."
 
 
@@ -213,13 +178,9 @@ def applied(workbook: Workbook, found: SolvedGoals) -> Workbook:
     system = system_name(found.scenario)
     after = replace_active(workbook, found.scenario)
     goals = workbook.goals.get(system, Goals())
-    if isinstance(found.scenario.method, PhSafe):
-        targets = found.scenario.method.targets
-        kept = {
-            key: margin
-            for key, margin in goals.margins.items()
-            if not isinstance(key, QueryKey) or targets.get(key) != margin
-        }
+    model = budgets_of(found.scenario)
+    if model.keeps_targets:
+        kept = {key: margin for key, margin in goals.margins.items() if model.targets.get(key) != margin}
         goals = replace(goals, margins=kept)
     return set_goals(after, system, goals)
 
@@ -227,20 +188,17 @@ def applied(workbook: Workbook, found: SolvedGoals) -> Workbook:
 def with_targets(workbook: Workbook, changes: Mapping[Key, Fraction | None]) -> Workbook:
     """Return the workbook that aims at these margins in people, None for none.
 
-    PHSafe keeps them in the scenario as its targets, where the headline counts them; TopDown in the project's goals.
+    They stand in the scenario where it keeps targets, which the headline counts; else in the project's goals.
 
     Raises:
         ValueError, GoalError: a margin is not more than 0.
     """
     scenario, system = workbook.scenario, system_name(workbook.scenario)
-    goals = workbook.goals.get(system, Goals())
-    if isinstance(scenario.method, PhSafe):
-        asked = {key: margin for key, margin in changes.items() if isinstance(key, QueryKey)}
-        targets = {key: margin for key, margin in scenario.method.targets.items() if key not in asked}
-        targets |= {key: margin for key, margin in asked.items() if margin is not None}
-        scenario = replace(scenario, method=replace(scenario.method, targets=targets))
+    goals, model = workbook.goals.get(system, Goals()), budgets_of(scenario)
+    if model.keeps_targets:
+        workbook = replace_active(workbook, model.with_targets(changes))
         changes = dict.fromkeys(changes)
-    return set_goals(replace_active(workbook, scenario), system, with_margins(goals, changes))
+    return set_goals(workbook, system, with_margins(goals, changes))
 
 
 def relaxed(workbook: Workbook, way: Relaxation) -> Workbook:
@@ -248,21 +206,11 @@ def relaxed(workbook: Workbook, way: Relaxation) -> Workbook:
     workbook = with_targets(workbook, {query: new for query, (_, new) in way.margins.items() if new is not None})
     scenario = workbook.scenario
     system = system_name(scenario)
-    left_out = {query: None for query, (_, new) in way.margins.items() if new is None}
-    goals = with_margins(workbook.goals.get(system, Goals()), left_out)
-    for query, (_, new) in way.margins.items():
-        if new is None and isinstance(query, QueryKey):
-            scenario = set_budget(scenario, query, Fraction(0))
+    left_out = [query for query, (_, new) in way.margins.items() if new is None]
+    goals = with_margins(workbook.goals.get(system, Goals()), dict.fromkeys(left_out))
+    if not budgets_of(scenario).gives_way:  # else a query that nobody asks anything of shrinks by itself
+        scenario = budgets_of(scenario).without(left_out)
     if way.unlocks is not None:
         goals = replace(goals, locks=goals.locks - {way.unlocks})
-        scenario = with_lock(scenario, way.unlocks, locked=False)
+        scenario = budgets_of(scenario).with_lock(way.unlocks, locked=False)
     return set_goals(replace_active(workbook, scenario), system, goals)
-
-
-def with_lock(scenario: Scenario, key: Key, *, locked: bool) -> Scenario:
-    """Return the scenario with the budget of a query locked or free; a query of TopDown is free when its level is, too."""
-    if isinstance(key, QueryKey):
-        return set_lock(scenario, key, locked=locked)
-    if not locked:
-        scenario = set_level_lock(scenario, key.level, locked=False)
-    return set_query_lock(scenario, key, locked=locked)

@@ -28,7 +28,7 @@ from phexplore.files.goals_file import goals_json, read_goals
 from phexplore.gui.binding.latest import Latest
 from phexplore.gui.binding.session import Refusal, Session
 from phexplore.gui.targets.caps_editor import CapsEditor
-from phexplore.gui.targets.goal_rows import goal_rows, goals_of, scopes
+from phexplore.gui.targets.goal_rows import goal_rows, goals_of
 from phexplore.gui.targets.goal_table import GoalColumn, GoalTable, cell_text, parse_goal
 from phexplore.gui.targets.solve_answers import (
     Basis,
@@ -37,7 +37,6 @@ from phexplore.gui.targets.solve_answers import (
     answer,
     applied,
     relaxed,
-    with_lock,
     with_targets,
 )
 from phexplore.gui.targets.solve_panel import SolvePanel
@@ -53,11 +52,10 @@ from phexplore.model.goal_edits import tied, untied, with_cap, with_floors, with
 from phexplore.model.goals import Cap, Goals, Key, TiedBy, title_of
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.numbers import exact_text
-from phexplore.model.phsafe import PhSafe
 from phexplore.model.workbook import Workbook, replace_active, set_goals, system_name
 from phexplore.opening import read_bytes
 from phexplore.runs.confidentiality import warning_about_blocks
-from phexplore.systems.registry import budgets_of
+from phexplore.systems.registry import budgets_of, system_of
 
 _TABLE_PART, _SIDE_PART = 90 * GRID, 54 * GRID
 """Widths of table and result where nobody has moved the line between them."""
@@ -177,7 +175,7 @@ class SolveView(QWidget):
         """The queries that the line above the table speaks of."""
         title = self.scope.currentData()
         if title != _CHOSEN:
-            return scopes([row.key for row in self.table.rows]).get(title, ())
+            return budgets_of(self._session.scenario).scopes().get(title, ())
         rows = sorted({index.row() for index in self.view.selectionModel().selectedIndexes()})
         return tuple(self.table.rows[row].key for row in rows)
 
@@ -239,7 +237,7 @@ class SolveView(QWidget):
         def edit(book: Workbook) -> Workbook:
             scenario, system = book.scenario, system_name(book.scenario)
             for key in keys:
-                scenario = with_lock(scenario, key, locked=locked)
+                scenario = budgets_of(scenario).with_lock(key, locked=locked)
             goals = book.goals.get(system, Goals())
             goals = goals if locked else replace(goals, locks=goals.locks - set(keys))
             return set_goals(replace_active(book, scenario), system, goals)
@@ -321,15 +319,16 @@ class SolveView(QWidget):
         if found is not None and not self._is_current(found):
             self.panel.mark_stale()
         self._refresh_rows()
-        titles = scopes([row.key for row in self.table.rows])
+        titles = budgets_of(self._session.scenario).scopes()
         names = [_CHOSEN, *titles]
         if names != [self.scope.itemData(n) for n in range(self.scope.count())]:
             self.scope.clear()
             for title in names:
                 self.scope.addItem(title, title)
         self.caps.show_caps(self.goals.caps, titles)
-        self.as_in_2020.setVisible(isinstance(self._session.scenario.method, PhSafe))
-        self.basis.setVisible(not isinstance(self._session.scenario.method, PhSafe))
+        # The budgets of 2020 were rounded where they were solved from targets that the parameters keep.
+        self.as_in_2020.setVisible(budgets_of(self._session.scenario).keeps_targets)
+        self.basis.setVisible(system_of(self._session.scenario).solve_estimates is not None)
 
     def _refresh_rows(self) -> None:
         found = self.panel.answer

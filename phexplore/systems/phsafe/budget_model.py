@@ -18,7 +18,7 @@ from phexplore.model.phsafe import PhSafe, PrivacyFramework
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery
 from phexplore.noise.distributions import noise_for
-from phexplore.systems.phsafe.edits import set_budget
+from phexplore.systems.phsafe.edits import set_budget, set_lock
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +64,11 @@ class PhSafeBudgets:
         return frozenset(self.method.locks)
 
     @property
+    def keeps_targets(self) -> bool:
+        """The headline counts how many are met."""
+        return True
+
+    @property
     def doubles(self) -> bool:
         """PHSafe's bounded loss is twice the unbounded one."""
         return True
@@ -94,6 +99,31 @@ class PhSafeBudgets:
     def noise_price(self, key: Key) -> Fraction:
         """Return Δ²/2: σ² = Δ²/(2ρ)."""
         return Fraction(self.reach(key) ** 2, 2)
+
+    def with_targets(self, changes: Mapping[Key, Fraction | None]) -> Scenario:
+        """Return the scenario with these targets."""
+        joined: dict[QueryKey, Fraction | None] = {
+            **self.method.targets,
+            **{_query(key): m for key, m in changes.items()},
+        }
+        targets = {query: margin for query, margin in joined.items() if margin is not None}
+        return replace(self.scenario, method=replace(self.method, targets=targets))
+
+    def with_lock(self, key: Key, *, locked: bool) -> Scenario:
+        """Return the scenario with the budget of a query locked or free."""
+        return set_lock(self.scenario, _query(key), locked=locked)
+
+    def scopes(self) -> Mapping[str, tuple[Key, ...]]:
+        """Return all queries, those of every table, of every level, and of every region."""
+        keys = tuple(self.method.budgets)
+        found: dict[str, tuple[Key, ...]] = {"All queries": keys}
+        for table in dict.fromkeys(key.table for key in keys):
+            found[f"Table {table}"] = tuple(key for key in keys if key.table == table)
+        for level in LEVELS:
+            found[f"{level.title}, all tables"] = tuple(key for key in keys if key.level == level)
+        for region in Region:
+            found[f"{region.title}, all groups and tables"] = tuple(key for key in keys if key.level.region is region)
+        return {title: chosen for title, chosen in found.items() if chosen}
 
     def with_solved(
         self, budgets: Mapping[Key, Budget], margins: Mapping[Key, Fraction], most: Fraction | None

@@ -19,6 +19,7 @@ from phexplore.model.numbers import Budget, Rounding, round_exact
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery, TopDown
+from phexplore.systems.topdown.edits import set_level_lock, set_query_lock
 from phexplore.systems.topdown.forecast import noise_of, query_of
 from phexplore.systems.topdown.ini_writing import exact_scale
 from phexplore.systems.topdown.solved_shares import with_budgets
@@ -74,6 +75,11 @@ class TopDownBudgets:
         )
 
     @property
+    def keeps_targets(self) -> bool:
+        """What is asked stands in the project's goals alone."""
+        return False
+
+    @property
     def doubles(self) -> bool:
         """The budgets are under replaced records already."""
         return False
@@ -120,6 +126,28 @@ class TopDownBudgets:
         """Return 1: σ² = 1/ρ."""
         del key
         return Fraction(1)
+
+    def with_targets(self, changes: Mapping[Key, Fraction | None]) -> Scenario:
+        """Return the scenario as it is: it keeps no targets."""
+        del changes
+        return self.scenario
+
+    def with_lock(self, key: Key, *, locked: bool) -> Scenario:
+        """Return the scenario with the share of a query locked or free; it is free when its level is, too."""
+        if not isinstance(key, LevelQuery):
+            raise TypeError(f"{key.text} is no query of TopDown")
+        scenario = self.scenario if locked else set_level_lock(self.scenario, key.level, locked=False)
+        return set_query_lock(scenario, key, locked=locked)
+
+    def scopes(self) -> Mapping[str, tuple[Key, ...]]:
+        """Return all queries, those of every level, and each at all levels."""
+        keys = tuple(self.method.query_shares)
+        found: dict[str, tuple[Key, ...]] = {"All queries": keys}
+        for name in dict.fromkeys(key.level for key in keys):
+            found[f"Level {name}"] = tuple(key for key in keys if key.level == name)
+        for name in dict.fromkeys(key.query for key in keys):
+            found[f"{name}, all levels"] = tuple(key for key in keys if key.query == name)
+        return {title: chosen for title, chosen in found.items() if chosen}
 
     def with_solved(
         self, budgets: Mapping[Key, Budget], margins: Mapping[Key, Fraction], most: Fraction | None

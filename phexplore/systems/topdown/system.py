@@ -25,6 +25,7 @@ TOPDOWN = System(
     write_report=lazy(f"{_ROOM}.run_document", "write_topdown_report"),
     has_geography=True,
     budgets=lazy(f"{_ROOM}.budget_model", "TopDownBudgets"),
+    solve_estimates=lazy(f"{_ROOM}.solving_estimates", "solve_estimates"),
     handover=Handover(
         format="das-ini",
         title="Production .ini files",

@@ -1,0 +1,44 @@
+"""TopDown's budgets from margins of its estimates: after least squares, on equal fan-outs or in block data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from phexplore.accuracy.margins import normal_factor
+from phexplore.accuracy.solving_separable import SolvedGoals, solve
+from phexplore.data.blocks.source import read_population
+from phexplore.model.goals import Goals, Key
+from phexplore.model.scenario import Scenario
+from phexplore.spine.tree import tree_of
+from phexplore.systems.topdown.budget_model import TopDownBudgets
+from phexplore.systems.topdown.solving_spine import on_spine
+from phexplore.systems.topdown.solving_tree import solve_on_tree
+from phexplore.systems.topdown.uniform_spine import spine_variances, uniform_spine
+
+
+def solve_estimates(
+    scenario: Scenario, goals: Goals, blocks: Path | None, *, spend: bool
+) -> tuple[SolvedGoals, Mapping[Key, float]]:
+    """Return the smallest budgets that keep the goals for the estimates, and the margins of the estimates in people.
+
+    Args:
+        scenario: to be solved.
+        goals: beside its own locks.
+        blocks: block data whose geography counts; None takes the spine of 2020 with equal fan-outs.
+        spend: use what the caps leave.
+
+    Raises:
+        InfeasibleError: no budgets keep all goals.
+        PhexploreError: the block data cannot be read.
+    """
+    if blocks is not None:
+        tree = tree_of(read_population(blocks).geocodes(), scenario.topdown.levels)
+        found = solve_on_tree(scenario, goals, tree, spend=spend)
+        return found.solved, {key: margin for key, margin in found.margins.items()}  # noqa: C416 - dict() keeps the type of the keys
+    spine, budgets = uniform_spine(scenario.topdown), TopDownBudgets(scenario)
+    solved = solve(budgets, goals, spend=spend, joint=on_spine(budgets, spine))
+    z = float(normal_factor(scenario.conventions.confidence, scenario.conventions.z))
+    method = solved.scenario.topdown
+    variances = spine_variances(spine, {key: method.budget(key) for key in spine.keys})
+    return solved, {key: z * variance**0.5 for key, variance in variances.items()}
