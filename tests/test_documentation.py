@@ -9,7 +9,7 @@ import pytest
 import typer
 from documented_commands import PAGES, ROOT, printed_commands
 
-from phexplore.cli.app import app
+from phexplore.cli.app import program
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 INLINE = re.compile(r"(?<!needed \| )`(phexplore [a-z][^`\n]*)`")
@@ -51,7 +51,7 @@ def test_that_there_are_commands_to_look_at():
 @pytest.mark.parametrize(("page", "line"), list(commands()))
 def test_that_commands_exist_with_these_options(page, line):
     words = shlex.split(line, comments=True)[1:]
-    group = typer.main.get_command(app)
+    group = typer.main.get_command(program())
     while words and hasattr(group, "commands"):
         name = words.pop(0)
         assert name in group.commands, f"{page}: {name}"

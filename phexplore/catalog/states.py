@@ -54,3 +54,12 @@ def state(text: str) -> State:
             return candidate
     known = [word for candidate in states().values() for word in (candidate.fips, candidate.postal, candidate.name)]
     raise UnknownNameError("state", text, known)
+
+
+def parse_states(text: str) -> tuple[str, ...] | None:
+    """Return the FIPS codes of states named by code, abbreviation or name with commas between, None for none at all.
+
+    Raises:
+        UnknownNameError: one of them is no state.
+    """
+    return tuple(dict.fromkeys(state(name).fips for name in text.split(",") if name.strip())) or None

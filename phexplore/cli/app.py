@@ -16,39 +16,18 @@ from phexplore.cli import (
     decide_commands,
     demo_commands,
     format_commands,
-    group_sizes_commands,
     key_commands,
     run_commands,
     scenario_commands,
-    spine_commands,
-    subspace_commands,
 )
 from phexplore.errors import CancelledError, PhexploreError, UnknownNameError
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.opening import refuse_irregular_target
 from phexplore.report.terminal import say
+from phexplore.systems.registry import systems
+from phexplore.systems.sources import load_scenario
 
 DONE, EXPECTED_FAILURE, BAD_INPUT, CANCELLED = 0, 1, 2, 130
-
-app = typer.Typer(
-    name="phexplore",
-    help="Tune, forecast, simulate and hand over disclosure-avoidance parameters. Without a command: the window.",
-    no_args_is_help=False,
-    add_completion=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-scenario_commands.register(app)
-decide_commands.register(app)
-data_commands.register(app)
-run_commands.register(app)
-spine_commands.register(app)
-group_sizes_commands.register(app)
-key_commands.register(app)
-subspace_commands.register(app)
-demo_commands.register(app)
-format_commands.register(app)
 
 
 class Window(Protocol):
@@ -61,7 +40,6 @@ class Window(Protocol):
 _window: list[Window] = []
 
 
-@app.command()
 def gui(file: str = typer.Argument("", help="A project (.phx) or a production config.json to open.")) -> None:
     """Open the window.
 
@@ -70,6 +48,28 @@ def gui(file: str = typer.Argument("", help="A project (.phx) or a production co
     if not _window:
         raise PhexploreError("This installation has no window.", "Use the commands; phexplore --help lists them.")
     raise typer.Exit(_window[-1](file or None))
+
+
+def program() -> typer.Typer:
+    """Return the command line with the commands of every system that is known now."""
+    app = typer.Typer(
+        name="phexplore",
+        help="Tune, forecast, simulate and hand over disclosure-avoidance parameters. Without a command: the window.",
+        no_args_is_help=False,
+        add_completion=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"], "obj": load_scenario},
+    )
+    for commands in (scenario_commands, decide_commands, data_commands, run_commands, key_commands):
+        commands.register(app)
+    for system in systems().values():
+        if system.commands is not None:
+            system.commands(app)
+    demo_commands.register(app)
+    format_commands.register(app)
+    app.command()(gui)
+    return app
 
 
 def run(arguments: list[str], window: Window | None = None) -> int:
@@ -82,7 +82,7 @@ def run(arguments: list[str], window: Window | None = None) -> int:
         arguments = ["gui", *arguments]
     try:
         _refuse_impossible_names(arguments)
-        status = app(arguments, standalone_mode=False)
+        status = program()(arguments, standalone_mode=False)
     except (Exception, KeyboardInterrupt) as error:
         if (failed := _status_of(error)) is None:
             raise

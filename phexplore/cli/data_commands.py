@@ -9,10 +9,10 @@ from typing import Any
 
 import typer
 
-from phexplore.cli.outputs import writes_into_out
+from phexplore.catalog.states import parse_states
+from phexplore.files.output_folder import writes_into_out
 from phexplore.model.issues import InputProblemsError, Issue, Severity
-from phexplore.report.terminal import print_json, say, tell
-from phexplore.systems.sources import parse_states, say_if_confidential
+from phexplore.report.terminal import print_json, say, say_if_confidential, say_issues, tell
 
 JSON = typer.Option(False, "--json", help="Print JSON.")
 
@@ -211,9 +211,10 @@ def describe(path: Path = typer.Argument(help="Directory of a population, or dem
         _show(describe_population(path).json(), as_json=as_json)
         return
     from phexplore.data.description import describe_data
+    from phexplore.data.source import find_source
     from phexplore.runs.confidentiality import TREATED_AS_CONFIDENTIAL
 
-    say_choice_of_files(path)
+    say_issues(find_source(path).remarks)
     found = describe_data(path)
     if not found.is_synthetic:
         say(TREATED_AS_CONFIDENTIAL)
@@ -232,18 +233,6 @@ def describe(path: Path = typer.Argument(help="Directory of a population, or dem
         "provenance": found.provenance.statement if found.provenance else None,
     }
     _show(content, as_json=as_json)
-
-
-def say_choice_of_files(path: Path) -> None:
-    """Say which files of a population are read where the choice was not plain, before anything is made of them.
-
-    Raises:
-        InputProblemsError: a file is missing.
-    """
-    from phexplore.data.source import find_source
-
-    for issue in find_source(path).remarks:
-        say(f"{issue.place}: {issue.severity.value}: {issue.sentence} {issue.remedy}")
 
 
 def _show(content: Mapping[str, Any], *, as_json: bool) -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import typer
 
-from phexplore.cli.outputs import writes_into_out
 from phexplore.report.terminal import tell
 from phexplore.systems.registry import budgets_of
 from phexplore.systems.sources import load_scenario
@@ -26,9 +25,6 @@ def register(app: typer.Typer) -> None:
     app.command()(approve)
     app.command()(bundle)
     app.command()(verify)
-    app.command()(truncation)
-    app.command()(publish)
-    app.command()(tune)
 
 
 def solve(
@@ -234,84 +230,3 @@ def verify(
     print_verification(result, as_json=as_json)
     if not result.is_accepted:
         raise typer.Exit(1)
-
-
-def truncation(
-    scenario: str = SCENARIO,
-    query: str = typer.Option(..., "--query", help="A truncated query, e.g. PH3/state_A-G."),
-    sizes: Path | None = typer.Option(None, "--sizes", help="CSV with size and households."),
-    run: Path | None = typer.Option(None, "--run", help="A run: the households of its data."),
-    state: str = typer.Option(
-        "", "--state", help="A state of the synthetic population; else the average state or the nation."
-    ),
-    part: str = typer.Option(
-        "", "--part", help="Part of these households that one number counts, e.g. 1/50; else that of an average area."
-    ),
-    share: str = typer.Option(
-        "", "--share", help="Part of the truncated people that the number counts; else that of the average number."
-    ),
-    keep_margin: bool = typer.Option(False, "--keep-margin", help="Let the budget follow, so that the margin stays."),
-    as_json: bool = JSON,
-) -> None:
-    """Show bias and noise of a count for every truncation threshold, apart and together.
-
-    Without a file or a run, households are those of the synthetic population with the members that the table counts.
-
-    Example: phexplore truncation sdhc-2020-us --query PH3/state_A-G --state 44
-    """
-    from phexplore.cli.studying import print_study, truncation_study
-
-    found, present = truncation_study(
-        scenario, query, sizes=sizes, run=run, state=state, part=part, share=share, keep_margin=keep_margin
-    )
-    print_study(found, present, as_json=as_json)
-
-
-@writes_into_out("publish")
-def publish(
-    run: Path = typer.Argument(help="A run directory of the S-DHC."),
-    out: Path = typer.Option(..., "--out", help="Directory for the published tables; it may exist."),
-    trial: int = typer.Option(0, "--trial", min=0, help="Which simulated release."),
-    seed: int = typer.Option(777, "--seed", min=0, help="Of the draws behind intervals."),
-    draws: int = typer.Option(10_000, "--draws", min=100, help="Per average; ten times as many per sum."),
-    as_json: bool = JSON,
-) -> None:
-    """Turn a simulated release into the published tables: estimates and 90 % intervals of counts and averages.
-
-    Example: phexplore publish runs/first --out published
-    """
-    from phexplore.cli.studying import print_coverage, publish_run
-
-    print_coverage(publish_run(run, trial, seed, draws, out), as_json=as_json)
-
-
-def tune(
-    scenario: str = SCENARIO,
-    data: Path = typer.Option(..., "--data", help="Block data; never confidential: tuning on them leaks."),
-    judge: str = typer.Option(
-        ..., "--judge", help="Levels whose areas are judged, with commas between, e.g. Block_Group."
-    ),
-    probes: Path = typer.Option(
-        ..., "--out", help="Where every probe is stored (JSON lines); the search goes on from it."
-    ),
-    strategy: str = typer.Option(
-        "", "--strategy", help="A starting strategy, e.g. 'collapsed, uniform'; else the scenario's."
-    ),
-    seed: int = typer.Option(1, "--seed", min=0, help="Of the noise, the same in every setting."),
-    trials: int = typer.Option(1, "--trials", min=1, help="Releases per setting."),
-    at_least: str = typer.Option(
-        "95", "--at-least", help="Criterion: per cent of the areas that keep their largest group."
-    ),
-    within: str = typer.Option("5", "--within", help="Criterion: points by which its share may be off."),
-    people: int = typer.Option(500, "--people", min=0, help="Criterion: people of an area that counts."),
-    as_json: bool = JSON,
-) -> None:
-    """Find the budget of every level by the published procedure on simulated runs. Ctrl-C stops; the same command goes on.
-
-    Example: phexplore tune pl94-2020-persons-us --data blocks.csv.gz --judge Block_Group --out probes.jsonl
-    """
-    from phexplore.cli.tuning import criterion_of, print_tuning
-    from phexplore.cli.tuning import tune as tuned
-
-    rule = criterion_of(at_least, within, people)
-    print_tuning(tuned(scenario, data, judge, probes, strategy, seed, trials, rule), as_json=as_json)

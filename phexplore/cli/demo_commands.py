@@ -7,8 +7,8 @@ from pathlib import Path
 
 import typer
 
-from phexplore.cli.outputs import writes_into_out
 from phexplore.errors import PhexploreError
+from phexplore.files.output_folder import writes_into_out
 from phexplore.report.terminal import say
 
 TRIALS = 20

@@ -8,18 +8,17 @@ from typing import Any
 
 import typer
 
-from phexplore.cli.data_commands import say_choice_of_files
-from phexplore.cli.outputs import writes_into_out
 from phexplore.cli.progress import ProgressLine
 from phexplore.errors import CancelledError, PhexploreError
+from phexplore.files.output_folder import writes_into_out
 from phexplore.model.data_kinds import DataKind
 from phexplore.model.scenario import Scenario
-from phexplore.report.terminal import print_json, say
+from phexplore.report.terminal import print_json, say, say_issues
 from phexplore.runs.place import HERE, Place, tls_files
 from phexplore.runs.spec import LARGEST_SEED, StopRule
 from phexplore.runs.topdown_options import TopDownOptions
 from phexplore.systems.registry import system_of
-from phexplore.systems.sources import load_scenario, parse_states, require_phsafe
+from phexplore.systems.sources import load_scenario
 from phexplore.systems.topdown.run_flags import TopDownWishes, parse_stop
 
 SCENARIO = typer.Argument(help="A preset id, a project file (.phx, #NAME for one of its scenarios) or a config.json.")
@@ -33,32 +32,8 @@ _TRIALS_ON_CLUSTER = 4
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the program."""
-    app.command()(tabulate)
     app.command()(run)
     app.command()(report)
-
-
-@writes_into_out("tabulate")
-def tabulate(
-    data: Path = typer.Argument(help="Directory of a population, or demo."),
-    out: Path = typer.Option(..., "--out", help="Directory for one directory per table; it may exist."),
-    truncate: str = typer.Option("", "--truncate", help="Count what a private run of this scenario measures."),
-    states: str = typer.Option("", "--states", help="Only these states, e.g. 44,09 (as a state filter)."),
-) -> None:
-    """Count the tables exactly, without noise. The counts are as confidential as the data; about.json says what they are.
-
-    Example: phexplore tabulate population --out tables --truncate sdhc-2020-us
-    """
-    from phexplore.cli.tabulating import tabulate_to
-
-    scenario = load_scenario(truncate) if truncate else None
-    if scenario is not None and states:
-        raise typer.BadParameter("--truncate takes the states of its scenario; leave out --states.")
-    if scenario is not None:
-        require_phsafe(scenario, "A truncated tabulation")
-    say_choice_of_files(data)
-    for path in tabulate_to(data, out, scenario, parse_states(states)):
-        say(f"Wrote {path}")
 
 
 def run(
@@ -177,6 +152,7 @@ def simulate(
         PhexploreError: the scenario or the data are not fit, or the run failed.
         CancelledError: it was cancelled; finished trials are kept.
     """
+    from phexplore.data.source import find_source
     from phexplore.model.issues import has_errors
     from phexplore.runs.confidentiality import make_private, person_here, record_override, warning_about
     from phexplore.runs.events import Failed, Finished, Outcome
@@ -193,7 +169,7 @@ def simulate(
     if data is None:
         data = _own_data(scenario)
     if scenario.method.data_kind is DataKind.POPULATION:
-        say_choice_of_files(data)
+        say_issues(find_source(data).remarks)
     described = data_of(scenario, data)
     spec = RunSpec(scenario, described, trials, seed, RunMode(mode), place.workers or 1, stop=stop, topdown=topdown)
     if measurements is not None and topdown is not None:

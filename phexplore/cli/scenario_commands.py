@@ -7,18 +7,18 @@ from typing import Any
 
 import typer
 
-from phexplore.cli.outputs import writes_into_out
 from phexplore.errors import PhexploreError
+from phexplore.files.output_folder import writes_into_out
 from phexplore.model.diff import diff as differences
 from phexplore.model.diff import in_parts, parameters_only, value_text
 from phexplore.model.issues import has_errors
 from phexplore.model.numbers import exact_text
 from phexplore.model.scenario import Scenario
-from phexplore.report.terminal import print_json, print_table, say, tell
+from phexplore.report.terminal import print_json, print_table, say, say_if_confidential, tell
 from phexplore.systems.registry import check as check_scenario
 from phexplore.systems.registry import loss_of, system_of
 from phexplore.systems.registry import presets as all_presets
-from phexplore.systems.sources import load_scenario, load_with_warnings, say_if_confidential
+from phexplore.systems.sources import load_scenario, load_with_warnings
 
 SCENARIO = typer.Argument(
     help="A preset id, a project file (.phx, #NAME for one of its scenarios), a config.json or a DAS .ini."

@@ -11,9 +11,8 @@ from phexplore.errors import UnknownNameError
 from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Budget, exact_text
 from phexplore.model.scenario import Scenario
-from phexplore.report.terminal import print_json, print_table, say, tell
+from phexplore.report.terminal import print_json, print_table, say, say_if_confidential, tell
 from phexplore.systems.registry import budgets_of, system_of
-from phexplore.systems.sources import say_if_confidential
 
 if TYPE_CHECKING:
     from phexplore.accuracy.solving_conflict import InfeasibleError, Relaxation

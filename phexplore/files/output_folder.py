@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
+from typing import ParamSpec, TypeVar
 
 from phexplore.errors import PhexploreError
 from phexplore.files.atomic_files import read_text, write_atomically
@@ -18,6 +20,9 @@ holds nothing but folders, and its name has a dot: readers of production's layou
 
 _FORMAT = "phexplore output"
 _MOST_NAMED = 3
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
 
 
 class OutputFolderError(PhexploreError):
@@ -52,6 +57,30 @@ def output_folder(folder: Path, command: str, *, resumed: Collection[str] = ()) 
             for mark in former:
                 if mark != place:
                     mark.unlink(missing_ok=True)
+
+
+def writes_into_out(
+    command: str, *, resumed: Collection[str] = ()
+) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
+    """Return the decorator of a command whose option ``out`` may be a folder; see `output_folder`.
+
+    Args:
+        command: its name.
+        resumed: names of files that the command goes on from.
+    """
+
+    def decorate(function: Callable[Given, Result]) -> Callable[Given, Result]:
+        @functools.wraps(function)
+        def held(*arguments: Given.args, **options: Given.kwargs) -> Result:
+            out = options["out"]
+            if not isinstance(out, str | Path) or not str(out):
+                return function(*arguments, **options)
+            with output_folder(Path(out), command, resumed=resumed):
+                return function(*arguments, **options)
+
+        return held
+
+    return decorate
 
 
 def _refuse_foreign(folder: Path, command: str, resumed: Collection[str]) -> None:

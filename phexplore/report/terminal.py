@@ -6,11 +6,13 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 from phexplore.accuracy.margins import Margins
 from phexplore.accuracy.privacy_loss import EpsilonFigure
 from phexplore.errors import visible
+from phexplore.model.issues import Issue
 
 _OBEYED = re.compile(
     "[\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
@@ -52,6 +54,20 @@ def tell(*lines: str) -> None:
 def say(*lines: str) -> None:
     """Tell a person something without disturbing output that a program reads."""
     print("\n".join(map(visible, lines)), file=sys.stderr)
+
+
+def say_issues(issues: Iterable[Issue]) -> None:
+    """Tell a person what is worth knowing, each with its place and remedy."""
+    for issue in issues:
+        say(f"{issue.place}: {issue.severity.value}: {issue.sentence} {issue.remedy}")
+
+
+def say_if_confidential(path: Path) -> None:
+    """Say before block data are read that they are treated as confidential, if they are."""
+    from phexplore.runs.confidentiality import warning_about_blocks  # noqa: PLC0415 - only this pays for it
+
+    if warning := warning_about_blocks(path):
+        say(warning)
 
 
 def print_epsilons(figures: Iterable[EpsilonFigure]) -> None:

@@ -28,6 +28,8 @@ from phexplore.report.document import Part
 from phexplore.runs.simulation import Maker
 
 if TYPE_CHECKING:
+    import typer
+
     from phexplore.accuracy.solving_separable import SolvedGoals
 
 
@@ -196,6 +198,8 @@ class System:
         has_geography: whether it works on blocks of a geography, with spines and areas.
         may_be_unfinished: whether parameters may contradict each other while they are edited; issues say so, figures wait.
         own_data: data that came with these parameters, None when a user has to name some.
+        commands: adds the system's own commands to the program; where a command takes a SCENARIO, the program loads it:
+            ``context.obj(text)``.
         budgets: the scenario as a budget model; None for a system whose budgets are not traded query by query.
         solve_estimates: like `solving_estimates.solve_estimates` of TopDown, budgets for margins of what is published after least
             squares; None for a system whose queries count by themselves.
@@ -219,6 +223,7 @@ class System:
     may_be_unfinished: bool = False
     own_data: Callable[[Scenario], Path | None] = lambda _: None
     presets: Callable[[], Mapping[str, Preset]] = dict
+    commands: Callable[[typer.Typer], None] | None = None
     budgets: Callable[[Scenario], BudgetModel] | None = None
     solve_estimates: SolveEstimates | None = None
     handover: Handover | None = None

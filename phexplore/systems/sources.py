@@ -5,17 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from phexplore.catalog.states import state
-from phexplore.errors import PhexploreError, UnknownNameError
+from phexplore.errors import UnknownNameError
 from phexplore.files.atomic_files import read_text
 from phexplore.files.json_text import plain_values
 from phexplore.files.project_file import FORMAT, read_project
 from phexplore.files.scenario_json import decode_scenario, stated_scenario
 from phexplore.model.issues import InputProblemsError, Issue
-from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
 from phexplore.opening import read_bytes
-from phexplore.report.terminal import say
+from phexplore.report.terminal import say_issues
 from phexplore.systems.phsafe.config_file import read_config
 from phexplore.systems.registry import presets
 from phexplore.systems.topdown.ini_reading import load_ini
@@ -33,8 +31,7 @@ def load_scenario(text: str) -> Scenario:
         InputProblemsError: the file cannot be understood.
     """
     scenario, warnings = load_with_warnings(text)
-    for issue in warnings:
-        say(f"{issue.place}: {issue.severity.value}: {issue.sentence} {issue.remedy}")
+    say_issues(warnings)
     return scenario
 
 
@@ -49,32 +46,6 @@ def load_with_warnings(text: str) -> tuple[Scenario, tuple[Issue, ...]]:
     if not path.exists():
         raise UnknownNameError("preset or file", text, list(presets()))
     return _from_file(path, name)
-
-
-def require_phsafe(scenario: Scenario, wish: str) -> None:
-    """Refuse a scenario of another system than PHSafe.
-
-    Args:
-        scenario: any.
-        wish: what was asked for, as the beginning of a sentence.
-
-    Raises:
-        PhexploreError: it holds parameters of TopDown.
-    """
-    if not isinstance(scenario.method, PhSafe):
-        raise PhexploreError(
-            f"{wish} needs the parameters of the S-DHC (PHSafe), but {scenario.name!r} holds those of TopDown.",
-            "Choose another scenario, e.g. sdhc-2020-us; phexplore forecast shows the figures of both systems.",
-        )
-
-
-def parse_states(text: str) -> tuple[str, ...] | None:
-    """Return the FIPS codes of states named by code, abbreviation or name with commas between, None for none at all.
-
-    Raises:
-        UnknownNameError: one of them is no state.
-    """
-    return tuple(dict.fromkeys(state(name).fips for name in text.split(",") if name.strip())) or None
 
 
 def _from_file(path: Path, name: str) -> tuple[Scenario, tuple[Issue, ...]]:
@@ -117,11 +88,3 @@ def _json_or_none(content: str) -> Any:
         return plain_values(content, "", "")
     except InputProblemsError:
         return None
-
-
-def say_if_confidential(path: Path) -> None:
-    """Say before block data are read that they are treated as confidential, if they are."""
-    from phexplore.runs.confidentiality import warning_about_blocks  # noqa: PLC0415 - only this pays for it
-
-    if warning := warning_about_blocks(path):
-        say(warning)

@@ -27,7 +27,6 @@ from signed_bundles import KEYS, signed_bundle
 
 from phexplore.catalog.tables import queries
 from phexplore.cli.exporting import export_scenario
-from phexplore.cli.tuning import read_probes
 from phexplore.data.blocks.cell_lists import write_cells
 from phexplore.data.blocks.expansion import expand
 from phexplore.data.blocks.generator import synthesize_blocks, write_block_file
@@ -69,6 +68,7 @@ from phexplore.systems.phsafe.table10_xlsx import table10_xlsx
 from phexplore.systems.phsafe.truncation_study import read_sizes
 from phexplore.systems.registry import preset
 from phexplore.systems.sources import load_scenario
+from phexplore.systems.topdown.tuning_probes import read_probes
 from phexplore.workload.schema import load_schema
 
 NOW = datetime(2026, 7, 1, 12, 0, tzinfo=UTC)

@@ -18,7 +18,7 @@ import pytest
 import typer
 from attack import commands
 
-from phexplore.cli.app import app
+from phexplore.cli.app import program
 
 ATTACK = Path(__file__).with_name("attacker.py")
 LONGEST_SECONDS = 5.0
@@ -159,7 +159,7 @@ def test_that_10_000_damaged_files_are_read_or_refused_with_a_sentence(tmp_path,
 
 def _arguments() -> Iterator[tuple[str, str]]:
     """Yield every argument and option of every command that is a path or a scenario."""
-    queue_ = [("", typer.main.get_command(app))]
+    queue_ = [("", typer.main.get_command(program()))]
     while queue_:
         name, command = queue_.pop()
         queue_ += [(f"{name} {sub}".strip(), found) for sub, found in getattr(command, "commands", {}).items()]

@@ -21,6 +21,7 @@ GROUP_SIZES = System(
     forecast=lazy(f"{_ROOM}.shared", "forecast"),
     forecast_json=lazy(f"{_ROOM}.shared", "forecast_json"),
     print_forecast=lazy(f"{_ROOM}.printing", "print_forecast"),
+    commands=lazy(f"{_ROOM}.commands", "register"),
     simulate=lazy(f"{_ROOM}.simulation", "make_simulation"),
     formats=lazy(f"{_ROOM}.exports", "scenario_formats"),
     write_report=lazy(f"{_ROOM}.run_document", "write_group_sizes_report"),

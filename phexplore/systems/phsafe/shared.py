@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from phexplore.errors import PhexploreError
 from phexplore.model.conventions import Neighbours
 from phexplore.model.numbers import Unlimited, total_budget
+from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
 from phexplore.systems.phsafe import forecast as figures_of
 from phexplore.systems.protocol import Entry, Forecast, Loss
@@ -38,3 +40,20 @@ def forecast_json(scenario: Scenario, _: Path | None = None) -> dict[str, Any]:
 
     detail = figures_of.forecast(scenario)
     return content.forecast_json(scenario, detail, ratio_forecasts(detail))
+
+
+def require_phsafe(scenario: Scenario, wish: str) -> None:
+    """Refuse a scenario of another system than PHSafe.
+
+    Args:
+        scenario: any.
+        wish: what was asked for, as the beginning of a sentence.
+
+    Raises:
+        PhexploreError: it holds parameters of TopDown.
+    """
+    if not isinstance(scenario.method, PhSafe):
+        raise PhexploreError(
+            f"{wish} needs the parameters of the S-DHC (PHSafe), but {scenario.name!r} holds those of TopDown.",
+            "Choose another scenario, e.g. sdhc-2020-us; phexplore forecast shows the figures of both systems.",
+        )

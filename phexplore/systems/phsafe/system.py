@@ -20,6 +20,7 @@ PHSAFE = System(
     forecast=lazy(f"{_ROOM}.shared", "forecast"),
     forecast_json=lazy(f"{_ROOM}.shared", "forecast_json"),
     print_forecast=lazy(f"{_ROOM}.printing", "print_forecast"),
+    commands=lazy(f"{_ROOM}.commands", "register"),
     simulate=lazy(f"{_ROOM}.simulation", "make_simulation"),
     formats=lazy(f"{_ROOM}.exporters", "scenario_formats"),
     write_report=lazy(f"{_ROOM}.exporters", "write_report"),

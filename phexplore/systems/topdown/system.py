@@ -20,6 +20,7 @@ TOPDOWN = System(
     forecast=lazy(f"{_ROOM}.shared", "forecast"),
     forecast_json=lazy(f"{_ROOM}.shared", "forecast_json"),
     print_forecast=lazy(f"{_ROOM}.printing", "print_forecast"),
+    commands=lazy(f"{_ROOM}.commands", "register"),
     simulate=lazy(f"{_ROOM}.simulation", "make_simulation"),
     formats=lazy(f"{_ROOM}.scenario_document", "scenario_formats"),
     write_report=lazy(f"{_ROOM}.run_document", "write_topdown_report"),

@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import Qt
 from typer.testing import CliRunner
 
-from phexplore.cli.app import app
+from phexplore.cli.app import program
 from phexplore.gui.binding.systems import System
 from phexplore.gui.charts.scatter import ScatterContent
 from phexplore.gui.charts.topdown_bars import BarsContent
@@ -45,7 +45,7 @@ def found(tmp_path_factory):
     def find(name):
         if name not in known:
             folder = tmp_path_factory.mktemp(name)
-            result = CliRunner().invoke(app, list(EXPERIMENTS[name].command(folder, SMALL[name])))
+            result = CliRunner().invoke(program(), list(EXPERIMENTS[name].command(folder, SMALL[name])))
             assert result.exit_code == 0, result.output
             known[name] = json.loads(result.stdout), folder
         return known[name]

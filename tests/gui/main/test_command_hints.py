@@ -11,7 +11,7 @@ import typer
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 
-from phexplore.cli.app import app
+from phexplore.cli.app import program
 from phexplore.gui.main.action_log import ActionLogDialog, script_of
 from phexplore.gui.main.command_hints import _HINTS, Subject, hint_of
 from phexplore.gui.main.exporting import export_formats
@@ -28,7 +28,7 @@ IDS = [*_HINTS, *(f"file.export-{form.id}" for form in export_formats())]
 def test_that_every_hint_is_a_command_with_known_options(action_id, subject) -> None:
     first, name, *words = shlex.split(hint_of(action_id, subject))
     assert first == "phexplore"
-    command = typer.main.get_command(app)
+    command = typer.main.get_command(program())
     if name == "--help":
         return
     command = command.commands[name]

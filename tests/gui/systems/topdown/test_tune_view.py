@@ -8,7 +8,6 @@ from fractions import Fraction
 import pytest
 from PySide6.QtCore import QPointF, Qt
 
-from phexplore.cli.tuning import read_probes as read_stored_probes
 from phexplore.document.project import Project
 from phexplore.files.project_file import read_project
 from phexplore.gui.binding.session import Session
@@ -26,6 +25,7 @@ from phexplore.model.issues import InputProblemsError
 from phexplore.model.workbook import Workbook
 from phexplore.systems.registry import preset
 from phexplore.systems.topdown.tuning import starting_strategies
+from phexplore.systems.topdown.tuning_probes import read_probes as read_stored_probes
 
 LEVELS = preset("pl94-2020-persons-us").scenario.topdown.levels
 FULL = dict.fromkeys(LEVELS, "1/2")

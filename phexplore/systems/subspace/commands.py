@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from phexplore.cli.outputs import writes_into_out
 from phexplore.errors import PhexploreError
+from phexplore.files.output_folder import writes_into_out
 from phexplore.files.spreadsheet import GuardedWriter
 from phexplore.model.numbers import exact_text, parse_exact
+from phexplore.model.scenario import Scenario
+from phexplore.model.subspace import Subspace
 from phexplore.opening import read_bytes
 from phexplore.report.terminal import print_json, print_table, say, tell
-from phexplore.systems.sources import load_scenario
 
 if TYPE_CHECKING:
     from phexplore.simulate.subspace.counties import StateErrors
@@ -212,11 +213,11 @@ def compare(
 
     Example: phexplore subspace compare --state IL --epsilon 0.192 --out systems
     """
+    from phexplore.catalog.states import parse_states
     from phexplore.data.regions.household_sizes import read_household_sizes, shipped_household_sizes
     from phexplore.files.atomic_files import write_atomically
     from phexplore.report.look import FigureFormat, chart_bytes
     from phexplore.simulate.subspace.households import compare_systems
-    from phexplore.systems.sources import parse_states
     from phexplore.systems.subspace.charts import systems_chart
 
     chosen = parse_states(state)
@@ -386,6 +387,7 @@ def constant(
 
 
 def share(
+    context: typer.Context,
     scenario: str = typer.Argument(help="A subspace scenario: a preset id or a file."),
     release: str = typer.Option("", "--release", help="Its name, where the scenario has several."),
     answers: str = typer.Option(..., "--answers", help="Numbers of your own answers, with commas between."),
@@ -400,14 +402,13 @@ def share(
     from phexplore.accounting.subspace_noise import noise_plan
     from phexplore.simulate.subspace.drawing import noise_share
 
-    found = load_scenario(scenario)
-    try:
-        method = found.subspace
-    except TypeError:
+    found: Scenario = context.obj(scenario)
+    method = found.method
+    if not isinstance(method, Subspace):
         raise PhexploreError(
             f"{found.name!r} holds the parameters of another system.",
             "Choose a subspace scenario, e.g. counties-invariant-2010.",
-        ) from None
+        )
     name = release or next(iter(method.releases))
     if name not in method.releases:
         raise typer.BadParameter(f"The scenario has no release {name!r}, but {', '.join(method.releases)}.")

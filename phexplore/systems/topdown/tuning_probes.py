@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from phexplore import __version__
+from phexplore.data.blocks.source import read_population
 from phexplore.errors import UnknownNameError
 from phexplore.files.atomic_files import WriteError, read_text, write_atomically
 from phexplore.files.rules_json import encode_rule
@@ -18,13 +19,14 @@ from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.numbers import parse_exact
 from phexplore.model.rules import REDISTRICTING, Rule
+from phexplore.model.scenario import Scenario
+from phexplore.model.topdown import TopDown
 from phexplore.opening import refuse_irregular_target
 from phexplore.report.terminal import print_json, print_table, say, tell
 from phexplore.runs.confidentiality import Answer, answer_about, warning_about
 from phexplore.runs.spec import RunData, data_of
-from phexplore.systems.registry import system_of
-from phexplore.systems.sources import load_scenario
 from phexplore.systems.topdown.tuning import Probe, Tuner, TuningError, TuningResult, starting_strategies
+from phexplore.systems.topdown.tuning_runs import SimulatedCriterion
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ _OUTDATING = ("data", "program")
 
 
 def tune(
-    text: str,
+    scenario: Scenario,
     data: Path,
     judged: str,
     probes: Path,
@@ -61,7 +63,7 @@ def tune(
     Probes of the same search on other data, or by another version of the program, are kept beside it under another name.
 
     Args:
-        text: SCENARIO.
+        scenario: of TopDown.
         data: block data, or ``demo`` for the shipped ones.
         judged: levels whose areas are judged, with commas between.
         probes: the file.
@@ -74,13 +76,9 @@ def tune(
         TuningError: the scenario is none of TopDown, or the criterion cannot be met.
         PhexploreError: the data or the probes cannot be read.
     """
-    from phexplore.data.blocks.source import read_population
-    from phexplore.systems.topdown.tuning_runs import SimulatedCriterion
-
-    scenario = load_scenario(text)
-    if not system_of(scenario).has_geography:
+    if not isinstance(scenario.method, TopDown):
         raise TuningError(f"{scenario.name!r} is no TopDown scenario.", "Choose one, e.g. pl94-2020-persons-us.")
-    method = scenario.topdown
+    method = scenario.method
     described = data_of(scenario, data)
     if (warning := warning_about(scenario, described)) is not None:
         say(warning.sentence)

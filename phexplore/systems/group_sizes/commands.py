@@ -9,8 +9,8 @@ from typing import Any
 
 import typer
 
-from phexplore.cli.outputs import writes_into_out
 from phexplore.errors import CancelledError
+from phexplore.files.output_folder import writes_into_out
 from phexplore.model.numbers import parse_exact
 from phexplore.report.terminal import print_json, print_table, say, tell
 
@@ -139,12 +139,12 @@ def _subject(name: str, largest: int, seed: int) -> Any:
     from phexplore.errors import UnknownNameError
     from phexplore.model.group_sizes import HeavyTail
     from phexplore.systems.group_sizes.experiment import Subject
-    from phexplore.systems.registry import preset
+    from phexplore.systems.group_sizes.presets import group_sizes_presets
 
     match name:
         case "census":
             households = group_sizes_of(read_household_sizes(shipped_group_sizes()))
-            tail = preset("group-sizes-census-2010").scenario.group_sizes.tail or HeavyTail()
+            tail = group_sizes_presets()["group-sizes-census-2010"].scenario.group_sizes.tail or HeavyTail()
             return Subject("census", with_heavy_tail(households, largest, tail), CENSUS_DIFFERENCES)
         case "taxi":
             return Subject("taxi", _taxi_table(seed), TAXI_DIFFERENCES)

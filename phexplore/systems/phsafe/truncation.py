@@ -1,9 +1,7 @@
-"""``phexplore truncation`` and ``publish``: what a threshold does, and what would be published of a simulated release."""
+"""``phexplore truncation``: what a threshold does to the numbers of a query."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -11,15 +9,15 @@ from typing import Any
 from phexplore.catalog.states import PUERTO_RICO
 from phexplore.catalog.states import state as catalogue_state
 from phexplore.data.synthetic.tables import state_figures
-from phexplore.errors import PhexploreError, UnknownNameError
-from phexplore.files.atomic_files import read_text, write_atomically
-from phexplore.metrics.coverage import Coverage
+from phexplore.errors import UnknownNameError
+from phexplore.files.atomic_files import read_text
 from phexplore.model.keys import QueryKey, TableId, parse_level
 from phexplore.model.numbers import Unlimited, exact_text, parse_exact
 from phexplore.model.scenario import Scenario
 from phexplore.report.terminal import print_json, print_table, say, tell
 from phexplore.runs.confidentiality import TREATED_AS_CONFIDENTIAL, is_confidential
 from phexplore.runs.store import load_spec, load_summary
+from phexplore.systems.phsafe.shared import forecast, require_phsafe
 from phexplore.systems.phsafe.truncation_sources import average_area, average_share, states_in_run, synthetic_sizes
 from phexplore.systems.phsafe.truncation_study import (
     HouseholdSizes,
@@ -31,16 +29,23 @@ from phexplore.systems.phsafe.truncation_study import (
     sizes_of_run,
     study,
 )
-from phexplore.systems.sources import load_scenario, require_phsafe
 
 
 def truncation_study(
-    text: str, query: str, *, sizes: Path | None, run: Path | None, state: str, part: str, share: str, keep_margin: bool
+    scenario: Scenario,
+    query: str,
+    *,
+    sizes: Path | None,
+    run: Path | None,
+    state: str,
+    part: str,
+    share: str,
+    keep_margin: bool,
 ) -> tuple[TruncationStudy, int]:
     """Return the study of one query of a scenario, and the scenario's threshold.
 
     Args:
-        text: SCENARIO.
+        scenario: any; one of another system is refused.
         query: ``PH3/state_A-G``.
         sizes: file of household sizes; or
         run: directory of a run whose data are studied; or
@@ -52,7 +57,6 @@ def truncation_study(
     Raises:
         PhexploreError: something of it cannot be read or studied.
     """
-    scenario = load_scenario(text)
     require_phsafe(scenario, "A study of truncation")
     table, _, level = query.partition("/")
     key = next(
@@ -111,12 +115,11 @@ def _sizes(
 
 
 def _present_margin(scenario: Scenario, place: str) -> Fraction:
-    from phexplore.systems.registry import margins_of_entries
-
     targets = {query.text: margin for query, margin in scenario.phsafe.targets.items()}
     if place in targets:
         return targets[place]
-    return Fraction(margins_of_entries(scenario)[place] or 1)
+    margins = next(entry.margins for entry in forecast(scenario).entries if entry.place == place)
+    return Fraction(margins.by(scenario.conventions.margin) if margins else 1)
 
 
 def print_study(found: TruncationStudy, present: int, *, as_json: bool) -> None:
@@ -174,85 +177,3 @@ def study_json(found: TruncationStudy) -> dict[str, Any]:
             for point in found.points
         ],
     }
-
-
-def publish_run(run: Path, trial: int, seed: int, draws: int, out: Path) -> list[dict[str, Any]]:
-    """Write the published tables of a trial, and of marked data every number beside its truth.
-
-    Returns:
-        How often intervals hold the truth, by table and by how far the truth lies from a limit; empty without a truth.
-
-    Raises:
-        PhexploreError: the run or the trial cannot be read, or the files cannot be written.
-    """
-    from phexplore.runs.release_note import NOTE_FILE, release_note
-    from phexplore.runs.spec import RunMode
-    from phexplore.systems.phsafe.published_coverage import comparison_file, coverage_by_room, rooms_of
-    from phexplore.systems.phsafe.publishing import coverage, publish_trial, published_files, truth_of
-    from phexplore.systems.phsafe.results import RunResults
-
-    results = RunResults.open(run)
-    require_phsafe(results.spec.scenario, "Publishing")
-    confidential = is_confidential(results.spec, results.summary)
-    if confidential and results.spec.mode is not RunMode.PRIVATE:
-        raise PhexploreError(
-            f"The run added no noise, so its tables would be exact counts. {TREATED_AS_CONFIDENTIAL}",
-            "Publish a run with noise.",
-        )
-    published = publish_trial(results, trial, seed, draws)
-    files = published_files(published) | {NOTE_FILE: release_note(results.spec).encode()}
-    truth = truth_of(results) if results.has_truth else {}
-    room = rooms_of(results, trial) if results.has_truth else {}
-    if truth and not confidential:
-        files["comparison.csv"] = comparison_file(published, truth, room)
-    if confidential:
-        say(f"comparison.csv was left out, for it holds exact counts. {TREATED_AS_CONFIDENTIAL}")
-        if results.spec.is_reproducible:
-            say("The noise can be drawn again from the run's seed: these tables are as confidential as the data.")
-    for name, content in files.items():
-        write_atomically(out / name, content, private=confidential and results.spec.is_reproducible)
-        say(f"Wrote {out / name}")
-    classes = coverage_by_room(published, truth, room)
-    return [
-        {
-            **_coverage_json(found),
-            "table": table,
-            "by_room": [
-                {"from_sigma": each.low, "to_sigma": None if math.isinf(each.high) else each.high,
-                 **_coverage_json(each.coverage)}
-                for each in classes
-                if each.table == table
-            ],
-        }
-        for table, found in coverage(published, truth).items()
-        if truth
-    ]  # fmt: skip
-
-
-def _coverage_json(found: Coverage) -> dict[str, Any]:
-    has = bool(found.errors)
-    return {"held": found.held, "of": found.errors, "share": found.share.value if has else None,
-            "low": found.share.low if has else None, "high": found.share.high if has else None}  # fmt: skip
-
-
-def print_coverage(entries: Sequence[dict[str, Any]], *, as_json: bool) -> None:
-    """Print how often published intervals held the truncated truth, by table and by room."""
-    if as_json:
-        print_json(list(entries))
-        return
-    rows = []
-    for entry in entries:
-        rows.append((entry["table"], "all", *_coverage_cells(entry)))
-        for part in entry["by_room"]:
-            end = "on" if part["to_sigma"] is None else f"to {part['to_sigma']:g}"
-            rows.append(("", f"from {part['from_sigma']:g} {end} σ", *_coverage_cells(part)))
-    print_table(("table", "room of the truth", "held", "of", "share"), rows, right=(2, 3, 4))
-    if entries:
-        tell(
-            "The room of a number is how many standard deviations the truth lies from a limit such as 0. Close to a limit the "
-            "published intervals hold another share than 90 %; averaged over all counts their prior allows they hold 90 %."
-        )
-
-
-def _coverage_cells(entry: dict[str, Any]) -> tuple[str, str, str]:
-    return f"{entry['held']:,}", f"{entry['of']:,}", "-" if entry["share"] is None else f"{entry['share']:.1%}"

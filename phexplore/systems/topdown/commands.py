@@ -1,4 +1,4 @@
-"""Commands about geographic spines: spine build, spine describe, spine variance."""
+"""Commands of TopDown: spine build, spine describe, spine variance, and tune."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ import typer
 from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import TopDown
-from phexplore.report.terminal import print_json, say
-from phexplore.systems.registry import system_of
-from phexplore.systems.sources import load_scenario, say_if_confidential
+from phexplore.report.terminal import print_json, say, say_if_confidential, say_issues
 from phexplore.systems.topdown.spine_printing import print_variances, show_description
 
 if TYPE_CHECKING:
@@ -21,6 +19,9 @@ if TYPE_CHECKING:
     from phexplore.spine.description import SpineDescription
     from phexplore.spine.settings import SpineSettings
 
+SCENARIO = typer.Argument(
+    help="A preset id, a project file (.phx, #NAME for one of its scenarios), a config.json or a DAS .ini."
+)
 JSON = typer.Option(False, "--json", help="Print JSON.")
 
 
@@ -31,9 +32,11 @@ def register(app: typer.Typer) -> None:
     spine.command("describe")(describe)
     spine.command("variance")(variance)
     app.add_typer(spine, name="spine")
+    app.command()(tune)
 
 
 def build(
+    context: typer.Context,
     blocks: Path = typer.Argument(
         help="Blocks with area codes: a geographic crosswalk (GRFC), a block file, or microdata."
     ),
@@ -76,15 +79,15 @@ def build(
         settings = settings.with_targets(targets)
     say_if_confidential(blocks)
     geography = read_geography(blocks)
-    for issue in geography.warnings:
-        say(f"{issue.place}: {issue.severity.value}: {issue.sentence} {issue.remedy}")
+    say_issues(geography.warnings)
     spine = build_spine(geography, settings)
     write_spine(spine, out)
     say(f"Wrote {out} ({spine.tree.blocks:,} blocks)")
-    show_description(_described(spine), as_json=as_json)
+    show_description(_described(spine, context), as_json=as_json)
 
 
 def describe(
+    context: typer.Context,
     file: Path = typer.Argument(help="A spine, as spine build writes it."),
     scenario: str = typer.Option(
         "", "--scenario", help="Whose budgets are bypassed; without it those the settings were published with."
@@ -97,10 +100,11 @@ def describe(
     """
     from phexplore.spine.spine_file import read_spine
 
-    show_description(_described(read_spine(file), scenario), as_json=as_json)
+    show_description(_described(read_spine(file), context, scenario), as_json=as_json)
 
 
 def variance(
+    context: typer.Context,
     file: Path = typer.Argument(help="A spine, as spine build writes it."),
     scenario: str = typer.Argument(help="A preset id, a project file, or a production parameter file of TopDown."),
     queries: str = typer.Option(
@@ -123,7 +127,7 @@ def variance(
 
     if fit not in {each.value for each in Fit}:
         raise UnknownNameError("fit", fit, [each.value for each in Fit])
-    chosen = load_scenario(scenario)
+    chosen: Scenario = context.obj(scenario)
     method = _topdown(chosen)
     spine = read_spine(file)
     found = compare_with_standard(
@@ -148,6 +152,39 @@ def variance(
         print_variances(found)
 
 
+def tune(
+    context: typer.Context,
+    scenario: str = SCENARIO,
+    data: Path = typer.Option(..., "--data", help="Block data; never confidential: tuning on them leaks."),
+    judge: str = typer.Option(
+        ..., "--judge", help="Levels whose areas are judged, with commas between, e.g. Block_Group."
+    ),
+    probes: Path = typer.Option(
+        ..., "--out", help="Where every probe is stored (JSON lines); the search goes on from it."
+    ),
+    strategy: str = typer.Option(
+        "", "--strategy", help="A starting strategy, e.g. 'collapsed, uniform'; else the scenario's."
+    ),
+    seed: int = typer.Option(1, "--seed", min=0, help="Of the noise, the same in every setting."),
+    trials: int = typer.Option(1, "--trials", min=1, help="Releases per setting."),
+    at_least: str = typer.Option(
+        "95", "--at-least", help="Criterion: per cent of the areas that keep their largest group."
+    ),
+    within: str = typer.Option("5", "--within", help="Criterion: points by which its share may be off."),
+    people: int = typer.Option(500, "--people", min=0, help="Criterion: people of an area that counts."),
+    as_json: bool = JSON,
+) -> None:
+    """Find the budget of every level by the published procedure on simulated runs. Ctrl-C stops; the same command goes on.
+
+    Example: phexplore tune pl94-2020-persons-us --data blocks.csv.gz --judge Block_Group --out probes.jsonl
+    """
+    from phexplore.systems.topdown.tuning_probes import criterion_of, print_tuning
+    from phexplore.systems.topdown.tuning_probes import tune as tuned
+
+    rule = criterion_of(at_least, within, people)
+    print_tuning(tuned(context.obj(scenario), data, judge, probes, strategy, seed, trials, rule), as_json=as_json)
+
+
 def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
@@ -158,22 +195,20 @@ def _edited(settings: SpineSettings, **wishes: Any) -> SpineSettings:
 
 
 def _topdown(scenario: Scenario) -> TopDown:
-    if not system_of(scenario).has_geography:
+    if not isinstance(scenario.method, TopDown):
         raise PhexploreError(
             f"Spines carry the budgets of TopDown, but {scenario.name!r} holds those of another system.",
             "Choose another scenario, e.g. pl94-2020-persons-us.",
         )
-    return scenario.topdown
+    return scenario.method
 
 
-def _described(spine: Spine, scenario: str = "") -> SpineDescription:
+def _described(spine: Spine, context: typer.Context, scenario: str = "") -> SpineDescription:
     """Describe a spine with the budgets asked for, or with those its settings were published with."""
     from phexplore.spine.description import describe_spine
 
     name = scenario or _published_with(spine)
-    chosen = load_scenario(name)
-    method = _topdown(chosen)
-    return describe_spine(spine, scenario=(name, method))
+    return describe_spine(spine, scenario=(name, _topdown(context.obj(name))))
 
 
 def _published_with(spine: Spine) -> str:

@@ -1,0 +1,96 @@
+"""``phexplore publish``: the published tables of a simulated release, and how often their intervals hold the truth."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from phexplore.errors import PhexploreError
+from phexplore.files.atomic_files import write_atomically
+from phexplore.metrics.coverage import Coverage
+from phexplore.report.terminal import print_json, print_table, say, tell
+from phexplore.runs.confidentiality import TREATED_AS_CONFIDENTIAL, is_confidential
+from phexplore.runs.release_note import NOTE_FILE, release_note
+from phexplore.runs.spec import RunMode
+from phexplore.systems.phsafe.published_coverage import comparison_file, coverage_by_room, rooms_of
+from phexplore.systems.phsafe.publishing import coverage, publish_trial, published_files, truth_of
+from phexplore.systems.phsafe.results import RunResults
+from phexplore.systems.phsafe.shared import require_phsafe
+
+
+def publish_run(run: Path, trial: int, seed: int, draws: int, out: Path) -> list[dict[str, Any]]:
+    """Write the published tables of a trial, and of marked data every number beside its truth.
+
+    Returns:
+        How often intervals hold the truth, by table and by how far the truth lies from a limit; empty without a truth.
+
+    Raises:
+        PhexploreError: the run or the trial cannot be read, or the files cannot be written.
+    """
+    results = RunResults.open(run)
+    require_phsafe(results.spec.scenario, "Publishing")
+    confidential = is_confidential(results.spec, results.summary)
+    if confidential and results.spec.mode is not RunMode.PRIVATE:
+        raise PhexploreError(
+            f"The run added no noise, so its tables would be exact counts. {TREATED_AS_CONFIDENTIAL}",
+            "Publish a run with noise.",
+        )
+    published = publish_trial(results, trial, seed, draws)
+    files = published_files(published) | {NOTE_FILE: release_note(results.spec).encode()}
+    truth = truth_of(results) if results.has_truth else {}
+    room = rooms_of(results, trial) if results.has_truth else {}
+    if truth and not confidential:
+        files["comparison.csv"] = comparison_file(published, truth, room)
+    if confidential:
+        say(f"comparison.csv was left out, for it holds exact counts. {TREATED_AS_CONFIDENTIAL}")
+        if results.spec.is_reproducible:
+            say("The noise can be drawn again from the run's seed: these tables are as confidential as the data.")
+    for name, content in files.items():
+        write_atomically(out / name, content, private=confidential and results.spec.is_reproducible)
+        say(f"Wrote {out / name}")
+    classes = coverage_by_room(published, truth, room)
+    return [
+        {
+            **_coverage_json(found),
+            "table": table,
+            "by_room": [
+                {"from_sigma": each.low, "to_sigma": None if math.isinf(each.high) else each.high,
+                 **_coverage_json(each.coverage)}
+                for each in classes
+                if each.table == table
+            ],
+        }
+        for table, found in coverage(published, truth).items()
+        if truth
+    ]  # fmt: skip
+
+
+def _coverage_json(found: Coverage) -> dict[str, Any]:
+    has = bool(found.errors)
+    return {"held": found.held, "of": found.errors, "share": found.share.value if has else None,
+            "low": found.share.low if has else None, "high": found.share.high if has else None}  # fmt: skip
+
+
+def print_coverage(entries: Sequence[dict[str, Any]], *, as_json: bool) -> None:
+    """Print how often published intervals held the truncated truth, by table and by room."""
+    if as_json:
+        print_json(list(entries))
+        return
+    rows = []
+    for entry in entries:
+        rows.append((entry["table"], "all", *_coverage_cells(entry)))
+        for part in entry["by_room"]:
+            end = "on" if part["to_sigma"] is None else f"to {part['to_sigma']:g}"
+            rows.append(("", f"from {part['from_sigma']:g} {end} σ", *_coverage_cells(part)))
+    print_table(("table", "room of the truth", "held", "of", "share"), rows, right=(2, 3, 4))
+    if entries:
+        tell(
+            "The room of a number is how many standard deviations the truth lies from a limit such as 0. Close to a limit the "
+            "published intervals hold another share than 90 %; averaged over all counts their prior allows they hold 90 %."
+        )
+
+
+def _coverage_cells(entry: dict[str, Any]) -> tuple[str, str, str]:
+    return f"{entry['held']:,}", f"{entry['of']:,}", "-" if entry["share"] is None else f"{entry['share']:.1%}"
