@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from phexplore.report.look import Chart
+from phexplore.figures.look import Chart
 from phexplore.report.provenance import Section
 
 

@@ -6,8 +6,8 @@ import base64
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from phexplore.figures.look import Chart, FigureFormat, chart_bytes
 from phexplore.report.document import Document
-from phexplore.report.look import Chart, FigureFormat, chart_bytes
 from phexplore.resources import resource
 
 if TYPE_CHECKING:

@@ -60,7 +60,7 @@ class Handler(Protocol):
 
 
 class Canvas(QWidget):
-    """A plot that shows what it is given, themed, without mouse zoom: equal scales stay equal.
+    """A plot that shows what it is given, themed.
 
     Pointer and keys go to the `handler`, if there is one. Keyboard focus is accepted so that a chart can be walked with
     the arrow keys.
@@ -84,9 +84,11 @@ class Canvas(QWidget):
         self._left: Axis = left or self._left_values
         self._view = QRectF(0, 0, 1, 1)
         self._grid_lines = (True, True)
+        self._head = 0
         self._handler: ref[Handler] | None = None
         self._below: list[WeakMethod[Draw]] = []
         self._above: list[WeakMethod[Draw]] = []
+        self._head_layer: WeakMethod[Draw] | None = None
         for axis in (self.bottom_axis, self._left):
             axis.attach(self._repaint)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -102,9 +104,9 @@ class Canvas(QWidget):
     def area(self) -> QRectF:
         """The plot area, in whole pixels of the canvas."""
         view = self._view
-        left, top = self._left.extent(view.top(), view.bottom()), HALF + 2
+        left, top = self._left.extent(view.top(), view.bottom()), HALF + 2 + self._head
         if self._left is self._left_values:  # the topmost label reaches above the plot area
-            top = max(top, round(lettering().height / 2))
+            top = max(top, self._head + round(lettering().height / 2))
         bottom = self.height() - self.bottom_axis.extent(view.left(), view.right())
         return QRectF(left, top, max(self.width() - left - HALF, 0), max(bottom - top, 0))
 
@@ -112,6 +114,24 @@ class Canvas(QWidget):
     def pixels(self) -> Pixels:
         """The current map between values and pixels."""
         return Pixels.between(self._view, self.area)
+
+    def use_left(self, axis: Axis | None) -> None:
+        """Show another axis at the left; None for the axis of values."""
+        chosen = axis or self._left_values
+        if chosen is not self._left:
+            self._left = chosen
+            chosen.attach(self._repaint)
+            self.update()
+
+    def set_head(self, height: int) -> None:
+        """Leave so many pixels free above the plot area; layers of the head paint there."""
+        if height != self._head:
+            self._head = height
+            self.update()
+
+    def set_head_layer(self, draw: Draw) -> None:
+        """Paint the room above the plot area with this method, which is not kept alive."""
+        self._head_layer = WeakMethod(draw)
 
     def add_layer(self, draw: Draw, *, below: bool = False) -> None:
         """Paint with this method whenever the canvas is drawn.
@@ -269,6 +289,8 @@ class Canvas(QWidget):
         painter.drawLine(QPointF(area.left() - 0.5, area.top()), QPointF(area.left() - 0.5, area.bottom() + 0.5))
         if exposed.left() < area.left():
             self._left.paint(painter, QRectF(0, 0, area.left(), self.height()), pixels)
+        if self._head and exposed.top() < area.top() and self._head_layer is not None:
+            self._paint_layers(painter, pixels, [self._head_layer])
         if exposed.bottom() > area.bottom():
             below = QRectF(0, area.bottom(), self.width(), self.height() - area.bottom())
             self.bottom_axis.paint(painter, below, pixels)

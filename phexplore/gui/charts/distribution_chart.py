@@ -13,6 +13,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF
 from PySide6.QtWidgets import QComboBox, QStackedWidget, QWidget
 
+from phexplore.figures.figure import RowLabel
 from phexplore.figures.table import Table, grouped
 from phexplore.gui.binding.wording import people
 from phexplore.gui.charts.canvas import Canvas, Pixels
@@ -30,7 +31,7 @@ from phexplore.gui.charts.distribution import (
     histogram_numbers,
 )
 from phexplore.gui.charts.frame import ChartFrame
-from phexplore.gui.charts.rows import RowAxis, RowLabel, RowView
+from phexplore.gui.charts.rows import RowAxis, RowView
 from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.lettering import draw_text, lettering
 

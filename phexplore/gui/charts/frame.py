@@ -170,6 +170,11 @@ class ChartFrame(QFrame):
 
     # Copies
 
+    @property
+    def held_back(self) -> str:
+        """Why neither picture nor numbers may leave, "" where they may."""
+        return self._held_back
+
     def hold_back(self, reason: str) -> None:
         """Let neither picture nor numbers leave by copying or saving, for a reason; "" lets them again."""
         self._held_back = reason

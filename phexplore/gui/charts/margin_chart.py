@@ -12,6 +12,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter
 from PySide6.QtWidgets import QToolTip, QWidget
 
+from phexplore.figures.figure import RowLabel
 from phexplore.figures.scales import log_people, nice_at_least, nice_at_most, whole_people_near
 from phexplore.gui.binding.wording import people
 from phexplore.gui.charts.canvas import Canvas, Pixels, log_axis
@@ -25,7 +26,7 @@ from phexplore.gui.charts.margin_rows import (
     margin_title,
     row_explanation,
 )
-from phexplore.gui.charts.rows import RowAxis, RowLabel, RowView
+from phexplore.gui.charts.rows import RowAxis, RowView
 from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.lettering import lettering
 from phexplore.model.keys import QueryKey, TableId

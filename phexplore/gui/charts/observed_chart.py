@@ -11,6 +11,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QComboBox, QStackedWidget, QToolTip, QWidget
 
+from phexplore.figures.figure import RowLabel
 from phexplore.figures.scales import log_people, log_range, spread
 from phexplore.figures.table import signed_tick
 from phexplore.gui.binding.wording import people
@@ -26,7 +27,7 @@ from phexplore.gui.charts.observed import (
     percent_range,
     signed_percent,
 )
-from phexplore.gui.charts.rows import RowAxis, RowLabel, RowView
+from phexplore.gui.charts.rows import RowAxis, RowView
 from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.lettering import draw_text, lettering
 from phexplore.model.keys import QueryKey

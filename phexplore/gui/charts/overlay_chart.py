@@ -8,13 +8,14 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
+from phexplore.figures.figure import RowLabel
 from phexplore.figures.scales import log_people, log_range
 from phexplore.gui.binding.wording import people
 from phexplore.gui.charts.canvas import Canvas, Pixels, log_axis
 from phexplore.gui.charts.colours import categories_on
 from phexplore.gui.charts.frame import ChartFrame
 from phexplore.gui.charts.overlay_rows import OverlayContent, OverlayRow
-from phexplore.gui.charts.rows import RowAxis, RowLabel, RowView
+from phexplore.gui.charts.rows import RowAxis, RowView
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.lettering import draw_text, lettering

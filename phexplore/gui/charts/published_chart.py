@@ -11,11 +11,12 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QToolTip, QWidget
 
+from phexplore.figures.figure import RowLabel
 from phexplore.figures.table import Table, signed_tick
 from phexplore.gui.charts.canvas import Canvas, Pixels
 from phexplore.gui.charts.colours import blended
 from phexplore.gui.charts.frame import ChartFrame
-from phexplore.gui.charts.rows import RowAxis, RowLabel, RowView
+from phexplore.gui.charts.rows import RowAxis, RowView
 from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.lettering import draw_text
 from phexplore.gui.theme.metrics import GAP

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter
 from PySide6.QtWidgets import QHBoxLayout, QScrollBar, QWidget
 
+from phexplore.figures.figure import RowLabel
 from phexplore.gui.charts.axes import Axis
 from phexplore.gui.charts.canvas import Canvas, Draw, Pixels
 from phexplore.gui.theme.appearance import appearance
@@ -22,20 +22,6 @@ MOST_GROWTH = 1.8
 """How much higher than it needs to be a row may become."""
 LABEL_PART = 0.42
 """Most of the width that labels may take."""
-
-
-class RowLabel(NamedTuple):
-    """The two words in front of a row.
-
-    Attributes:
-        group: written once for neighbours that share it, e.g. the table.
-        name: e.g. the level.
-        locked: a small lock stands before the name.
-    """
-
-    group: str
-    name: str
-    locked: bool = False
 
 
 class RowAxis(Axis):

@@ -9,13 +9,14 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
 
+from phexplore.figures.figure import RowLabel
 from phexplore.figures.scales import nice_at_least
 from phexplore.gui.binding.wording import budget_text, percent
 from phexplore.gui.charts.canvas import Canvas, Pixels
 from phexplore.gui.charts.colours import ink_on, level_code, level_mark
 from phexplore.gui.charts.frame import ChartFrame
 from phexplore.gui.charts.level_key import LevelKey, paint_mark
-from phexplore.gui.charts.rows import RowAxis, RowLabel, RowView
+from phexplore.gui.charts.rows import RowAxis, RowView
 from phexplore.gui.charts.share_bars import (
     Bar,
     Segment,

@@ -9,10 +9,11 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
 
+from phexplore.figures.figure import RowLabel
 from phexplore.gui.charts.canvas import Canvas, Pixels
 from phexplore.gui.charts.colours import categories_on, ghost_on
 from phexplore.gui.charts.frame import ChartFrame
-from phexplore.gui.charts.rows import RowAxis, RowLabel, RowView
+from phexplore.gui.charts.rows import RowAxis, RowView
 from phexplore.gui.charts.topdown_rows import MarkRow, RowsContent, axis_ticks, position, row_range, tick_text
 from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.lettering import draw_text, lettering

@@ -10,13 +10,14 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPen
 from PySide6.QtWidgets import QComboBox, QWidget
 
+from phexplore.figures.figure import RowLabel
 from phexplore.figures.table import grouped
 from phexplore.gui.binding.wording import people, signed_people
 from phexplore.gui.charts.canvas import Canvas, Pixels
 from phexplore.gui.charts.colours import blended
 from phexplore.gui.charts.controls import field_label
 from phexplore.gui.charts.frame import ChartFrame
-from phexplore.gui.charts.rows import RowAxis, RowLabel, RowView
+from phexplore.gui.charts.rows import RowAxis, RowView
 from phexplore.gui.charts.truncation import (
     CellBias,
     SizeCut,

@@ -77,9 +77,9 @@ def experiment(
 
     Example: phexplore group-sizes experiment --out experiment --workers 2
     """
+    from phexplore.figures.look import FigureFormat, chart_bytes
     from phexplore.files.atomic_files import write_atomically
     from phexplore.report.html import document_html
-    from phexplore.report.look import FigureFormat, chart_bytes
     from phexplore.runs.writing import write_json
     from phexplore.systems.group_sizes.experiment import RESULT_FILE, Draw, Plan, measure_scaling, run_experiment
     from phexplore.systems.group_sizes.experiment_report import experiment_charts, experiment_csv, experiment_document

@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import Any
 
 from phexplore import __version__
+from phexplore.figures.look import Chart
 from phexplore.files.spreadsheet import GuardedWriter
 from phexplore.report.document import Cell, Document, Header, Part, TableView, Tile, heading_cell, number_cell
-from phexplore.report.look import Chart
 from phexplore.report.provenance import Section
 from phexplore.systems.group_sizes.charts import Series, lines_chart
 

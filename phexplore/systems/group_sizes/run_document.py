@@ -10,10 +10,10 @@ from typing import Any
 
 from phexplore import __version__
 from phexplore.errors import PhexploreError, UnknownNameError
+from phexplore.figures.look import Chart, FigureFormat, chart_bytes, sheet_bytes
 from phexplore.files.atomic_files import write_atomically
 from phexplore.files.spreadsheet import GuardedWriter
 from phexplore.report.document import Document, Header, Part, TableView, Tile, heading_cell, number_cell
-from phexplore.report.look import Chart, FigureFormat, chart_bytes, sheet_bytes
 from phexplore.report.provenance import Section
 from phexplore.runs.spec import RunMode, RunSpec
 from phexplore.runs.store import load_spec, load_summary

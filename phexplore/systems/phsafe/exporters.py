@@ -46,7 +46,7 @@ def _pdf(snapshot: ScenarioSnapshot) -> bytes:
 
 def _charts(form: str) -> Callable[[ScenarioSnapshot], bytes]:
     def write(snapshot: ScenarioSnapshot) -> bytes:
-        from phexplore.report.look import FigureFormat, sheet_bytes  # noqa: PLC0415 - as above
+        from phexplore.figures.look import FigureFormat, sheet_bytes  # noqa: PLC0415 - as above
         from phexplore.systems.phsafe.forecast_charts import scenario_charts  # noqa: PLC0415 - as above
 
         return sheet_bytes(scenario_charts(snapshot), FigureFormat(form))
@@ -114,7 +114,7 @@ def _run_csv(snapshot: RunSnapshot) -> bytes:
 
 def _run_charts(form: str) -> Callable[[RunSnapshot], bytes]:
     def write(snapshot: RunSnapshot) -> bytes:
-        from phexplore.report.look import FigureFormat, sheet_bytes  # noqa: PLC0415 - as above
+        from phexplore.figures.look import FigureFormat, sheet_bytes  # noqa: PLC0415 - as above
         from phexplore.systems.phsafe.run_charts import run_charts  # noqa: PLC0415 - as above
 
         charts = run_charts(snapshot)

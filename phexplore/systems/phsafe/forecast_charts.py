@@ -7,11 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from phexplore.accounting.zcdp import epsilon
-from phexplore.model.conventions import Conventions, Conversion, MarginConvention, Neighbours
-from phexplore.model.keys import Iteration, PopulationGroupLevel, QueryKey, Region, TableId
-from phexplore.model.numbers import Unlimited, exact_text
-from phexplore.model.phsafe import PrivacyFramework
-from phexplore.report.look import (
+from phexplore.figures.look import (
     ACCENT,
     ATTENTION,
     BORDER,
@@ -24,6 +20,10 @@ from phexplore.report.look import (
     people_axis,
     plain_number,
 )
+from phexplore.model.conventions import Conventions, Conversion, MarginConvention, Neighbours
+from phexplore.model.keys import Iteration, PopulationGroupLevel, QueryKey, Region, TableId
+from phexplore.model.numbers import Unlimited, exact_text
+from phexplore.model.phsafe import PrivacyFramework
 from phexplore.systems.phsafe.forecast import Forecast
 from phexplore.systems.phsafe.query_rows import QueryRows, query_panels, row_places
 from phexplore.systems.phsafe.snapshot import ScenarioSnapshot

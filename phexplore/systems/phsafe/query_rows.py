@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from phexplore.figures.look import INK, MUTED
 from phexplore.model.keys import Iteration, QueryKey, Region, TableId
-from phexplore.report.look import INK, MUTED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from phexplore.catalog.tables import table
-from phexplore.model.keys import LEVELS, QueryKey, TableId
-from phexplore.report.look import (
+from phexplore.figures.look import (
     ACCENT,
     ACCENT_SOFT,
     ATTENTION,
@@ -21,6 +20,7 @@ from phexplore.report.look import (
     people_axis,
     plain_number,
 )
+from phexplore.model.keys import LEVELS, QueryKey, TableId
 from phexplore.systems.phsafe.forecast_charts import confidence_text
 from phexplore.systems.phsafe.query_rows import query_panels, row_places
 from phexplore.systems.phsafe.run_snapshot import LevelResult, QueryResult, RunSnapshot

@@ -7,9 +7,9 @@ from datetime import datetime
 from pathlib import Path
 
 from phexplore.errors import PhexploreError
+from phexplore.figures.look import FigureFormat, chart_bytes
 from phexplore.files.atomic_files import write_atomically
 from phexplore.report.exporter import Exporter
-from phexplore.report.look import FigureFormat, chart_bytes
 from phexplore.systems.phsafe.results import RunResults
 from phexplore.systems.phsafe.run_charts import run_charts
 from phexplore.systems.phsafe.run_csv import run_csv_files

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from phexplore.report.look import (
+from phexplore.figures.look import (
     ACCENT,
     ACCENT_SOFT,
     ATTENTION,

@@ -65,8 +65,8 @@ def figure1(
     Example: phexplore subspace figure1 --counties counties_2010.csv --out figures
     """
     from phexplore.data.regions.counties import read_counties_2010
+    from phexplore.figures.look import FigureFormat, chart_bytes
     from phexplore.files.atomic_files import write_atomically
-    from phexplore.report.look import FigureFormat, chart_bytes
     from phexplore.resources import resource
     from phexplore.simulate.subspace.counties import LEAST_COUNTIES, county_errors
     from phexplore.systems.subspace.charts import slopes_chart
@@ -215,8 +215,8 @@ def compare(
     """
     from phexplore.catalog.states import parse_states
     from phexplore.data.regions.household_sizes import read_household_sizes, shipped_household_sizes
+    from phexplore.figures.look import FigureFormat, chart_bytes
     from phexplore.files.atomic_files import write_atomically
-    from phexplore.report.look import FigureFormat, chart_bytes
     from phexplore.simulate.subspace.households import compare_systems
     from phexplore.systems.subspace.charts import systems_chart
 

@@ -14,10 +14,10 @@ import numpy as np
 
 from phexplore import __version__
 from phexplore.errors import PhexploreError, UnknownNameError
+from phexplore.figures.look import Chart, FigureFormat, chart_bytes, sheet_bytes
 from phexplore.files.atomic_files import write_atomically
 from phexplore.files.spreadsheet import GuardedWriter
 from phexplore.report.document import Document, Header, Part, TableView, Tile, heading_cell, number_cell
-from phexplore.report.look import Chart, FigureFormat, chart_bytes, sheet_bytes
 from phexplore.report.provenance import Section
 from phexplore.runs.spec import RunMode
 from phexplore.systems.subspace.charts import by_size_chart, distribution_chart, root_mean

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from phexplore.figures.look import ACCENT, ATTENTION, BORDER, INK, MUTED, PAGE_WIDTH, Chart, people_axis, plain_number
 from phexplore.metrics.topdown.distribution import ErrorDistribution
-from phexplore.report.look import ACCENT, ATTENTION, BORDER, INK, MUTED, PAGE_WIDTH, Chart, people_axis, plain_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,6 +13,7 @@ from phexplore import __version__
 from phexplore.accounting.zcdp import epsilon
 from phexplore.accuracy.privacy_loss import HEADLINE_DELTA
 from phexplore.errors import PhexploreError, UnknownNameError
+from phexplore.figures.look import Chart, FigureFormat, chart_bytes, sheet_bytes
 from phexplore.files.atomic_files import write_atomically
 from phexplore.files.spreadsheet import GuardedWriter
 from phexplore.model.conventions import Conversion
@@ -29,7 +30,6 @@ from phexplore.report.document import (
     number_cell,
     people_text,
 )
-from phexplore.report.look import Chart, FigureFormat, chart_bytes, sheet_bytes
 from phexplore.report.provenance import Section
 from phexplore.runs.confidentiality import is_confidential
 from phexplore.runs.spec import RunMode

@@ -6,10 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from phexplore.figures.look import ACCENT, ATTENTION, BORDER, GHOST, INK, MUTED, PAGE_WIDTH, Chart, plain_number
 from phexplore.model.conventions import Conventions
 from phexplore.model.numbers import exact_text
 from phexplore.model.topdown import LevelQuery, TopDown
-from phexplore.report.look import ACCENT, ATTENTION, BORDER, GHOST, INK, MUTED, PAGE_WIDTH, Chart, plain_number
 from phexplore.systems.topdown.forecast import SemanticLoss, TopDownForecast
 
 if TYPE_CHECKING:

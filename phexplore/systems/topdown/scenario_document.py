@@ -210,7 +210,7 @@ def _pdf(scenario: Scenario, now: datetime, compared: Scenario | None) -> bytes:
 
 def _charts(form: str) -> Write:
     def write(scenario: Scenario, _now: datetime, compared: Scenario | None) -> bytes:
-        from phexplore.report.look import FigureFormat, sheet_bytes  # noqa: PLC0415 - as above
+        from phexplore.figures.look import FigureFormat, sheet_bytes  # noqa: PLC0415 - as above
 
         figures = forecast_topdown(scenario.topdown, scenario.conventions)
         other = compared.topdown if compared is not None else None

@@ -12,9 +12,9 @@ from group_size_runs import SMALL, run_here, small_file, small_table
 
 from phexplore.decide.scenario_export import report_bytes
 from phexplore.errors import PhexploreError, UnknownNameError
+from phexplore.figures.look import FigureFormat, chart_bytes
 from phexplore.files.scenario_json import decode_scenario
 from phexplore.report.html import document_html
-from phexplore.report.look import FigureFormat, chart_bytes
 from phexplore.runs.spec import RunMode
 from phexplore.systems.group_sizes.experiment import VARIANTS, Plan, Subject, measure_scaling, run_experiment
 from phexplore.systems.group_sizes.experiment_report import experiment_charts, experiment_csv, experiment_document

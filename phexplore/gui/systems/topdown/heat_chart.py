@@ -8,11 +8,12 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
 
+from phexplore.figures.figure import RowLabel
 from phexplore.gui.charts.canvas import Canvas, Pixels
 from phexplore.gui.charts.colours import blended, ink_on
 from phexplore.gui.charts.controls import field_label
 from phexplore.gui.charts.frame import ChartFrame
-from phexplore.gui.charts.rows import RowAxis, RowLabel, RowView
+from phexplore.gui.charts.rows import RowAxis, RowView
 from phexplore.gui.systems.topdown.heat import QUANTITIES, HeatCell, HeatTable, heat_numbers, heat_table
 from phexplore.gui.systems.topdown.scenario_view import TopDownShown
 from phexplore.gui.systems.topdown.shares import Quantity, cell_of, tip

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from phexplore.model.keys import LEVELS
-from phexplore.report import look
-from phexplore.report.look import (
+from phexplore.figures import look
+from phexplore.figures.look import (
     LEVEL_LOOKS,
     Chart,
     FigureFormat,
@@ -17,6 +16,7 @@ from phexplore.report.look import (
     plain_number,
     sheet_bytes,
 )
+from phexplore.model.keys import LEVELS
 
 STARTS = {FigureFormat.SVG: b"<?xml", FigureFormat.PDF: b"%PDF-", FigureFormat.PNG: b"\x89PNG"}
 

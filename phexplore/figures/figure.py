@@ -1,0 +1,232 @@
+"""One picture as one value: the screen, the report, files and the data table are made of the same `Figure`.
+
+A figure is built by a pure function from data, in the room of the mechanism it belongs to, and holds no Qt and no
+matplotlib. Its title states the finding; its table holds the same numbers exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from phexplore.figures.axis import Axis, Scale
+from phexplore.figures.marks import AnyMark, Bar, Cell, Floats, Part, Patch, Points, Row, Rule, extent
+from phexplore.figures.table import Table
+
+ROWS = Axis(scale=Scale.ROWS)
+
+
+class RowLabel(NamedTuple):
+    """The two words in front of a row.
+
+    Attributes:
+        group: written once for neighbours that share it, e.g. the table.
+        name: e.g. the level.
+        locked: a small lock stands before the name.
+    """
+
+    group: str
+    name: str
+    locked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class KeyEntry:
+    """What a sign of the figure means.
+
+    Attributes:
+        sign: a stroke drawn as the sign, at the origin.
+        text: its meaning.
+    """
+
+    sign: Part
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tint:
+    """The scale of colours of a map.
+
+    Attributes:
+        unit: of the values; "" where they only tell neighbours apart.
+        limit: size of the value in the strongest colour.
+        is_signed: below and above 0 mean different things.
+    """
+
+    unit: str
+    limit: float
+    is_signed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A picture.
+
+    Attributes:
+        id: short name for files and anchors.
+        title: the finding, as a sentence.
+        summary: what the picture shows, for people who do not see it too.
+        x: horizontal axis.
+        y: vertical axis; named rows by default.
+        marks: what can be pointed at, from top to bottom or from left to right.
+        table: the same numbers.
+        points: series of many points.
+        cells: of a heat table.
+        patches: of a map.
+        labels: of the rows, where the marks do not say them.
+        columns: names of the columns of cells.
+        under: strokes behind the marks, in values of the axes.
+        over: strokes before the marks.
+        key: what the signs mean, empty where the axes say it.
+        tint: scale of the colours of a map.
+        stretch: height of a row as a multiple of a line of text.
+        is_striped: neighbouring groups of rows have different backgrounds.
+        room_for: text that has room right of the longest mark, where texts stand beside anchors.
+        explain: more about the figure: how it is computed and where that is published; "" for nothing.
+    """
+
+    id: str
+    title: str
+    summary: str
+    x: Axis
+    y: Axis
+    marks: tuple[AnyMark, ...]
+    table: Table
+    points: tuple[Points, ...] = ()
+    cells: tuple[Cell, ...] = ()
+    patches: tuple[Patch, ...] = ()
+    labels: tuple[RowLabel, ...] = ()
+    columns: tuple[str, ...] = ()
+    under: tuple[Part, ...] = ()
+    over: tuple[Part, ...] = ()
+    key: tuple[KeyEntry, ...] = ()
+    tint: Tint | None = None
+    stretch: float = 1.2
+    is_striped: bool = False
+    room_for: str = ""
+    explain: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is drawn; the summary says why."""
+        return not (self.marks or self.patches or self.cells or any(len(each.x) for each in self.points))
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether the vertical axis consists of named rows."""
+        return self.y.scale is Scale.ROWS
+
+    @property
+    def row_numbers(self) -> tuple[int, ...]:
+        """The row of every mark."""
+        return tuple(number if mark.row is None else mark.row for number, mark in enumerate(self.marks))
+
+    @property
+    def rows(self) -> tuple[RowLabel, ...]:
+        """The labels of the rows from top to bottom."""
+        if self.labels:
+            return self.labels
+        if not self.has_rows:
+            return ()
+        found: dict[int, RowLabel] = {}
+        for number, mark in zip(self.row_numbers, self.marks, strict=True):
+            found.setdefault(number, RowLabel(mark.group, mark.name, mark.is_locked))
+        return tuple(found[number] for number in sorted(found))
+
+    def x_range(self) -> tuple[float, float]:
+        """Return the places the horizontal axis shows, before texts get their room."""
+        if self.x.domain is not None:
+            return self.x.range_of(())
+        values = [value for mark in self.marks for value in mark.reach]
+        values += [value for each in self.points for value in _ends(each.x)]
+        values += [value for part in (*self.under, *self.over) for value in extent(part)[0]]
+        return self.x.range_of(values)
+
+    def y_range(self) -> tuple[float, float]:
+        """Return the places the vertical axis of a plane shows."""
+        if self.y.domain is not None:
+            return self.y.range_of(())
+        values = [value for mark in self.marks for part in mark.parts for value in extent(part)[1]]
+        values += [value for each in self.points for value in _ends(each.y)]
+        values += [value for part in (*self.under, *self.over) for value in extent(part)[1]]
+        return self.y.range_of(values)
+
+    def x_range_in(self, width: float, measure: Callable[[str], float], gap: float = 8.0) -> tuple[float, float]:
+        """Return the places the horizontal axis shows when the texts beside the marks are to fit.
+
+        Args:
+            width: of the plot area, in pixels.
+            measure: gives the width of a line of bold text, in pixels.
+            gap: pixels left free before and behind a text.
+        """
+        low, high = self.x_range()
+        if not self.has_rows:
+            return low, high
+        if self.room_for:
+            room = min(measure(self.room_for) + 2 * gap, 0.3 * width)
+            return low, low + (high - low) * width / (width - room)
+        wanted = high
+        for mark in self.marks:
+            if mark.text and mark.anchor is None:
+                room = min(measure(mark.text) + 2 * gap, 0.6 * width)
+                end = max((self.x.position(value) for value in mark.reach), default=low)
+                wanted = max(wanted, low + (end - low) * width / (width - room))
+        return low, wanted
+
+
+def _ends(values: Floats) -> tuple[float, ...]:
+    finite = values[np.isfinite(values)]
+    return (float(finite.min()), float(finite.max())) if len(finite) else ()
+
+
+def nothing(identity: str, reason: str) -> Figure:
+    """Return a figure that shows nothing.
+
+    Args:
+        identity: short name of the picture that is not there.
+        reason: why, in a sentence.
+    """
+    return Figure(identity, "", reason, Axis(), ROWS, (), Table(()))
+
+
+def row_figure(
+    identity: str,
+    rows: Sequence[Row],
+    axis: Axis | str,
+    title: str,
+    summary: str,
+    table: Table,
+    *,
+    guide: float | None = None,
+) -> Figure:
+    """Return a figure of rows.
+
+    Args:
+        identity: short name for files.
+        rows: from top to bottom.
+        axis: of the values, or its quantity and unit.
+        title: the finding.
+        summary: one sentence.
+        table: the same numbers.
+        guide: value of a line through all rows, None for none.
+    """
+    across = axis if isinstance(axis, Axis) else Axis(axis)
+    under = () if guide is None else (Rule(x=guide),)
+    return Figure(identity, title, summary, across, ROWS, tuple(rows), table, under=under)
+
+
+def bar_figure(identity: str, bars: Sequence[Bar], axis: str, title: str, summary: str, table: Table) -> Figure:
+    """Return a figure of horizontal bars on an axis from 0 to a round number.
+
+    Args:
+        identity: short name for files.
+        bars: from top to bottom.
+        axis: quantity and unit.
+        title: the finding.
+        summary: one sentence.
+        table: the same numbers.
+    """
+    return Figure(identity, title, summary, Axis(axis, is_round=True), ROWS, tuple(bars), table)

@@ -1,0 +1,364 @@
+"""Files of figures: matplotlib draws the same value the window paints, in the light theme, always the same bytes."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from phexplore.figures.axis import Axis, Scale
+from phexplore.figures.figure import Figure
+from phexplore.figures.look import (
+    ACCENT,
+    ACCENT_SOFT,
+    ATTENTION,
+    GHOST,
+    GRID,
+    INK,
+    LEVEL_LOOKS,
+    MUTED,
+    PAGE_WIDTH,
+    Chart,
+    FigureFormat,
+    chart_bytes,
+)
+from phexplore.figures.marks import (
+    AnyMark,
+    Box,
+    Dash,
+    Dot,
+    Fill,
+    Ink,
+    Part,
+    Path,
+    Role,
+    Rule,
+    Shape,
+    Span,
+    Stroke,
+    Words,
+    shape_of,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import FigureBase
+
+SERIES = ("#0072b2", "#d55e00", "#009e73", "#a1558a", "#8f6200", "#3b4650", "#2a86bd")
+"""Colours of series on white, each at least 3 : 1 (Okabe and Ito, 2008, the light ones darkened)."""
+WIDE = (12.8, 7.2)
+"""Inches of a picture for slides, 16 : 9."""
+_ROLES = {
+    Role.MAIN: ACCENT,
+    Role.MISSED: ATTENTION,
+    Role.REFUSED: "#b3261e",
+    Role.MET: "#17704a",
+    Role.REFERENCE: GHOST,
+    Role.TEXT: INK,
+    Role.MUTED: MUTED,
+    Role.BASE: "#ffffff",
+    Role.CHOSEN: ACCENT_SOFT,
+    Role.STRIPE: "#f7f9fb",
+}
+_MARKERS = {
+    Shape.DISC: "o",
+    Shape.SQUARE: "s",
+    Shape.TRIANGLE: "^",
+    Shape.DIAMOND: "D",
+    Shape.POINTED_DOWN: "v",
+    Shape.UPRIGHT: "|",
+    Shape.FLAT: "_",
+    Shape.CROSS: "x",
+}
+_LINES: dict[Dash, Any] = {Dash.SOLID: "-", Dash.DASHED: "--", Dash.DOTTED: ":"}
+_POINTS_PER_PIXEL = 0.72
+"""A stroke of one pixel on the screen beside text of 13 pixels, beside text of 8.5 points in a file."""
+_ROW, _FRAME, _PLANE = 0.21, 0.75, 3.2
+"""Inches of a row, of everything around rows, and of a plane."""
+_CHARACTER = 6.6
+"""Pixels of a character of bold text, for the room texts need."""
+_MOST_NAME = 44
+
+
+def chart_of(figure: Figure) -> Chart:
+    """Return what a report embeds of a figure."""
+    return Chart(figure.id, figure.title, figure.summary, PAGE_WIDTH, _inches(figure), partial(draw, figure=figure))
+
+
+def figure_bytes(figure: Figure, form: FigureFormat, *, wide: bool = False) -> bytes:
+    """Return a figure as a file with its title; the same figure gives the same bytes.
+
+    Args:
+        figure: what to draw.
+        form: format of the file.
+        wide: for slides, 16 : 9; else as wide as a page.
+    """
+    if not wide:
+        return chart_bytes(chart_of(figure), form)
+    chart = Chart(figure.id, figure.title, figure.summary, WIDE[0], WIDE[1] - 0.34, partial(draw, figure=figure))
+    return chart_bytes(chart, form)
+
+
+def draw(target: FigureBase, figure: Figure) -> None:
+    """Draw a figure into an empty matplotlib figure."""
+    axes = target.subplots()
+    _Drawing(axes, figure).draw()
+    if figure.key:
+        _draw_key(target, figure)
+
+
+def _inches(figure: Figure) -> float:
+    key = 0.25 * (1 + len(figure.key) // 5) if figure.key else 0.0
+    if figure.has_rows:
+        return _FRAME + key + _ROW * max(0.8, figure.stretch) * max(len(figure.rows), 1)
+    return _PLANE + key
+
+
+def colour_of(ink: Ink) -> str:
+    """Return the colour of an ink on white."""
+    match ink:
+        case int():
+            return SERIES[ink % len(SERIES)]
+        case Role():
+            return _ROLES[ink]
+        case _:
+            return LEVEL_LOOKS[ink].colour
+
+
+class _Drawing:
+    """Draws one figure into one pair of axes."""
+
+    def __init__(self, axes: Axes, figure: Figure) -> None:
+        self._axes, self._figure = axes, figure
+
+    def draw(self) -> None:
+        figure, axes = self._figure, self._axes
+        self._frame()
+        self._parts(figure.under, 0)
+        for row, mark in zip(figure.row_numbers, figure.marks, strict=True):
+            self._mark(mark, row if figure.has_rows else 0)
+        self._cells()
+        for points in figure.points:
+            x = np.array([figure.x.position(value) for value in points.x.tolist()])
+            y = np.array([figure.y.position(value) for value in points.y.tolist()])
+            seen = points.y > 0 if figure.y.scale is Scale.LOG else np.ones(len(y), dtype=bool)
+            axes.plot(
+                x[seen], y[seen], linestyle="none", marker=_MARKERS[shape_of(points.series)],
+                markersize=points.size * 1.2, color=colour_of(points.series), alpha=0.6, markeredgewidth=0,
+            )  # fmt: skip
+        self._parts(figure.over, 0)
+
+    def _frame(self) -> None:
+        figure, axes = self._figure, self._axes
+        width = axes.figure.bbox.width / axes.figure.dpi / PAGE_WIDTH * 560.0
+        low, high = figure.x_range_in(width, _width)
+        axes.set_xlim(low, high)
+        axes.set_xlabel(figure.x.title)
+        if figure.has_rows:
+            labels = figure.rows
+            bottom = len(labels) - 0.5
+            axes.set_ylim(bottom, -0.5)
+            names = [_name(label.group, label.name, before.group if before else None)
+                     for label, before in zip(labels, (None, *labels), strict=False)]  # fmt: skip
+            axes.set_yticks(range(len(labels)), names, color=INK)
+            axes.tick_params(axis="y", length=0)
+            axes.spines["left"].set_visible(False)
+        else:
+            axes.set_ylim(*figure.y_range())
+            axes.set_ylabel(figure.y.title)
+            _ticks(figure.y, *figure.y_range(), axes.yaxis)
+            axes.grid(visible=True, axis="y")
+        if figure.cells:
+            axes.set_xticks([number + 0.5 for number in range(len(figure.columns))], list(figure.columns), color=INK)
+            axes.xaxis.tick_top()
+            axes.tick_params(length=0)
+            axes.spines["bottom"].set_visible(False)
+        else:
+            _ticks(figure.x, low, high, axes.xaxis)
+            axes.grid(visible=True, axis="x")
+
+    def _x(self, value: float) -> float:
+        return self._figure.x.position(value)
+
+    def _y(self, value: float, row: int) -> float:
+        return row + value if self._figure.has_rows else self._figure.y.position(value)
+
+    def _mark(self, mark: AnyMark, row: int) -> None:
+        self._parts(mark.parts, row)
+        if not mark.text:
+            return
+        end = mark.anchor if mark.anchor is not None else max(mark.reach, default=0.0)
+        others = [value for value in mark.reach if value > end]
+        place = max([end, *others]) if mark.anchor is None or not others else end
+        is_left = bool(others) and mark.anchor is not None
+        self._axes.annotate(
+            mark.text, (self._x(place), row), xytext=(-6 if is_left else 6, 0), textcoords="offset points",
+            ha="right" if is_left else "left", va="center", fontsize=7.5, color=colour_of(mark.ink),
+        )  # fmt: skip
+
+    def _parts(self, parts: tuple[Part, ...], row: int) -> None:
+        for part in parts:
+            match part:
+                case Dot():
+                    self._dot(part, row)
+                case Span():
+                    self._span(part, row)
+                case Stroke():
+                    self._axes.plot(
+                        [self._x(part.x)], [self._y(part.y, row)], linestyle="none", marker="|", color=colour_of(part.ink),
+                        markersize=2 * part.reach * _POINTS_PER_PIXEL, markeredgewidth=part.width * 0.7,
+                    )  # fmt: skip
+                case Box():
+                    self._box(part, row)
+                case Path():
+                    self._path(part, row)
+                case Rule():
+                    self._rule(part)
+                case Words():
+                    self._axes.annotate(
+                        part.text, (self._x(part.x), self._y(part.y, row)),
+                        xytext=(part.shift * _POINTS_PER_PIXEL, part.rise * 9), textcoords="offset points",
+                        ha={0.0: "left", 0.5: "center", 1.0: "right"}.get(part.align, "left"), va="center", fontsize=7.5,
+                        color=colour_of(part.ink), fontweight="bold" if part.is_bold else "normal",
+                    )  # fmt: skip
+
+    def _dot(self, part: Dot, row: int) -> None:
+        colour = colour_of(part.ink)
+        self._axes.plot(
+            [self._x(part.x)], [self._y(part.y, row)], linestyle="none", marker=_MARKERS[part.shape],
+            markersize=2 * part.size * _POINTS_PER_PIXEL, color=colour, alpha=part.opacity,
+            markerfacecolor="white" if part.is_hollow else colour, zorder=4,
+        )  # fmt: skip
+
+    def _span(self, part: Span, row: int) -> None:
+        self._axes.plot(
+            [self._x(part.low), self._x(part.high)], [self._y(part.y, row)] * 2, color=colour_of(part.ink),
+            linewidth=part.width * _POINTS_PER_PIXEL, linestyle=_LINES[part.dash], solid_capstyle="butt", zorder=2,
+            marker="|" if part.cap else None, markersize=2 * part.cap * _POINTS_PER_PIXEL,
+        )  # fmt: skip
+
+    def _box(self, part: Box, row: int) -> None:
+        from matplotlib.patches import Rectangle  # noqa: PLC0415 - only files pay for matplotlib
+
+        left, right = sorted((self._x(part.low), self._x(part.high)))
+        bottom, top = self._y(part.bottom, row), self._y(part.top, row)
+        colour = colour_of(part.ink)
+        look: dict[str, Any] = {"facecolor": colour, "edgecolor": "none"}
+        match part.fill:
+            case Fill.HOLLOW:
+                look = {"facecolor": "none", "edgecolor": colour, "linewidth": 1.1}
+            case Fill.HATCHED:
+                look = {"facecolor": colour, "edgecolor": "white", "hatch": "///", "linewidth": 0.0}
+            case Fill.SOFT:
+                look["alpha"] = 0.55
+            case Fill.FAINT:
+                look["alpha"] = 0.22
+        self._axes.add_patch(Rectangle((left, bottom), right - left, top - bottom, zorder=1.5, **look))
+        low, high = self._axes.get_xlim()
+        room = (right - left) / ((high - low) or 1.0) * 100
+        text = next((text for text in (part.text, part.short) if text and 1.15 * len(text) < room), "")
+        if text:
+            self._axes.text(
+                (left + right) / 2, (bottom + top) / 2, text, ha="center", va="center", fontsize=6.5, color="white"
+            )
+
+    def _path(self, part: Path, row: int) -> None:
+        xs, ys = [self._x(x) for x in part.xs], [self._y(y, row) for y in part.ys]
+        step = "post" if part.is_stepped else None
+        if part.lows:
+            lows = [self._y(y, row) for y in part.lows]
+            self._axes.fill_between(xs, lows, ys, color=colour_of(part.ink), alpha=0.22, linewidth=0, step=step)  # type: ignore[arg-type]
+        else:
+            self._axes.plot(
+                xs, ys, color=colour_of(part.ink), linewidth=part.width * _POINTS_PER_PIXEL, linestyle=_LINES[part.dash],
+                drawstyle="steps-post" if part.is_stepped else "default",
+            )  # fmt: skip
+
+    def _rule(self, part: Rule) -> None:
+        look: dict[str, Any] = {
+            "color": colour_of(part.ink), "linewidth": part.width * _POINTS_PER_PIXEL, "linestyle": _LINES[part.dash],
+        }  # fmt: skip
+        axes = self._axes
+        if part.x is not None:
+            axes.axvline(self._x(part.x), zorder=1, **look)
+            if part.text:
+                axes.annotate(part.text, (self._x(part.x), 1.0), xycoords=("data", "axes fraction"), xytext=(0, 2),
+                              textcoords="offset points", ha="center", fontsize=7.5, color=MUTED)  # fmt: skip
+        elif part.y is not None:
+            axes.axhline(self._y(part.y, 0), zorder=1, **look)
+            if part.text:
+                axes.annotate(part.text, (1.0, self._y(part.y, 0)), xycoords=("axes fraction", "data"), xytext=(-2, 3),
+                              textcoords="offset points", ha="right", fontsize=7.5, color=MUTED)  # fmt: skip
+
+    def _cells(self) -> None:
+        from matplotlib.patches import Rectangle  # noqa: PLC0415 - only files pay for matplotlib
+
+        for cell in self._figure.cells:
+            middle = cell.column + 0.5, cell.row
+            if cell.strength is None:
+                self._axes.text(*middle, "–", ha="center", va="center", fontsize=7, color=MUTED)
+                continue
+            tint = _tint(cell.strength)
+            self._axes.add_patch(
+                Rectangle(
+                    (cell.column + 0.02, cell.row - 0.46), 0.96, 0.92, facecolor=tint, edgecolor=GRID, linewidth=0.4
+                )
+            )
+            self._axes.text(
+                *middle, cell.text, ha="center", va="center", fontsize=7.5, color="white" if cell.strength > 0.55 else INK,
+                fontweight="bold" if cell.is_changed else "normal",
+            )  # fmt: skip
+
+
+def _tint(strength: float) -> tuple[float, float, float]:
+    red, green, blue = (int(ACCENT[place : place + 2], 16) / 255 for place in (1, 3, 5))
+    return (1 - strength * (1 - red), 1 - strength * (1 - green), 1 - strength * (1 - blue))
+
+
+def _ticks(axis: Axis, low: float, high: float, target: Any) -> None:
+    values = axis.values_between(low, high)
+    target.set_ticks([axis.position(value) for value in values], [axis.label(value) for value in values])
+
+
+def _name(group: str, name: str, before: str | None) -> str:
+    is_said = not group or group in {before, name}
+    words = name if is_said else f"{group}  {name}".rstrip()
+    return words if len(words) <= _MOST_NAME else words[: _MOST_NAME - 1] + "…"
+
+
+def _width(text: str) -> float:
+    return _CHARACTER * len(text)
+
+
+def _draw_key(target: FigureBase, figure: Figure) -> None:
+    from matplotlib.lines import Line2D  # noqa: PLC0415 - only files pay for matplotlib
+    from matplotlib.patches import Patch  # noqa: PLC0415 - as above
+
+    handles: list[Any] = []
+    for entry in figure.key:
+        match entry.sign:
+            case Box(ink=ink, fill=fill):
+                hollow = fill is Fill.HOLLOW
+                alpha = {Fill.SOFT: 0.55, Fill.FAINT: 0.22}.get(fill, 1.0)
+                handles.append(
+                    Patch(facecolor="none" if hollow else colour_of(ink), edgecolor=colour_of(ink) if hollow else "white",
+                          hatch="///" if fill is Fill.HATCHED else None, alpha=alpha, linewidth=0.8 if hollow else 0.0)
+                )  # fmt: skip
+            case Dot(ink=ink, shape=shape, is_hollow=hollow, size=size):
+                handles.append(
+                    Line2D([], [], linestyle="", marker=_MARKERS[shape], color=colour_of(ink), markersize=1.5 * size,
+                           markerfacecolor="white" if hollow else colour_of(ink))
+                )  # fmt: skip
+            case Stroke(ink=ink):
+                handles.append(Line2D([], [], linestyle="", marker="|", color=colour_of(ink), markersize=9))
+            case Path(ink=ink, dash=dash, width=width) | Span(ink=ink, dash=dash, width=width):
+                handles.append(
+                    Line2D([], [], color=colour_of(ink), linestyle=_LINES[dash], linewidth=width * _POINTS_PER_PIXEL)
+                )
+            case _:
+                handles.append(Line2D([], [], linestyle=""))
+    texts = [entry.text for entry in figure.key]
+    longest = max(map(len, texts))
+    columns = max(1, min(len(texts), 110 // (longest + 6)))
+    target.legend(handles, texts, loc="outside lower center", ncols=columns, fontsize=7.5, handletextpad=0.5)

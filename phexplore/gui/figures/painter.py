@@ -1,0 +1,385 @@
+"""Paints the strokes of a figure in pixels of a canvas: rows, planes, heat tables and maps with one set of strokes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QBrush, QColor, QPainter, QPen, QPolygonF
+
+from phexplore.figures.axis import Scale
+from phexplore.figures.figure import Figure
+from phexplore.figures.marks import (
+    AnyMark,
+    Box,
+    Cell,
+    Dash,
+    Dot,
+    Fill,
+    Floats,
+    Ink,
+    Part,
+    Path,
+    Points,
+    Role,
+    Rule,
+    Shape,
+    Span,
+    Stroke,
+    Words,
+    shape_of,
+)
+from phexplore.gui.charts.colours import blended, categories_on, ghost_on, ink_on, level_mark
+from phexplore.gui.charts.pixels import Pixels
+from phexplore.gui.theme.colours import Colours
+from phexplore.gui.theme.lettering import draw_text, lettering
+from phexplore.gui.theme.metrics import GAP
+
+CROWD = 400
+"""Points from which on they are drawn faint and without edges, so that many on each other show as one dark place."""
+_LINES = {Dash.SOLID: Qt.PenStyle.SolidLine, Dash.DASHED: Qt.PenStyle.DashLine, Dash.DOTTED: Qt.PenStyle.DotLine}
+_SOFT, _FAINT = 0.55, 0.22
+_DARKEST = 0.86
+"""Of the accent in the darkest cell of a heat table."""
+_CORNERS = {
+    Shape.SQUARE: ((-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)),
+    Shape.TRIANGLE: ((0, -1.3), (1.2, 0.9), (-1.2, 0.9)),
+    Shape.DIAMOND: ((0, -1.4), (1.3, 0), (0, 1.4), (-1.3, 0)),
+    Shape.POINTED_DOWN: ((0, 1.3), (1.2, -0.9), (-1.2, -0.9)),
+    Shape.UPRIGHT: ((-0.5, -1.3), (0.5, -1.3), (0.5, 1.3), (-0.5, 1.3)),
+    Shape.FLAT: ((-1.3, -0.5), (1.3, -0.5), (1.3, 0.5), (-1.3, 0.5)),
+}
+
+
+def colour_of(ink: Ink, colours: Colours) -> str:
+    """Return the colour of an ink in this theme."""
+    match ink:
+        case int():
+            inks = categories_on(colours)
+            return inks[ink % len(inks)]
+        case Role():
+            return _roles(colours)[ink]
+        case _:
+            return level_mark(ink, colours).fill
+
+
+@lru_cache(maxsize=8)
+def _roles(colours: Colours) -> dict[Role, str]:
+    return {
+        Role.MAIN: colours.accent_ink,
+        Role.MISSED: colours.attention,
+        Role.REFUSED: colours.refused,
+        Role.MET: colours.good,
+        Role.REFERENCE: ghost_on(colours),
+        Role.TEXT: colours.text,
+        Role.MUTED: colours.muted,
+        Role.BASE: colours.base,
+        Role.CHOSEN: colours.accent_soft,
+        Role.STRIPE: colours.alternate,
+    }
+
+
+def paint_dot(painter: QPainter, at: QPointF, dot: Dot, colours: Colours) -> None:
+    """Paint a dot of this look at a pixel."""
+    ink = QColor(colour_of(dot.ink, colours))
+    if dot.opacity < 1:
+        ink.setAlphaF(dot.opacity)
+    if dot.shape is Shape.CROSS:
+        painter.setPen(QPen(ink, 1.2))
+        x, y, r = at.x(), at.y(), dot.size
+        painter.drawLine(QPointF(x - r, y - r), QPointF(x + r, y + r))
+        painter.drawLine(QPointF(x - r, y + r), QPointF(x + r, y - r))
+        return
+    if dot.is_hollow:
+        painter.setPen(QPen(ink, 1.6))
+        painter.setBrush(QColor(colours.base))
+    else:
+        painter.setPen(QPen(QColor(colours.base), 1) if dot.size > 3 and dot.opacity == 1 else Qt.PenStyle.NoPen)
+        painter.setBrush(ink)
+    paint_shape(painter, at, dot.shape, dot.size)
+
+
+def paint_shape(painter: QPainter, at: QPointF, shape: Shape, size: float) -> None:
+    """Paint an outline with the pen and brush of the painter.
+
+    Args:
+        painter: to paint with.
+        at: its middle, in pixels.
+        shape: outline.
+        size: half its width, in pixels.
+    """
+    corners = _CORNERS.get(shape)
+    if corners is None:
+        painter.drawEllipse(at, size, size)
+    else:
+        painter.drawPolygon(QPolygonF([QPointF(at.x() + x * size, at.y() + y * size) for x, y in corners]))
+
+
+class FigurePainter:
+    """Paints parts of one figure with one painter."""
+
+    def __init__(self, painter: QPainter, pixels: Pixels, figure: Figure, colours: Colours) -> None:
+        self._painter, self._pixels, self._figure, self._colours = painter, pixels, figure, colours
+        self._has_rows = figure.has_rows
+        self._edge = pixels.area.left() + 7
+        self._is_floored = figure.x.scale is Scale.LOG
+
+    def x(self, value: float) -> float:
+        """Return the pixel of a value; what lies left of a logarithmic axis stands at its edge."""
+        pixel: float = self._pixels.x(self._figure.x.position(value))
+        return max(pixel, self._edge) if self._is_floored and value <= self._figure.x.floor else pixel
+
+    def y(self, value: float, row: int = 0) -> float:
+        """Return the pixel of a vertical value, or of a place in a row."""
+        pixel: float = self._pixels.y(-row - value if self._has_rows else self._figure.y.position(value))
+        return pixel
+
+    def paint_mark(self, mark: AnyMark, row: int, *, is_chosen: bool) -> None:
+        """Paint the strokes of a mark and its text."""
+        self.paint_parts(mark.parts, row)
+        if mark.text:
+            self._paint_text(mark, row, is_bold=is_chosen)
+
+    def paint_parts(self, parts: Iterable[Part], row: int = 0) -> None:
+        """Paint strokes in their order."""
+        for part in parts:
+            match part:
+                case Dot():
+                    paint_dot(self._painter, QPointF(self.x(part.x), self.y(part.y, row)), part, self._colours)
+                case Span():
+                    self._span(part, row)
+                case Stroke():
+                    x, y = self.x(part.x), self.y(part.y, row)
+                    self._pen(part.ink, part.width, part.dash)
+                    self._painter.drawLine(QPointF(x, y - part.reach), QPointF(x, y + part.reach))
+                case Box():
+                    self._box(part, row)
+                case Path():
+                    self._path(part, row)
+                case Rule():
+                    self._rule(part)
+                case Words():
+                    self._words(part, row)
+
+    def paint_points(self, points: Points, *, crowd: int) -> None:
+        """Paint a series of points; of more than there are pixels one per pixel.
+
+        Args:
+            points: the series.
+            crowd: points of all series together.
+        """
+        x, y, inside = places_of(points, self._figure, self._pixels)
+        ink = QColor(colour_of(points.series, self._colours))
+        if crowd > CROWD:
+            across, up = np.round(x[inside]).astype(np.int64), np.round(y[inside]).astype(np.int64)
+            codes = np.unique(across * 65536 + up)
+            polygon = QPolygonF([QPointF(code // 65536, code % 65536) for code in codes.tolist()])
+            ink.setAlphaF(0.45)
+            pen = QPen(ink, 2 * points.size)
+            pen.setCapStyle(
+                Qt.PenCapStyle.RoundCap if shape_of(points.series) is Shape.DISC else Qt.PenCapStyle.SquareCap
+            )
+            self._painter.setRenderHint(QPainter.RenderHint.Antialiasing, len(codes) < 2 * CROWD)
+            self._painter.setPen(pen)
+            self._painter.drawPoints(polygon)
+            self._painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
+            return
+        ink.setAlphaF(0.8)
+        self._painter.setPen(Qt.PenStyle.NoPen)
+        self._painter.setBrush(ink)
+        # Marks of several series that fall on each other are seen inside each other.
+        size = points.size + 0.9 * (len(self._figure.points) - 1 - points.series)
+        for across, up in zip(x[inside].tolist(), y[inside].tolist(), strict=True):
+            paint_shape(self._painter, QPointF(across, up), shape_of(points.series), size)
+
+    def paint_cell(self, cell: Cell) -> None:
+        """Paint a cell of a heat table: the darker, the more; its number in it where there is room."""
+        pixels = self._pixels
+        area = QRectF(pixels.x(cell.column), pixels.y(-cell.row + 0.5), pixels.per_x, pixels.per_y).adjusted(
+            1, 1, -1, -1
+        )
+        painter, colours = self._painter, self._colours
+        if cell.strength is None:
+            painter.setPen(QPen(QColor(colours.grid), 1))
+            painter.drawLine(area.bottomLeft(), area.topRight())
+            return
+        fill = blended(colours.accent_ink, colours.base, 0.03 + _DARKEST * cell.strength)
+        painter.fillRect(area, QColor(fill))
+        if lettering(bold=cell.is_changed).width(cell.text) + 4 < area.width():
+            draw_text(painter, area.center(), cell.text, ink_on(fill), align=0.5, bold=cell.is_changed)
+
+    # One stroke each
+
+    def _pen(self, ink: Ink, width: float, dash: Dash = Dash.SOLID) -> None:
+        self._painter.setPen(QPen(QColor(colour_of(ink, self._colours)), width, _LINES[dash]))
+
+    def _span(self, part: Span, row: int) -> None:
+        left, right, y = self._inside(self.x(part.low)), self._inside(self.x(part.high)), self.y(part.y, row)
+        if part.width > 4:
+            box = QRectF(left, y - part.width / 2, max(right - left, 1.0), part.width)
+            self._painter.fillRect(box, QColor(colour_of(part.ink, self._colours)))
+            return
+        self._pen(part.ink, part.width, part.dash)
+        self._painter.drawLine(QPointF(left, y), QPointF(right, y))
+        if part.cap:
+            for x in (left, right):
+                self._painter.drawLine(QPointF(x, y - part.cap), QPointF(x, y + part.cap))
+
+    def _inside(self, x: float) -> float:
+        """Keep a pixel so near that painting far outside costs nothing."""
+        area = self._pixels.area
+        return min(max(x, area.left() - 50.0), area.right() + 50.0)
+
+    def _box(self, part: Box, row: int) -> None:
+        left, right = self._inside(self.x(part.low)), self._inside(self.x(part.high))
+        top, bottom = self.y(part.top, row), self.y(part.bottom, row)
+        area = QRectF(QPointF(min(left, right), min(top, bottom)), QPointF(max(left, right), max(top, bottom)))
+        if area.width() < 1:
+            area.setWidth(1.0)
+        painter, colours = self._painter, self._colours
+        ink = colour_of(part.ink, colours)
+        if part.fill is Fill.HOLLOW:
+            painter.setPen(QPen(QColor(ink), 1.6))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(area)
+        elif part.fill is Fill.FAINT:
+            shade = QColor(ink)
+            shade.setAlphaF(_FAINT)
+            painter.fillRect(area, shade)
+        else:
+            fill = blended(ink, colours.base, _SOFT) if part.fill is Fill.SOFT else ink
+            painter.fillRect(area, QColor(fill))
+            if part.fill is Fill.HATCHED and area.width() > 3:
+                painter.fillRect(area, _hatch(fill))
+            self._box_text(part, area, fill)
+
+    def _box_text(self, part: Box, area: QRectF, fill: str) -> None:
+        letters, room = lettering(), area.width() - GAP
+        for text in (part.text, part.short):
+            width = letters.width(text) if text else 0.0
+            if text and width < room:
+                if part.fill is Fill.HATCHED:
+                    back = QRectF(0, 0, width + GAP, letters.height)
+                    back.moveCenter(area.center())
+                    self._painter.fillRect(back, QColor(fill))
+                draw_text(self._painter, area.center(), text, ink_on(fill), align=0.5)
+                return
+
+    def _path(self, part: Path, row: int) -> None:
+        xs, ys = [self.x(x) for x in part.xs], [self.y(y, row) for y in part.ys]
+        if part.is_stepped:
+            xs, ys = [x for x in xs for _ in (0, 1)][1:], [y for y in ys for _ in (0, 1)][:-1]
+        points = [QPointF(x, y) for x, y in zip(xs, ys, strict=True) if math.isfinite(x) and math.isfinite(y)]
+        painter = self._painter
+        if part.lows:
+            lows = [self.y(y, row) for y in part.lows]
+            if part.is_stepped:
+                lows = [y for y in lows for _ in (0, 1)][:-1]
+            back = [QPointF(x, y) for x, y in zip(reversed(xs), reversed(lows), strict=True)]
+            shade = QColor(colour_of(part.ink, self._colours))
+            shade.setAlphaF(_FAINT)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(shade)
+            painter.drawPolygon(QPolygonF(points + back))
+            return
+        self._pen(part.ink, part.width, part.dash)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawPolyline(QPolygonF(points))
+
+    def _rule(self, part: Rule) -> None:
+        area, painter = self._pixels.area, self._painter
+        self._pen(part.ink, part.width, part.dash)
+        colour = colour_of(part.ink, self._colours)
+        if part.x is not None:
+            x = self.x(part.x)
+            top = area.top() + (lettering().height if part.text else 0)
+            painter.drawLine(QPointF(x, top), QPointF(x, area.bottom()))
+            if part.text:
+                half = lettering().width(part.text) / 2
+                middle = min(max(x, area.left() + half + 2), area.right() - half - 2)
+                draw_text(painter, QPointF(middle, area.top() + lettering().height / 2), part.text, colour, align=0.5)
+        elif part.y is not None:
+            y = self.y(part.y)
+            painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
+            if part.text:
+                above = y - lettering().height * 0.6
+                draw_text(painter, QPointF(area.right() - GAP, above), part.text, colour, align=1)
+
+    def _words(self, part: Words, row: int) -> None:
+        letters, area = lettering(bold=part.is_bold), self._pixels.area
+        x = self.x(part.x) + part.shift
+        width = letters.width(part.text)
+        left = min(max(x - part.align * width, area.left() + 2), area.right() - width - 2)
+        y = min(max(self.y(part.y, row) - part.rise * letters.height, area.top() + letters.height / 2),
+                area.bottom() - letters.height / 2)  # fmt: skip
+        draw_text(self._painter, QPointF(left, y), part.text, colour_of(part.ink, self._colours), bold=part.is_bold)
+
+    def _paint_text(self, mark: AnyMark, row: int, *, is_bold: bool) -> None:
+        letters, area = lettering(bold=is_bold), self._pixels.area
+        colour = colour_of(mark.ink, self._colours)
+        ends = [self.x(value) for value in mark.reach]
+        if mark.anchor is not None:
+            width = letters.width(mark.text)
+            dot = self.x(mark.anchor)
+            left = _beside(dot, [end for end in ends if abs(end - dot) > 7], width, (self._edge, area.right() - 1))
+            draw_text(self._painter, QPointF(left, self.y(0.0, row)), mark.text, colour, bold=is_bold)
+            return
+        end = max(ends, default=self._pixels.x(0.0))
+        text = letters.elided(mark.text, max(area.right() - end - GAP, 0.0))
+        draw_text(self._painter, QPointF(end + GAP, self.y(0.0, row)), text, colour, bold=is_bold)
+
+
+def places_of(points: Points, figure: Figure, pixels: Pixels) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """Return the pixels of points and which of them are seen: ``float64[points]`` twice, ``bool[points]``."""
+    x = pixels.left + _positions(points.x, figure.x.scale, figure.x.floor) * pixels.per_x
+    y = pixels.bottom - _positions(points.y, figure.y.scale, figure.y.floor) * pixels.per_y
+    area, slack = pixels.area, points.size
+    inside = (x >= area.left() - slack) & (x <= area.right() + slack)
+    inside &= (y >= area.top() - slack) & (y <= area.bottom() + slack)
+    if figure.y.scale is Scale.LOG:
+        inside &= points.y > 0
+    return x, y, inside
+
+
+def _positions(values: Floats, scale: Scale, floor: float) -> Floats:
+    match scale:
+        case Scale.LOG:
+            return np.asarray(np.log10(np.maximum(values, floor)))
+        case Scale.SIGNED_LOG | Scale.COUNT:
+            return np.asarray(np.copysign(np.log10(1 + np.abs(values)), values))
+        case _:
+            return values
+
+
+@lru_cache(maxsize=32)
+def _hatch(fill: str) -> QBrush:
+    ink = QColor(ink_on(fill))
+    ink.setAlphaF(0.28)
+    return QBrush(ink, Qt.BrushStyle.BDiagPattern)
+
+
+_DOT, _REACH = 5.5, 11.0
+"""Radius of a dot, and the distance between it and its number, in pixels."""
+
+
+def _beside(dot: float, marks: list[float], width: float, room: tuple[float, float]) -> float:
+    """Return where the number of a dot starts: right of it, or left where a mark, its line or the edge is in the way.
+
+    Where neither side has room it lies over the line, inside the picture: cut off it would be another number.
+    """
+    in_the_way = [mark for mark in marks if mark > dot + _DOT]
+    first, last = room
+    right = max([dot, *in_the_way]) + _REACH
+    if not in_the_way and right + width <= last:
+        return right
+    left = dot - _REACH - width
+    if left > first and all(mark > dot - _DOT for mark in marks):
+        return left
+    if right + width <= last:
+        return right
+    beyond = min([dot, *marks]) - _REACH - width
+    return beyond if beyond > first else max(last - width, first)

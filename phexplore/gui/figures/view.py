@@ -1,0 +1,126 @@
+"""A figure in the window: title, picture or data table, key, menu, files, full page. One class shows every figure."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QDialog, QVBoxLayout, QWidget
+
+from phexplore.figures.figure import Figure
+from phexplore.figures.marks import AnyMark
+from phexplore.gui.charts.frame import ChartFrame
+from phexplore.gui.figures.plot import Plot
+from phexplore.gui.theme.colours import Colours
+
+
+class FigureView(ChartFrame):
+    """Shows a `Figure`.
+
+    Signals:
+        key_selected: key of the mark the user chose.
+        key_activated: key of the mark to look into (Enter, double click).
+        key_hovered: key under the pointer, or None.
+        handle_dragged: key and value, while a handle moves; merge these edits.
+        handle_released: key; the drag ended.
+        drag_cancelled: key; Escape was pressed while dragging.
+    """
+
+    key_selected = Signal(object)
+    key_activated = Signal(object)
+    key_hovered = Signal(object)
+    handle_dragged = Signal(object, object)
+    handle_released = Signal(object)
+    drag_cancelled = Signal(object)
+
+    def __init__(self, name: str, teaching: str, parent: QWidget | None = None) -> None:
+        """Build the frame.
+
+        Args:
+            name: what the figure is, for screen readers and file names.
+            teaching: what will be here and the one action that fills it.
+            parent: owner.
+        """
+        self.plot = plot = Plot()
+        super().__init__(name, teaching, plot.canvas, parent, page=plot)
+        plot.chosen.connect(self._announce)
+        plot.activated.connect(self.key_activated)
+        plot.hovered.connect(self.key_hovered)
+        plot.handle_dragged.connect(self.handle_dragged)
+        plot.handle_released.connect(self.handle_released)
+        plot.drag_cancelled.connect(self.drag_cancelled)
+        plot.page_wanted.connect(self.show_full_page)
+        self.table_row_chosen.connect(self._choose_table_row)
+
+    @property
+    def marks(self) -> tuple[AnyMark, ...]:
+        """The marks that are shown."""
+        figure = self.plot.figure
+        return figure.marks if figure is not None and not self.is_empty else ()
+
+    def show_figure(self, figure: Figure) -> None:
+        """Show another figure; where nothing is drawn its summary says why."""
+        self._figure = figure
+        if figure.is_empty:
+            self.show_empty(figure.summary)
+            return
+        self.plot.show_figure(figure)
+        self.show_finding(figure.title, figure.summary, lambda: figure.table)
+        self._follow_choice()
+
+    def select_key(self, key: Hashable) -> None:
+        """Show this mark as chosen elsewhere; nothing is announced."""
+        self.plot.choose_key(key)
+        self._follow_choice()
+
+    def show_full_page(self) -> None:
+        """Show the same figure as large as the window; Escape closes it."""
+        figure = self.plot.figure
+        if figure is None or self.is_empty or isinstance(self.parent(), FullPage):
+            return
+        FullPage(self, figure).open()
+
+    def recolour(self, colours: Colours) -> None:
+        super().recolour(colours)
+        self.plot.axis.fit()
+        self.plot.canvas.resized.emit()
+
+    def table_filled(self) -> None:
+        self._follow_choice()
+
+    def _announce(self, key: Hashable) -> None:
+        self._follow_choice()
+        if key is not None:
+            self.key_selected.emit(key)
+
+    def _choose_table_row(self, row: int) -> None:
+        figure = self.plot.figure
+        if figure is not None and len(figure.marks) == len(figure.table.rows):
+            found = self.plot.items.find(figure.marks[row].key)
+            if found is not None:
+                self.plot.choose_item(found)
+
+    def _follow_choice(self) -> None:
+        """Bring the data table to the chosen mark."""
+        figure, chosen = self.plot.figure, self.plot.chosen_key
+        if figure is not None and chosen is not None and len(figure.marks) == len(figure.table.rows):
+            keys = [mark.key for mark in figure.marks]
+            self.choose_table_row(keys.index(chosen) if chosen in keys else None)
+
+
+class FullPage(QDialog):
+    """A figure as large as the window it came from."""
+
+    def __init__(self, origin: FigureView, figure: Figure) -> None:
+        super().__init__(origin.window())
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(origin.name)
+        self.view = FigureView(origin.name, "", self)
+        self.view.hold_back(origin.held_back)
+        self.view.failed.connect(origin.failed)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.view)
+        self.resize(origin.window().size())
+        self.view.show_figure(figure)
+        self.view.canvas.setFocus()
