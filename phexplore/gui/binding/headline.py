@@ -9,8 +9,8 @@ from functools import lru_cache
 
 from phexplore.accuracy.margins import keeps_target
 from phexplore.catalog.tables import TableProduct, tables
+from phexplore.figures.wording import budget_text, margin_word, people, percent, signed_budget
 from phexplore.gui.binding.shown import Shown
-from phexplore.gui.binding.wording import budget_text, margin_word, people, percent, signed_budget
 from phexplore.model.keys import PopulationGroupLevel, QueryKey, Region
 from phexplore.model.numbers import Unlimited
 from phexplore.model.phsafe import PhSafe

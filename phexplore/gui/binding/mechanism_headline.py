@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from phexplore.figures.wording import budget_text, margin_word, people, percent, power_text, significant
 from phexplore.gui.binding.headline import TileContent, Tone
 from phexplore.gui.binding.shown import Shown
-from phexplore.gui.binding.wording import budget_text, margin_word, people, percent, power_text
-from phexplore.gui.systems.topdown.wording import significant
 from phexplore.model.scenario import Scenario
 from phexplore.systems.registry import absurd_epsilon
 

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from phexplore.gui.binding.mechanism_words import (
-    MECHANISM_EXPLANATIONS,
-    SIZE_EXPLANATIONS,
-    SIZE_MECHANISMS,
-    reach_sentence,
-)
+from phexplore.figures.wording import people, share_percent
+from phexplore.gui.binding.mechanism_words import MECHANISM_EXPLANATIONS, SIZE_EXPLANATIONS, reach_sentence
 from phexplore.gui.binding.shown import Shown
-from phexplore.gui.binding.wording import people
-from phexplore.gui.systems.topdown.wording import share_percent
 from phexplore.model.issues import Issue
 from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
+from phexplore.systems.group_sizes.figures import SIZE_MECHANISMS
 
 _NO_FIGURES = ("Errors", "The figures appear when the errors of the scenario are cured; see the issues.")
 

@@ -5,22 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from phexplore.figures.wording import capital, share_percent
 from phexplore.gui.binding.shown import Shown
-from phexplore.gui.systems.topdown.wording import share_percent
 from phexplore.model.diff import Change, ChangedField, diff, parameters_only
 from phexplore.model.group_sizes import SizeMechanism
 from phexplore.model.numbers import exact_text
 from phexplore.model.subspace import Axis, Basis, Calibration, Mechanism
-
-SIZE_MECHANISMS = {
-    SizeMechanism.RELAXED: "H, relaxed and rounded (baseline)",
-    SizeMechanism.TREE: "H, exact tree",
-    SizeMechanism.CUMULATIVE_RELAXED: "C, relaxed and rounded (baseline)",
-    SizeMechanism.CUMULATIVE_TREE: "C, approximate (Algorithm 2)",
-    SizeMechanism.CHAIN: "C, exact chain",
-    SizeMechanism.TOPDOWN: "TopDown, level by level",
-}
-"""Mechanisms as the paper's table names them: H measures sizes, C cumulative sizes."""
+from phexplore.systems.group_sizes.figures import SIZE_MECHANISMS
 
 SIZE_EXPLANATIONS = {
     SizeMechanism.RELAXED: "Noisy numbers of groups of each size; the quadratic program without whole numbers, every value rounded "
@@ -54,11 +45,6 @@ MECHANISM_EXPLANATIONS = {
     Mechanism.K_NORM: "Noise that falls with the norm made from the differences of records (§3.4), drawn exactly for one grand total. "
     "Pure, and numbers stay whole.",
 }
-
-
-def capital(text: str) -> str:
-    """Return the text with a capital first letter."""
-    return text[:1].upper() + text[1:]
 
 
 def change_texts(shown: Shown) -> tuple[str, ...]:

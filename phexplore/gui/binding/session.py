@@ -9,10 +9,10 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
+from phexplore.figures.wording import sentence
 from phexplore.gui.binding.coalesced import Coalesced
 from phexplore.gui.binding.kept import KEPT, KeptVersions
 from phexplore.gui.binding.shown import Shown, Update, shown
-from phexplore.gui.binding.wording import sentence
 from phexplore.model.keys import QueryKey
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook

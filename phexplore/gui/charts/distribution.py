@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from phexplore.figures.scales import nice_at_least
 from phexplore.figures.table import Table
-from phexplore.gui.binding.wording import people
+from phexplore.figures.wording import people
 from phexplore.metrics.coverage import INTERVAL_CONFIDENCE, Coverage, coverage_of
 from phexplore.model.keys import QueryKey
 from phexplore.noise.distributions import Noise, NoNoise

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QComboBox, QStackedWidget, QWidget
 
 from phexplore.figures.figure import RowLabel
 from phexplore.figures.table import Table, grouped
-from phexplore.gui.binding.wording import people
+from phexplore.figures.wording import people
 from phexplore.gui.charts.canvas import Canvas, Pixels
 from phexplore.gui.charts.colours import blended
 from phexplore.gui.charts.controls import field_label

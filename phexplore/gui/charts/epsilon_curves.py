@@ -11,7 +11,7 @@ from functools import lru_cache
 from phexplore.accounting.zcdp import curve, epsilon
 from phexplore.accuracy.privacy_loss import HEADLINE_DELTA
 from phexplore.figures.table import Table, Value
-from phexplore.gui.binding.wording import budget_text, power_text
+from phexplore.figures.wording import budget_text, power_text
 from phexplore.model.conventions import Conversion, Neighbours
 from phexplore.model.numbers import Unlimited
 from phexplore.model.phsafe import PrivacyFramework

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QToolTip, QWidget
 
 from phexplore.decide.frontier import Frontier, FrontierPoint
 from phexplore.figures.table import Table
-from phexplore.gui.binding.wording import people, percent
+from phexplore.figures.wording import people, percent
 from phexplore.gui.charts.canvas import Canvas, Pixels, log_axis
 from phexplore.gui.charts.colours import categories_on
 from phexplore.gui.charts.frame import ChartFrame

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QToolTip, QWidget
 
 from phexplore.figures.figure import RowLabel
 from phexplore.figures.scales import log_people, nice_at_least, nice_at_most, whole_people_near
-from phexplore.gui.binding.wording import people
+from phexplore.figures.wording import people
 from phexplore.gui.charts.canvas import Canvas, Pixels, log_axis
 from phexplore.gui.charts.frame import ChartFrame
 from phexplore.gui.charts.margin_painting import REACH, MarginPainter, margin_pixel

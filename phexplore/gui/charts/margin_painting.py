@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 
 from phexplore.figures.scales import log_people
-from phexplore.gui.binding.wording import people
+from phexplore.figures.wording import people
 from phexplore.gui.charts.canvas import Pixels
 from phexplore.gui.charts.colours import blended, ghost_on
 from phexplore.gui.charts.margin_rows import MarginRow, Standing

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from phexplore.accuracy.margins import Margins, keeps_target
 from phexplore.figures.table import Table, shown
-from phexplore.gui.binding.wording import budget_text, people, signed_people
+from phexplore.figures.wording import budget_text, people, signed_people
 from phexplore.model.conventions import Conventions
 from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Budget, Unlimited

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from phexplore.figures.table import Table
-from phexplore.gui.binding.wording import people
+from phexplore.figures.wording import people
 from phexplore.metrics.coverage import INTERVAL_CONFIDENCE, Interval
 from phexplore.model.keys import QueryKey
 

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QComboBox, QStackedWidget, QToolTip, QWidget
 from phexplore.figures.figure import RowLabel
 from phexplore.figures.scales import log_people, log_range, spread
 from phexplore.figures.table import signed_tick
-from phexplore.gui.binding.wording import people
+from phexplore.figures.wording import people
 from phexplore.gui.charts.canvas import Canvas, Pixels, log_axis
 from phexplore.gui.charts.colours import ghost_on
 from phexplore.gui.charts.controls import field_label

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from phexplore.figures.figure import RowLabel
 from phexplore.figures.scales import log_people, log_range
-from phexplore.gui.binding.wording import people
+from phexplore.figures.wording import people
 from phexplore.gui.charts.canvas import Canvas, Pixels, log_axis
 from phexplore.gui.charts.colours import categories_on
 from phexplore.gui.charts.frame import ChartFrame

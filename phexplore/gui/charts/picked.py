@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from phexplore.figures.table import Table, Value, grouped
-from phexplore.gui.binding.wording import people, signed_people
+from phexplore.figures.wording import people, signed_people
 
 CONFIDENTIAL = "true count: confidential, simulation only"
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from phexplore.figures.figure import RowLabel
 from phexplore.figures.table import grouped
-from phexplore.gui.binding.wording import people, signed_people
+from phexplore.figures.wording import people, signed_people
 from phexplore.gui.charts.canvas import Canvas, Pixels
 from phexplore.gui.charts.frame import ChartFrame
 from phexplore.gui.charts.picked import PickedStory, picked_numbers, picked_summary, picked_title

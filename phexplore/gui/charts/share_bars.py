@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from phexplore.figures.table import Table
-from phexplore.gui.binding.wording import budget_text, percent
+from phexplore.figures.wording import budget_text, percent
 from phexplore.model.conventions import Neighbours
 from phexplore.model.keys import QueryKey, TableId
 from phexplore.model.numbers import Unlimited

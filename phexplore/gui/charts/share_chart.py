@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QToolTip, QWidget
 
 from phexplore.figures.figure import RowLabel
 from phexplore.figures.scales import nice_at_least
-from phexplore.gui.binding.wording import budget_text, percent
+from phexplore.figures.wording import budget_text, percent
 from phexplore.gui.charts.canvas import Canvas, Pixels
 from phexplore.gui.charts.colours import ink_on, level_code, level_mark
 from phexplore.gui.charts.frame import ChartFrame

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from phexplore.figures.table import Table, grouped, shortened
-from phexplore.gui.binding.wording import people, signed_people
+from phexplore.figures.wording import people, signed_people
 from phexplore.model.keys import QueryKey, TableId
 
 

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QComboBox, QWidget
 
 from phexplore.figures.figure import RowLabel
 from phexplore.figures.table import grouped
-from phexplore.gui.binding.wording import people, signed_people
+from phexplore.figures.wording import people, signed_people
 from phexplore.gui.charts.canvas import Canvas, Pixels
 from phexplore.gui.charts.colours import blended
 from phexplore.gui.charts.controls import field_label

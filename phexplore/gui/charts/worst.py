@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from phexplore.figures.table import Table, shortened
-from phexplore.gui.binding.wording import people, signed_people
+from phexplore.figures.wording import people, signed_people
 from phexplore.model.keys import QueryKey
 
 

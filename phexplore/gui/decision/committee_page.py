@@ -22,10 +22,10 @@ from phexplore.decide.committee import CommitteeMatrix, committee_matrix, consen
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.shown import Update
-from phexplore.gui.charts.topdown_row_chart import TopDownRowChart
 from phexplore.gui.charts.twin import NumbersTable
 from phexplore.gui.decision.matrix import MatrixView, matrix_view
 from phexplore.gui.dialogs.messages import show_problems
+from phexplore.gui.figures.view import FigureView
 from phexplore.gui.run_manager.chores import Chores
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
@@ -218,7 +218,7 @@ class CommitteePage(QWidget):
         self._place.setVisible(bool(view.numbers.rows))
         self.table.set_numbers(view.numbers)
         self.table.set_looks(lambda row, column: view.looks.get((row, column)))
-        self.picture.show_content(view.picture)
+        self.picture.show_figure(view.picture)
 
     def _say_empty(self, sentence: str) -> None:
         self.add.setEnabled(True)
@@ -256,7 +256,7 @@ class CommitteePage(QWidget):
         self.table = NumbersTable()
         self.table.setAccessibleName("Matrix of parameters and members")
         self.table.horizontalHeader().setStretchLastSection(False)
-        self.picture = TopDownRowChart("Where members stand", "Every number that a member moved is drawn here.")
+        self.picture = FigureView("Where members stand", "Every number that a member moved is drawn here.")
         self.picture.failed.connect(self.failed)
 
     def _lay_out(self) -> None:

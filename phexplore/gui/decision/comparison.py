@@ -12,9 +12,8 @@ from typing import Any
 from phexplore.decide.comparing import Compared, Comparison, EffectRow, ParameterRow, compare
 from phexplore.errors import PhexploreError
 from phexplore.figures.table import Table, Value
-from phexplore.gui.binding.wording import margin_word, people, percent
+from phexplore.figures.wording import margin_word, people, percent
 from phexplore.gui.charts.overlay_rows import OverlayContent, OverlayRow
-from phexplore.gui.systems.topdown.wording import level_title, query_title
 from phexplore.model.diff import ChangedField, value_text
 from phexplore.model.keys import parse_query
 from phexplore.model.numbers import Unlimited, exact_text
@@ -23,6 +22,7 @@ from phexplore.model.rules import Outcome, Rule, Verdict
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import TopDown
 from phexplore.runs.store import load_summary
+from phexplore.systems.topdown.wording import level_title, query_title
 
 _LONGEST = 60
 _VISIBLE_CHANGE = 1e-9

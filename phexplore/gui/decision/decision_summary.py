@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from phexplore.accuracy.privacy_loss import EpsilonFigure
+from phexplore.figures.wording import conversion_title, people, power_text
 from phexplore.gui.binding.headline import TileContent, Tone, loss_tile, missed_targets
 from phexplore.gui.binding.mechanism_headline import size_tiles, subspace_tiles
 from phexplore.gui.binding.mechanism_words import change_texts
 from phexplore.gui.binding.shown import Shown
 from phexplore.gui.binding.verdicts import verdict_summary
-from phexplore.gui.binding.wording import conversion_title, people, power_text
 from phexplore.gui.systems.phsafe.changes import change_lines
 from phexplore.gui.systems.topdown.changes import change_lines as topdown_change_lines
 from phexplore.gui.systems.topdown.scenario_view import topdown_shown

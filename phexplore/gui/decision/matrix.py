@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from phexplore.decide.committee import CommitteeMatrix, MatrixRow
+from phexplore.figures.axis import Axis, Scale
+from phexplore.figures.figure import Figure, row_figure
+from phexplore.figures.marks import Row
 from phexplore.figures.table import UNTOUCHED, Table, Value, shown
-from phexplore.gui.charts.topdown_rows import MarkRow, RowScale, RowsContent
 from phexplore.gui.charts.twin import Look
 from phexplore.gui.decision.comparison import place_words
 
@@ -35,7 +37,7 @@ class MatrixView:
     sentence: str
     numbers: Table
     looks: dict[tuple[int, int], Look]
-    picture: RowsContent
+    picture: Figure
 
 
 def matrix_view(matrix: CommitteeMatrix) -> MatrixView:
@@ -89,7 +91,7 @@ def _title(matrix: CommitteeMatrix) -> str:
     return f"{moved}; they differ on {len(opened)}, most on {row_words(widest)}: {shown(widest.low)} to {shown(widest.high)}"
 
 
-def _picture(matrix: CommitteeMatrix) -> RowsContent:
+def _picture(matrix: CommitteeMatrix) -> Figure:
     marks = tuple(mark for row in matrix.rows if (mark := _mark(row, matrix.members)) is not None)
     numbers = Table(
         ("Parameter", *(f"{member}, times the start" for member in matrix.members)),
@@ -97,20 +99,23 @@ def _picture(matrix: CommitteeMatrix) -> RowsContent:
               for mark in marks),
     )  # fmt: skip
     far = max((max(mark.reach) for mark in marks), default=1.0) > _FAR
-    return RowsContent(
+    return row_figure(
+        "picture",
         marks,
-        "Proposed value, as a multiple of where all started" + (" (logarithmic)" if far else ""),
+        Axis(
+            "Proposed value, as a multiple of where all started" + (" (logarithmic)" if far else ""),
+            Scale.COUNT if far else Scale.LINEAR,
+        ),
         "Where members stand" if marks else "",
         "A small dot per member, a large one for the middle; the dashed line is where all started."
         if marks
         else "No member moved a number that has a starting value.",
         numbers,
-        RowScale.COUNT if far else RowScale.LINEAR,
         guide=1.0,
     )
 
 
-def _mark(row: MatrixRow, members: tuple[str, ...]) -> MarkRow | None:
+def _mark(row: MatrixRow, members: tuple[str, ...]) -> Row | None:
     """Return a row of the picture; None where nothing was at the start."""
     start = row.baseline
     if not start or row.low is None or row.middle is None or row.high is None:
@@ -121,7 +126,7 @@ def _mark(row: MatrixRow, members: tuple[str, ...]) -> MarkRow | None:
     def times(value: Fraction) -> float:
         return float(value / start)
 
-    return MarkRow(
+    return Row(
         f"{row.kind} {row.path}",
         "",
         row_words(row),

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
-from phexplore.gui.binding.wording import budget_text, margin_word, people, percent
-from phexplore.gui.systems.topdown.wording import level_title, place_title, share_percent
+from phexplore.figures.wording import budget_text, margin_word, people, percent, share_percent
 from phexplore.gui.widgets.stop_slider import log_stops, people_stops
 from phexplore.model.keys import QueryKey, TableId
 from phexplore.model.numbers import Budget
@@ -19,6 +18,7 @@ from phexplore.systems.phsafe.budget_edits import edit_margin, edit_threshold
 from phexplore.systems.phsafe.forecast import forecast
 from phexplore.systems.topdown.edits import set_level_share, set_query_share, set_total
 from phexplore.systems.topdown.forecast import forecast_topdown
+from phexplore.systems.topdown.wording import level_title, place_title
 
 _PEOPLE = people_stops(4)
 _TOTALS = log_stops(-2, 2)

@@ -75,19 +75,31 @@ def _shares(sessions: Sessions) -> LivePicture:
 
 
 def _levels(sessions: Sessions) -> LivePicture:
-    from phexplore.gui.charts.topdown_bar_chart import TopDownBarChart
-    from phexplore.gui.charts.topdown_bars import level_bars
+    from phexplore.gui.figures.view import FigureView
+    from phexplore.systems.topdown.figures import level_figure
 
-    chart = TopDownBarChart("Privacy loss by level", "How the loss is divided appears here.")
-    return LivePicture(chart, lambda: chart.show_content(level_bars(sessions.topdown.shown)))
+    chart = FigureView("Privacy loss by level", "How the loss is divided appears here.")
+
+    def draw() -> None:
+        shown = sessions.topdown.shown
+        reference = shown.reference
+        chart.show_figure(level_figure(shown.method, None if reference is None else reference.scenario.topdown))
+
+    return LivePicture(chart, draw)
 
 
 def _semantics(sessions: Sessions) -> LivePicture:
-    from phexplore.gui.charts.topdown_bar_chart import TopDownBarChart
-    from phexplore.gui.charts.topdown_bars import semantics_bars
+    from phexplore.gui.figures.view import FigureView
+    from phexplore.systems.topdown.figures import semantics_figure
 
-    chart = TopDownBarChart("What can be learned", "What can be learned about one person appears here.")
-    return LivePicture(chart, lambda: chart.show_content(semantics_bars(sessions.topdown.shown)))
+    chart = FigureView("What can be learned", "What can be learned about one person appears here.")
+
+    def draw() -> None:
+        shown = sessions.topdown.shown
+        reference = shown.reference
+        chart.show_figure(semantics_figure(shown.figures, None if reference is None else reference.figures))
+
+    return LivePicture(chart, draw)
 
 
 def _heat(sessions: Sessions) -> LivePicture:

@@ -10,8 +10,8 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QWidget
 
+from phexplore.figures.wording import margin_title, neighbours_title, percent, power_text, rounding_title
 from phexplore.gui.binding.session import Session
-from phexplore.gui.binding.wording import margin_title, neighbours_title, percent, power_text, rounding_title
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.exact_field import ExactField

@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from phexplore.errors import PhexploreError
+from phexplore.figures.axis import Axis, Scale
+from phexplore.figures.figure import Figure, bar_figure, row_figure
+from phexplore.figures.marks import Bar, Row
+from phexplore.figures.scatter import Series, scatter_figure
 from phexplore.figures.table import Table, Value
-from phexplore.gui.binding.wording import people
-from phexplore.gui.charts.scatter import ScatterContent, ScatterSeries
-from phexplore.gui.charts.topdown_bars import BarsContent, ValueBar
-from phexplore.gui.charts.topdown_rows import MarkRow, RowScale, RowsContent
+from phexplore.figures.wording import people
 from phexplore.gui.experiments.process import RESULT_FILE
 from phexplore.model.issues import InputProblemsError
 from phexplore.opening import read_bytes
@@ -37,7 +38,7 @@ class Picture:
     """
 
     title: str
-    content: RowsContent | BarsContent | ScatterContent
+    content: Figure
     notes: tuple[str, ...] = ()
 
 
@@ -101,8 +102,8 @@ def _table_7(found: Found, _folder: Path) -> list[Picture]:
     return pictures
 
 
-def _errors(found: Found, data: Found, place: int) -> RowsContent:
-    rows: list[MarkRow] = []
+def _errors(found: Found, data: Found, place: int) -> Figure:
+    rows: list[Row] = []
     table: list[tuple[Value, ...]] = []
     level = data["levels"][place]["level"]
     best: dict[str, tuple[float, str]] = {}
@@ -115,7 +116,7 @@ def _errors(found: Found, data: Found, place: int) -> RowsContent:
         text = f"{mean:,.2f}" + ("" if paper is None else f" (paper {paper:,.1f})") + cost
         spread = sd or 0.0
         rows.append(
-            MarkRow(
+            Row(
                 None, f"ε = {row['epsilon']}", row["label"].split(" (")[0], mean, mean - spread, mean + spread, tick=paper,
                 text=text, tip=f"{row['label']}: {text}", is_warned=not row["keeps_budget"],
             )
@@ -139,9 +140,10 @@ def _errors(found: Found, data: Found, place: int) -> RowsContent:
     title = (
         f"{level}: least error of those that always add up within ε: {', '.join(sorted(winners))}" if winners else level
     )
-    return RowsContent(
+    return row_figure(
+        "errors",
         tuple(rows),
-        "L1 error, thousands of groups",
+        Axis("L1 error, thousands of groups", Scale.COUNT),
         title,
         f"Mean ± standard deviation of {found['trials']:,} releases, {data['groups']:,} groups; stroke: the paper's Table 7. Amber costs "
         "more than ε.",
@@ -158,12 +160,11 @@ def _errors(found: Found, data: Found, place: int) -> RowsContent:
             ),
             tuple(table),
         ),
-        RowScale.COUNT,
     )
 
 
-def _violations(found: Found, data: Found) -> RowsContent:
-    rows: list[MarkRow] = []
+def _violations(found: Found, data: Found) -> Figure:
+    rows: list[Row] = []
     table: list[tuple[Value, ...]] = []
     for row in found["rows"]:
         if row["data"] != data["id"]:
@@ -173,7 +174,7 @@ def _violations(found: Found, data: Found) -> RowsContent:
         text = f"{mean:,.0f}" + ("" if paper is None else f" (paper {paper:,})")
         name = row["label"].split(" (")[0]
         rows.append(
-            MarkRow(
+            Row(
                 None,
                 f"ε = {row['epsilon']}",
                 name,
@@ -186,18 +187,18 @@ def _violations(found: Found, data: Found) -> RowsContent:
         )
         table.append((row["epsilon"], row["label"], mean, row["violations"]["sd"], paper))
     broken = {row.name for row in rows if row.is_warned}
-    return RowsContent(
+    return row_figure(
+        "violations",
         tuple(rows),
-        "sums of regions that do not add up, per release",
+        Axis("sums of regions that do not add up, per release", Scale.COUNT),
         f"Only the rounded programs break sums: {', '.join(sorted(broken))}" if broken else "No mechanism broke a sum",
         "Pairs of a region and a size whose subregions do not add up; stroke: the paper's Table 7.",
         Table(("ε", "Mechanism", "Broken sums", "Standard deviation", "Paper"), tuple(table)),
-        RowScale.COUNT,
     )
 
 
-def _seconds(found: Found, data: Found) -> RowsContent:
-    rows: list[MarkRow] = []
+def _seconds(found: Found, data: Found) -> Figure:
+    rows: list[Row] = []
     table: list[tuple[Value, ...]] = []
     own = [row for row in found["rows"] if row["data"] == data["id"]]
     for variant in dict.fromkeys(row["label"] for row in own):
@@ -205,13 +206,12 @@ def _seconds(found: Found, data: Found) -> RowsContent:
             if row["label"] == variant:
                 mean = row["seconds"]["mean"]
                 rows.append(
-                    MarkRow(
-                        None, variant.split(" (")[0], f"ε = {row['epsilon']}", mean, 0.0, mean, text=f"{mean:.3g} s"
-                    )
+                    Row(None, variant.split(" (")[0], f"ε = {row['epsilon']}", mean, 0.0, mean, text=f"{mean:.3g} s")
                 )
                 table.append((variant, row["epsilon"], mean, row["seconds"]["sd"]))
     slowest = max(rows, key=lambda row: row.value or 0.0)
-    return RowsContent(
+    return row_figure(
+        "seconds",
         tuple(rows),
         "processor time of one release, seconds",
         f"Slowest: {slowest.group} at {slowest.name}, {slowest.text}",
@@ -220,20 +220,20 @@ def _seconds(found: Found, data: Found) -> RowsContent:
     )
 
 
-def _scaling(entries: Sequence[Found]) -> ScatterContent:
+def _scaling(entries: Sequence[Found]) -> Figure:
     names = list(dict.fromkeys(name for entry in entries for name in entry["seconds"]))
     series = []
     for name in names:
         points = [(float(e["largest"]), max(float(e["seconds"][name]), 1e-5)) for e in entries if name in e["seconds"]]
         x, y = (np.array(column) for column in zip(*points, strict=True))
-        series.append(ScatterSeries(name, x, y))
+        series.append(Series(name, x, y))
     table = [(each["largest"], each["groups"], *(each["seconds"].get(name) for name in names)) for each in entries]
     last = entries[-1]
     fastest = min(last["seconds"], key=lambda name: last["seconds"][name])
-    return ScatterContent(
+    return scatter_figure(
+        "scaling",
         tuple(series),
-        "largest size N",
-        "processor time of one release, seconds",
+        ("largest size N", "processor time of one release, seconds"),
         f"At N = {last['largest']:,} {fastest} is fastest: {last['seconds'][fastest]:.3g} s",
         "Taxi-shaped data, ε = 0.1. The paper's cost tables stop where they grow too large.",
         Table(("N", "Groups", *names), tuple(table)),
@@ -247,30 +247,28 @@ def _systems(found: Found, folder: Path) -> list[Picture]:
     sizes = np.array([float(line[1]) for line in lines])
     systems = [title.removeprefix("MAE ") for title in header[2:]]
     columns = [np.array([float(line[2 + place]) for line in lines]) for place in range(len(systems))]
-    series = tuple(ScatterSeries(name, sizes, column, names) for name, column in zip(systems, columns, strict=True))
+    series = tuple(Series(name, sizes, column, names) for name, column in zip(systems, columns, strict=True))
     best = min(found["systems"], key=lambda row: row["county_mae"])
     whole = min(found["systems"], key=lambda row: row["state_mae"])
     rows: tuple[tuple[Value, ...], ...] = tuple(
         (name, *map(float, line[1:])) for name, line in zip(names, lines, strict=True)
     )
-    errors = ScatterContent(
+    errors = scatter_figure(
+        "systems",
         series,
-        "households of the county",
-        "mean absolute error of a count",
+        ("households of the county", "mean absolute error of a count"),
         f"Least error in counties: {best['system']} ({best['county_mae']:.1f}); in the whole state: {whole['system']} "
         f"({whole['state_mae']:.1f})",
         f"Households by size, {found['counties']} counties, ε = {found['epsilon']} each. Group sizes spend half of ε on the state; the exact "
         "total spends all of it on the counties, and its numbers can fall below 0.",
         Table(("County", "Households", *(f"Error, {name}" for name in systems)), rows),
     )
-    bars: list[ValueBar] = []
+    bars: list[Bar] = []
     table: list[tuple[Value, ...]] = []
     for row in found["systems"]:
         for group, key in (("A county count", "county_mae"), ("A state count", "state_mae")):
             bars.append(
-                ValueBar(
-                    None, group, row["system"], row[key], None, f"{row[key]:.1f}", f"{row['system']}: {row[key]:.3f}"
-                )
+                Bar(None, group, row["system"], row[key], None, f"{row[key]:.1f}", f"{row['system']}: {row[key]:.3f}")
             )
         table.append(
             (
@@ -283,7 +281,8 @@ def _systems(found: Found, folder: Path) -> list[Picture]:
         )
     bars.sort(key=lambda bar: bar.group)
     smallest = "; ".join(f"{row['system']} {row['mean_error_of_smallest']:+.2f}" for row in found["systems"])
-    summary = BarsContent(
+    summary = bar_figure(
+        "systems",
         tuple(bars),
         "mean absolute error, households",
         f"What is exact is paid for elsewhere: {whole['system']} is best for the state",
@@ -312,24 +311,17 @@ def _figure_1(found: Found, folder: Path) -> list[Picture]:
     first = runs == 0
     slope, intercept = _line(population[first], topdown[first])
     notes = tuple(found["differences"])
-    errors = ScatterContent(
-        (
-            ScatterSeries(f"projected Laplace, {runs.max() + 1} runs", population, subspace, labels),
-            ScatterSeries(
+    errors = scatter_figure("figure-1", (
+            Series(f"projected Laplace, {runs.max() + 1} runs", population, subspace, labels),
+            Series(
                 "TopDown, first run", population[first], topdown[first],
                 tuple(label for label, own in zip(labels, first.tolist(), strict=True) if own),
                 (slope, intercept), f"its line, {slope:+.2f} people per ln(count)",
             ),
-        ),
-        "true count, people",
-        "released − true, people",
-        f"{state}: noise under an exact total is the same for small and large counties; TopDown's line has slope {slope:+.2f}",
-        f"{int(first.sum())} counties, ε = 0.192 for the projected Laplace mechanism; state totals broken: {found['totals_broken']}.",
-        Table(
+        ), ("true count, people", "released − true, people"), f"{state}: noise under an exact total is the same for small and large counties; TopDown's line has slope {slope:+.2f}", f"{int(first.sum())} counties, ε = 0.192 for the projected Laplace mechanism; state totals broken: {found['totals_broken']}.", Table(
             ("County", "Population", "Run", "TopDown", "Projected Laplace"),
             tuple((a, float(b), int(c), float(d), float(e)) for a, b, c, d, e in zip(labels, population, runs, topdown, subspace, strict=True)),
-        ),
-    )  # fmt: skip
+        ))  # fmt: skip
     pictures = [Picture(f"Errors in {state}", errors, notes)]
     if found["states_regressed"] > 1:
         pictures += [
@@ -339,8 +331,8 @@ def _figure_1(found: Found, folder: Path) -> list[Picture]:
     return pictures
 
 
-def _slopes(found: Found) -> RowsContent:
-    rows: list[MarkRow] = []
+def _slopes(found: Found) -> Figure:
+    rows: list[Row] = []
     table: list[tuple[Value, ...]] = []
     for state in found["states"]:
         slopes = [line["slope"] for line in state["topdown"]]
@@ -348,7 +340,7 @@ def _slopes(found: Found) -> RowsContent:
         significant = first["slope"] < 0 and first["p"] < 0.01
         mean = float(np.mean(slopes))
         rows.append(
-            MarkRow(
+            Row(
                 None, "", state["state"], mean, dots=tuple(slopes), text=f"{mean:+.2f}", is_warned=significant,
                 tip=f"{state['state']}: {state['counties']} counties, first run {first['slope']:+.2f}, p = {first['p']:.3g}",
             )
@@ -356,33 +348,33 @@ def _slopes(found: Found) -> RowsContent:
         own = float(np.mean([line["slope"] for line in state["subspace"]]))
         table.append((state["state"], state["counties"], mean, first["slope"], first["p"], own))
     negative = sum(row.value is not None and row.value < 0 for row in rows)
-    return RowsContent(
+    return row_figure(
+        "slopes",
         tuple(rows),
         "slope of TopDown's errors, people per unit of ln population",
         f"{negative} of {len(rows)} states: large counties lose on average",
         "One dot per run, the large one their mean; amber: the first run is negative at 1 %.",
         Table(("State", "Counties", "Mean slope", "First run", "Its p", "Projected Laplace, mean"), tuple(table)),
-        RowScale.LINEAR,
-        0.0,
+        guide=0.0,
     )
 
 
-def _slope_table(found: Found) -> BarsContent:
+def _slope_table(found: Found) -> Figure:
     paper = found["paper"]
-    bars: list[ValueBar] = []
+    bars: list[Bar] = []
     table: list[tuple[Value, ...]] = [("the paper", None, paper["states"], paper["negative"], paper["significant"])]
     for name, title in (("topdown_runs", "TopDown here"), ("subspace_runs", "Projected Laplace here")):
         for run, each in enumerate(found[name], start=1):
             table.append((title, run, found["states_regressed"], each["negative"], each["significant"]))
     for group, key in (("Negative slopes", "negative"), ("Significant at 1 %", "significant")):
         bars.append(
-            ValueBar(None, group, f"the paper, {paper['states']} regressions", paper[key], None, f"{paper[key]}", "")
+            Bar(None, group, f"the paper, {paper['states']} regressions", paper[key], None, f"{paper[key]}", "")
         )
         for name, title in (("topdown_runs", "TopDown here"), ("subspace_runs", "projected Laplace here")):
             values = [each[key] for each in found[name]]
             text = f"{np.mean(values):.1f} ({min(values)} to {max(values)})"
             bars.append(
-                ValueBar(
+                Bar(
                     None,
                     group,
                     f"{title}, {found['states_regressed']} states",
@@ -392,7 +384,8 @@ def _slope_table(found: Found) -> BarsContent:
                     text,
                 )
             )
-    return BarsContent(
+    return bar_figure(
+        "slope-table",
         tuple(bars),
         "states",
         f"The paper: {paper['negative']} of {paper['states']} slopes negative, {paper['significant']} significant; TopDown here "
@@ -403,7 +396,7 @@ def _slope_table(found: Found) -> BarsContent:
 
 
 def _campus(found: Found, _folder: Path) -> list[Picture]:
-    rows: list[MarkRow] = []
+    rows: list[Row] = []
     table: list[tuple[Value, ...]] = []
     exact = _fraction(found["variance"])
     for name, values, tick in (
@@ -413,9 +406,10 @@ def _campus(found: Found, _folder: Path) -> list[Picture]:
     ):
         low, middle, high = values
         text = f"{middle:.3f} ({low:.3f} to {high:.3f})"
-        rows.append(MarkRow(None, "", name, middle, low, high, tick=tick, text=text, tip=f"{name}: {text}"))
+        rows.append(Row(None, "", name, middle, low, high, tick=tick, text=text, tip=f"{name}: {text}"))
         table.append((name, low, middle, high, tick))
-    content = RowsContent(
+    content = row_figure(
+        "campus",
         tuple(rows),
         "noise of a cell at unit noise",
         f"The variance of every cell is exactly {found['variance']} = {exact:.3f}, its standard deviation {found['standard_deviation']:.3f}",
@@ -433,18 +427,19 @@ def _fraction(text: str) -> float:
 
 
 def _constant(found: Found, _folder: Path) -> list[Picture]:
-    bars: list[ValueBar] = []
+    bars: list[Bar] = []
     table: list[tuple[Value, ...]] = []
     for row in found["rows"]:
         word = "keeps it" if row["protects"] else "BREAKS it"
         text = f"{row['factor']:.3g} × δ, {word}"
         tip = f"exact σ/Δ {row['exact_sigma']:.5g}, the paper's {row['paper_sigma']:.5g}"
-        bars.append(ValueBar(None, "", f"ε = {row['epsilon']}", math.log10(1 + row["factor"]), None, text, tip))
+        bars.append(Bar(None, "", f"ε = {row['epsilon']}", math.log10(1 + row["factor"]), None, text, tip))
         table.append(
             (row["epsilon"], row["exact_sigma"], row["paper_sigma"], row["true_delta_of_paper"], row["factor"], word)
         )
     broken = [row["epsilon"] for row in found["rows"] if not row["protects"]]
-    content = BarsContent(
+    content = bar_figure(
+        "constant",
         tuple(bars),
         "log₁₀(1 + true δ over the δ asked for)",
         f"From ε = {broken[0]} on the paper's constant does not keep δ"
@@ -459,9 +454,10 @@ def _constant(found: Found, _folder: Path) -> list[Picture]:
 def _bases(found: Found, _folder: Path) -> list[Picture]:
     ordered = sorted(found["factors"].items(), key=lambda item: item[1])
     bars = tuple(
-        ValueBar(None, "", name, factor, None, f"{factor:.2f} ×", f"{name}: {factor:.4f}") for name, factor in ordered
+        Bar(None, "", name, factor, None, f"{factor:.2f} ×", f"{name}: {factor:.4f}") for name, factor in ordered
     )
-    content = BarsContent(
+    content = bar_figure(
+        "bases",
         bars,
         "squared error over that of projected Laplace noise",
         f"Best basis: {ordered[0][0]}, still {people(ordered[0][1])} times the squared error of projecting",

@@ -27,15 +27,10 @@ from PySide6.QtWidgets import (
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.systems import System
 from phexplore.gui.charts.controls import field_label
-from phexplore.gui.charts.frame import ChartFrame
-from phexplore.gui.charts.scatter import ScatterContent
-from phexplore.gui.charts.scatter_chart import ScatterChart
-from phexplore.gui.charts.topdown_bar_chart import TopDownBarChart
-from phexplore.gui.charts.topdown_bars import BarsContent
-from phexplore.gui.charts.topdown_row_chart import TopDownRowChart
 from phexplore.gui.experiments.catalog import Experiment, Parameter, experiments_of
 from phexplore.gui.experiments.figures import Picture, read_pictures
 from phexplore.gui.experiments.process import ExperimentProcess
+from phexplore.gui.figures.view import FigureView
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.labels import ElidedText, Text
@@ -89,14 +84,8 @@ class ExperimentPage(QWidget):
         self._said = ElidedText(look="muted")
         self.picture = Chooser("Picture", letters=16)
         self.notes = Text(look="muted", wrap=True)
-        self.rows = TopDownRowChart("Figures of the experiment", _TEACHING)
-        self.bars = TopDownBarChart("Comparison of the experiment", _TEACHING)
-        self.points = ScatterChart("Points of the experiment", _TEACHING)
-        self.charts: tuple[ChartFrame, ...] = (self.rows, self.bars, self.points)
-        self._stack = QStackedWidget()
-        for chart in self.charts:
-            self._stack.addWidget(chart)
-            chart.failed.connect(self.failed)
+        self.view = FigureView("Figures of the experiment", _TEACHING)
+        self.view.failed.connect(self.failed)
         self._lay_out()
         self.list.currentRowChanged.connect(self._show_experiment)
         self.picture.currentIndexChanged.connect(self._show_picture)
@@ -207,7 +196,7 @@ class ExperimentPage(QWidget):
         head.addWidget(field_label("&Picture", self.picture))
         head.addWidget(self.picture, 1)
         pictures.addLayout(head)
-        pictures.addWidget(self._stack, 1)
+        pictures.addWidget(self.view, 1)
         pictures.addWidget(self.notes)
         both = QSplitter(Qt.Orientation.Horizontal)
         both.setChildrenCollapsible(False)
@@ -250,21 +239,11 @@ class ExperimentPage(QWidget):
     def _show_picture(self, _index: int = 0) -> None:
         number = self.picture.currentIndex()
         if not 0 <= number < len(self._pictures):
-            self._stack.setCurrentWidget(self.rows)
-            self.rows.show_empty(_TEACHING)
+            self.view.show_empty(_TEACHING)
             self.notes.setText("")
             return
         picture = self._pictures[number]
-        match picture.content:
-            case ScatterContent() as points:
-                self.points.show_content(points)
-                self._stack.setCurrentWidget(self.points)
-            case BarsContent() as bars:
-                self.bars.show_content(bars)
-                self._stack.setCurrentWidget(self.bars)
-            case rows:
-                self.rows.show_content(rows)
-                self._stack.setCurrentWidget(self.rows)
+        self.view.show_figure(picture.content)
         self.notes.setText(" ".join(picture.notes))
 
     def _folder(self, experiment: Experiment) -> Path:

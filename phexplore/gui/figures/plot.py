@@ -299,6 +299,8 @@ class Plot(RowView):
     # Choice
 
     def _find_choice(self) -> None:
+        if self._figure is None:
+            return
         if self._key is not None:
             self._here = self.items.find(self._key)
         elif self._here is not None and self._here >= len(self.items):

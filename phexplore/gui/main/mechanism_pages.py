@@ -10,15 +10,6 @@ from phexplore.gui.binding.latest import Latest
 from phexplore.gui.binding.mechanism_session import MechanismSession
 from phexplore.gui.binding.shown import Shown
 from phexplore.gui.charts.frame import ChartFrame
-from phexplore.gui.charts.mechanism_rows import (
-    alternative_bars,
-    answer_margin_rows,
-    level_margin_rows,
-    size_mechanism_bars,
-    size_share_bars,
-)
-from phexplore.gui.charts.topdown_bar_chart import TopDownBarChart
-from phexplore.gui.charts.topdown_row_chart import TopDownRowChart
 from phexplore.gui.editors.conventions_editor import ConventionsEditor
 from phexplore.gui.editors.mechanism_forms import (
     MechanismScenarioEditor,
@@ -28,9 +19,12 @@ from phexplore.gui.editors.mechanism_forms import (
 )
 from phexplore.gui.editors.mechanism_panels import MechanismChangesPanel
 from phexplore.gui.editors.scenario_manager import ScenarioManager
+from phexplore.gui.figures.view import FigureView
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.page import Page, Section
+from phexplore.systems.group_sizes import figures as size_figures
+from phexplore.systems.subspace import figures as subspace_figures
 from phexplore.systems.subspace.forecast import Alternative, alternatives
 
 _ERRORS = "The figures appear here when the errors of the scenario are cured; the list of issues says how."
@@ -59,7 +53,7 @@ class MechanismOverview(QWidget):
         self.changes = next(part for part in self._parts if isinstance(part, MechanismChangesPanel))
         for chart in self.charts:
             chart.failed.connect(self.failed)
-            if isinstance(chart, TopDownBarChart | TopDownRowChart):
+            if isinstance(chart, FigureView):
                 chart.key_selected.connect(session.select)
                 chart.key_activated.connect(self.opened)
                 session.selected.connect(chart.select_key)
@@ -123,11 +117,9 @@ class GroupSizesOverview(MechanismOverview):
     """What a release of group sizes costs and gives before any run."""
 
     def __init__(self, session: MechanismSession) -> None:
-        self.margins = TopDownRowChart("Margins by level", "Margins of error by level appear here.")
-        self.mechanisms = TopDownBarChart(
-            "Noise by mechanism", "The noise of every mechanism on this budget appears here."
-        )
-        self.shares = TopDownBarChart(
+        self.margins = FigureView("Margins by level", "Margins of error by level appear here.")
+        self.mechanisms = FigureView("Noise by mechanism", "The noise of every mechanism on this budget appears here.")
+        self.shares = FigureView(
             "Privacy loss by level", "How the privacy loss is divided among the levels appears here."
         )
         promise = Section("What the number means", "", PromiseText(session, size_promises))
@@ -138,23 +130,26 @@ class GroupSizesOverview(MechanismOverview):
     def refresh(self) -> None:
         super().refresh()
         shown = self._session.shown
-        self.shares.show_content(size_share_bars(shown))
+        reference = None if shown.reference is None else shown.reference.scenario.group_sizes
+        self.shares.show_figure(size_figures.levels_figure(shown.scenario.group_sizes, reference))
         if shown.group_sizes is None:
             self.margins.show_empty(_ERRORS)
             self.mechanisms.show_empty(_ERRORS)
             return
-        self.margins.show_content(level_margin_rows(shown, shown.group_sizes))
-        self.mechanisms.show_content(size_mechanism_bars(shown))
+        self.margins.show_figure(
+            size_figures.margins_figure(shown.scenario, shown.group_sizes, shown.reference_group_sizes)
+        )
+        self.mechanisms.show_figure(size_figures.mechanisms_figure(shown.scenario))
 
 
 class SubspaceOverview(MechanismOverview):
     """What releases under exact sums cost and give before any run; other mechanisms on the same budget beside the chosen one."""
 
     def __init__(self, session: MechanismSession) -> None:
-        self.alternatives = TopDownBarChart(
+        self.alternatives = FigureView(
             "Expected error by mechanism", "The expected error of every mechanism on this budget appears here."
         )
-        self.margins = TopDownRowChart("Margins of the answers", "Margins of the answers appear here.")
+        self.margins = FigureView("Margins of the answers", "Margins of the answers appear here.")
         promise = Section("What the number means", "", PromiseText(session, subspace_promises))
         super().__init__(session, ((self.alternatives, self.margins), (promise, MechanismChangesPanel(session))))
         self._work = Latest(_alternatives, self)
@@ -168,7 +163,7 @@ class SubspaceOverview(MechanismOverview):
             self.margins.show_empty(_ERRORS)
             self.alternatives.show_empty(_ERRORS)
             return
-        self.margins.show_content(answer_margin_rows(shown, shown.subspace))
+        self.margins.show_figure(subspace_figures.margins_figure(shown.subspace, shown.scenario.conventions))
         self._work.request(shown)
 
     def stop(self) -> None:
@@ -178,7 +173,7 @@ class SubspaceOverview(MechanismOverview):
     def _show_alternatives(self, found: tuple[Shown, list[tuple[str, tuple[Alternative, ...]]]]) -> None:
         shown, choices = found
         if shown is self._session.shown:
-            self.alternatives.show_content(alternative_bars(shown, choices))
+            self.alternatives.show_figure(subspace_figures.alternatives_figure(shown.scenario.subspace, choices))
 
     def _on_failed(self, error: BaseException) -> None:
         self.alternatives.show_empty(str(error))

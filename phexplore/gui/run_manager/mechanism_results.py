@@ -9,10 +9,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from phexplore.figures.figure import Figure
 from phexplore.figures.table import Table
 from phexplore.gui.binding.headline import TileContent
-from phexplore.gui.charts.scatter import ScatterContent
-from phexplore.gui.charts.topdown_rows import RowsContent
 from phexplore.runs.states import RunState
 
 
@@ -39,7 +38,7 @@ class ShapeContent:
     numbers: Table
 
 
-MechanismContent = RowsContent | ShapeContent | ScatterContent
+MechanismContent = Figure | ShapeContent
 
 
 class MechanismTab(enum.Enum):

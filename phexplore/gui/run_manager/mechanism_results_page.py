@@ -9,14 +9,12 @@ from PySide6.QtGui import QAction, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QStackedWidget, QToolButton, QVBoxLayout, QWidget
 
 from phexplore.errors import PhexploreError
+from phexplore.figures.figure import Figure
 from phexplore.gui.binding.systems import System, system_of
 from phexplore.gui.charts.controls import field_label
 from phexplore.gui.charts.frame import ChartFrame
-from phexplore.gui.charts.scatter import ScatterContent
-from phexplore.gui.charts.scatter_chart import ScatterChart
 from phexplore.gui.charts.topdown_histogram_chart import HistogramContent, TopDownHistogramChart
-from phexplore.gui.charts.topdown_row_chart import TopDownRowChart
-from phexplore.gui.charts.topdown_rows import RowsContent
+from phexplore.gui.figures.view import FigureView
 from phexplore.gui.run_manager.chart_tabs import ChartTabs, Make
 from phexplore.gui.run_manager.mechanism_results import (
     RELEASE_TABS,
@@ -151,12 +149,12 @@ class MechanismResultsPage(QWidget):
 
     def _makers(self) -> dict[MechanismTab, Make]:
         def rows(name: str) -> Make:
-            return lambda place: TopDownRowChart(name, _TEACHING, place)
+            return lambda place: FigureView(name, _TEACHING, place)
 
         found: dict[MechanismTab, Make] = {
             MechanismTab.ERRORS: rows("Errors of the run"),
             MechanismTab.SHAPE: lambda place: TopDownHistogramChart("Distribution of errors", _TEACHING, place),
-            MechanismTab.TRUTH: lambda place: ScatterChart("Errors against true size", _TEACHING, place),
+            MechanismTab.TRUTH: lambda place: FigureView("Errors against true size", _TEACHING, place),
             MechanismTab.SIZES: rows("Errors by group size"),
             MechanismTab.PROMISES: rows("Promises"),
         }
@@ -286,10 +284,8 @@ class MechanismResultsPage(QWidget):
                         shape.edges, shape.shares, shape.sigma, shape.unit, shape.title, shape.summary, shape.numbers
                     )
                 )
-            case RowsContent() as rows if isinstance(chart, TopDownRowChart):
-                chart.show_content(rows)
-            case ScatterContent() as points if isinstance(chart, ScatterChart):
-                chart.show_content(points)
+            case Figure() as rows if isinstance(chart, FigureView):
+                chart.show_figure(rows)
             case other:
                 chart.show_empty(other.summary)
 

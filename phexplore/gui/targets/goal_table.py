@@ -9,7 +9,7 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from phexplore.gui.binding.wording import ABSENT, budget_text, parse_people, people, signed_budget
+from phexplore.figures.wording import ABSENT, budget_text, parse_people, people, signed_budget
 from phexplore.gui.targets.goal_rows import GoalRow
 from phexplore.model.goals import Key
 from phexplore.model.numbers import Unlimited, exact_text, parse_exact

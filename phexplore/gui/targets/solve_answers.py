@@ -11,7 +11,7 @@ from pathlib import Path
 from phexplore.accuracy.solving_conflict import InfeasibleError, Relaxation
 from phexplore.accuracy.solving_separable import SolvedGoals, SolvedQuery, rounded_as_in_2020, solve
 from phexplore.errors import PhexploreError
-from phexplore.gui.binding.wording import budget_text, percent, signed_budget
+from phexplore.figures.wording import budget_text, percent, signed_budget
 from phexplore.model.goal_edits import with_margins
 from phexplore.model.goals import GoalError, Goals, Key, title_of
 from phexplore.model.numbers import Budget, Rounding, Unlimited, exact_text, round_exact

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from phexplore.accuracy.solving_conflict import InfeasibleError, Relaxation
 from phexplore.accuracy.solving_separable import SolvedGoals
-from phexplore.gui.binding.wording import budget_text, sentence
+from phexplore.figures.wording import budget_text, sentence
 from phexplore.gui.targets.solve_answers import (
     SolveAnswer,
     cap_lines,

@@ -16,9 +16,10 @@ from phexplore.decide.sensitivity import (
     reliable_from,
 )
 from phexplore.errors import PhexploreError
+from phexplore.figures.figure import Figure, bar_figure
+from phexplore.figures.marks import Bar
 from phexplore.figures.table import Table
-from phexplore.gui.binding.wording import budget_text, people, percent
-from phexplore.gui.charts.topdown_bars import BarsContent, ValueBar
+from phexplore.figures.wording import budget_text, people, percent
 from phexplore.gui.targets.goal_rows import margin_of
 from phexplore.model.goals import title_of
 from phexplore.model.keys import QueryKey
@@ -69,10 +70,10 @@ class TradeAnswer:
     curve: Frontier | None
     refused: str
     loss: str
-    prices: BarsContent | None
+    prices: Figure | None
     left_out: tuple[LeftOut, ...]
-    left_bars: BarsContent
-    leverage: BarsContent
+    left_bars: Figure
+    leverage: Figure
     risk: GuessRisk | None
     reliable: tuple[tuple[str, str], ...]
 
@@ -112,7 +113,7 @@ def _risk(request: TradeRequest) -> GuessRisk | None:
     return guess_risk(budgets_of(request.scenario).framework, headline, request.prior)
 
 
-def price_bars(found: Frontier, symbol: str, *, doubles: bool) -> BarsContent:
+def price_bars(found: Frontier, symbol: str, *, doubles: bool) -> Figure:
     """Return by how many people each margin shrinks when its query alone gets one per cent of the total on top."""
     more = found.present_total * _PERCENT
     bought = sorted(((query.people_bought(float(more)), query) for query in found.queries), key=lambda pair: -pair[0])
@@ -121,7 +122,8 @@ def price_bars(found: Frontier, symbol: str, *, doubles: bool) -> BarsContent:
     bars = tuple(_price_bar(gain, query, extra) for gain, query in bought[:_MOST])
     best = bought[0][1]
     rows = tuple((query.name, query.margin, query.margin - gain, gain) for gain, query in bought)
-    return BarsContent(
+    return bar_figure(
+        "price-bars",
         bars,
         "people the margin shrinks by",
         f"1 % more ({extra}) for {best.name} alone buys {people(bought[0][0])} people there",
@@ -130,13 +132,13 @@ def price_bars(found: Frontier, symbol: str, *, doubles: bool) -> BarsContent:
     )
 
 
-def _price_bar(gain: float, query: PricedQuery, extra: str) -> ValueBar:
+def _price_bar(gain: float, query: PricedQuery, extra: str) -> Bar:
     words = f"{people(query.margin)} → {people(query.margin - gain)}"
     tip = f"{extra} more for {query.name} alone: its margin goes from {words} people."
-    return ValueBar(query.key.text, "", query.name, gain, None, words, tip)
+    return Bar(query.key.text, "", query.name, gain, None, words, tip)
 
 
-def left_bars(left: tuple[LeftOut, ...], request: TradeRequest, loss: str, *, doubles: bool) -> BarsContent:
+def left_bars(left: tuple[LeftOut, ...], request: TradeRequest, loss: str, *, doubles: bool) -> Figure:
     """Return what leaving out each part frees, with what it loses in words."""
     factor = 2 if doubles else 1
     unit = "numbers" if doubles else "answers per unit"
@@ -149,7 +151,7 @@ def left_bars(left: tuple[LeftOut, ...], request: TradeRequest, loss: str, *, do
             tip += f"\nNo longer possible: {', '.join(entry.averages)}."
         tip += "\nEnter or a double click leaves it out; undo brings it back."
         text = f"{percent(Fraction(entry.share).limit_denominator(10**9))}, {entry.numbers:,} {unit}"
-        bars.append(ValueBar(entry.name, "", entry.name, entry.share * 100, None, text, tip))
+        bars.append(Bar(entry.name, "", entry.name, entry.share * 100, None, text, tip))
     kind = "level" if request.whole_levels else "query"
     title = f"Nothing can be left out: no {kind} is published"
     if left:
@@ -157,7 +159,8 @@ def left_bars(left: tuple[LeftOut, ...], request: TradeRequest, loss: str, *, do
         most = left[0].name
         also = "and most per number lost" if cheapest is left[0] else f"; {cheapest.name} frees most per number lost"
         title = f"Leaving out {most} frees most{'' if also.startswith(';') else ', '}{also}"
-    return BarsContent(
+    return bar_figure(
+        "left-bars",
         tuple(bars),
         f"share of the whole {loss} that is freed, percent",
         title,
@@ -169,7 +172,7 @@ def left_bars(left: tuple[LeftOut, ...], request: TradeRequest, loss: str, *, do
     )
 
 
-def leverage_bars(found: tuple[Leverage, ...]) -> BarsContent:
+def leverage_bars(found: tuple[Leverage, ...]) -> Figure:
     """Return what the parameters do to the margins, the strongest first."""
     bars = []
     for entry in found[:_MOST]:
@@ -178,13 +181,12 @@ def leverage_bars(found: tuple[Leverage, ...]) -> BarsContent:
         name = f"{title_of(entry.query)}: {'budget' if is_budget else 'τ'}"
         change = f"{'−' if entry.per_percent < 0 else '+'}{people(abs(entry.per_percent))}"
         tip = f"{step} changes the margin of {title_of(entry.query)} by {change} people (now {people(entry.margin)})."
-        bars.append(
-            ValueBar(f"{entry.parameter} {entry.query.text}", "", name, abs(entry.per_percent), None, change, tip)
-        )
+        bars.append(Bar(f"{entry.parameter} {entry.query.text}", "", name, abs(entry.per_percent), None, change, tip))
     title = "No parameter moves a margin: nothing is published with noise"
     if found:
         title = f"Most leverage: {bars[0].name} ({bars[0].text} people for {'1 %' if 'budget' in bars[0].name else 'one person'})"
-    return BarsContent(
+    return bar_figure(
+        "leverage-bars",
         tuple(bars),
         "people the margin moves by",
         title,

@@ -10,11 +10,11 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QScrollArea, QVBo
 
 from phexplore.decide.frontier import FrontierPoint, Weighting
 from phexplore.decide.sensitivity import leave_out
+from phexplore.figures.wording import percent
 from phexplore.gui.binding.latest import Latest
 from phexplore.gui.binding.session import Session
-from phexplore.gui.binding.wording import percent
 from phexplore.gui.charts.frontier_chart import FrontierChart
-from phexplore.gui.charts.topdown_bar_chart import TopDownBarChart
+from phexplore.gui.figures.view import FigureView
 from phexplore.gui.targets.trade_answers import TradeAnswer, TradeRequest, trade_off
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, MARGIN
@@ -64,9 +64,9 @@ class TradeView(QWidget):
         self._worker.finished.connect(self._show)
         self._worker.failed.connect(self.failed)
         self.curve = FrontierChart()
-        self.prices = TopDownBarChart("Marginal price", "What one per cent more budget buys appears here.")
-        self.left = TopDownBarChart("Availability", "What leaving out a level frees appears here.")
-        self.leverage = TopDownBarChart("Sensitivity", "What a parameter does to a margin appears here.")
+        self.prices = FigureView("Marginal price", "What one per cent more budget buys appears here.")
+        self.left = FigureView("Availability", "What leaving out a level frees appears here.")
+        self.leverage = FigureView("Sensitivity", "What a parameter does to a margin appears here.")
         self._make_controls()
         self._lay_out()
         for chart in self.charts:
@@ -80,7 +80,7 @@ class TradeView(QWidget):
         self._seen.request()
 
     @property
-    def charts(self) -> tuple[FrontierChart | TopDownBarChart, ...]:
+    def charts(self) -> tuple[FrontierChart | FigureView, ...]:
         """All pictures."""
         return (self.curve, self.prices, self.left, self.leverage)
 
@@ -223,9 +223,9 @@ class TradeView(QWidget):
             self.prices.show_empty(found.refused)
         else:
             self.curve.show_frontier(found.curve, found.loss)
-            self.prices.show_content(found.prices)
-        self.left.show_content(found.left_bars)
-        self.leverage.show_content(found.leverage)
+            self.prices.show_figure(found.prices)
+        self.left.show_figure(found.left_bars)
+        self.leverage.show_figure(found.leverage)
         self._reliable.show_lines(found.reliable)
         self._show_risk(found)
         self._on_chosen()

@@ -8,6 +8,7 @@ from fractions import Fraction
 import pytest
 
 from phexplore.document.project import Project
+from phexplore.figures.wording import share_percent, significant
 from phexplore.gui.binding.headline import Tone
 from phexplore.gui.binding.session import Session
 from phexplore.gui.systems.topdown.changes import change_lines
@@ -22,11 +23,11 @@ from phexplore.gui.systems.topdown.inspection import (
 )
 from phexplore.gui.systems.topdown.session import TopDownSession
 from phexplore.gui.systems.topdown.tiles import topdown_epsilon_tile, topdown_loss_tile, topdown_margin_tile
-from phexplore.gui.systems.topdown.wording import place_title, query_sentence, share_percent, significant
 from phexplore.model.topdown import LevelQuery
 from phexplore.model.workbook import Workbook
 from phexplore.systems.registry import preset
 from phexplore.systems.topdown.edits import set_constraints, set_invariants, set_level_share, set_query_share, set_total
+from phexplore.systems.topdown.wording import place_title, query_sentence
 
 KEY = LevelQuery("Block_Group", "total")
 

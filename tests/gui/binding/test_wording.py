@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phexplore.gui.binding.wording import (
+from phexplore.figures.wording import (
     budget_text,
     fixed,
     parse_people,

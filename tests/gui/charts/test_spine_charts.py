@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, Qt
 
+from phexplore.figures.axis import Scale
 from phexplore.figures.table import Table
 from phexplore.gui.charts.topdown_map_chart import MapPicture, MapPiece, TopDownMapChart
-from phexplore.gui.charts.topdown_row_chart import TopDownRowChart
-from phexplore.gui.charts.topdown_rows import RowScale
+from phexplore.gui.figures.view import FigureView
 from phexplore.gui.systems.topdown.spine_histogram_chart import PairedHistograms, SpineHistogramChart
 from phexplore.gui.systems.topdown.spine_pictures import (
     bins_of,
@@ -182,23 +182,23 @@ def margins(**changes):
 
 def test_that_margins_stand_side_by_side_widest_first():
     found = margin_rows(margins(), "this spine", "standard spine")
-    assert [row.key for row in found.rows] == ["c", "a", "b"]
-    assert (found.rows[1].tick, found.rows[1].value, found.rows[1].text) == (20.0, 5.0, "±20.0 → ±5.00")
-    assert found.rows[2].is_warned
-    assert found.rows[0].text == "not determined"
+    assert [row.key for row in found.marks] == ["c", "a", "b"]
+    assert (found.marks[1].tick, found.marks[1].value, found.marks[1].text) == (20.0, 5.0, "±20.0 → ±5.00")
+    assert found.marks[2].is_warned
+    assert found.marks[0].text == "not determined"
     assert "Not seen: rounding." in found.summary
-    assert found.numbers.rows[1] == ("a", 20.0, 5.0, -15.0, 9, 3)
-    assert found.scale is RowScale.LINEAR
+    assert found.table.rows[1] == ("a", 20.0, 5.0, -15.0, 9, 3)
+    assert found.x.scale is Scale.LINEAR
 
 
 def test_that_errors_of_a_run_lie_over_the_prediction():
     seen = Observed("7", 6, np.array([2.0, 8.0, 1.0]), np.full(3, 1.03), 1.03, 0.06)
     found = margin_rows(margins(observed=seen, schema="16 cells"), "this spine", "standard spine")
-    assert found.rows[1].crosses == (pytest.approx(2 * 1.645),)
+    assert found.marks[1].crosses == (pytest.approx(2 * 1.645),)
     assert "6 trials; squared errors are 1.03 ± 0.06 times the predicted variance" in found.summary
     assert "Predicted for the run's data, 16 cells." in found.summary
-    assert found.numbers.headers[-1] == "Squared errors ÷ predicted variance"
-    assert found.numbers.rows[1][-1] == pytest.approx((2 * 1.645 / 5) ** 2)
+    assert found.table.headers[-1] == "Squared errors ÷ predicted variance"
+    assert found.table.rows[1][-1] == pytest.approx((2 * 1.645 / 5) ** 2)
     refused = margin_rows(margins(unobserved="Run 7 was made with other parameters."), "this", "other")
     assert "other parameters" in refused.summary
 
@@ -208,12 +208,12 @@ def test_that_one_spine_alone_says_why_the_other_is_missing():
         margins(other=None, other_units=None, why_not="It does not fit."), "this spine", "standard spine"
     )
     assert "It does not fit." in found.summary
-    assert all(row.tick is None for row in found.rows)
+    assert all(row.tick is None for row in found.marks)
 
 
 def test_that_a_wide_range_of_margins_is_drawn_by_powers():
     values = np.array([1.0, 1.0, 900.0])
-    assert margin_rows(margins(this=values, other=values), "a", "b").scale is RowScale.COUNT
+    assert margin_rows(margins(this=values, other=values), "a", "b").x.scale is Scale.COUNT
 
 
 def test_that_what_bypassing_freed_is_said_exactly(qtbot):
@@ -234,11 +234,11 @@ def test_that_what_bypassing_freed_is_said_exactly(qtbot):
     assert "carries exactly 6/7 of the total" in rows.summary
     assert "US (1/7)" in rows.summary
     assert "lists the first 1" in rows.summary
-    assert rows.numbers.rows == (("Tract", "T1", 1, Fraction(1, 7), Fraction(2, 7)),)
-    assert [row.text for row in rows.rows] == ["0 of 1", "3 of 9, moved 14.29 % of the total each on average"]
-    chart = TopDownRowChart("Bypassed", "Later")
+    assert rows.table.rows == (("Tract", "T1", 1, Fraction(1, 7), Fraction(2, 7)),)
+    assert [row.text for row in rows.marks] == ["0 of 1", "3 of 9, moved 14.29 % of the total each on average"]
+    chart = FigureView("Bypassed", "Later")
     qtbot.addWidget(chart)
-    chart.show_content(rows)
+    chart.show_figure(rows)
     assert chart.title == rows.title
 
 

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, Qt
 
+from phexplore.figures.axis import Axis, Scale, signed_text
+from phexplore.figures.figure import nothing, row_figure
+from phexplore.figures.marks import Row
 from phexplore.figures.table import Table
 from phexplore.gui.binding.shown import shown
-from phexplore.gui.charts.topdown_bar_chart import TopDownBarChart
-from phexplore.gui.charts.topdown_bars import level_bars, semantics_bars
 from phexplore.gui.charts.topdown_histogram_chart import HistogramContent, TopDownHistogramChart
 from phexplore.gui.charts.topdown_map_chart import MapPicture, MapPiece, TopDownMapChart
-from phexplore.gui.charts.topdown_row_chart import TopDownRowChart
-from phexplore.gui.charts.topdown_rows import MarkRow, RowScale, RowsContent, axis_ticks, position, row_range
+from phexplore.gui.figures.view import FigureView
 from phexplore.gui.systems.topdown.heat import heat_table
 from phexplore.gui.systems.topdown.heat_chart import TopDownHeatChart
 from phexplore.gui.systems.topdown.scenario_view import topdown_shown
@@ -26,11 +26,16 @@ from phexplore.model.topdown import LevelQuery
 from phexplore.model.workbook import Workbook
 from phexplore.systems.registry import preset
 from phexplore.systems.topdown.edits import set_level_lock, set_level_share
+from phexplore.systems.topdown.figures import level_figure, semantics_figure
 
 
 def version(change=lambda scenario: scenario):
     scenario = change(replace(preset("pl94-2020-persons-us").scenario, name="Proposal"))
     return topdown_shown(shown(Workbook((scenario,), "Proposal", "pl94-2020-persons-us")))
+
+
+def levels(shown):
+    return level_figure(shown.method, shown.reference.scenario.topdown)
 
 
 def put(qtbot, chart, size=(640, 480)):
@@ -71,9 +76,9 @@ def test_that_the_heat_chart_selects_by_pointer_and_keys(qtbot):
 @pytest.mark.parametrize("theme", [ThemeChoice.LIGHT, ThemeChoice.DARK])
 def test_that_every_picture_draws_in_both_themes(qtbot, theme):
     appearance().choose(theme)
-    heat, bars = put(qtbot, TopDownHeatChart()), put(qtbot, TopDownBarChart("Levels", "x", draggable=True))
+    heat, bars = put(qtbot, TopDownHeatChart()), put(qtbot, FigureView("Levels", "x"))
     heat.show_figures(version())
-    bars.show_content(level_bars(version()))
+    bars.show_figure(levels(version()))
     for chart in (heat, bars):
         image = chart.picture(1.0).toImage()
         found = {image.pixelColor(x, y).name() for x in range(0, image.width(), 5) for y in range(0, image.height(), 5)}
@@ -83,18 +88,16 @@ def test_that_every_picture_draws_in_both_themes(qtbot, theme):
 
 
 def test_that_level_bars_show_the_reference_and_locks():
-    content = level_bars(
-        version(lambda s: set_level_lock(set_level_share(s, "County", Fraction(1, 5)), "US", locked=True))
-    )
-    county = next(bar for bar in content.bars if bar.key == "County")
+    content = levels(version(lambda s: set_level_lock(set_level_share(s, "County", Fraction(1, 5)), "US", locked=True)))
+    county = next(bar for bar in content.marks if bar.key == "County")
     assert (county.value, round(county.before, 2)) == (20.0, 10.91)
-    assert content.bars[0].is_locked
-    assert sum(row[1] for row in content.numbers.rows) == 1
+    assert content.marks[0].is_locked
+    assert sum(row[1] for row in content.table.rows) == 1
 
 
 def test_that_semantics_are_those_of_the_certificate():
-    content = semantics_bars(version())
-    found = {(bar.group, bar.name): bar.text for bar in content.bars}
+    content = semantics_figure(version().figures)
+    found = {(bar.group, bar.name): bar.text for bar in content.marks}
     assert found["Everything", "zCDP, optimal α"] == "17.14"
     assert found["Block within", "County"] == "11.70"
     assert found["One attribute", "hhgq"] == "7.24"
@@ -102,14 +105,14 @@ def test_that_semantics_are_those_of_the_certificate():
 
 
 def test_that_the_end_of_a_bar_is_dragged_and_escape_gives_it_back(qtbot):
-    chart = put(qtbot, TopDownBarChart("Levels", "x", draggable=True))
-    chart.show_content(level_bars(version()))
+    chart = put(qtbot, FigureView("Levels", "x"))
+    chart.show_figure(levels(version()))
     dragged, cancelled = [], []
-    chart.bar_dragged.connect(lambda key, value: dragged.append((key, value)))
-    chart.drag_cancelled.connect(lambda: cancelled.append(True))
+    chart.handle_dragged.connect(lambda key, value: dragged.append((key, value)))
+    chart.drag_cancelled.connect(lambda _key: cancelled.append(True))
     pixels = chart.canvas.pixels
-    chart.pointer_pressed(QPointF(pixels.x(chart.bars[1].value), pixels.y(-1)))
-    chart.pointer_moved(QPointF(pixels.x(20.0), pixels.y(-1)))
+    chart.plot.pointer_pressed(QPointF(pixels.x(chart.marks[1].value), pixels.y(-1)))
+    chart.plot.pointer_moved(QPointF(pixels.x(20.0), pixels.y(-1)))
     assert dragged[0][0] == "State"
     assert dragged[0][1] == pytest.approx(20.0)
     qtbot.keyClick(chart.canvas, Qt.Key.Key_Escape)
@@ -117,36 +120,37 @@ def test_that_the_end_of_a_bar_is_dragged_and_escape_gives_it_back(qtbot):
 
 
 def test_that_a_locked_bar_is_not_dragged(qtbot):
-    chart = put(qtbot, TopDownBarChart("Levels", "x", draggable=True))
-    chart.show_content(level_bars(version(lambda s: set_level_lock(s, "State", locked=True))))
+    chart = put(qtbot, FigureView("Levels", "x"))
+    chart.show_figure(levels(version(lambda s: set_level_lock(s, "State", locked=True))))
     dragged = []
-    chart.bar_dragged.connect(lambda key, _value: dragged.append(key))
+    chart.handle_dragged.connect(lambda key, _value: dragged.append(key))
     pixels = chart.canvas.pixels
-    chart.pointer_pressed(QPointF(pixels.x(chart.bars[1].value), pixels.y(-1)))
-    chart.pointer_moved(QPointF(pixels.x(20.0), pixels.y(-1)))
+    chart.plot.pointer_pressed(QPointF(pixels.x(chart.marks[1].value), pixels.y(-1)))
+    chart.plot.pointer_moved(QPointF(pixels.x(20.0), pixels.y(-1)))
     assert not dragged
 
 
-def rows(scale=RowScale.SIGNED_LOG):
+def rows():
     marks = (
-        MarkRow("a", "", "First", value=-3.0, low=-20.0, high=10.0, inner_low=-5.0, inner_high=2.0, text="three"),
-        MarkRow("b", "", "Second", value=4.0, tick=1.0, dots=(3.0, 5.0), is_warned=True),
+        Row("a", "", "First", value=-3.0, low=-20.0, high=10.0, inner_low=-5.0, inner_high=2.0, text="three"),
+        Row("b", "", "Second", value=4.0, tick=1.0, dots=(3.0, 5.0), is_warned=True),
     )
-    return RowsContent(marks, "people", "A finding", "A sentence.", Table(("x",), ((1,),)), scale, guide=0.0)
+    axis = Axis("people", Scale.SIGNED_LOG, text=signed_text)
+    return row_figure("errors", marks, axis, "A finding", "A sentence.", Table(("x",), ((1,), (2,))), guide=0.0)
 
 
 def test_that_rows_keep_zero_in_the_middle_and_hold_everything():
-    low, high = row_range(rows())
+    figure = rows()
+    low, high = figure.x_range()
     assert low == -high
-    assert low <= position(-20.0, RowScale.SIGNED_LOG)
-    ticks = axis_ticks(low, high, RowScale.SIGNED_LOG)
-    assert ticks == [-10.0, -1.0, 0.0, 1.0, 10.0]
-    assert row_range(replace(rows(), is_percent=True)) == (0.0, 100.0)
+    assert low <= figure.x.position(-20.0)
+    assert figure.x.values_between(low, high) == [-10.0, -1.0, 0.0, 1.0, 10.0]
+    assert replace(figure, x=Axis("percent", domain=(0.0, 100.0))).x_range() == (0.0, 100.0)
 
 
 def test_that_rows_are_drawn_selected_and_activated(qtbot):
-    chart = put(qtbot, TopDownRowChart("Errors", "x"))
-    chart.show_content(rows())
+    chart = put(qtbot, FigureView("Errors", "x"))
+    chart.show_figure(rows())
     assert chart.title == "A finding"
     selected, activated = [], []
     chart.key_selected.connect(selected.append)
@@ -159,8 +163,8 @@ def test_that_rows_are_drawn_selected_and_activated(qtbot):
 
 
 def test_that_no_rows_say_why(qtbot):
-    chart = put(qtbot, TopDownRowChart("Errors", "x"))
-    chart.show_content(RowsContent((), "", "", "Too many numbers.", Table(())))
+    chart = put(qtbot, FigureView("Errors", "x"))
+    chart.show_figure(nothing("errors", "Too many numbers."))
     assert chart.is_empty
 
 

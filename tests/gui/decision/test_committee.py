@@ -81,7 +81,7 @@ def test_that_agreement_on_a_moved_number_is_said(us, proposals) -> None:
 
 def test_that_the_picture_measures_in_multiples_of_the_start(us, query, proposals) -> None:
     view = matrix_view(committee_matrix(proposals, us))
-    (mark,) = [row for row in view.picture.rows if row.name == f"Target {query.title}"]
+    (mark,) = [row for row in view.picture.marks if row.name == f"Target {query.title}"]
     assert mark.dots == pytest.approx([1.1, 1.25, 2.0])
     assert (mark.low, mark.value, mark.high) == pytest.approx((1.1, 1.25, 2.0))
 

@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QAbstractButton, QAbstractSlider, QScrollBar
 
+from phexplore.figures.wording import people
 from phexplore.gui.binding.headline import loss_tile, numbers_tile, targets_tile
-from phexplore.gui.binding.wording import people
 from phexplore.gui.decision.meeting_choices import first_choice, meeting_parameters
 from phexplore.gui.decision.meeting_page import MeetingPage
 from phexplore.gui.decision.meeting_pictures import Sessions, picture_choices

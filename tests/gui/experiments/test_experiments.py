@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 
@@ -11,10 +12,8 @@ from PySide6.QtCore import Qt
 from typer.testing import CliRunner
 
 from phexplore.cli.app import program
+from phexplore.figures.figure import Figure
 from phexplore.gui.binding.systems import System
-from phexplore.gui.charts.scatter import ScatterContent
-from phexplore.gui.charts.topdown_bars import BarsContent
-from phexplore.gui.charts.topdown_rows import RowsContent
 from phexplore.gui.experiments.catalog import EXPERIMENTS, experiments_of
 from phexplore.gui.experiments.figures import ExperimentUnreadableError, pictures_of, read_pictures
 from phexplore.gui.experiments.page import ExperimentPage
@@ -72,7 +71,7 @@ def test_that_what_a_command_finds_becomes_pictures(found, name) -> None:
     assert pictures
     for picture in pictures:
         assert picture.content.title
-        assert picture.content.numbers.rows
+        assert picture.content.table.rows
 
 
 @pytest.mark.slow
@@ -80,9 +79,9 @@ def test_that_table_7_becomes_pictures_with_the_published_figures(found) -> None
     content, folder = found("table-7")
     pictures = pictures_of("table-7", content, folder)
     first = pictures[0].content
-    assert isinstance(first, RowsContent)
-    assert [row.value for row in first.rows] == [row["l1"][0]["mean"] for row in content["rows"]]
-    assert [row.tick for row in first.rows] == [2.4, 0.9]  # Table 7 at ε = 0.5, level 1
+    assert isinstance(first, Figure)
+    assert [row.value for row in first.marks] == [row["l1"][0]["mean"] for row in content["rows"]]
+    assert [row.tick for row in first.marks] == [2.4, 0.9]  # Table 7 at ε = 0.5, level 1
     assert "3,107" in " ".join(pictures[0].notes)
 
 
@@ -99,30 +98,32 @@ def test_that_a_scaling_and_a_row_above_its_budget_are_drawn(tmp_path) -> None:
         {"largest": 100, "groups": 5, "seconds": {"tree": 0.1, "chain": 0.2}},
     ]
     pictures = pictures_of("table-7", {"data": [data], "trials": 1, "rows": [row], "scaling": scaling}, tmp_path)
-    assert pictures[0].content.rows[0].is_warned
-    assert "1053" in pictures[0].content.rows[0].text
-    assert isinstance(pictures[-1].content, ScatterContent)
+    assert pictures[0].content.marks[0].is_warned
+    assert "1053" in pictures[0].content.marks[0].text
+    assert pictures[-1].content.points
 
 
 def test_that_three_systems_are_compared_on_the_same_counties_in_one_picture(found) -> None:
     content, folder = found("systems")
     errors, summary = pictures_of("systems", content, folder)
-    assert isinstance(errors.content, ScatterContent)
-    assert [series.name for series in errors.content.series] == [
+    assert isinstance(errors.content, Figure)
+    assert [series.name for series in errors.content.points] == [
         "TopDown",
         "exact tree",
         "exact total (projected Laplace)",
     ]
-    assert all(len(series.x) == content["counties"] for series in errors.content.series)
-    assert isinstance(summary.content, BarsContent)
+    assert all(len(series.x) == content["counties"] for series in errors.content.points)
+    assert isinstance(summary.content, Figure)
 
 
 def test_that_illinois_shows_both_systems_with_the_regression_line(found) -> None:
     content, folder = found("figure-1")
     (picture,) = pictures_of("figure-1", content, folder)
-    subspace, topdown = picture.content.series
+    subspace, topdown = picture.content.points
     assert (len(subspace.x), len(topdown.x)) == (2 * 102, 102)
-    assert topdown.line[0] == pytest.approx(content["states"][0]["topdown"][0]["slope"], rel=1e-6)
+    (line,) = picture.content.over
+    slope = (line.ys[1] - line.ys[0]) / math.log(line.xs[1] / line.xs[0])
+    assert slope == pytest.approx(content["states"][0]["topdown"][0]["slope"], rel=1e-6)
     assert subspace.y.reshape(102, 2).sum(axis=0) == pytest.approx([0, 0], abs=1e-5)  # every run keeps the total
 
 
@@ -131,7 +132,7 @@ def test_that_slopes_of_all_states_stand_beside_the_papers(found) -> None:
     more = {**content, "states_regressed": 2, "states": content["states"] * 2}
     pictures = pictures_of("figure-1", more, folder)
     assert "37 of 48" in pictures[-1].content.title
-    assert len(pictures[1].content.rows) == 2
+    assert len(pictures[1].content.marks) == 2
 
 
 def test_that_damaged_figures_are_refused(tmp_path) -> None:
@@ -162,11 +163,11 @@ def page(qtbot, tmp_path):
 def test_that_one_click_runs_an_experiment_and_its_figures_stay(qtbot, page) -> None:
     first = page()
     first.choose("bases")
-    assert first.rows.is_empty
+    assert first.view.is_empty
     with qtbot.waitSignal(first.process.finished):
         first.start.click()
     assert [picture.title for picture in first.pictures] == ["Factor by basis"]
-    assert not first.bars.is_empty
+    assert not first.view.is_empty
     again = page()
     again.choose("bases")
     assert again.pictures
@@ -185,7 +186,7 @@ def test_that_every_kind_of_picture_is_drawn(qtbot, page, found) -> None:
         shown._reload()
         for number in range(len(shown.pictures)):
             shown.picture.setCurrentIndex(number)
-            chart = shown._stack.currentWidget()
+            chart = shown.view
             assert not chart.is_empty
             chart.grab()
 
@@ -193,13 +194,12 @@ def test_that_every_kind_of_picture_is_drawn(qtbot, page, found) -> None:
 def test_that_points_are_walked_with_the_arrow_keys(qtbot, page, found) -> None:
     content, folder = found("systems")
     shown = page()
-    shown.points.show_content(pictures_of("systems", content, folder)[0].content)
-    shown._stack.setCurrentWidget(shown.points)
-    shown.points.canvas.setFocus()
-    with qtbot.waitSignal(shown.points.point_selected):
-        qtbot.keyClick(shown.points.canvas, Qt.Key.Key_Right)
-    assert "County" in shown.points.canvas.accessibleDescription()
-    shown.points.grab()
+    shown.view.show_figure(pictures_of("systems", content, folder)[0].content)
+    shown.view.canvas.setFocus()
+    with qtbot.waitSignal(shown.view.plot.chosen):
+        qtbot.keyClick(shown.view.canvas, Qt.Key.Key_Right)
+    assert "County" in shown.view.canvas.accessibleDescription()
+    shown.view.grab()
 
 
 def test_that_what_the_command_refuses_is_said(qtbot, page) -> None:

@@ -98,13 +98,13 @@ def test_that_a_drag_of_a_level_is_one_step_and_escape_undoes_it(qtbot, window):
     page = window.pages.currentWidget()
     before = dict(window.topdown.shown.method.level_shares)
     for percent in (20.0, 25.0, 30.0):
-        page.levels.bar_dragged.emit("State", percent)
+        page.levels.handle_dragged.emit("State", percent)
     assert window.topdown.shown.method.level_shares["State"] == Fraction(3, 10)
     assert len(window.session.project.labels) == 2
-    page.levels.drag_cancelled.emit()
+    page.levels.drag_cancelled.emit("State")
     assert dict(window.topdown.shown.method.level_shares) == before
-    page.levels.bar_dragged.emit("State", 20.0)
-    page.levels.bar_released.emit()
+    page.levels.handle_dragged.emit("State", 20.0)
+    page.levels.handle_released.emit("State")
     assert window.session.project.labels[-1] == "Set the share of State to 20.00 %"
 
 

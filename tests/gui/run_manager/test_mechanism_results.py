@@ -12,7 +12,6 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QAbstractButton
 
 from phexplore.gui.binding.systems import System
-from phexplore.gui.charts.scatter import ScatterContent
 from phexplore.gui.run_manager.mechanism_launch import MechanismFields, mechanism_explanation, read_mechanism_fields
 from phexplore.gui.run_manager.mechanism_launch_form import MechanismLaunchForm
 from phexplore.gui.run_manager.mechanism_result_reader import MechanismResultReader
@@ -60,7 +59,7 @@ def test_that_the_regions_of_a_run_are_read_back(sizes_run) -> None:
 
 def test_that_errors_by_level_are_those_of_the_summary(sizes_run) -> None:
     content = asked(sizes_run, MechanismTab.ERRORS).content
-    for row, metric in zip(content.rows, load_summary(sizes_run)["metrics"], strict=True):
+    for row, metric in zip(content.marks, load_summary(sizes_run)["metrics"], strict=True):
         assert row.name == metric["level"]
         assert row.value == pytest.approx(metric["l1"]["mean"])
         assert len(row.dots) == 4
@@ -69,12 +68,12 @@ def test_that_errors_by_level_are_those_of_the_summary(sizes_run) -> None:
 def test_that_errors_by_size_are_those_of_the_summary(sizes_run) -> None:
     content = asked(sizes_run, MechanismTab.SIZES, "State").content
     metric = load_summary(sizes_run)["metrics"][1]
-    assert [row.value for row in content.rows] == pytest.approx([size["l1"] for size in metric["sizes"]])
+    assert [row.value for row in content.marks] == pytest.approx([size["l1"] for size in metric["sizes"]])
 
 
 def test_that_classes_of_true_counts_hold_every_number(sizes_run) -> None:
     content = asked(sizes_run, MechanismTab.TRUTH, "County").content
-    assert sum(content.numbers.column("Numbers")) == 4 * 5 * 12
+    assert sum(content.table.column("Numbers")) == 4 * 5 * 12
 
 
 def test_that_broken_sums_are_counted_as_in_the_summary(tmp_path) -> None:
@@ -82,19 +81,18 @@ def test_that_broken_sums_are_counted_as_in_the_summary(tmp_path) -> None:
     scenario = group_size_runs.with_mechanism(SizeMechanism.RELAXED)
     group_size_runs.run_here(tmp_path / "run", path, scenario, trials=3)
     answer = asked(tmp_path / "run", MechanismTab.PROMISES)
-    assert answer.content.rows[0].value == pytest.approx(load_summary(tmp_path / "run")["violations"]["mean"])
+    assert answer.content.marks[0].value == pytest.approx(load_summary(tmp_path / "run")["violations"]["mean"])
     assert answer.tiles[1].value != "0"
 
 
 def test_that_releases_have_the_errors_and_invariants_of_the_summary(releases_run) -> None:
     summary = load_summary(releases_run)
     answer = asked(releases_run, MechanismTab.ERRORS)
-    assert answer.content.rows[0].value == pytest.approx(summary["metrics"][0]["rmse"])
+    assert answer.content.marks[0].value == pytest.approx(summary["metrics"][0]["rmse"])
     assert answer.tiles[1].value == "0"
     points = asked(releases_run, MechanismTab.TRUTH).content
-    assert isinstance(points, ScatterContent)
-    assert len(points.series[0].x) == 5 * 102
-    errors = points.series[0].y.reshape(5, 102)
+    assert len(points.points[0].x) == 5 * 102
+    errors = points.points[0].y.reshape(5, 102)
     assert np.abs(errors.sum(axis=1)).max() < 1e-6  # the total is exact
     assert (errors**2).sum() / 5 == pytest.approx(summary["metrics"][0]["squared_error"])
 
@@ -104,8 +102,8 @@ def test_that_several_releases_are_told_apart(tmp_path) -> None:
     subspace_runs.run_here(tmp_path / "run", subspace_runs.specification(subspace_runs.TWO_RELEASES, path))
     answer = asked(tmp_path / "run", MechanismTab.PROMISES)
     assert answer.parts == ("cells", "shares")
-    assert {row.group for row in answer.content.rows} == {"cells", "shares"}
-    assert not any(row.is_warned for row in answer.content.rows)
+    assert {row.group for row in answer.content.marks} == {"cells", "shares"}
+    assert not any(row.is_warned for row in answer.content.marks)
     assert isinstance(asked(tmp_path / "run", MechanismTab.SHAPE, "shares").content, ShapeContent)
 
 

@@ -74,9 +74,9 @@ def test_that_figures_and_differences_are_those_of_the_counts(tmp_path):
     assert blocks.numbers == 200
     assert abs(blocks.mean - units) < units  # the first trial is one of four
     rows = compare_rows(content, "people")
-    assert len(rows.rows) == 10
-    assert rows.rows[0].group == rows.rows[1].group == "State"
-    assert {row.series for row in rows.rows} == {0, 1}
+    assert len(rows.marks) == 10
+    assert rows.marks[0].group == rows.marks[1].group == "State"
+    assert {row.series for row in rows.marks} == {0, 1}
     assert rows.title.startswith("B against A: the mean absolute error is")
     assert "different random numbers" in rows.summary
 
@@ -88,9 +88,9 @@ def test_that_every_grouping_and_figure_has_rows_for_every_run(tmp_path, by, fig
     other, _, _ = write(tmp_path, 2, hour=2)
     content = ask(one, [other], compare=by, figure=figure, level="Block")
     rows = compare_rows(content, "people")
-    assert len(rows.rows) == 2 * len(content.groups) >= 4
-    assert len(rows.numbers.rows) == len(rows.rows)
-    assert all(row.value is not None for row in rows.rows)
+    assert len(rows.marks) == 2 * len(content.groups) >= 4
+    assert len(rows.table.rows) == len(rows.marks)
+    assert all(row.value is not None for row in rows.marks)
     if figure is CompareFigure.SIZE:
         assert all(group.figures[0].mean >= 0 for group in content.groups)
 
@@ -98,7 +98,7 @@ def test_that_every_grouping_and_figure_has_rows_for_every_run(tmp_path, by, fig
 def test_that_runs_of_one_scenario_are_told_apart_by_when_they_started(tmp_path):
     one, _, _ = write(tmp_path, 1)
     other, _, _ = write(tmp_path, 2, hour=2)
-    names = [row.name for row in compare_rows(ask(one, [other]), "people").rows[:2]]
+    names = [row.name for row in compare_rows(ask(one, [other]), "people").marks[:2]]
     assert names[0].startswith("A ")
     assert names[1].startswith("B ")
     assert len(set(names)) == 2
@@ -116,7 +116,7 @@ def test_that_a_run_without_trials_has_no_figure(tmp_path):
     (other / trial_file(0)).unlink()
     content = ask(one, [other])
     assert all(group.figures[1] is None for group in content.groups)
-    assert compare_rows(content, "people").rows[1].text == "no such numbers"
+    assert compare_rows(content, "people").marks[1].text == "no such numbers"
 
 
 def test_that_common_random_numbers_need_seed_data_and_tree_alike():

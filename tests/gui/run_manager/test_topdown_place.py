@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from phexplore.data.blocks.generator import synthesize_blocks, write_block_file
-from phexplore.gui.charts.topdown_rows import row_range
 from phexplore.gui.systems.topdown.open_run import NOT_KEPT
 from phexplore.gui.systems.topdown.place_pictures import path_rows, place_rows
 from phexplore.gui.systems.topdown.result_reader import TopDownResultReader
@@ -110,18 +109,18 @@ def test_that_the_picture_says_true_measured_and_published(folder):
     content = ask(folder / "kept", TopDownTab.PATH, level="Block", unit=code).content
     picture = path_rows(content, "people")
     assert "were measured as" in picture.title
-    assert len(picture.numbers.rows) == len(content.lines)
-    assert {len(row) for row in picture.numbers.rows} == {len(picture.numbers.headers)}
-    assert all(len(row.crosses) == 2 for row in picture.rows)
-    first, line = picture.rows[0], content.lines[0]
+    assert len(picture.table.rows) == len(content.lines)
+    assert {len(row) for row in picture.table.rows} == {len(picture.table.headers)}
+    assert all(len(row.crosses) == 2 for row in picture.marks)
+    first, line = picture.marks[0], content.lines[0]
     assert first.crosses == tuple(each - line.truth for each in line.measured)
     assert first.dots == tuple(each - line.truth for each in line.published)
-    low, high = row_range(picture)
+    low, high = picture.x_range()
     assert low == -high  # 0 is in the middle
     place = ask(folder / "kept", TopDownTab.PLACE, level="Block", unit=code, query="total").content
     rows = place_rows(place, "people")
     assert "crosses measured in 2 trials" in rows.summary
-    assert "measured " in rows.rows[0].tip
+    assert "measured " in rows.marks[0].tip
 
 
 def test_that_the_most_lines_are_said_and_no_level_or_query_is_left_out(folder, monkeypatch):

@@ -122,18 +122,18 @@ def test_that_counts_and_places_are_those_of_a_plain_look_at_the_blocks(runs):
 def test_that_the_picture_has_failures_first_and_says_what_is_missing(runs):
     content = ask(runs / "people", runs / "units")
     picture = plausible_rows(content)
-    assert len(picture.rows) == len(picture.numbers.rows) == 23
-    groups = [row.group for row in picture.rows]
+    assert len(picture.marks) == len(picture.table.rows) == 23
+    groups = [row.group for row in picture.marks]
     assert groups == sorted(groups, key=["More than in truth", "Pass", "Not checked"].index)
     assert groups.count("Not checked") == 13
-    failed = [row for row in picture.rows if row.is_warned]
+    failed = [row for row in picture.marks if row.is_warned]
     assert failed
     assert failed[0].key.split("/")[0] in {"Block", "Tract"}
     assert f"{len(failed)} of 10 checks find more than in the truth" in picture.title
     assert "13 checks need records" in picture.summary
     missing = next(check for check in content.checks if check.result.number == 9)
     assert verdict(missing) == "Not checked"
-    assert any(row.text.startswith("needs householders by sex") for row in picture.rows)
+    assert any(row.text.startswith("needs householders by sex") for row in picture.marks)
 
 
 def test_that_facilities_are_kept_whole_or_refused(runs, tmp_path):

@@ -79,7 +79,7 @@ def test_that_other_weights_give_another_curve(qtbot, view) -> None:
 
 def test_that_one_per_cent_buys_what_more_budget_gives(view) -> None:
     query = view.answer.curve.queries[4]
-    bar = next(each for each in view.prices.bars if each.key == query.key.text)
+    bar = next(each for each in view.prices.marks if each.key == query.key.text)
     more = query.budget + view.answer.curve.present_total / 100
     assert bar.value == pytest.approx(query.margin - (query.area / float(more)) ** 0.5)
 
@@ -129,5 +129,5 @@ def test_that_an_empty_scenario_is_drawn(us) -> None:
     nothing = replace(us, method=replace(us.phsafe, budgets=dict.fromkeys(us.phsafe.budgets, Fraction(0))))
     found = trade_off(TradeRequest(nothing))
     assert "Nothing is published" in found.refused
-    assert found.left_bars.bars == ()
+    assert found.left_bars.marks == ()
     assert found.reliable == ()

@@ -9,12 +9,11 @@ from fractions import Fraction
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
 
+from phexplore.figures.wording import framework_title, people, significant
 from phexplore.gui.binding.mechanism_session import MechanismSession
-from phexplore.gui.binding.mechanism_words import SIZE_EXPLANATIONS, SIZE_MECHANISMS, reach_sentence
+from phexplore.gui.binding.mechanism_words import SIZE_EXPLANATIONS, reach_sentence
 from phexplore.gui.binding.session import Refusal
-from phexplore.gui.binding.wording import framework_title, people
 from phexplore.gui.editors.mechanism_forms import PromiseText, form_in, size_promises, taking_exact, taking_whole
-from phexplore.gui.systems.topdown.wording import significant
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.exact_field import ExactField
@@ -37,6 +36,7 @@ from phexplore.systems.group_sizes.edits import (
     set_tail,
     share_equally,
 )
+from phexplore.systems.group_sizes.figures import SIZE_MECHANISMS
 
 _NOISE = {
     PrivacyFramework.PURE_DP: "The total is ε; noise is double-geometric with scale sensitivity / ε of the level, as in the paper.",

@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phexplore.errors import PhexploreError
+from phexplore.figures.axis import Axis, Scale, signed_text
+from phexplore.figures.figure import Figure, row_figure
+from phexplore.figures.marks import Row
 from phexplore.figures.table import Table, Value
+from phexplore.figures.wording import people, signed_people
 from phexplore.gui.binding.headline import TileContent, Tone
-from phexplore.gui.binding.wording import people, signed_people
-from phexplore.gui.charts.topdown_rows import MarkRow, RowScale, RowsContent
 from phexplore.gui.run_manager.mechanism_results import (
     MechanismAnswer,
     MechanismContent,
@@ -187,15 +189,15 @@ def _headline(run: SizeRun) -> TileContent:
     return TileContent("Last run", error.value, error.beside, f"{error.caption}; {change}", kept.tone)
 
 
-def _by_level(run: SizeRun) -> RowsContent:
-    rows: list[MarkRow] = []
+def _by_level(run: SizeRun) -> Figure:
+    rows: list[Row] = []
     table: list[tuple[Value, ...]] = []
     for name, width, level in zip(run.tree.levels, run.tree.widths, run.levels, strict=True):
         mean = float(np.mean(level.l1))
         spread = float(np.std(level.l1, ddof=1)) if len(level.l1) > 1 else None
         text = f"{round(mean):,}" + ("" if spread is None else f" ± {round(spread):,}")
         tip = f"{name}: {text} groups over {len(level.l1):,} trials"
-        rows.append(MarkRow(name, "", name, value=mean, dots=tuple(map(float, level.l1)), text=text, tip=tip))
+        rows.append(Row(name, "", name, value=mean, dots=tuple(map(float, level.l1)), text=text, tip=tip))
         table.append((name, width, len(level.l1), mean, spread, mean / (width * run.largest)))
     held = sum(covered for covered, _ in run.covered)
     numbers = sum(count for _, count in run.covered)
@@ -203,16 +205,16 @@ def _by_level(run: SizeRun) -> RowsContent:
     coverage = (
         f" {held / numbers:.1%} of all numbers are within the margins forecast for {aimed:.0%}." if numbers else ""
     )
-    return RowsContent(
+    return row_figure(
+        "by-level",
         tuple(rows),
-        "L1 error, groups (a group in another size counts twice)",
+        Axis("L1 error, groups (a group in another size counts twice)", Scale.COUNT),
         f"A release is {rows[-1].text} groups off at the level {run.tree.levels[-1]}, {rows[0].text} at {run.tree.levels[0]}",
         f"One dot per trial, the large one their mean.{coverage}",
         Table(
             ("Level", "Regions", "Trials", "Mean L1 error, groups", "Standard deviation", "Mean error of a number"),
             tuple(table),
         ),
-        RowScale.COUNT,
     )
 
 
@@ -244,9 +246,9 @@ def _shape(run: SizeRun, number: int) -> ShapeContent:
     )
 
 
-def _by_truth(run: SizeRun, number: int) -> RowsContent:
+def _by_truth(run: SizeRun, number: int) -> Figure:
     level, name = run.levels[number], run.tree.levels[number]
-    rows: list[MarkRow] = []
+    rows: list[Row] = []
     table: list[tuple[Value, ...]] = []
     for place in sorted(level.classes):
         found = level.classes[place]
@@ -255,7 +257,7 @@ def _by_truth(run: SizeRun, number: int) -> RowsContent:
         text = f"mean {signed_people(found.mean)}"
         tip = f"True count {label}: {found.total:,} numbers, mean error {found.mean:+.3g}, half between {inner_low:+,} and {inner_high:+,}"
         rows.append(
-            MarkRow(
+            Row(
                 label,
                 "",
                 label,
@@ -271,17 +273,17 @@ def _by_truth(run: SizeRun, number: int) -> RowsContent:
         )
         table.append((label, found.total, found.mean, found.mean_absolute, low, inner_low, middle, inner_high, high))
     biased = max(level.classes.items(), key=lambda pair: abs(pair[1].mean))
-    return RowsContent(
+    return row_figure(
+        "by-truth",
         tuple(rows),
-        "released − true, groups",
+        Axis("released − true, groups", Scale.SIGNED_LOG, text=signed_text),
         f"True counts of {_class_name(biased[0])} come out {signed_people(biased[1].mean)} on average",
         f"Level {name}: thin line 90 %, thick half of the errors, dot the median, stroke the mean, by the true number of groups.",
         Table(
             ("True count", "Numbers", "Mean error", "Mean absolute error", "5 %", "25 %", "Median", "75 %", "95 %"),
             tuple(table),
         ),
-        RowScale.SIGNED_LOG,
-        0.0,
+        guide=0.0,
     )
 
 
@@ -294,9 +296,9 @@ def _class_name(place: int) -> str:
     return f"{low:,} to {_CLASSES[place + 1] - 1:,}"
 
 
-def _by_size(run: SizeRun, number: int) -> RowsContent:
+def _by_size(run: SizeRun, number: int) -> Figure:
     level, name, trials = run.levels[number], run.tree.levels[number], len(run.trials)
-    rows: list[MarkRow] = []
+    rows: list[Row] = []
     table: list[tuple[Value, ...]] = []
     for low, high in _size_classes(run.largest):
         label = f"{low:,}" if high == low else f"{low:,} to {high:,}"
@@ -306,16 +308,16 @@ def _by_size(run: SizeRun, number: int) -> RowsContent:
         tip = (
             f"Size {label}: {true:,} groups, error {people(absolute)} summed over regions, {signed_people(signed)} net"
         )
-        rows.append(MarkRow(label, "", label, value=absolute, low=0.0, high=absolute, text=people(absolute), tip=tip))
+        rows.append(Row(label, "", label, value=absolute, low=0.0, high=absolute, text=people(absolute), tip=tip))
         table.append((label, true, absolute, signed))
     worst = max(rows, key=lambda row: row.value or 0.0)
-    return RowsContent(
+    return row_figure(
+        "by-size",
         tuple(rows),
-        "L1 error summed over regions, groups per trial",
+        Axis("L1 error summed over regions, groups per trial", Scale.COUNT),
         f"Groups of size {worst.name} are farthest off: {worst.text} groups",
         f"Level {name}, mean of {trials:,} trials.",
         Table(("Size", "True groups", "L1 error, groups", "Net error, groups"), tuple(table)),
-        RowScale.COUNT,
     )
 
 
@@ -329,7 +331,7 @@ def _size_classes(largest: int) -> list[tuple[int, int]]:
     return found
 
 
-def _promises(run: SizeRun) -> RowsContent:
+def _promises(run: SizeRun) -> Figure:
     checks = (
         (
             "Regions add up",
@@ -339,13 +341,13 @@ def _promises(run: SizeRun) -> RowsContent:
         ("0 or more", "negative numbers", [each.validity for each in run.promises]),
         ("Total G exact", "levels whose groups do not add up to G", [each.faithfulness for each in run.promises]),
     )
-    rows: list[MarkRow] = []
+    rows: list[Row] = []
     table: list[tuple[Value, ...]] = []
     for title, what, counts in checks:
         mean = float(np.mean(counts))
         text = "always kept" if not any(counts) else f"{mean:,.0f} broken per trial"
         rows.append(
-            MarkRow(
+            Row(
                 title,
                 "",
                 title,
@@ -362,11 +364,11 @@ def _promises(run: SizeRun) -> RowsContent:
     spent = (
         f"{budget.framework.symbol} = {exact_text(budget.total)} spent in every trial, equal to the declared budget."
     )
-    return RowsContent(
+    return row_figure(
+        "promises",
         tuple(rows),
-        "broken promises per trial",
+        Axis("broken promises per trial", Scale.COUNT),
         "Every release keeps all promises" if not broken else f"{broken} of {len(checks)} promises are broken",
         spent if run.spec.mode is RunMode.PRIVATE else "Exact counts: nothing was spent and nothing is protected.",
         Table(("Promise", "Counted", "Broken per trial", "Most", "Trials"), tuple(table)),
-        RowScale.COUNT,
     )

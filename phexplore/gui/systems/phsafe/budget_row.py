@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from phexplore.catalog.tables import tables
-from phexplore.gui.binding.headline import is_target_met
-from phexplore.gui.binding.shown import Shown
-from phexplore.gui.binding.wording import (
+from phexplore.figures.wording import (
     ABSENT,
     budget_text,
     margin_word,
@@ -20,6 +18,8 @@ from phexplore.gui.binding.wording import (
     signed_budget,
     signed_people,
 )
+from phexplore.gui.binding.headline import is_target_met
+from phexplore.gui.binding.shown import Shown
 from phexplore.model.conventions import Conventions, MarginConvention
 from phexplore.model.edits import EditRefusedError
 from phexplore.model.keys import QueryKey

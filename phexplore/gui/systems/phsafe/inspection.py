@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from phexplore.accuracy.explanation import Explanation
 from phexplore.catalog.tables import tables
 from phexplore.document.history import Step
+from phexplore.figures.wording import budget_text, conversion_title, margin_word, people
 from phexplore.gui.binding.shown import Shown
-from phexplore.gui.binding.wording import budget_text, conversion_title, margin_word, people
 from phexplore.model.conventions import MarginConvention, Neighbours
 from phexplore.model.issues import Issue
 from phexplore.model.keys import QueryKey, parse_query

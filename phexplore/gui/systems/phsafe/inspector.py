@@ -7,9 +7,9 @@ from PySide6.QtGui import QAction, QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from phexplore.accuracy.explanation import Explanation
+from phexplore.figures.wording import people
 from phexplore.gui.binding.coalesced import Coalesced
 from phexplore.gui.binding.session import Session
-from phexplore.gui.binding.wording import people
 from phexplore.gui.systems.phsafe.inspection import (
     DerivedLine,
     FieldStep,

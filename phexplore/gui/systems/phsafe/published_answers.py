@@ -12,9 +12,10 @@ from typing import Any
 from phexplore.catalog.races import iteration_levels
 from phexplore.catalog.states import states
 from phexplore.catalog.tables import tables
+from phexplore.figures.figure import Figure, bar_figure
+from phexplore.figures.marks import Bar
 from phexplore.figures.table import Table
 from phexplore.gui.charts.published_chart import PublishedNumber
-from phexplore.gui.charts.topdown_bars import BarsContent, ValueBar
 
 AVERAGES = frozenset({"PH1", "PH5", "PH8"})
 """Tables whose numbers are people per household or family."""
@@ -100,7 +101,7 @@ def cell_words(table: str, cell: int) -> str:
     return f"cell {cell}" if cell != 1 else "all"
 
 
-def coverage_bars(coverage: Sequence[Mapping[str, Any]]) -> BarsContent:
+def coverage_bars(coverage: Sequence[Mapping[str, Any]]) -> Figure:
     """Return one bar per table and class of rooms; the tick is 90 %."""
     bars, rows = [], []
     for entry in coverage:
@@ -113,14 +114,15 @@ def coverage_bars(coverage: Sequence[Mapping[str, Any]]) -> BarsContent:
                 f"{entry['table']}, truth {words} from a limit: {part['held']:,} of {part['of']:,} intervals hold it "
                 f"(± {wide:.1f} points by simulation)."
             )
-            bars.append(ValueBar(None, entry["table"], words, share, 90.0, text, tip))
+            bars.append(Bar(None, entry["table"], words, share, 90.0, text, tip))
             rows.append((entry["table"], words, part["held"], part["of"], part["share"], part["low"], part["high"]))
     far = [part for entry in coverage for part in entry["by_room"] if part["to_sigma"] is None]
     held, counted = sum(part["held"] for part in far), sum(part["of"] for part in far)
     title = "No number of this release is far from its limits"
     if counted:
         title = f"Six standard deviations from a limit and more, {held / counted:.1%} of intervals hold the truth"
-    return BarsContent(
+    return bar_figure(
+        "coverage-bars",
         tuple(bars),
         "intervals that hold the truth, percent",
         title,

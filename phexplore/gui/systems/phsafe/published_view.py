@@ -14,7 +14,7 @@ from phexplore.errors import PhexploreError
 from phexplore.gui.binding.latest import Latest
 from phexplore.gui.binding.session import Session
 from phexplore.gui.charts.published_chart import PublishedChart
-from phexplore.gui.charts.topdown_bar_chart import TopDownBarChart
+from phexplore.gui.figures.view import FigureView
 from phexplore.gui.systems.phsafe.published_answers import (
     AVERAGES,
     NEAR_A_LIMIT,
@@ -88,7 +88,7 @@ class PublishedView(QWidget):
         self._reader.finished.connect(self._show)
         self._reader.failed.connect(self._on_unreadable)
         self.chart = PublishedChart()
-        self.coverage = TopDownBarChart(
+        self.coverage = FigureView(
             "Coverage of published intervals", "How often intervals hold the truth appears here."
         )
         self._lay_out()
@@ -180,7 +180,7 @@ class PublishedView(QWidget):
         self._fill_cells()
         if not found.numbers:
             self.chart.show_empty(_NO_TRUTH)
-        self.coverage.show_content(coverage_bars(found.coverage))
+        self.coverage.show_figure(coverage_bars(found.coverage))
         self.words.setText(NEAR_A_LIMIT if found.numbers else _NO_TRUTH)
         self.save_button.setEnabled(True)
 

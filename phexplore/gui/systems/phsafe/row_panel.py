@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from phexplore.errors import PhexploreError
+from phexplore.figures.wording import budget_text, people
 from phexplore.gui.binding.session import Refusal, Session
-from phexplore.gui.binding.wording import budget_text, people
 from phexplore.gui.systems.phsafe.budget_row import Column, Row, check_edit, copied, edit_of, exact, forbidden, row_of
 from phexplore.gui.systems.phsafe.safe_ranges import safe_range
 from phexplore.gui.theme.metrics import GRID, HALF

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from phexplore.accuracy.solving_caps import cap_total
 from phexplore.decide.sensitivity import budget_range
-from phexplore.gui.binding.wording import budget_text, people
+from phexplore.figures.wording import budget_text, people
 from phexplore.model.goals import Goals
 from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Unlimited

@@ -6,8 +6,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QFormLayout, QLineEdit, QPlainTextEdit, QWidget
 
+from phexplore.figures.wording import framework_title
 from phexplore.gui.binding.session import Session
-from phexplore.gui.binding.wording import framework_title
 from phexplore.gui.systems.phsafe.states_field import StatesField
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import Chooser

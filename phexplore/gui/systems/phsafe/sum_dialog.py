@@ -19,9 +19,9 @@ from PySide6.QtWidgets import (
 
 from phexplore.catalog.states import states
 from phexplore.catalog.tables import table, tables
+from phexplore.figures.wording import margin_word, people, percent
 from phexplore.gui.binding.coalesced import Coalesced
 from phexplore.gui.binding.session import Session
-from phexplore.gui.binding.wording import margin_word, people, percent
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.interval_picture import IntervalPicture

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from phexplore.errors import PhexploreError
-from phexplore.gui.binding.wording import ABSENT, first_few
+from phexplore.figures.wording import ABSENT, first_few
 from phexplore.gui.systems.phsafe.budget_row import (
     CHECKED,
     COLUMNS,

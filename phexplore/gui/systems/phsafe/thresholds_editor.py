@@ -6,9 +6,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QButtonGroup, QGridLayout, QHBoxLayout, QRadioButton, QVBoxLayout, QWidget
 
 from phexplore.catalog.tables import TableProduct, truncated_tables
+from phexplore.figures.wording import people
 from phexplore.gui.binding.session import Refusal, Session
 from phexplore.gui.binding.shown import Shown
-from phexplore.gui.binding.wording import people
 from phexplore.gui.systems.phsafe.budget_row import parse_threshold
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import SymbolButton

@@ -10,11 +10,11 @@ from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QPlainTextEdit, QVBoxLayout, QWidget
 
 from phexplore.errors import PhexploreError
+from phexplore.figures.wording import capital, sentence
 from phexplore.files.atomic_files import read_text
 from phexplore.gui.binding.mechanism_session import MechanismSession
-from phexplore.gui.binding.mechanism_words import BASES, CALIBRATIONS, MECHANISM_EXPLANATIONS, capital
+from phexplore.gui.binding.mechanism_words import BASES, CALIBRATIONS, MECHANISM_EXPLANATIONS
 from phexplore.gui.binding.session import Refusal
-from phexplore.gui.binding.wording import sentence
 from phexplore.gui.editors.mechanism_forms import PromiseText, form_in, subspace_promises, taking_exact
 from phexplore.gui.systems.subspace.text import (
     axes_text,

@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 
 from phexplore.accounting.subspace_noise import noise_plans
 from phexplore.errors import PhexploreError
+from phexplore.figures.axis import Axis, Scale
+from phexplore.figures.figure import Figure, nothing, row_figure
+from phexplore.figures.marks import Row
+from phexplore.figures.scatter import Series, scatter_figure
 from phexplore.figures.table import Table, Value
+from phexplore.figures.wording import people
 from phexplore.gui.binding.headline import TileContent, Tone
-from phexplore.gui.binding.wording import people
-from phexplore.gui.charts.scatter import ScatterContent, ScatterSeries
-from phexplore.gui.charts.topdown_rows import MarkRow, RowScale, RowsContent
 from phexplore.gui.run_manager.mechanism_results import (
     MechanismAnswer,
     MechanismContent,
@@ -211,8 +213,8 @@ def _headline(run: ReleaseRun) -> TileContent:
     )
 
 
-def _by_release(run: ReleaseRun) -> RowsContent:
-    rows: list[MarkRow] = []
+def _by_release(run: ReleaseRun) -> Figure:
+    rows: list[Row] = []
     table: list[tuple[Value, ...]] = []
     for name, found in run.releases.items():
         size = len(found.truth)
@@ -221,7 +223,7 @@ def _by_release(run: ReleaseRun) -> RowsContent:
         observed = math.sqrt(float(np.mean(found.squared)) / size)
         error = float(np.std(found.squared, ddof=1)) / math.sqrt(len(found.squared)) if len(found.squared) > 1 else None
         text = f"{people(observed)}" + ("" if formula is None else f", forecast {people(formula)}")
-        rows.append(MarkRow(name, "", name, value=observed, dots=each, tick=formula, text=text, tip=f"{name}: {text}"))
+        rows.append(Row(name, "", name, value=observed, dots=each, tick=formula, text=text, tip=f"{name}: {text}"))
         table.append(
             (
                 name,
@@ -239,7 +241,8 @@ def _by_release(run: ReleaseRun) -> RowsContent:
     coverage = (
         f" {held / numbers:.1%} of the answers are within their margins, forecast {aimed:.0%}." if numbers else ""
     )
-    return RowsContent(
+    return row_figure(
+        "by-release",
         tuple(rows),
         "root mean square error of an answer, people",
         f"An answer of {rows[0].name} is {people(rows[0].value or 0.0)} people off"
@@ -260,7 +263,7 @@ def _by_release(run: ReleaseRun) -> RowsContent:
     )
 
 
-def _shape(run: ReleaseRun, name: str) -> ShapeContent | RowsContent:
+def _shape(run: ReleaseRun, name: str) -> ShapeContent | Figure:
     found = run.releases[name]
     if not found.errors:
         return _too_many(len(found.truth))
@@ -285,11 +288,11 @@ def _shape(run: ReleaseRun, name: str) -> ShapeContent | RowsContent:
     )
 
 
-def _too_many(answers: int) -> RowsContent:
-    return RowsContent((), "", "", f"{answers:,} answers per trial are too many to look at one by one here.", Table(()))
+def _too_many(answers: int) -> Figure:
+    return nothing("too-many", f"{answers:,} answers per trial are too many to look at one by one here.")
 
 
-def _by_truth(run: ReleaseRun, name: str) -> ScatterContent | RowsContent:
+def _by_truth(run: ReleaseRun, name: str) -> Figure:
     found = run.releases[name]
     if not found.errors:
         return _too_many(len(found.truth))
@@ -318,10 +321,10 @@ def _by_truth(run: ReleaseRun, name: str) -> ScatterContent | RowsContent:
         if leans and slope is not None
         else "Errors do not go with the size: small and large counts get the same noise"
     )
-    return ScatterContent(
-        (ScatterSeries(run.plans[name].release.mechanism.title, np.maximum(x, 0), y, texts),),
-        "true count, people",
-        "released − true, people",
+    return scatter_figure(
+        "by-truth",
+        (Series(run.plans[name].release.mechanism.title, np.maximum(x, 0), y, texts),),
+        ("true count, people", "released − true, people"),
         title,
         f"{len(kept)} trials, {len(chosen):,} of {len(order):,} answers."
         + ("" if step == 1 else " Evenly spread by size."),
@@ -345,8 +348,8 @@ def _slope(truth: Floats, mean: Floats) -> tuple[float, float] | None:
     return slope, slope / error if error else 0.0
 
 
-def _promises(run: ReleaseRun) -> RowsContent:
-    rows: list[MarkRow] = []
+def _promises(run: ReleaseRun) -> Figure:
+    rows: list[Row] = []
     table: list[tuple[Value, ...]] = []
     trials = len(run.trials)
     for name, found in run.releases.items():
@@ -377,7 +380,7 @@ def _promises(run: ReleaseRun) -> RowsContent:
                 else f"{mean:,.3g} {what.split(',')[0].split(':')[0]}"
             )
             rows.append(
-                MarkRow(
+                Row(
                     None,
                     name if len(run.releases) > 1 else "",
                     title,
@@ -393,11 +396,11 @@ def _promises(run: ReleaseRun) -> RowsContent:
     method = run.spec.scenario.subspace
     delta = f", δ = {exact_text(method.delta)}" if method.delta else ""
     spent = f"ε = {exact_text(method.epsilon)}{delta} spent in every trial, equal to the declared budget."
-    return RowsContent(
+    return row_figure(
+        "promises",
         tuple(rows),
-        "count per trial, or standard errors",
+        Axis("count per trial, or standard errors", Scale.COUNT),
         "Every release keeps its promises" if not broken else f"{broken} promises are broken",
         spent if _is_private(run) else "Exact answers: nothing was spent and nothing is protected.",
         Table(("Release", "Promise", "Counted", "Value", "Verdict"), tuple(table)),
-        RowScale.COUNT,
     )

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.palette import Offer
 from phexplore.gui.systems.topdown.session import Place, TopDownSession
-from phexplore.gui.systems.topdown.wording import place_title
+from phexplore.systems.topdown.wording import place_title
 
 if TYPE_CHECKING:
     from phexplore.gui.main.project_data import ProjectData

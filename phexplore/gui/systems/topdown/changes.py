@@ -7,20 +7,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from phexplore.gui.binding.wording import people
+from phexplore.figures.wording import people, share_percent, significant
 from phexplore.gui.systems.topdown.scenario_view import TopDownShown
 from phexplore.gui.systems.topdown.session import Place
-from phexplore.gui.systems.topdown.wording import (
-    counted,
-    heading,
-    level_title,
-    place_title,
-    share_percent,
-    significant,
-    spine_title,
-)
 from phexplore.model.diff import Change, ChangedField, diff, parameters_only
 from phexplore.model.topdown import LevelQuery, SpineChoice
+from phexplore.systems.topdown.wording import counted, heading, level_title, place_title, spine_title
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from string import ascii_uppercase
 
+from phexplore.figures.axis import Axis, Scale, signed_text
+from phexplore.figures.figure import Figure, nothing, row_figure
+from phexplore.figures.marks import Row
 from phexplore.figures.table import Table
-from phexplore.gui.binding.wording import people, signed_people
-from phexplore.gui.charts.topdown_rows import MarkRow, RowScale, RowsContent
+from phexplore.figures.wording import people, signed_people
 from phexplore.gui.run_manager.run_rows import started_words
 from phexplore.gui.systems.topdown.result_pictures import trials_words
 from phexplore.gui.systems.topdown.results import (
@@ -18,17 +20,17 @@ from phexplore.gui.systems.topdown.results import (
     ComparedRun,
     CompareFigure,
 )
-from phexplore.gui.systems.topdown.wording import heading, level_title, query_title
 from phexplore.runs.topdown_options import Mechanism
+from phexplore.systems.topdown.wording import heading, level_title, query_title
 
 _CLEAR = 2.0
 """A difference of more than so many Monte-Carlo errors is said to be one."""
 
 
-def compare_rows(content: CompareContent, unit: str) -> RowsContent:
+def compare_rows(content: CompareContent, unit: str) -> Figure:
     """Return one row per group and run."""
     if not content.runs:
-        return RowsContent((), "", "", content.reason, Table(()))
+        return nothing("compare-rows", content.reason)
     names = [f"{letter} {_name(run, content)}" for letter, run in zip(ascii_uppercase, content.runs, strict=False)]
     rows, table = [], []
     for group in content.groups:
@@ -36,9 +38,14 @@ def compare_rows(content: CompareContent, unit: str) -> RowsContent:
         for place, (name, figure) in enumerate(zip(names, group.figures, strict=True)):
             rows.append(_row(title, name, place, figure, unit))
             table.append(_cells(title, name, figure))
-    return RowsContent(
+    return row_figure(
+        "compare-rows",
         tuple(rows),
-        f"{content.figure.value.lower()}, {unit}",
+        Axis(
+            f"{content.figure.value.lower()}, {unit}",
+            Scale.SIGNED_LOG if content.figure is CompareFigure.MEAN else Scale.COUNT,
+            text=signed_text,
+        ),
         _title(content, names, unit),
         _summary(content, names),
         Table(
@@ -53,20 +60,19 @@ def compare_rows(content: CompareContent, unit: str) -> RowsContent:
             ),
             tuple(table),
         ),
-        RowScale.SIGNED_LOG if content.figure is CompareFigure.MEAN else RowScale.COUNT,
         guide=0.0 if content.figure is CompareFigure.MEAN else None,
     )
 
 
-def _row(group: str, name: str, place: int, figure: ComparedFigure | None, unit: str) -> MarkRow:
+def _row(group: str, name: str, place: int, figure: ComparedFigure | None, unit: str) -> Row:
     if figure is None:
-        return MarkRow(None, group, name, text="no such numbers", series=place)
+        return Row(None, group, name, text="no such numbers", series=place)
     known = math.isfinite(figure.error)
     reach = 2 * figure.error if known else 0.0
     words = people(figure.mean) + (f" ± {people(reach)}" if known else "")
     if figure.difference is not None:
         words += f"   {_difference_words(figure)}"
-    return MarkRow(
+    return Row(
         None,
         group,
         name,

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from phexplore.figures.table import Table
-from phexplore.gui.binding.wording import budget_text, margin_word, people, percent
+from phexplore.figures.wording import budget_text, margin_word, people, percent
 from phexplore.gui.systems.topdown.scenario_view import TopDownShown
 from phexplore.gui.systems.topdown.shares import Quantity, ShareCell, cell_of, margin_of, query_rows, text
-from phexplore.gui.systems.topdown.wording import counted, heading, place_title
 from phexplore.model.topdown import LevelQuery
+from phexplore.systems.topdown.wording import counted, heading, place_title
 
 QUANTITIES = (Quantity.OF_TOTAL, Quantity.MARGIN, Quantity.SIGMA)
 """What the heat table can show."""

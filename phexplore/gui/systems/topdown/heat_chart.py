@@ -17,11 +17,11 @@ from phexplore.gui.charts.rows import RowAxis, RowView
 from phexplore.gui.systems.topdown.heat import QUANTITIES, HeatCell, HeatTable, heat_numbers, heat_table
 from phexplore.gui.systems.topdown.scenario_view import TopDownShown
 from phexplore.gui.systems.topdown.shares import Quantity, cell_of, tip
-from phexplore.gui.systems.topdown.wording import counted, query_title, short_level
 from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.lettering import draw_text, lettering
 from phexplore.gui.widgets.buttons import Chooser
 from phexplore.model.topdown import LevelQuery
+from phexplore.systems.topdown.wording import counted, query_title, short_level
 
 TEACHING = "What every measurement costs and buys appears here as soon as a query group is measured: enter a share."
 _DARKEST = 0.86

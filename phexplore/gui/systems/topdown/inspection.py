@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 from phexplore.accuracy.privacy_loss import HEADLINE_DELTA
 from phexplore.document.history import Step
-from phexplore.gui.binding.wording import conversion_title, margin_word, percent
+from phexplore.figures.wording import conversion_title, margin_word, percent, share_percent, significant
 from phexplore.gui.systems.phsafe.inspection import FieldStep, MarginLine, Topic
 from phexplore.gui.systems.topdown.scenario_view import TopDownShown
 from phexplore.gui.systems.topdown.session import Place
-from phexplore.gui.systems.topdown.wording import counted, level_title, query_sentence, share_percent, significant
 from phexplore.model.conventions import MarginConvention
 from phexplore.model.issues import Issue
 from phexplore.model.phsafe import PrivacyFramework
@@ -27,6 +26,7 @@ from phexplore.systems.topdown.explain import (
     explain_topdown_total,
     explain_variance,
 )
+from phexplore.systems.topdown.wording import counted, level_title, query_sentence
 
 _LONGEST_HISTORY = 400
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
+from phexplore.figures.wording import ABSENT, people
 from phexplore.gui.binding.coalesced import Coalesced
-from phexplore.gui.binding.wording import ABSENT, people
 from phexplore.gui.systems.phsafe.inspection import FieldStep, Topic
 from phexplore.gui.systems.phsafe.inspector import ExplanationCard
 from phexplore.gui.systems.topdown.inspection import (
@@ -18,13 +18,13 @@ from phexplore.gui.systems.topdown.inspection import (
     topics,
 )
 from phexplore.gui.systems.topdown.session import Place, TopDownSession
-from phexplore.gui.systems.topdown.wording import counted, heading, place_title
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser
 from phexplore.gui.widgets.compact_list import CompactList
 from phexplore.gui.widgets.interval_picture import IntervalPicture
 from phexplore.gui.widgets.labels import Paragraph
 from phexplore.systems.topdown.explain import share_words
+from phexplore.systems.topdown.wording import counted, heading, place_title
 
 
 class TopDownInspector(QScrollArea):

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLineEdit, QVBoxLayout, QW
 
 from phexplore.gui.run_manager.run_rows import RunRow, started_words
 from phexplore.gui.systems.topdown.stop import FEWEST_TRIALS, WATCHABLE, watchable
-from phexplore.gui.systems.topdown.wording import level_title, query_title
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.labels import Text
@@ -21,6 +20,7 @@ from phexplore.model.topdown import TopDown
 from phexplore.runs.spec import RunMode
 from phexplore.runs.states import RunState
 from phexplore.runs.topdown_options import Mechanism
+from phexplore.systems.topdown.wording import level_title, query_title
 
 SHORT_FIELD = 12 * GRID
 

@@ -8,11 +8,11 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QScrollArea, QVBoxLayout, QWidget
 
+from phexplore.figures.wording import share_percent
 from phexplore.gui.charts.frame import ChartFrame
-from phexplore.gui.charts.topdown_bar_chart import TopDownBarChart
-from phexplore.gui.charts.topdown_bars import level_bars, semantics_bars
 from phexplore.gui.editors.conventions_editor import ConventionsEditor
 from phexplore.gui.editors.scenario_manager import ScenarioManager
+from phexplore.gui.figures.view import FigureView
 from phexplore.gui.systems.topdown.changes import TopDownChange
 from phexplore.gui.systems.topdown.changes_panel import TopDownChangesPanel
 from phexplore.gui.systems.topdown.heat_chart import TopDownHeatChart
@@ -20,13 +20,14 @@ from phexplore.gui.systems.topdown.passes_editor import PassesEditor
 from phexplore.gui.systems.topdown.rules_editor import RuleKind, RulesEditor
 from phexplore.gui.systems.topdown.scenario_editor import TopDownScenarioEditor
 from phexplore.gui.systems.topdown.session import Place, TopDownSession
-from phexplore.gui.systems.topdown.wording import level_title, share_percent
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.page import Page, Section
 from phexplore.model.scenario import Scenario
 from phexplore.model.shares import SHARE_STEP, largest_share
 from phexplore.systems.topdown.edits import set_level_share
+from phexplore.systems.topdown.figures import level_figure, semantics_figure
+from phexplore.systems.topdown.wording import level_title
 
 _COLUMN = 46 * GRID
 """Least width of a picture beside another at normal text size."""
@@ -39,13 +40,13 @@ _SEMANTICS_TEACHING = "What can be learned about one person appears here."
 class LevelDrags(QObject):
     """A drag of a level's bar is one step; every move starts from the shares the drag began with."""
 
-    def __init__(self, session: TopDownSession, chart: TopDownBarChart, parent: QObject) -> None:
+    def __init__(self, session: TopDownSession, chart: FigureView, parent: QObject) -> None:
         super().__init__(parent)
         self._session = session
         self._start: Scenario | None = None
         self._moved = False
-        chart.bar_dragged.connect(self._drag)
-        chart.bar_released.connect(self._release)
+        chart.handle_dragged.connect(self._drag)
+        chart.handle_released.connect(self._release)
         chart.drag_cancelled.connect(self._cancel)
 
     def _drag(self, level: str, percent: float) -> None:
@@ -61,11 +62,11 @@ class LevelDrags(QObject):
         )
         self._moved = self._moved or made
 
-    def _release(self) -> None:
+    def _release(self, _key: object) -> None:
         self._start, self._moved = None, False
         self._session.end_merge()
 
-    def _cancel(self) -> None:
+    def _cancel(self, _key: object) -> None:
         self._session.end_merge()
         if self._moved:
             self._session.undo()
@@ -92,8 +93,8 @@ class TopDownOverviewPage(QWidget):
         self._session = session
         self._is_stale = True
         self.heat = TopDownHeatChart()
-        self.levels = TopDownBarChart("Privacy loss by level", _LEVELS_TEACHING, draggable=True)
-        self.semantics = TopDownBarChart("What can be learned", _SEMANTICS_TEACHING)
+        self.levels = FigureView("Privacy loss by level", _LEVELS_TEACHING)
+        self.semantics = FigureView("What can be learned", _SEMANTICS_TEACHING)
         self.changes = TopDownChangesPanel(session)
         self._drags = LevelDrags(session, self.levels, self)
         self.heat.place_selected.connect(session.select)
@@ -115,9 +116,10 @@ class TopDownOverviewPage(QWidget):
     def refresh(self) -> None:
         """Draw what the session shows."""
         shown = self._session.shown
+        before = shown.reference
         self.heat.show_figures(shown)
-        self.levels.show_content(level_bars(shown))
-        self.semantics.show_content(semantics_bars(shown))
+        self.levels.show_figure(level_figure(shown.method, None if before is None else before.scenario.topdown))
+        self.semantics.show_figure(semantics_figure(shown.figures, None if before is None else before.figures))
         self.changes.refresh()
         self._show_selection(self._session.selection)
 

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from phexplore.gui.systems.topdown.shares import Edit, query_rows
-from phexplore.gui.systems.topdown.wording import level_title, query_title
 from phexplore.model.edits import EditRefusedError
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import Passes, TopDown
 from phexplore.systems.topdown.edits import set_passes
+from phexplore.systems.topdown.wording import level_title, query_title
 from phexplore.workload.queries import catalogue, parse_query
 from phexplore.workload.schema import load_schema
 

@@ -28,13 +28,13 @@ from phexplore.gui.systems.topdown.passes import (
 )
 from phexplore.gui.systems.topdown.place_issues import PlaceIssues
 from phexplore.gui.systems.topdown.session import TopDownSession
-from phexplore.gui.systems.topdown.wording import level_title, query_title
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
 from phexplore.gui.widgets.flow import LargeTextRows
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.topdown import Passes
+from phexplore.systems.topdown.wording import level_title, query_title
 
 
 class StageGrid(QWidget):

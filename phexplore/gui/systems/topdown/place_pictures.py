@@ -6,12 +6,14 @@ from itertools import groupby
 
 import numpy as np
 
+from phexplore.figures.axis import Axis, Scale, signed_text
+from phexplore.figures.figure import Figure, nothing, row_figure
+from phexplore.figures.marks import Row
 from phexplore.figures.table import Table
-from phexplore.gui.binding.wording import people
-from phexplore.gui.charts.topdown_rows import MarkRow, RowScale, RowsContent
+from phexplore.figures.wording import people
 from phexplore.gui.systems.topdown.result_pictures import trials_words
 from phexplore.gui.systems.topdown.results import EVERY_QUERY, MeasuredLine, PathContent, PlaceContent
-from phexplore.gui.systems.topdown.wording import heading, level_title, query_title
+from phexplore.systems.topdown.wording import heading, level_title, query_title
 
 _MOST_ROWS = 400
 _OF_EACH = 4
@@ -20,10 +22,10 @@ _OF_ONE = 40
 _NORMAL_90 = 1.645
 
 
-def place_rows(content: PlaceContent, unit: str) -> RowsContent:
+def place_rows(content: PlaceContent, unit: str) -> Figure:
     """Return one row per answer of one unit: the truth as a stroke, the published counts as dots, the noise as a band."""
     if not content.labels:
-        return RowsContent((), "", "", content.reason, Table(()))
+        return nothing("place-rows", content.reason)
     order = np.argsort(-np.maximum(content.truth, content.published.max(axis=0)), kind="stable")
     order = order[(content.truth[order] > 0) | (content.published[:, order].max(axis=0) > 0)][:_MOST_ROWS]
     if not len(order):
@@ -36,7 +38,7 @@ def place_rows(content: PlaceContent, unit: str) -> RowsContent:
         margin = None if sigma is None else 1.645 * sigma
         label = content.labels[answer]
         rows.append(
-            MarkRow(
+            Row(
                 None,
                 "",
                 label,
@@ -55,9 +57,10 @@ def place_rows(content: PlaceContent, unit: str) -> RowsContent:
     trials, kept = len(content.published), 0 if content.measured is None else len(content.measured)
     total, published = int(content.truth.sum()), float(content.published.sum(axis=1).mean())
     name = f"{level_title(content.level)} {content.code}".strip()
-    return RowsContent(
+    return row_figure(
+        "place-rows",
         tuple(rows),
-        unit,
+        Axis(unit, Scale.COUNT),
         f"{name}: {total:,} {unit} are published as {people(published)}",
         f"{heading(query_title(content.query))}, {trials_words(trials)}: strokes are true, dots published (large: their mean)"
         + (f", crosses measured in {trials_words(kept)}" if kept else "")
@@ -76,7 +79,6 @@ def place_rows(content: PlaceContent, unit: str) -> RowsContent:
             ),
             tuple(table),
         ),
-        RowScale.COUNT,
     )
 
 
@@ -89,11 +91,11 @@ def _measured_words(content: PlaceContent, answer: int) -> str:
     return f"A noisy answer has σ {people(content.sigma)}; the answers themselves were not kept."
 
 
-def path_rows(content: PathContent, unit: str) -> RowsContent:
+def path_rows(content: PathContent, unit: str) -> Figure:
     """Return the largest answers of every query at every level over a place: true, measured and published."""
     if not content.lines:
         reason = content.reason or "No unit over this place was measured with this query."
-        return RowsContent((), "", "", reason, Table(()))
+        return nothing("path-rows", reason)
     most = _OF_EACH if content.query == EVERY_QUERY else _OF_ONE
     rows = [
         _path_row(line, unit)
@@ -102,9 +104,10 @@ def path_rows(content: PathContent, unit: str) -> RowsContent:
     ]
     trials = range(content.trials)
     left_out = f" {content.left_out:,} further answers, the smallest ones, are not listed." if content.left_out else ""
-    return RowsContent(
+    return row_figure(
+        "path-rows",
         tuple(rows[:_MOST_ROWS]),
-        f"difference from the true count, {unit}",
+        Axis(f"difference from the true count, {unit}", Scale.SIGNED_LOG, text=signed_text),
         _path_title(content, unit),
         f"Every measurement on the way to {level_title(content.level).lower()} {content.code}, {trials_words(content.trials)}: "
         f"crosses measured, dots published (large: their mean), whiskers hold 90 % of the noise; at the right true → measured → "
@@ -137,7 +140,6 @@ def path_rows(content: PathContent, unit: str) -> RowsContent:
                 for line in content.lines
             ),
         ),
-        RowScale.SIGNED_LOG,
         guide=0.0,
     )
 
@@ -148,12 +150,12 @@ def _largest(lines: list[MeasuredLine], most: int) -> list[MeasuredLine]:
     return (filled or lines[:1])[:most]
 
 
-def _path_row(line: MeasuredLine, unit: str) -> MarkRow:
+def _path_row(line: MeasuredLine, unit: str) -> Row:
     margin = _NORMAL_90 * line.sigma
     query = query_title(line.query)
     first, found = line.measured[0], line.published[0]
     off = (first - line.truth) / line.sigma
-    return MarkRow(
+    return Row(
         None,
         level_title(line.level),
         query if line.answer == "all" else f"{query}: {line.answer}",

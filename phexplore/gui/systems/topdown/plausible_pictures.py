@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from phexplore.figures.axis import Axis, Scale
+from phexplore.figures.figure import Figure, nothing, row_figure
+from phexplore.figures.marks import Row
 from phexplore.figures.table import Table
-from phexplore.gui.binding.wording import people
-from phexplore.gui.charts.topdown_rows import MarkRow, RowScale, RowsContent
+from phexplore.figures.wording import people
 from phexplore.gui.run_manager.run_rows import RunRow
 from phexplore.gui.systems.topdown.result_pictures import trials_words
 from phexplore.gui.systems.topdown.results import OddPlace, PlausibleCheck, PlausibleContent
-from phexplore.gui.systems.topdown.wording import counted, level_title
 from phexplore.model.topdown import TopDown
 from phexplore.runs.spec import RunSpec
+from phexplore.systems.topdown.wording import counted, level_title
 
 _FAILS, _PASSES, _NOT_MADE = "More than in truth", "Pass", "Not checked"
 _NAMED = 3
@@ -25,18 +27,19 @@ def verdict(check: PlausibleCheck) -> str:
     return _FAILS if check.mean > (check.result.found_truth or 0) else _PASSES
 
 
-def plausible_rows(content: PlausibleContent) -> RowsContent:
+def plausible_rows(content: PlausibleContent) -> Figure:
     """Return one row per check: units found in the truth as a stroke, in published data as a dot with the range over trials."""
     if not content.checks:
-        return RowsContent((), "", "", content.reason, Table(()))
+        return nothing("plausible-rows", content.reason)
     order = [_FAILS, _PASSES, _NOT_MADE]
     listed = sorted(content.checks, key=lambda check: (order.index(verdict(check)), check.result.number))
     made = [check for check in listed if not check.result.missing]
     failed = [check for check in made if verdict(check) == _FAILS]
     partner = f" With the records of {content.partner}." if content.partner else ""
-    return RowsContent(
+    return row_figure(
+        "plausible-rows",
         tuple(_row(check, content.trials) for check in listed),
-        "units that look impossible or improbable",
+        Axis("units that look impossible or improbable", Scale.COUNT),
         _title(made, failed),
         f"The 23 checks of the census metrics, {trials_words(content.trials)}: strokes are found in the true counts, dots in the "
         f"published ones on average, whiskers from fewest to most.{partner} {len(listed) - len(made)} checks need records that "
@@ -57,7 +60,6 @@ def plausible_rows(content: PlausibleContent) -> RowsContent:
             ),
             tuple(_cells(check) for check in listed),
         ),
-        RowScale.COUNT,
     )
 
 
@@ -74,14 +76,14 @@ def _title(made: list[PlausibleCheck], failed: list[PlausibleCheck]) -> str:
     )
 
 
-def _row(check: PlausibleCheck, trials: int) -> MarkRow:
+def _row(check: PlausibleCheck, trials: int) -> Row:
     result, group = check.result, verdict(check)
     name = f"{result.number} {result.title}"
     if result.missing:
-        return MarkRow(None, group, name, text=result.missing, tip=f"{name}\n{result.missing}. {result.note}".strip())
+        return Row(None, group, name, text=result.missing, tip=f"{name}\n{result.missing}. {result.note}".strip())
     true = "" if result.found_truth is None else f"{result.found_truth:,} → "
     places = "; ".join(_place_words(place, trials) for place in check.places[:_NAMED])
-    return MarkRow(
+    return Row(
         f"{result.level}/{check.places[0].code}" if check.places else None,
         group,
         name,

@@ -6,12 +6,14 @@ import math
 
 import numpy as np
 
+from phexplore.figures.axis import Axis, Scale, signed_text
+from phexplore.figures.figure import Figure, nothing, row_figure
+from phexplore.figures.marks import Row
 from phexplore.figures.table import Table, grouped
+from phexplore.figures.wording import people, signed_people
 from phexplore.gui.binding.headline import TileContent, Tone
-from phexplore.gui.binding.wording import people, signed_people
 from phexplore.gui.charts.topdown_histogram_chart import HistogramContent
 from phexplore.gui.charts.topdown_map_chart import MapPicture, MapPiece
-from phexplore.gui.charts.topdown_rows import MarkRow, RowScale, RowsContent
 from phexplore.gui.systems.topdown.results import (
     ALL_SIZES,
     BiasContent,
@@ -24,12 +26,12 @@ from phexplore.gui.systems.topdown.results import (
     TopDownHeadline,
     WorstContent,
 )
-from phexplore.gui.systems.topdown.wording import counted, heading, level_title, query_title
 from phexplore.metrics.coverage import Coverage
 from phexplore.metrics.topdown.distribution import ErrorDistribution
 from phexplore.metrics.topdown.redistricting import REQUIRED
 from phexplore.metrics.topdown.worst import WorstBy
 from phexplore.runs.spec import RunMode
+from phexplore.systems.topdown.wording import counted, heading, level_title, query_title
 
 _BINS = 61
 
@@ -47,21 +49,19 @@ def trials_words(trials: int) -> str:
     return f"{trials} trial" + ("" if trials == 1 else "s")
 
 
-def error_rows(content: ErrorsContent, choice: TopDownChoice, unit: str) -> RowsContent:
+def error_rows(content: ErrorsContent, choice: TopDownChoice, unit: str) -> Figure:
     """Return one row per level: median, middle half and 90 % of the errors, all trials together."""
     rows, table = [], []
     for found, sigma in zip(content.levels, content.sigma, strict=True):
         title = level_title(found.level)
         if found.errors is None or not found.errors.total:
-            rows.append(
-                MarkRow(found.level, "", title, text="no unit of this size", tip=f"{title}: {found.units} units")
-            )
+            rows.append(Row(found.level, "", title, text="no unit of this size", tip=f"{title}: {found.units} units"))
             continue
         errors = found.errors
         low, inner_low, middle, inner_high, high = (errors.interpolated(p) for p in (0.05, 0.25, 0.5, 0.75, 0.95))
         mean = errors.mean_absolute
         rows.append(
-            MarkRow(
+            Row(
                 found.level,
                 "",
                 title,
@@ -81,9 +81,10 @@ def error_rows(content: ErrorsContent, choice: TopDownChoice, unit: str) -> Rows
         table.append(
             (title, found.units, errors.total, errors.mean, mean, errors.root_mean_square, low, middle, high, sigma)
         )
-    return RowsContent(
+    return row_figure(
+        "error-rows",
         tuple(rows),
-        f"published − true, {unit}",
+        Axis(f"published − true, {unit}", Scale.SIGNED_LOG, text=signed_text),
         _errors_title(content, unit),
         f"{heading(query_title(content.query))}, {_size_words(choice)}, {trials_words(content.trials)}: thick lines hold half of the "
         f"errors, thin lines 90 %. {UNITS_OF_RESULTS}",
@@ -102,7 +103,6 @@ def error_rows(content: ErrorsContent, choice: TopDownChoice, unit: str) -> Rows
             ),
             tuple(table),
         ),
-        RowScale.SIGNED_LOG,
         guide=0.0,
     )
 
@@ -170,11 +170,11 @@ def _without_tails(errors: ErrorDistribution) -> ErrorDistribution:
     return ErrorDistribution(errors.errors[kept], errors.counts[kept])
 
 
-def bias_rows(content: BiasContent, unit: str) -> RowsContent:
+def bias_rows(content: BiasContent, unit: str) -> Figure:
     """Return one row per class of true counts: the mean error with its Monte-Carlo error, and the spread."""
     bias = content.bias
     if bias is None:
-        return RowsContent((), "", "", content.reason, Table(()))
+        return nothing("bias-rows", content.reason)
     rows, table = [], []
     for place, label in enumerate(bias.labels):
         mean, error, spread = (
@@ -185,7 +185,7 @@ def bias_rows(content: BiasContent, unit: str) -> RowsContent:
         known = math.isfinite(error)
         low, high = (mean - 2 * error, mean + 2 * error) if known else (mean, mean)
         rows.append(
-            MarkRow(
+            Row(
                 None,
                 "",
                 label,
@@ -205,9 +205,10 @@ def bias_rows(content: BiasContent, unit: str) -> RowsContent:
         table.append(
             (label, int(bias.numbers[place]), mean, error if known else None, spread, float(bias.raised[place]))
         )
-    return RowsContent(
+    return row_figure(
+        "bias-rows",
         tuple(rows),
-        f"published − true, {unit}",
+        Axis(f"published − true, {unit}", Scale.SIGNED_LOG, text=signed_text),
         _bias_title(content, unit),
         f"{heading(query_title(content.query))} at {level_title(content.level).lower()} by the true count, "
         f"{trials_words(content.trials)}. Thin lines: one standard deviation; thick: two Monte-Carlo errors of the mean.",
@@ -215,7 +216,6 @@ def bias_rows(content: BiasContent, unit: str) -> RowsContent:
             ("True count", "Numbers per trial", "Mean error", "Monte-Carlo error", "Spread", "Share raised"),
             tuple(table),
         ),
-        RowScale.SIGNED_LOG,
         guide=0.0,
     )
 
@@ -237,10 +237,10 @@ def _bias_title(content: BiasContent, unit: str) -> str:
     return f"Counts of {bias.labels[worst]} are {word} most: by {people(abs(float(bias.bias[worst])))} {unit}"
 
 
-def criterion_rows(content: CriterionContent) -> RowsContent:
+def criterion_rows(content: CriterionContent) -> Figure:
     """Return one row per level, then one per size class of the chosen level: the share within five points."""
     if not content.levels:
-        return RowsContent((), "", "", content.reason, Table(()))
+        return nothing("criterion-rows", content.reason)
     rows, table = [], []
     for level in content.levels:
         title = level_title(level.level)
@@ -253,23 +253,23 @@ def criterion_rows(content: CriterionContent) -> RowsContent:
             _coverage_row(None, group, label, coverage, f"{label} people: {coverage.held:,} of {coverage.errors:,}")
         )
         table.append(_coverage_cells(group, label, coverage))
-    return RowsContent(
+    return row_figure(
+        "criterion-rows",
         tuple(rows),
-        "share of units whose largest group is within 5 points, percent",
+        Axis("share of units whose largest group is within 5 points, percent", domain=(0.0, 100.0)),
         _criterion_title(chosen),
         f"Groups: {query_title(content.groups)}. {trials_words(content.trials).capitalize()}; whiskers are Wilson intervals at "
         "95 %, the dashed line is the 95 % that redistricting asks for.",
         Table(("Units", "Class", "Within", "Judged", "Share, %", "Low, %", "High, %"), tuple(table)),
         guide=float(REQUIRED * 100),
-        is_percent=True,
     )
 
 
-def _coverage_row(key: str | None, group: str, name: str, coverage: Coverage, tip: str) -> MarkRow:
+def _coverage_row(key: str | None, group: str, name: str, coverage: Coverage, tip: str) -> Row:
     if not coverage.errors:
-        return MarkRow(key, group, name, text="none", tip="No unit of this size.")
+        return Row(key, group, name, text="none", tip="No unit of this size.")
     share = coverage.share
-    return MarkRow(
+    return Row(
         key,
         group,
         name,
@@ -307,15 +307,15 @@ def _criterion_title(chosen: LevelCriterion) -> str:
     return f"{name}: reliable from {chosen.reliable:,} people"
 
 
-def worst_rows(content: WorstContent, unit: str) -> RowsContent:
+def worst_rows(content: WorstContent, unit: str) -> Figure:
     """Return one row per unit, the worst first."""
     if not content.places:
-        return RowsContent((), "", "", content.reason or "No unit is off.", Table(()))
+        return nothing("worst-rows", content.reason or "No unit is off.")
     percent = content.by in {WorstBy.RELATIVE, WorstBy.LARGEST_GROUP}
     factor = 100.0 if content.by is WorstBy.LARGEST_GROUP else 1.0
     measure = {WorstBy.RELATIVE: "percent", WorstBy.LARGEST_GROUP: "percentage points"}.get(content.by, unit)
     rows = tuple(
-        MarkRow(
+        Row(
             place.code or content.level,
             "",
             place.code or level_title(content.level),
@@ -328,7 +328,8 @@ def worst_rows(content: WorstContent, unit: str) -> RowsContent:
         for place in content.places
     )
     first = content.places[0]
-    return RowsContent(
+    return row_figure(
+        "worst-rows",
         rows,
         f"{BY_WORDS[content.by].lower()}, {measure}",
         first.sentence,

@@ -13,12 +13,12 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
 
 from phexplore.errors import PhexploreError
+from phexplore.figures.figure import Figure
 from phexplore.gui.charts.controls import field_label
 from phexplore.gui.charts.frame import ChartFrame
 from phexplore.gui.charts.topdown_histogram_chart import TopDownHistogramChart
 from phexplore.gui.charts.topdown_map_chart import TopDownMapChart
-from phexplore.gui.charts.topdown_row_chart import TopDownRowChart
-from phexplore.gui.charts.topdown_rows import RowsContent
+from phexplore.gui.figures.view import FigureView
 from phexplore.gui.run_manager.chart_tabs import ChartTabs
 from phexplore.gui.run_manager.result_service import ResultService
 from phexplore.gui.run_manager.run_desk import RunDesk
@@ -63,7 +63,6 @@ from phexplore.gui.systems.topdown.results import (
     TopDownTab,
     WorstContent,
 )
-from phexplore.gui.systems.topdown.wording import counted, level_title, query_title
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton
@@ -73,6 +72,7 @@ from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.tile import Tile
 from phexplore.model.topdown import TopDown
 from phexplore.runs.disclosure import HELD_BACK
+from phexplore.systems.topdown.wording import counted, level_title, query_title
 
 EMPTY_TITLE = "No TopDown result yet"
 EMPTY_SENTENCE = (
@@ -97,7 +97,7 @@ _SHOWN = {
 """Which choosers each picture has."""
 _ERRORS_ALONE = {TopDownTab.ERRORS, TopDownTab.SHAPE, TopDownTab.COMPARE}
 """Pictures that show how large errors are, and nothing about single places or true counts."""
-_ROWS: Mapping[type, Callable[[Any, str], RowsContent]] = MappingProxyType(
+_ROWS: Mapping[type, Callable[[Any, str], Figure]] = MappingProxyType(
     {
         BiasContent: bias_rows,
         CriterionContent: lambda content, _unit: criterion_rows(content),
@@ -268,15 +268,15 @@ class TopDownResultsPage(QWidget):
         self.tiles = {name: Tile(self._filled) for name in ("criterion", "reliable", "error", "trials")}
         self.tabs = self.charts = ChartTabs(
             {
-                TopDownTab.ERRORS: lambda place: TopDownRowChart("Errors by level", _TEACHING, place),
+                TopDownTab.ERRORS: lambda place: FigureView("Errors by level", _TEACHING, place),
                 TopDownTab.SHAPE: lambda place: TopDownHistogramChart("Distribution of errors", _TEACHING, place),
-                TopDownTab.BIAS: lambda place: TopDownRowChart("Bias by true count", _TEACHING, place),
-                TopDownTab.CRITERION: lambda place: TopDownRowChart("Redistricting criterion", _TEACHING, place),
-                TopDownTab.WORST: lambda place: TopDownRowChart("Units farthest off", _TEACHING, place),
-                TopDownTab.PLACE: lambda place: TopDownRowChart("One place", _TEACHING, place),
-                TopDownTab.PATH: lambda place: TopDownRowChart("Measurements of one place", _TEACHING, place),
-                TopDownTab.PLAUSIBLE: lambda place: TopDownRowChart("Checks of plausibility", _TEACHING, place),
-                TopDownTab.COMPARE: lambda place: TopDownRowChart("Runs compared", _TEACHING, place),
+                TopDownTab.BIAS: lambda place: FigureView("Bias by true count", _TEACHING, place),
+                TopDownTab.CRITERION: lambda place: FigureView("Redistricting criterion", _TEACHING, place),
+                TopDownTab.WORST: lambda place: FigureView("Units farthest off", _TEACHING, place),
+                TopDownTab.PLACE: lambda place: FigureView("One place", _TEACHING, place),
+                TopDownTab.PATH: lambda place: FigureView("Measurements of one place", _TEACHING, place),
+                TopDownTab.PLAUSIBLE: lambda place: FigureView("Checks of plausibility", _TEACHING, place),
+                TopDownTab.COMPARE: lambda place: FigureView("Runs compared", _TEACHING, place),
                 TopDownTab.MAP: lambda place: TopDownMapChart("Map of errors", _TEACHING, place),
             },
             self._filled,
@@ -333,11 +333,11 @@ class TopDownResultsPage(QWidget):
 
     def _join_chart(self, tab: TopDownTab, chart: ChartFrame) -> None:
         chart.failed.connect(self.failed)
-        if isinstance(chart, TopDownRowChart) and tab in {TopDownTab.ERRORS, TopDownTab.CRITERION}:
+        if isinstance(chart, FigureView) and tab in {TopDownTab.ERRORS, TopDownTab.CRITERION}:
             chart.key_activated.connect(self._look_at_level)
-        if isinstance(chart, TopDownRowChart) and tab is TopDownTab.WORST:
+        if isinstance(chart, FigureView) and tab is TopDownTab.WORST:
             chart.key_activated.connect(self._look_at_unit)
-        if isinstance(chart, TopDownRowChart) and tab is TopDownTab.PLAUSIBLE:
+        if isinstance(chart, FigureView) and tab is TopDownTab.PLAUSIBLE:
             chart.key_activated.connect(self._look_at_place)
         if isinstance(chart, TopDownMapChart):
             chart.unit_activated.connect(self._look_at_unit)
@@ -541,16 +541,16 @@ class TopDownResultsPage(QWidget):
                 chart.show_content(found)
         elif isinstance(chart, TopDownMapChart) and isinstance(content, MapContent):
             chart.show_picture(map_picture(content, unit))
-        elif isinstance(chart, TopDownRowChart):
+        elif isinstance(chart, FigureView):
             self._show_rows(chart, content, unit)
 
-    def _show_rows(self, chart: TopDownRowChart, content: TopDownContent, unit: str) -> None:
+    def _show_rows(self, chart: FigureView, content: TopDownContent, unit: str) -> None:
         if isinstance(content, PlaceContent | PathContent) and not self.unit.hasFocus():
             self.unit.setText(content.code)
         if isinstance(content, ErrorsContent):
-            chart.show_content(error_rows(content, self._choice, unit))
+            chart.show_figure(error_rows(content, self._choice, unit))
         else:
-            chart.show_content(_ROWS[type(content)](content, unit))
+            chart.show_figure(_ROWS[type(content)](content, unit))
         if isinstance(content, ErrorsContent | CriterionContent):
             chart.select_key(self._choice.level)
 

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QCheckBox, QGridLayout, QVBoxLayout, QWidget
 
 from phexplore.gui.systems.topdown.place_issues import PlaceIssues
 from phexplore.gui.systems.topdown.session import TopDownSession
-from phexplore.gui.systems.topdown.wording import level_title, short_level
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.when_seen import WhenSeen
@@ -24,6 +23,7 @@ from phexplore.systems.topdown.rules import (
     invariant_rule,
     invariant_rules,
 )
+from phexplore.systems.topdown.wording import level_title, short_level
 from phexplore.workload.schema import load_schema
 
 

@@ -6,10 +6,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFormLayout, QLineEdit, QWidget
 
 from phexplore.errors import PhexploreError
-from phexplore.gui.binding.wording import framework_title
+from phexplore.figures.wording import framework_title
 from phexplore.gui.systems.phsafe.scenario_editor import NoteField
 from phexplore.gui.systems.topdown.session import TopDownSession
-from phexplore.gui.systems.topdown.wording import level_title
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import Chooser
 from phexplore.gui.widgets.labels import ElidedText, Paragraph, Text
@@ -17,6 +16,7 @@ from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.edits import rename
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.systems.topdown.edits import set_privacy_framework
+from phexplore.systems.topdown.wording import level_title
 from phexplore.workload.schema import load_schema
 
 _CONSEQUENCES = {

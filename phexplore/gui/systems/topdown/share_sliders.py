@@ -9,8 +9,8 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
 from phexplore.errors import PhexploreError
+from phexplore.figures.wording import people, share_percent, significant
 from phexplore.gui.binding.session import Refusal
-from phexplore.gui.binding.wording import people
 from phexplore.gui.systems.topdown.scenario_view import TopDownShown
 from phexplore.gui.systems.topdown.session import TopDownSession
 from phexplore.gui.systems.topdown.shares import (
@@ -22,14 +22,6 @@ from phexplore.gui.systems.topdown.shares import (
     lock_edit,
     query_rows,
 )
-from phexplore.gui.systems.topdown.wording import (
-    level_title,
-    place_title,
-    query_title,
-    share_exact,
-    share_percent,
-    significant,
-)
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import SymbolButton
 from phexplore.gui.widgets.exact_field import ExactField
@@ -39,6 +31,7 @@ from phexplore.model.scenario import Scenario
 from phexplore.model.shares import largest_share
 from phexplore.model.topdown import LevelQuery
 from phexplore.systems.topdown.edits import query_column, set_level_share, set_query_share
+from phexplore.systems.topdown.wording import level_title, place_title, query_title, share_exact
 
 STOPS = (Fraction(0), *log_stops(-5, 0))
 """Shares of the sliders: from a hundred-thousandth on three digits, evenly spread on a logarithmic scale, and 0."""

@@ -30,10 +30,10 @@ from phexplore.gui.systems.topdown.shares import (
     text,
     tip,
 )
-from phexplore.gui.systems.topdown.wording import query_sentence, query_title
 from phexplore.gui.theme.appearance import appearance
 from phexplore.model.topdown import LevelQuery
 from phexplore.systems.topdown.forecast import query_of
+from phexplore.systems.topdown.wording import query_sentence, query_title
 
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()

@@ -9,17 +9,17 @@ from fractions import Fraction
 from functools import lru_cache
 
 from phexplore.errors import PhexploreError
-from phexplore.gui.binding.wording import ABSENT, budget_text, margin_word, parse_people, people, percent
-from phexplore.gui.systems.topdown.scenario_view import TopDownShown
-from phexplore.gui.systems.topdown.wording import (
-    counted,
-    level_title,
-    place_title,
-    query_sentence,
-    share_exact,
+from phexplore.figures.wording import (
+    ABSENT,
+    budget_text,
+    margin_word,
+    parse_people,
+    people,
+    percent,
     share_percent,
     significant,
 )
+from phexplore.gui.systems.topdown.scenario_view import TopDownShown
 from phexplore.model.numbers import exact_text, parse_exact
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery, TopDown
@@ -33,6 +33,7 @@ from phexplore.systems.topdown.edits import (
 )
 from phexplore.systems.topdown.forecast import LevelQueryForecast, query_of
 from phexplore.systems.topdown.share_edits import level_share_for_budget, share_for_budget, share_for_margin
+from phexplore.systems.topdown.wording import counted, level_title, place_title, query_sentence, share_exact
 from phexplore.workload.queries import catalogue
 from phexplore.workload.schema import load_schema
 

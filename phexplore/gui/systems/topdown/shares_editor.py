@@ -22,8 +22,6 @@ from phexplore.gui.systems.topdown.share_table import ShareTable
 from phexplore.gui.systems.topdown.share_view import ShareView
 from phexplore.gui.systems.topdown.shares import RULE, Key, Quantity, heading, measured_edit, offered_queries
 from phexplore.gui.systems.topdown.total_bar import TotalBar
-from phexplore.gui.systems.topdown.wording import heading as capitalised
-from phexplore.gui.systems.topdown.wording import level_title, place_title, query_title
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
 from phexplore.gui.widgets.flow import LargeTextRows
@@ -32,6 +30,8 @@ from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery
 from phexplore.systems.topdown.edits import take_level_shares, take_query_shares
+from phexplore.systems.topdown.wording import heading as capitalised
+from phexplore.systems.topdown.wording import level_title, place_title, query_title
 
 
 class SharePanel(QFrame):

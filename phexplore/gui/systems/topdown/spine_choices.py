@@ -11,12 +11,12 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QVBoxLayout, 
 
 from phexplore.gui.charts.controls import field_label
 from phexplore.gui.systems.topdown.spine_views import MapColour, SpineAnswer, SpineLook, SpineTab
-from phexplore.gui.systems.topdown.wording import level_title, query_title, spine_preset_title
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.spine.settings import SpineSettings, spine_presets
 from phexplore.systems.topdown.spine_forecast import Fit
+from phexplore.systems.topdown.wording import level_title, query_title, spine_preset_title
 
 _FITS = {
     Fit.TOP_DOWN: "Level by level, as TopDown fits",

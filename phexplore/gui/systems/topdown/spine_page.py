@@ -27,8 +27,8 @@ from phexplore.errors import PhexploreError
 from phexplore.figures.table import Table
 from phexplore.gui.charts.frame import ChartFrame
 from phexplore.gui.charts.topdown_map_chart import MapPicture, MapPiece, TopDownMapChart
-from phexplore.gui.charts.topdown_row_chart import TopDownRowChart
 from phexplore.gui.charts.twin import NumbersTable
+from phexplore.gui.figures.view import FigureView
 from phexplore.gui.main.project_data import ProjectData
 from phexplore.gui.run_manager.chart_tabs import ChartTabs
 from phexplore.gui.run_manager.run_desk import RunDesk
@@ -63,7 +63,6 @@ from phexplore.gui.systems.topdown.spine_views import (
     SpineTab,
     TreeContent,
 )
-from phexplore.gui.systems.topdown.wording import level_title, plural_level
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.empty_place import EmptyPlace
@@ -74,6 +73,7 @@ from phexplore.resources import resource
 from phexplore.runs.confidentiality import warning_about_blocks
 from phexplore.runs.spec import DEMONSTRATION_BLOCKS, RunMode
 from phexplore.spine.settings import settings_of
+from phexplore.systems.topdown.wording import level_title, plural_level
 
 _SLOW_MS = 200
 """Work that takes longer is shown."""
@@ -219,10 +219,10 @@ class SpinePage(QWidget):
             {
                 SpineTab.TREE: _TreePanel,
                 SpineTab.DISTANCE: lambda place: SpineHistogramChart("Off-spine distance", _teaching(), place),
-                SpineTab.MARGINS: lambda place: TopDownRowChart("Predicted margins of areas", _teaching(), place),
-                SpineTab.LEVELS: lambda place: TopDownRowChart("Predicted margins of levels", _teaching(), place),
+                SpineTab.MARGINS: lambda place: FigureView("Predicted margins of areas", _teaching(), place),
+                SpineTab.LEVELS: lambda place: FigureView("Predicted margins of levels", _teaching(), place),
                 SpineTab.FAN_OUT: lambda place: SpineHistogramChart("Fan-out", _teaching(), place),
-                SpineTab.BYPASSED: lambda place: TopDownRowChart("Bypassed units", _teaching(), place),
+                SpineTab.BYPASSED: lambda place: FigureView("Bypassed units", _teaching(), place),
                 SpineTab.MAP: lambda place: TopDownMapChart("Map of the spine", _teaching(), place),
             },
             self._filled,
@@ -329,7 +329,7 @@ class SpinePage(QWidget):
         frame = chart.chart if isinstance(chart, _TreePanel) else chart
         if isinstance(frame, ChartFrame):
             frame.failed.connect(self.failed)
-        if tab is SpineTab.MARGINS and isinstance(chart, TopDownRowChart):
+        if tab is SpineTab.MARGINS and isinstance(chart, FigureView):
             chart.key_activated.connect(self._make_up)
         if isinstance(chart, TopDownMapChart):
             chart.unit_selected.connect(self._unit_on_map)
@@ -486,9 +486,9 @@ class SpinePage(QWidget):
         elif isinstance(content, DistributionContent):
             chart.show_content(_histograms(content, answer.request.other_title))
         elif isinstance(content, MarginsContent):
-            chart.show_content(margin_rows(content, _THIS, answer.request.other_title))
+            chart.show_figure(margin_rows(content, _THIS, answer.request.other_title))
         elif isinstance(content, BypassContent):
-            chart.show_content(bypass_rows(content))
+            chart.show_figure(bypass_rows(content))
         else:
             chart.show_picture(self._map_picture(content))
 

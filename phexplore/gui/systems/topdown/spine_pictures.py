@@ -8,8 +8,11 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from phexplore.figures.axis import Axis, Scale
+from phexplore.figures.figure import Figure, row_figure
+from phexplore.figures.marks import Row
 from phexplore.figures.table import Table, Value, grouped
-from phexplore.gui.charts.topdown_rows import MarkRow, RowScale, RowsContent
+from phexplore.figures.wording import share_percent
 from phexplore.gui.systems.topdown.spine_views import (
     BypassContent,
     DistributionContent,
@@ -17,8 +20,8 @@ from phexplore.gui.systems.topdown.spine_views import (
     MarginsContent,
     SpineMap,
 )
-from phexplore.gui.systems.topdown.wording import level_title, plural_level, share_percent
 from phexplore.model.numbers import exact_text
+from phexplore.systems.topdown.wording import level_title, plural_level
 
 MOST_ROWS = 1000
 """Rows that are drawn; the table lists all."""
@@ -47,7 +50,7 @@ def bins_of(*parts: NDArray[np.int64] | None) -> NDArray[np.int64]:
     return np.arange(low, high + width + 1, width, dtype=np.int64)
 
 
-def margin_rows(content: MarginsContent, this: str, other: str) -> RowsContent:
+def margin_rows(content: MarginsContent, this: str, other: str) -> Figure:
     """Return predicted margins as rows: a dot on this spine, a tick on the other, crosses for a run's errors."""
     order = _order(content)
     rows = tuple(_margin_row(content, place, this, other) for place in order[:MOST_ROWS])
@@ -67,14 +70,13 @@ def margin_rows(content: MarginsContent, this: str, other: str) -> RowsContent:
         summary += f"{content.unobserved} "
     if len(order) > MOST_ROWS:
         summary += f"Shown are the {MOST_ROWS:,} widest of {len(order):,}. "
-    return RowsContent(
+    return row_figure(
+        "margin-rows",
         rows,
-        f"predicted margin of {content.answers}, people",
+        Axis(f"predicted margin of {content.answers}, people", _scale(content)),
         content.finding,
         summary + content.unseen,
         _margin_numbers(content, order, this, other),
-        _scale(content),
-        is_linked=True,
     )
 
 
@@ -87,16 +89,16 @@ def _order(content: MarginsContent) -> list[int]:
     return found
 
 
-def _scale(content: MarginsContent) -> RowScale:
+def _scale(content: MarginsContent) -> Scale:
     """Return a linear scale where all margins can be read on it."""
     values = np.concatenate([content.this, content.this if content.other is None else content.other])
     values = values[np.isfinite(values) & (values > 0)]
     if not len(values) or values.max() < 12 * np.median(values):
-        return RowScale.LINEAR
-    return RowScale.COUNT
+        return Scale.LINEAR
+    return Scale.COUNT
 
 
-def _margin_row(content: MarginsContent, place: int, this: str, other: str) -> MarkRow:
+def _margin_row(content: MarginsContent, place: int, this: str, other: str) -> Row:
     name = level_title(content.names[place]) if content.what == "levels" else content.names[place]
     now = float(content.this[place])
     was = None if content.other is None else float(content.other[place])
@@ -112,7 +114,7 @@ def _margin_row(content: MarginsContent, place: int, this: str, other: str) -> M
     if content.other_units is not None:
         tip += f" (was {int(content.other_units[place]):,})"
     finite = math.isfinite(now)
-    return MarkRow(
+    return Row(
         content.names[place],
         "",
         name,
@@ -121,6 +123,7 @@ def _margin_row(content: MarginsContent, place: int, this: str, other: str) -> M
         crosses=(seen,) if seen is not None else (),
         text=words if finite else "not determined",
         tip=tip,
+        is_linked=True,
         is_warned=not finite or (was is not None and now > was * 1.001),
     )
 
@@ -183,7 +186,7 @@ def _people(value: float) -> str:
     return f"±{value:,.2f}" if value < 10 else f"±{value:,.1f}" if value < 1000 else f"±{value:,.0f}"
 
 
-def bypass_rows(content: BypassContent) -> RowsContent:
+def bypass_rows(content: BypassContent) -> Figure:
     """Return how many units of every level were bypassed, and what budget that freed."""
     found = {level: (units, moved) for level, units, moved in content.levels}
     rows = []
@@ -192,7 +195,7 @@ def bypass_rows(content: BypassContent) -> RowsContent:
         text = f"{count:,} of {units:,}"
         if count:
             text += f", moved {share_percent(Fraction(moved) / count)} of the total each on average"
-        rows.append(MarkRow(name, "", level_title(name), float(count), text=text, tip=f"{level_title(name)}: {text}"))
+        rows.append(Row(name, "", level_title(name), float(count), text=text, tip=f"{level_title(name)}: {text}"))
     rule = RULES.get(content.rule, content.rule)
     title = "No unit was bypassed"
     if content.count:
@@ -215,7 +218,9 @@ def bypass_rows(content: BypassContent) -> RowsContent:
         for each in content.listed
     )
     headers = ("Level", "Bypassed unit", "Children", "Share that moved", f"{content.symbol} that moved")
-    return RowsContent(tuple(rows), "bypassed units", title, summary, Table(headers, table), RowScale.COUNT)
+    return row_figure(
+        "bypass-rows", tuple(rows), Axis("bypassed units", Scale.COUNT), title, summary, Table(headers, table)
+    )
 
 
 def map_words(content: SpineMap) -> tuple[str, str, str]:

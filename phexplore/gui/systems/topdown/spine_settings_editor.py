@@ -14,7 +14,6 @@ from phexplore.errors import PhexploreError
 from phexplore.gui.systems.topdown.place_issues import PlaceIssues
 from phexplore.gui.systems.topdown.session import TopDownSession
 from phexplore.gui.systems.topdown.spine_views import AreaClass
-from phexplore.gui.systems.topdown.wording import spine_preset_title, spine_title
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.labels import Text
@@ -35,6 +34,7 @@ from phexplore.spine.settings import (
     spine_presets,
 )
 from phexplore.systems.topdown.edits import set_spine
+from phexplore.systems.topdown.wording import spine_preset_title, spine_title
 
 _KIND_WORDS = {
     "standard": "State, county, tract, block group, block as tabulated. Places, towns and tribal areas cut across it, so "

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from phexplore.figures.table import Table, Value
 from phexplore.gui.systems.topdown.spine_views import TreeContent
-from phexplore.gui.systems.topdown.wording import level_title, plural_level, short_level
 from phexplore.model.numbers import exact_text
+from phexplore.systems.topdown.wording import level_title, plural_level, short_level
 
 LEAST_BLOCKS = 2.0
 """Fewest blocks that the width of the picture shows."""

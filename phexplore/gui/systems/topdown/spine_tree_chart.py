@@ -15,10 +15,10 @@ from phexplore.gui.charts.frame import ChartFrame
 from phexplore.gui.charts.rows import RowAxis
 from phexplore.gui.systems.topdown.spine_tree import Fill, Run, SpineTree, Unit, zoomed
 from phexplore.gui.systems.topdown.spine_views import TreeContent
-from phexplore.gui.systems.topdown.wording import plural_level
 from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.lettering import draw_text, lettering
 from phexplore.gui.theme.metrics import GAP
+from phexplore.systems.topdown.wording import plural_level
 
 _ZOOM = 0.8
 _KEY_ROW = 0.6

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from phexplore.gui.systems.phsafe.launch import read_limit
-from phexplore.gui.systems.topdown.wording import level_title, query_title
 from phexplore.model.numbers import parse_exact
 from phexplore.runs.spec import StopRule
+from phexplore.systems.topdown.wording import level_title, query_title
 
 FEWEST_TRIALS = 5
 """A standard deviation of two trials is no estimate: by chance alone they often agree."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from phexplore.errors import PhexploreError
-from phexplore.gui.binding.wording import ABSENT, first_few, parse_people
+from phexplore.figures.wording import ABSENT, first_few, parse_people
 from phexplore.gui.systems.phsafe.table_block import PasteRefusedError
 from phexplore.gui.systems.topdown.scenario_view import TopDownShown
 from phexplore.gui.systems.topdown.shares import (
@@ -20,12 +20,12 @@ from phexplore.gui.systems.topdown.shares import (
     parse_share,
     text,
 )
-from phexplore.gui.systems.topdown.wording import level_title, place_title, query_title
 from phexplore.model.numbers import parse_exact
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery, TopDown
 from phexplore.systems.topdown.edits import add_query, set_shares
 from phexplore.systems.topdown.share_edits import level_share_for_budget, share_for_budget, share_for_margin
+from phexplore.systems.topdown.wording import level_title, place_title, query_title
 
 Grid = Sequence[Sequence[Key | None]]
 """Keys of a block of cells, row by row; None where a cell holds no share."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from phexplore.accounting.zcdp import epsilon
+from phexplore.figures.wording import budget_text, margin_word, people, percent, power_text, signed_people, significant
 from phexplore.gui.binding.headline import TileContent, Tone
-from phexplore.gui.binding.wording import budget_text, margin_word, people, percent, power_text, signed_people
 from phexplore.gui.systems.topdown.scenario_view import TopDownShown
-from phexplore.gui.systems.topdown.wording import counted, level_title, significant
 from phexplore.model.conventions import Conversion
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.topdown import LevelQuery
 from phexplore.systems.registry import absurd_epsilon
+from phexplore.systems.topdown.wording import counted, level_title
 
 
 def topdown_tiles(shown: TopDownShown) -> tuple[TileContent, ...]:

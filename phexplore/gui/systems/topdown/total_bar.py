@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout
 
 from phexplore.accounting.zcdp import epsilon
+from phexplore.figures.wording import budget_text, conversion_title, power_text
 from phexplore.gui.binding.session import Refusal
-from phexplore.gui.binding.wording import budget_text, conversion_title, power_text
 from phexplore.gui.systems.topdown.session import TopDownSession
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import Chooser

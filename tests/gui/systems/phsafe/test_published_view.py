@@ -135,9 +135,9 @@ def test_that_publishing_is_stopped(qtbot, make) -> None:
 
 def test_that_bars_mark_ninety_per_cent() -> None:
     found = coverage_bars([{"table": "PH3", "by_room": PARTS}])
-    assert [bar.before for bar in found.bars] == [90.0, 90.0]
-    assert [bar.name for bar in found.bars] == ["below 1 σ", "from 6 σ on"]
-    assert coverage_bars([]).bars == ()
+    assert [bar.before for bar in found.marks] == [90.0, 90.0]
+    assert [bar.name for bar in found.marks] == ["below 1 σ", "from 6 σ on"]
+    assert coverage_bars([]).marks == ()
 
 
 def test_that_huge_and_missing_values_are_drawn(qtbot, make) -> None:

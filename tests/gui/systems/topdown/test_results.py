@@ -97,8 +97,8 @@ def test_that_errors_of_every_level_are_those_of_the_counts(run):
     assert int(found["Block"].errors @ found["Block"].counts) == moved
     assert found["Block"].total == BLOCKS
     rows = error_rows(answer.content, answer.request.choice, "people")
-    assert [row.key for row in rows.rows] == list(answer.offer.levels)
-    assert rows.rows[0].value == moved
+    assert [row.key for row in rows.marks] == list(answer.offer.levels)
+    assert rows.marks[0].value == moved
     picture = histogram(replace(answer.content, chosen="Block"), answer.request.choice, "people")
     assert picture.shares.sum() == pytest.approx(100)
 
@@ -189,7 +189,7 @@ def test_that_bias_is_raised_where_people_were_added(run):
     run.add_trial()
     answer = ask(run, TopDownTab.BIAS, level="Block", query="total")
     rows = bias_rows(answer.content, "people")
-    assert all(row.value >= 0 for row in rows.rows)
+    assert all(row.value >= 0 for row in rows.marks)
     assert float(np.dot(answer.content.bias.bias, answer.content.bias.numbers)) == pytest.approx(
         (run.truth.starts[1:] > run.truth.starts[:-1]).nonzero()[0][::7].size
     )
@@ -218,9 +218,9 @@ def test_that_the_criterion_holds_every_level_with_its_interval(run):
     run.add_trial()
     answer = ask(run, TopDownTab.CRITERION, level="Block_Group")
     rows = criterion_rows(answer.content)
-    assert rows.guide == 95.0
-    assert [row.key for row in rows.rows if row.key] == list(answer.offer.levels)
-    assert all(0 <= row.low <= row.value <= row.high <= 100 for row in rows.rows if row.value is not None)
+    assert rows.under[0].x == 95.0
+    assert [row.key for row in rows.marks if row.key] == list(answer.offer.levels)
+    assert all(0 <= row.low <= row.value <= row.high <= 100 for row in rows.marks if row.value is not None)
     assert reliable_tile(answer.headline).caption == "Reliable from"
     assert topdown_headline_tile(answer.headline).value.endswith("%")
 
@@ -232,7 +232,7 @@ def test_that_the_worst_units_come_first_with_a_reason(run):
     assert errors == sorted(errors, reverse=True)
     assert errors[0] == 30
     rows = worst_rows(answer.content, "people")
-    assert rows.rows[0].key in run.population.geoids.tolist()
+    assert rows.marks[0].key in run.population.geoids.tolist()
     assert rows.title == answer.content.places[0].sentence
 
 
@@ -367,7 +367,7 @@ def test_that_each_picture_has_its_own_best_query_until_one_is_chosen(page):
 
 def test_that_a_worst_unit_is_looked_into(page):
     page.show_tab(TopDownTab.WORST)
-    code = page.charts[TopDownTab.WORST].rows[0].key
+    code = page.charts[TopDownTab.WORST].marks[0].key
     page.charts[TopDownTab.WORST].key_activated.emit(code)
     assert page.tab is TopDownTab.PLACE
     assert page.answer.content.code == code

@@ -184,3 +184,31 @@ def power_text(value: Fraction) -> str:
     if value.numerator == 1 and text.strip("0") == "1" and len(text) > 1:
         return "10⁻" + str(len(text) - 1).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
     return exact_text(value)
+
+
+def share_percent(share: Fraction) -> str:
+    """Return a share in percent with two decimals, more where it would read 0."""
+    if share == 0:
+        return "0 %"
+    text = fixed(share * 100, 2)
+    if not text.strip("0.−"):
+        return f"{fixed(share * 100, 4)} %" if share >= Fraction(1, 10**6) else "< 0.0001 %"
+    return f"{text} %"
+
+
+def significant(value: Fraction, digits: int = 4) -> str:
+    """Return a positive number with some significant digits, without an exponent down to a millionth."""
+    number = float(value)
+    if number == 0:
+        return "0"
+    if number < 1e-6:
+        return f"{number:.{digits - 1}e}"
+    places = 0
+    while places < 12 and number * 10**places < 10 ** (digits - 1):
+        places += 1
+    return fixed(value, places)
+
+
+def capital(text: str) -> str:
+    """Return the text with a capital first letter."""
+    return text[:1].upper() + text[1:]

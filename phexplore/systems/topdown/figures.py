@@ -1,65 +1,30 @@
-"""What the bar charts of a TopDown forecast show, as values: shares of the levels, and what an attacker may learn."""
+"""The pictures of a TopDown scenario before any run: shares of the levels, and what an attacker may learn."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
+from phexplore.figures.figure import Figure, bar_figure
+from phexplore.figures.marks import Bar, Handle
 from phexplore.figures.table import Table, Value
-from phexplore.gui.binding.wording import conversion_title, percent, power_text
-from phexplore.gui.systems.topdown.scenario_view import TopDownShown
-from phexplore.gui.systems.topdown.wording import level_title, share_percent, significant
+from phexplore.figures.wording import conversion_title, percent, power_text, share_percent, significant
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.topdown import TopDown
+from phexplore.systems.topdown.forecast import TopDownForecast
+from phexplore.systems.topdown.wording import level_title
+
+_SHARE_STEP = 0.01
+"""Percent that a key moves the end of a bar by."""
 
 
-@dataclass(frozen=True, slots=True)
-class ValueBar:
-    """One bar.
+def level_figure(method: TopDown, reference: TopDown | None = None) -> Figure:
+    """Return one bar per level: its share of the whole budget; its end can be dragged.
 
-    Attributes:
-        key: what a click selects, None for nothing.
-        group: written once for neighbours that share it.
-        name: of the bar.
-        value: its length.
-        before: the same in the reference, None without one.
-        text: at its end.
-        tip: while the pointer rests on it.
-        is_locked: a lock stands before the name.
+    Args:
+        method: the parameters.
+        reference: what they are compared with, None for nothing.
     """
-
-    key: str | None
-    group: str
-    name: str
-    value: float
-    before: float | None
-    text: str
-    tip: str
-    is_locked: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class BarsContent:
-    """A bar chart as values.
-
-    Attributes:
-        bars: from top to bottom.
-        axis: quantity and unit.
-        title: the finding.
-        summary: one sentence.
-        numbers: the table twin.
-    """
-
-    bars: tuple[ValueBar, ...]
-    axis: str
-    title: str
-    summary: str
-    numbers: Table
-
-
-def level_bars(shown: TopDownShown) -> BarsContent:
-    """Return one bar per level: its share of the whole budget."""
-    method, reference = shown.method, shown.reference
-    other = reference.scenario.topdown.level_shares if reference is not None else {}
+    other = reference.level_shares if reference is not None else {}
     symbol = method.framework.symbol
     bars, rows = [], []
     for level in method.levels:
@@ -69,7 +34,7 @@ def level_bars(shown: TopDownShown) -> BarsContent:
         if before is not None and before != share:
             tip += f"\nWas {share_percent(before)}"
         bars.append(
-            ValueBar(
+            Bar(
                 level,
                 "",
                 level_title(level),
@@ -78,14 +43,16 @@ def level_bars(shown: TopDownShown) -> BarsContent:
                 f"{share_percent(share)}   {symbol} {significant(budget)}",
                 f"{tip}\nDrag the end of the bar to change it; Enter edits it in the table.",
                 level in method.locked_levels,
+                None if level in method.locked_levels else Handle(float(share) * 100, step=_SHARE_STEP),
             )
         )
         rows.append((level, share, budget, before))
     most = sorted(method.level_shares.items(), key=lambda pair: -pair[1])[:2]
     words = " and ".join(level_title(level) for level, _share in most)
     taken = sum((share for _level, share in most), Fraction(0))
-    return BarsContent(
-        tuple(bars),
+    return bar_figure(
+        "levels",
+        bars,
         f"share of the whole {symbol}, percent",
         f"{words} take {percent(taken)} of the privacy loss" if len(most) > 1 else f"{words} takes all of it",
         "Units of one level hold different people, so a level costs its share once however many units it has.",
@@ -93,22 +60,25 @@ def level_bars(shown: TopDownShown) -> BarsContent:
     )
 
 
-def semantics_bars(shown: TopDownShown) -> BarsContent:
-    """Return ε of everything, of one attribute, and of the block of somebody whose wider unit is known."""
-    figures, reference = shown.figures, shown.reference
-    before = reference.figures if reference is not None else None
+def semantics_figure(figures: TopDownForecast, before: TopDownForecast | None = None) -> Figure:
+    """Return ε of everything, of one attribute, and of the block of somebody whose wider unit is known.
+
+    Args:
+        figures: forecast of the parameters.
+        before: forecast of what they are compared with, None for nothing.
+    """
     if figures.framework is PrivacyFramework.PURE_DP:
         before = before if before is not None and before.framework is figures.framework else None
     bars, rows = [], []
 
     def add(group: str, name: str, rho: Fraction, value: float, was: float | None, tip: str) -> None:
-        bars.append(ValueBar(None, group, name, value, was, f"{value:.2f}", tip))
+        bars.append(Bar(None, group, name, value, was, f"{value:.2f}", tip))
         row: tuple[Value, ...] = (group, name, rho, value, was)
         rows.append(row)
 
     then = {(figure.conversion, figure.delta): figure.value for figure in before.epsilons} if before else {}
     for figure in figures.epsilons:
-        if figure.delta != shown.scenario.conventions.delta and figure.conversion is not None:
+        if figure.delta != figures.conventions.delta and figure.conversion is not None:
             continue
         name = conversion_title(figure.conversion) if figure.conversion is not None else "ε adds up"
         was = then.get((figure.conversion, figure.delta))
@@ -130,8 +100,9 @@ def semantics_bars(shown: TopDownShown) -> BarsContent:
         where = level_title(weakest.name) if weakest in figures.block_within else weakest.name
         kind = "the block within a " + where.lower() if weakest in figures.block_within else where
         title = f"Best hidden is {kind}: ε {weakest.epsilon:.2f}"
-    return BarsContent(
-        tuple(bars),
+    return bar_figure(
+        "semantics",
+        bars,
         "ε (smaller is more private)",
         title,
         "Semantics as on the production certificates, δ = 10⁻¹⁰ by the zCDP conversion with the optimal α.",

@@ -6,7 +6,6 @@ from fractions import Fraction
 from functools import lru_cache
 
 from phexplore.errors import PhexploreError
-from phexplore.gui.binding.wording import fixed
 from phexplore.model.numbers import exact_text
 from phexplore.model.topdown import LevelQuery
 from phexplore.systems.topdown.forecast import query_of
@@ -115,29 +114,6 @@ def plural_level(level: str, count: int) -> str:
     return f"{one[:-1]}ies" if one.endswith("y") else f"{one}s"
 
 
-def share_percent(share: Fraction) -> str:
-    """Return a share in percent with two decimals, more where it would read 0."""
-    if share == 0:
-        return "0 %"
-    text = fixed(share * 100, 2)
-    if not text.strip("0.−"):
-        return f"{fixed(share * 100, 4)} %" if share >= Fraction(1, 10**6) else "< 0.0001 %"
-    return f"{text} %"
-
-
 def share_exact(share: Fraction) -> str:
     """Return a share as people type it: a decimal where there is one, else a fraction."""
     return exact_text(share)
-
-
-def significant(value: Fraction, digits: int = 4) -> str:
-    """Return a positive number with some significant digits, without an exponent down to a millionth."""
-    number = float(value)
-    if number == 0:
-        return "0"
-    if number < 1e-6:
-        return f"{number:.{digits - 1}e}"
-    places = 0
-    while places < 12 and number * 10**places < 10 ** (digits - 1):
-        places += 1
-    return fixed(value, places)

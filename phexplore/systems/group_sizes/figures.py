@@ -1,0 +1,156 @@
+"""The pictures of group sizes before any run: margins and shares by level, the noise of every mechanism."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from phexplore.errors import PhexploreError
+from phexplore.figures.figure import Figure, bar_figure, row_figure
+from phexplore.figures.marks import Bar, Row
+from phexplore.figures.table import Table, Value
+from phexplore.figures.wording import margin_word, people, percent, share_percent, significant
+from phexplore.model.group_sizes import GroupSizes, SizeMechanism
+from phexplore.model.scenario import Scenario
+from phexplore.systems.group_sizes.forecast import GroupSizesForecast, forecast_group_sizes
+
+SIZE_MECHANISMS = {
+    SizeMechanism.RELAXED: "H, relaxed and rounded (baseline)",
+    SizeMechanism.TREE: "H, exact tree",
+    SizeMechanism.CUMULATIVE_RELAXED: "C, relaxed and rounded (baseline)",
+    SizeMechanism.CUMULATIVE_TREE: "C, approximate (Algorithm 2)",
+    SizeMechanism.CHAIN: "C, exact chain",
+    SizeMechanism.TOPDOWN: "TopDown, level by level",
+}
+"""Mechanisms as the paper's table names them: H measures sizes, C cumulative sizes."""
+
+
+def margins_figure(scenario: Scenario, figures: GroupSizesForecast, before: GroupSizesForecast | None = None) -> Figure:
+    """Return two rows per level: the margin of a measured answer and of the number of groups of one size.
+
+    Args:
+        scenario: the parameters.
+        figures: their forecast.
+        before: forecast of what they are compared with, None for nothing.
+    """
+    convention = scenario.conventions.margin
+    then = {level.level: level for level in before.levels} if before is not None else {}
+    cumulative = scenario.group_sizes.mechanism.is_cumulative
+    answer = "groups of at most a size" if cumulative else "groups of one size, measured"
+    rows, table = [], []
+    for level in figures.levels:
+        pairs = [("a size", level.size_margins, then[level.level].size_margins if level.level in then else None)]
+        if cumulative:
+            pairs.insert(0, ("as measured", level.answer_margins, None))
+        for name, margins, was in pairs:
+            value = margins.by(convention)
+            old = None if was is None else was.by(convention)
+            what = answer if name == "as measured" else "groups of one size"
+            tip = f"{level.level}: ±{people(value)} {what}, noise {level.noise.noise.name}, σ = {level.sigma:,.4g}"
+            rows.append(
+                Row(
+                    level.level,
+                    level.level,
+                    name,
+                    value=value,
+                    low=0.0,
+                    high=value,
+                    tick=old,
+                    text=f"±{people(value)}",
+                    tip=tip,
+                )
+            )
+            table.append((level.level, level.regions, level.answers, what, level.sigma, value, old))
+    lowest = figures.levels[-1]
+    title = f"A size is within ±{people(lowest.size_margins.by(convention))} groups at the level {lowest.level}"
+    rule = f"{percent(scenario.conventions.confidence, places=0)} of the answers, {margin_word(convention)} convention"
+    return row_figure(
+        "margins",
+        rows,
+        "margin of error, groups",
+        title,
+        f"{rule}, before sums are made to hold: that makes most errors smaller, and biased where counts are near 0; a run shows it.",
+        Table(
+            ("Level", "Regions", "Answers", "What", "σ, groups", "Margin, groups", "Margin in the reference, groups"),
+            tuple(table),
+        ),
+    )
+
+
+def mechanisms_figure(scenario: Scenario) -> Figure:
+    """Return one bar per mechanism: the noise of the number of groups of one size at the lowest level, on the same budget."""
+    method = scenario.group_sizes
+    bars, rows = [], []
+    for mechanism in SizeMechanism:
+        try:
+            figures = forecast_group_sizes(replace(method, mechanism=mechanism), scenario.conventions)
+        except PhexploreError:
+            continue
+        level = figures.levels[-1]
+        sigma = level.sigma * (math.sqrt(2) if mechanism.is_cumulative else 1)
+        kept = "sums always hold" if mechanism.is_exact else "sums break"
+        bars.append(
+            Bar(
+                None,
+                "",
+                SIZE_MECHANISMS[mechanism],
+                sigma,
+                None,
+                f"σ {people(sigma)}, {kept}" + (" (chosen)" if mechanism is method.mechanism else ""),
+                f"{SIZE_MECHANISMS[mechanism]}: σ = {sigma:,.4g} groups of one size, {kept}",
+            )
+        )
+        rows.append((SIZE_MECHANISMS[mechanism], sigma, kept, "yes" if mechanism is method.mechanism else "no"))
+    sigmas = {bar.value for bar in bars}
+    direct, cumulative = (max(sigmas), min(sigmas)) if sigmas else (0.0, 0.0)
+    lowest = method.levels[-1] if method.levels else ""
+    return bar_figure(
+        "mechanisms",
+        tuple(bars),
+        "standard deviation of a size, groups",
+        f"On this budget a size has σ {people(direct)} where sizes are measured, σ {people(cumulative)} from cumulative ones"
+        if direct > cumulative
+        else f"On this budget a size has σ {people(direct)} with every mechanism",
+        f"Noise of one size at the level {lowest} before post-processing, same budget. What consistency makes of it has no formula.",
+        Table(("Mechanism", "σ of a size, groups", "Sums", "Chosen"), tuple(rows)),
+    )
+
+
+def levels_figure(method: GroupSizes, reference: GroupSizes | None = None) -> Figure:
+    """Return one bar per level: its share of the budget.
+
+    Args:
+        method: the parameters.
+        reference: what they are compared with, None for nothing.
+    """
+    then = reference.level_shares if reference is not None else {}
+    symbol = method.framework.symbol
+    bars: list[Bar] = []
+    rows: list[tuple[Value, ...]] = []
+    for level in method.levels:
+        share, before = method.level_shares[level], then.get(level)
+        budget = method.budget(level)
+        bars.append(
+            Bar(
+                level,
+                "",
+                level,
+                float(share) * 100,
+                None if before is None else float(before) * 100,
+                f"{share_percent(share)}   {symbol} {significant(budget)}",
+                f"{level}: {share_percent(share)} of {symbol} {significant(method.total)}",
+                level in method.locked_levels,
+            )
+        )
+        rows.append((level, share, budget, before))
+    equal = len(set(method.level_shares.values())) == 1
+    return bar_figure(
+        "levels",
+        tuple(bars),
+        f"share of the whole {symbol}, percent",
+        "Every level takes the same share, as in the paper"
+        if equal
+        else "The levels take unequal shares of the privacy loss",
+        "Regions of a level compose in parallel, levels add up.",
+        Table(("Level", "Share", symbol, "Share in the reference"), tuple(rows)),
+    )
