@@ -18,7 +18,7 @@ from phexplore.files.journal import SUFFIX, Journal, journal_path, left_over, re
 from phexplore.files.project_file import LoggedStep, ProjectContent, encode_step, read_project, single, write_project
 from phexplore.files.project_salvage import salvage_project
 from phexplore.model.approval import Decision, DecisionError, decided
-from phexplore.model.issues import Issue, Severity
+from phexplore.model.issues import InputProblemsError, Issue, Severity
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook, replace_active
 from phexplore.opening import read_bytes
@@ -529,10 +529,10 @@ class Project:
 
     def _changed_by_another(self, path: Path) -> bool:
         try:
-            return path.exists() and path.read_bytes() != self._base
-        except OSError as error:
+            return path.exists() and read_bytes(path) != self._base
+        except InputProblemsError as error:
             raise WriteError(
-                f"{path} cannot be compared with what was opened: {error.strerror or error}.",
+                f"{path} cannot be compared with what was opened. {error.issues[0].sentence}",
                 "Nothing was lost. Save under another name.",
             ) from error
 

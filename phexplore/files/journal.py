@@ -23,7 +23,7 @@ from phexplore.errors import PhexploreError
 from phexplore.files.atomic_files import PART_SUFFIX, WriteError, flush_directory
 from phexplore.files.project_file import LoggedStep, ProjectContent, decode_step, encode_step, with_cursor
 from phexplore.model.issues import InputProblemsError
-from phexplore.opening import read_bytes
+from phexplore.opening import open_regular, read_bytes, refuse_irregular_target
 
 SUFFIX = ".journal"
 _BINARY = getattr(os, "O_BINARY", 0)
@@ -150,6 +150,7 @@ def _take(path: Path) -> FileIO:
     """Open a journal, made if it is not there, with the lock that says this process has the project."""
     while True:
         try:
+            refuse_irregular_target(path)
             file = _open(path)
         except OSError as error:
             refuse_if_in_use(path)  # somebody who may write here can still have it open
@@ -214,9 +215,9 @@ def refuse_if_in_use(path: Path) -> None:
         JournalInUseError: it does; the project is open in another window.
     """
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             _lock(file.fileno())
-    except OSError:
+    except InputProblemsError:
         return  # there is none, or it cannot be looked at: then a changed file is seen when the project is saved
 
 

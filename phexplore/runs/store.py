@@ -30,13 +30,13 @@ from typing import Any
 
 from phexplore.errors import PhexploreError
 from phexplore.model.issues import InputProblemsError, Issue
-from phexplore.opening import read_bytes
+from phexplore.opening import read_bytes, refuse_irregular_target
 from phexplore.runs.events import Event, Failed, Finished, Note, Outcome, decode
 from phexplore.runs.journal import EventJournal
 from phexplore.runs.lock import LOCK_FILE, RunBusyError, is_locked
 from phexplore.runs.spec import RunSpec, decode_spec, encode_spec
 from phexplore.runs.states import RunState
-from phexplore.runs.writing import PART_SUFFIX, write_json
+from phexplore.runs.writing import PART_SUFFIX, write_error, write_json
 
 MANIFEST_VERSION = 1
 
@@ -202,7 +202,10 @@ def _spec_or_none(directory: Path) -> RunSpec | None:
 def _reopen(directory: Path) -> None:
     """Take back what only a complete run has, the mark of completeness first."""
     for name in (MANIFEST_FILE, SUMMARY_FILE, SHARED_SUMMARY_FILE):
-        (directory / name).unlink(missing_ok=True)
+        try:
+            (directory / name).unlink(missing_ok=True)
+        except OSError as error:
+            raise write_error(directory / name, error) from error
 
 
 def remove_run_files(directory: Path) -> None:
@@ -310,6 +313,9 @@ def record_final(directory: Path, final: Finished | Failed, log: str = "") -> No
         directory: of the run.
         final: what the watcher relayed last.
         log: the end of the worker's standard error, added to the log.
+
+    Raises:
+        OSError: the system refuses, or what lies in the place of a record is no file.
     """
     if not directory.is_dir() or (directory / MANIFEST_FILE).exists() or is_locked(directory):
         return
@@ -319,6 +325,7 @@ def record_final(directory: Path, final: Finished | Failed, log: str = "") -> No
     with EventJournal(directory / EVENTS_FILE) as journal:
         journal.add(final)
     if log:
+        refuse_irregular_target(directory / LOG_FILE)
         with (directory / LOG_FILE).open("a", encoding="utf-8") as file:
             file.write(log)
 

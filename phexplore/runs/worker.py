@@ -31,6 +31,7 @@ from phexplore.errors import CancelledError, PhexploreError, trace_without_data
 from phexplore.files.atomic_files import write_atomically
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import InputProblemsError
+from phexplore.opening import refuse_irregular_target
 from phexplore.runs.confidentiality import UNMARKED, answer_about
 from phexplore.runs.disclosure import shared_summary
 from phexplore.runs.events import Failed, FinalEvent, Finished, Note, Outcome, PhaseDone, Started, TrialDone
@@ -247,6 +248,7 @@ class _Start:
 
     def _open_records(self) -> None:
         self.reporter.record_in(self.held.enter_context(EventJournal(self.directory / EVENTS_FILE)))
+        refuse_irregular_target(self.directory / LOG_FILE)
         handler = logging.FileHandler(self.directory / LOG_FILE, encoding="utf-8")
         handler.setFormatter(logging.Formatter(_LOG_FORMAT))
         logging.getLogger().addHandler(handler)
