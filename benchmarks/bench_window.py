@@ -141,7 +141,6 @@ class Bench:
     """A window on the parameters of 2020."""
 
     def __init__(self) -> None:
-        from PySide6.QtCore import QSettings
         from PySide6.QtWidgets import QApplication
 
         from phexplore.gui.main.navigation import Area
@@ -153,7 +152,7 @@ class Bench:
 
         self.application = QApplication([])
         self.folder = Path(tempfile.mkdtemp())
-        settings = Settings(QSettings(str(self.folder / "settings.ini"), QSettings.Format.IniFormat))
+        settings = Settings(self.folder / "settings.json")
         self.window = MainWindow(project_of(preset("sdhc-2020-us")), settings, self.folder / "runs")
         self.areas = {BUDGETS: Area.BUDGETS, OVERVIEW: Area.OVERVIEW}
         self.query = parse_query("PH3/state_A-G")

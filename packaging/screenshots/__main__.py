@@ -15,7 +15,7 @@ from pathlib import Path
 
 from decision_pictures import DecisionTour
 from mechanism_screenshots import mechanism_tour
-from PySide6.QtCore import QObject, QSettings, QSize, QTimer
+from PySide6.QtCore import QObject, QSize, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 from topdown_screenshots import BlockFiles, topdown_results_tour
 
@@ -81,7 +81,7 @@ def take_screenshots(
     application = QApplication.instance() or QApplication(sys.argv[:1])
     directory.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        settings = Settings(QSettings(str(Path(folder) / "settings.ini"), QSettings.Format.IniFormat))
+        settings = Settings(Path(folder) / "settings.json")
         window = MainWindow(project_of(preset(DEMONSTRATION)), settings, Path(folder) / "runs")
         window.resize(size)
         window.show()

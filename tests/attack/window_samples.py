@@ -7,8 +7,6 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QSettings
-
 from phexplore.files.atomic_files import read_text
 from phexplore.files.output_folder import MARK_FILE, output_folder
 from phexplore.gui.experiments.figures import read_pictures
@@ -49,7 +47,7 @@ def _nothing(_found: object) -> str:
 
 
 def _settings(folder: Path) -> str:
-    kept = settings.Settings(QSettings(str(folder / "settings.ini"), QSettings.Format.IniFormat))
+    kept = settings.Settings(folder / "settings.json")
     for setting in vars(settings).values():
         if isinstance(setting, settings.Setting):
             kept.read(setting)
@@ -100,14 +98,14 @@ def add_window_files(home: Path, add: Add) -> None:
     add("draws", "json", DRAWS_FILE, _draws)
     place("matrix", "m.csv", "1,0,1/3,0\n0,1,0.5,-2\n")
     add("matrix", "csv", "m.csv", _matrix)
-    path = place("settings", "settings.ini", "")
-    kept = settings.Settings(QSettings(str(path), QSettings.Format.IniFormat))
+    path = place("settings", "settings.json", "")
+    kept = settings.Settings(path)
     for setting in vars(settings).values():
         if isinstance(setting, settings.Setting):
             kept.keep(setting, setting.default)
     kept.remember_file(path)
     kept.keep_data(Path("/a.phx"), {"blocks": "/b.csv"})
-    add("settings", "ini", "settings.ini", _settings)
+    add("settings", "json", "settings.json", _settings)
     folder = home / "mark"
     with output_folder(folder, "tabulate"):
         folder.mkdir()

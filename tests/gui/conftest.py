@@ -8,7 +8,7 @@ from dataclasses import replace
 os.environ["QT_QPA_PLATFORM"] = "offscreen"  # before Qt is imported
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, QSettings, QStandardPaths
+from PySide6.QtCore import QCoreApplication, QEvent, QStandardPaths
 from pytestqt.qtbot import QtBot
 
 from phexplore.document.project import Project
@@ -59,7 +59,7 @@ def session(qapp, project):
 @pytest.fixture
 def settings(tmp_path):
     """Settings in a file of the test."""
-    return Settings(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
+    return Settings(tmp_path / "settings.json")
 
 
 @pytest.fixture

@@ -1,18 +1,31 @@
-"""Taste: what the window remembers between starts. Nothing in here changes a number."""
+"""Taste: what the window remembers between starts. Nothing in here changes a number.
+
+It is a small JSON file and not Qt's own store, which makes any object that a damaged file names and can die of it.
+"""
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import json
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from PySide6.QtCore import QByteArray, QSettings
+from PySide6.QtCore import QByteArray, QStandardPaths
+
+from phexplore.errors import PhexploreError
+from phexplore.files.atomic_files import WriteError, read_text, write_atomically
+from phexplore.files.json_text import plain_values
 
 Value = TypeVar("Value")
+FILE = "settings.json"
 MOST_RECENT = 10
+_LARGEST = 2**22
+_MOST_VALUES = 50_000
 _DIGITS = re.compile("[0-9]{1,6}")
 
 
@@ -23,7 +36,7 @@ class Setting(Generic[Value]):
     Attributes:
         key: where it is kept.
         default: when nothing is kept, or something that cannot be read.
-        convert: reads what the store returns, which may be text whatever was kept; None when it cannot be read.
+        convert: reads what the file holds, which may be anything; None when it cannot be read.
         text: what it is, for people.
     """
 
@@ -52,7 +65,9 @@ def _names(kept: Any) -> tuple[str, ...] | None:
 
 
 def _bytes(kept: Any) -> QByteArray | None:
-    return kept if isinstance(kept, QByteArray) else None
+    with suppress(ValueError, TypeError):
+        return QByteArray(base64.b64decode(kept, validate=True))
+    return None
 
 
 THEME = Setting("look/theme", "system", _word, "Theme: system, light or dark")
@@ -72,40 +87,62 @@ TOUR = Setting("window/tour_offered", False, _flag, "Whether the tour was offere
 class Settings:
     """Typed access to what is kept on this computer for this user."""
 
-    def __init__(self, store: QSettings | None = None) -> None:
-        """Use the user's own store, or another one in tests."""
-        self._store = store or QSettings("phexplore", "phexplore")
+    def __init__(self, path: Path | None = None) -> None:
+        """Use the user's own file, or another one."""
+        config = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.AppConfigLocation)
+        self._path = path or Path(config) / FILE
+        self._kept = self._read()
 
     def read(self, setting: Setting[Value]) -> Value:
         """Return the kept value, the default when there is none that can be read."""
-        found = setting.convert(self._store.value(setting.key))
+        found = setting.convert(self._kept.get(setting.key))
         return setting.default if found is None else found
 
     def keep(self, setting: Setting[Value], value: Value) -> None:
-        """Keep a value."""
-        self._store.setValue(setting.key, list(value) if isinstance(value, tuple) else value)
+        """Keep a value, at least until the program ends."""
+        self._put(setting.key, base64.b64encode(value.data()).decode() if isinstance(value, QByteArray) else value)
+
+    def _put(self, key: str, value: object) -> None:
+        kept = {**self._read(), key: value}  # another window may have written since
+        try:
+            write_atomically(self._path, json.dumps(kept, indent=1, ensure_ascii=False).encode(), private=True)
+        except (WriteError, UnicodeEncodeError):
+            kept = {**self._kept, key: value}
+        self._kept = kept
+
+    def _read(self) -> dict[str, Any]:
+        with suppress(PhexploreError):
+            found = plain_values(read_text(self._path, limit=_LARGEST), FILE, "", most=_MOST_VALUES)
+            return found if isinstance(found, dict) else {}
+        return {}
 
     def recent_files(self) -> list[Path]:
         """Return the files opened lately that still exist, newest first."""
         kept: tuple[str, ...] = self.read(RECENT)
-        return [path for path in map(Path, kept) if path.is_file()]
+        return [path for path in map(Path, kept) if _is_there(path)]
 
     def remember_file(self, path: Path) -> None:
         """Put a file first among the recent ones, and remember its folder."""
+        self._kept = self._read() or self._kept
         kept: tuple[str, ...] = self.read(RECENT)
         others = [name for name in kept if Path(name) != path.resolve()]
         self.keep(RECENT, (str(path.resolve()), *others)[:MOST_RECENT])
         self.keep(FOLDER, str(path.resolve().parent))
-        self._store.sync()  # a program that is killed must still have said which files it opened
 
     def data_of(self, project: Path) -> dict[str, str]:
         """Return the paths of the data that a project file was looked at with, by what they are."""
-        found = self._store.value(_data_key(project))
+        found = self._kept.get(_data_key(project))
         return {str(name): str(path) for name, path in found.items()} if isinstance(found, dict) else {}
 
     def keep_data(self, project: Path, paths: Mapping[str, str]) -> None:
         """Keep the paths of the data that a project file was looked at with."""
-        self._store.setValue(_data_key(project), dict(paths))
+        self._put(_data_key(project), dict(paths))
+
+
+def _is_there(path: Path) -> bool:
+    with suppress(OSError):  # a damaged name can be longer than any file's
+        return path.is_file()
+    return False
 
 
 def _data_key(project: Path) -> str:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QByteArray, QSettings
+from PySide6.QtCore import QByteArray
 
 from phexplore.gui.main.settings import FOLDER, GEOMETRY, INSPECTOR, MOST_RECENT, RECENT, TEXT_SIZE, THEME, Settings
 
@@ -9,7 +9,7 @@ from phexplore.gui.main.settings import FOLDER, GEOMETRY, INSPECTOR, MOST_RECENT
 @pytest.fixture
 def reopened(tmp_path):
     """The same settings as another start of the program reads them."""
-    return lambda: Settings(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
+    return lambda: Settings(tmp_path / "settings.json")
 
 
 def test_that_settings_survive_with_their_type(settings, reopened) -> None:
@@ -18,7 +18,6 @@ def test_that_settings_survive_with_their_type(settings, reopened) -> None:
     settings.keep(INSPECTOR, False)
     settings.keep(GEOMETRY, QByteArray(b"abc"))
     settings.keep(RECENT, ("one",))
-    settings._store.sync()
     again = reopened()
     assert again.read(THEME) == "dark"
     assert again.read(TEXT_SIZE) == 150
@@ -28,10 +27,12 @@ def test_that_settings_survive_with_their_type(settings, reopened) -> None:
 
 
 def test_that_what_cannot_be_read_is_the_default(settings) -> None:
-    settings._store.setValue(TEXT_SIZE.key, "huge")
-    settings._store.setValue(INSPECTOR.key, "perhaps")
+    settings.keep(TEXT_SIZE, "huge")
+    settings.keep(INSPECTOR, "perhaps")
+    settings.keep(GEOMETRY, "?")
     assert settings.read(TEXT_SIZE) == 100
     assert settings.read(INSPECTOR) is True
+    assert settings.read(GEOMETRY).isEmpty()
     assert settings.read(RECENT) == ()
 
 
@@ -52,5 +53,37 @@ def test_that_recent_files_are_newest_first_once_each_and_still_there(settings, 
 @pytest.mark.defect("F9")
 @pytest.mark.parametrize("kept", ["²", "٣", "9" * 5000, "-1", "1e3"])
 def test_that_a_kept_number_that_is_none_is_the_default(settings, kept) -> None:
-    settings._store.setValue(TEXT_SIZE.key, kept)
+    settings.keep(TEXT_SIZE, kept)
     assert settings.read(TEXT_SIZE) == 100
+
+
+@pytest.mark.parametrize(
+    "content", ["", "[]", "{", '{"files/recent": "', '{"files/recent": [null, {}, "' + "x" * 300_000 + '"]}', "\x00"]
+)
+def test_that_a_damaged_file_is_forgotten(content, tmp_path):
+    path = tmp_path / "settings.json"
+    path.write_text(content, encoding="utf-8")
+    damaged = Settings(path)
+    assert damaged.recent_files() == []
+    damaged.keep(THEME, "dark")
+    assert Settings(path).read(THEME) == "dark"
+
+
+def test_that_two_windows_keep_what_the_other_kept(reopened, tmp_path):
+    one, other = reopened(), reopened()
+    files = [tmp_path / "a.phx", tmp_path / "b.phx"]
+    for window, path in zip((one, other), files, strict=True):
+        path.touch()
+        window.remember_file(path)
+    one.keep(THEME, "dark")
+    assert reopened().recent_files() == files[::-1]
+    assert other.read(THEME) == "system"
+    assert reopened().read(THEME) == "dark"
+
+
+def test_that_settings_that_cannot_be_written_hold_until_the_end(tmp_path):
+    (tmp_path / "settings.json").mkdir()
+    held = Settings(tmp_path / "settings.json")
+    held.keep(THEME, "dark")
+    held.keep(TEXT_SIZE, 150)
+    assert (held.read(THEME), held.read(TEXT_SIZE)) == ("dark", 150)

@@ -21,7 +21,7 @@ from phexplore.document.project import Project
 from phexplore.gui.binding.systems import System
 from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.project_files import project_of
-from phexplore.gui.main.settings import GEOMETRY
+from phexplore.gui.main.settings import GEOMETRY, TEXT_SIZE, THEME
 from phexplore.gui.main.system_view import offered_areas
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
@@ -131,8 +131,8 @@ def test_that_theme_and_text_size_are_chosen_and_remembered(window) -> None:
     assert appearance().colours is DARK
     window.actions_table["view.larger"].trigger()
     assert appearance().scale == 125
-    assert window.settings._store.value("look/theme") == "dark"
-    assert int(window.settings._store.value("look/text_size")) == 125
+    assert window.settings.read(THEME) == "dark"
+    assert window.settings.read(TEXT_SIZE) == 125
 
 
 def test_that_a_dropped_config_becomes_a_scenario(window, us, tmp_path) -> None:
