@@ -97,6 +97,9 @@ class BudgetModel(Protocol):
     def margin(self, key: Key, budget: Fraction) -> float:
         """Return the margin, in people, of a positive budget."""
 
+    def other_leverages(self, key: Key, margin: float) -> Mapping[str, float]:
+        """Return by how many people a margin grows when a parameter beside the budget grows by one, by the parameter's name."""
+
     def with_targets(self, changes: Mapping[Key, Fraction | None]) -> Scenario:
         """Return the scenario with these targets in people, None for none; as it is where it keeps none.
 

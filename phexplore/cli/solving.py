@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from phexplore.errors import UnknownNameError
-from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Budget, exact_text
 from phexplore.model.scenario import Scenario
 from phexplore.report.terminal import print_json, print_table, say, say_if_confidential, tell
-from phexplore.systems.registry import budgets_of, system_of
+from phexplore.systems.registry import budgets_of, loss_of, system_of
 
 if TYPE_CHECKING:
     from phexplore.accuracy.solving_conflict import InfeasibleError, Relaxation
@@ -85,7 +84,7 @@ def aimed_at(scenario: Scenario, goals: Goals) -> Scenario:
 def solve_after_least_squares(
     scenario: Scenario, goals: Goals, blocks: Path | None, *, spend: bool
 ) -> tuple[SolvedGoals, dict[Key, float]]:
-    """Return budgets for margins of TopDown's estimates, and these margins in people.
+    """Return budgets for margins of what is estimated from noisy answers, and these margins in people.
 
     Args:
         scenario: of TopDown.
@@ -196,7 +195,7 @@ def print_solution(solved: SolvedGoals, margins: dict[Key, float] | None, *, as_
     if system.doubles:
         tell(f"{symbol} bounded {exact_text(_twice(total))}, unbounded {exact_text(total)}")
     else:
-        tell(f"{symbol} {exact_text(total)} ≈ {float(solved.scenario.topdown.total):.6f} (replace one record)")
+        tell(f"{symbol} {exact_text(total)} ≈ {float(loss_of(solved.scenario).bound or 0):.6f} (replace one record)")
     step = exact_text(conventions.rounding_step)
     changed = len(solved.changed_by_direction)
     tell(
@@ -221,7 +220,9 @@ def _twice(total: Budget) -> Budget:
 def solution_json(solved: SolvedGoals) -> dict[str, Any]:
     """Return solved budgets as JSON: the keys of ``forecast --json`` with what solving adds to every cell."""
     content = system_of(solved.scenario).forecast_json(solved.scenario, None)
+    places: dict[Key, dict[str, str]] = {}
     for cell, entry in zip(content["cells"], solved.queries, strict=True):
+        places[entry.query] = {name: cell[name] for name in ("table", "level", "query") if name in cell}
         cell |= {
             "before_rho": exact_text(entry.before),
             "exact_rho": _exact(entry.exact),
@@ -239,7 +240,7 @@ def solution_json(solved: SolvedGoals) -> dict[str, Any]:
             "share_of_total": float(solved.rounding_tax / total) if isinstance(total, Fraction) and total else None,
             "changed": [
                 {
-                    **_place(entry.query),
+                    **places[entry.query],
                     "rho": exact_text(entry.budget),
                     "nearest_rho": _exact(entry.nearest),
                 }
@@ -248,12 +249,6 @@ def solution_json(solved: SolvedGoals) -> dict[str, Any]:
         },
         "caps": [_cap_json(*entry) for entry in solved.caps],
     }
-
-
-def _place(key: Key) -> dict[str, str]:
-    if isinstance(key, QueryKey):
-        return {"table": key.table, "level": key.level.text}
-    return {"level": key.level, "query": key.query}
 
 
 def _cap_json(cap: Cap, allowed: Fraction, spent: Fraction) -> dict[str, Any]:

@@ -7,12 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from phexplore.accuracy.budget_model import LeftOut
-from phexplore.accuracy.margins import unrounded_budget
 from phexplore.model.goals import Key
-from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Unlimited, round_exact
 from phexplore.model.scenario import Scenario
-from phexplore.systems.phsafe.budget_model import reach_of
 from phexplore.systems.registry import budgets_of
 
 
@@ -57,14 +54,11 @@ def leverages(scenario: Scenario) -> tuple[Leverage, ...]:
             continue
         margin, more = system.margin(key, budget), system.margin(key, budget * Fraction(101, 100))
         found.append(Leverage(f"budget {key.text}", key, margin, more - margin))
-        if isinstance(key, QueryKey) and key.table in scenario.phsafe.thresholds:
-            reach = reach_of(scenario.phsafe, key)
-            # One more person per household: Δ = 2τ + 2 grows by 2, and the margin with it.
-            found.append(Leverage(f"threshold {key.table}", key, margin, margin * 2 / reach))
+        found += [Leverage(name, key, margin, each) for name, each in system.other_leverages(key, margin).items()]
     return tuple(sorted(found, key=lambda entry: -abs(entry.per_percent)))
 
 
-def budget_range(scenario: Scenario, query: QueryKey, cap: Fraction | None = None) -> SafeRange:
+def budget_range(scenario: Scenario, query: Key, cap: Fraction | None = None) -> SafeRange:
     """Return where the budget of a query can go: from what its target needs to what a cap leaves.
 
     Args:
@@ -72,16 +66,15 @@ def budget_range(scenario: Scenario, query: QueryKey, cap: Fraction | None = Non
         query: whose budget.
         cap: on the unbounded total, None for none.
     """
-    method = scenario.phsafe
-    present = method.budgets[query]
+    system, conventions = budgets_of(scenario), scenario.conventions
+    present = system.budgets[query]
     now = Fraction(0) if isinstance(present, Unlimited) else present
     low: Fraction | None = Fraction(0)
-    if (target := method.targets.get(query)) is not None:
-        needed = unrounded_budget(target, reach_of(method, query), method.framework, scenario.conventions)
-        low = round_exact(needed, scenario.conventions.rounding_step, scenario.conventions.rounding)
+    if (target := system.targets.get(query)) is not None:
+        low = round_exact(system.need(query, target), conventions.rounding_step, conventions.rounding)
     high = None
     if cap is not None:
-        others = sum((b for q, b in method.budgets.items() if q != query and isinstance(b, Fraction)), Fraction(0))
+        others = sum((b for q, b in system.budgets.items() if q != query and isinstance(b, Fraction)), Fraction(0))
         high = cap - others
         if low is not None and high < low:
             low = None

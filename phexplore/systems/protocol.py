@@ -148,6 +148,21 @@ class ExportFormat:
 
 
 @dataclass(frozen=True, slots=True)
+class ParameterFile:
+    """A kind of file that parameters of a system are read from.
+
+    Attributes:
+        suffix: of its name in lower case, with its dot; "" for every other one.
+        read: the scenario of a file and what is worth knowing about it; raises `InputProblemsError` with all that is wrong.
+        recognises: whether a file of this suffix is one of these.
+    """
+
+    suffix: str
+    read: Callable[[Path], tuple[Scenario, tuple[Issue, ...]]]
+    recognises: Callable[[Path], bool] = lambda _: True
+
+
+@dataclass(frozen=True, slots=True)
 class Handover:
     """The files production reads, and what a certificate says of them.
 
@@ -198,6 +213,8 @@ class System:
         has_geography: whether it works on blocks of a geography, with spines and areas.
         may_be_unfinished: whether parameters may contradict each other while they are edited; issues say so, figures wait.
         own_data: data that came with these parameters, None when a user has to name some.
+        files: what its parameters are read from, beside the JSON of this program.
+        read_table: lays a table of some parameters over a scenario; None for a system without such tables.
         commands: adds the system's own commands to the program; where a command takes a SCENARIO, the program loads it:
             ``context.obj(text)``.
         budgets: the scenario as a budget model; None for a system whose budgets are not traded query by query.
@@ -223,6 +240,8 @@ class System:
     may_be_unfinished: bool = False
     own_data: Callable[[Scenario], Path | None] = lambda _: None
     presets: Callable[[], Mapping[str, Preset]] = dict
+    files: tuple[ParameterFile, ...] = ()
+    read_table: Callable[[Path, Scenario], Scenario] | None = None
     commands: Callable[[typer.Typer], None] | None = None
     budgets: Callable[[Scenario], BudgetModel] | None = None
     solve_estimates: SolveEstimates | None = None

@@ -12,11 +12,9 @@ from phexplore.files.project_file import FORMAT, read_project
 from phexplore.files.scenario_json import decode_scenario, stated_scenario
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.scenario import Scenario
-from phexplore.opening import read_bytes
 from phexplore.report.terminal import say_issues
-from phexplore.systems.phsafe.config_file import read_config
-from phexplore.systems.registry import presets
-from phexplore.systems.topdown.ini_reading import load_ini
+from phexplore.systems.protocol import ParameterFile
+from phexplore.systems.registry import presets, systems
 
 
 def load_scenario(text: str) -> Scenario:
@@ -48,33 +46,41 @@ def load_with_warnings(text: str) -> tuple[Scenario, tuple[Issue, ...]]:
     return _from_file(path, name)
 
 
+def parameter_file(path: Path) -> ParameterFile | None:
+    """Return the reader that knows a file as its own, None when no system does."""
+    suffix = path.suffix.lower()
+    return next((each for each in _of_suffix(suffix) if each.recognises(path)), None)
+
+
+def _of_suffix(suffix: str) -> list[ParameterFile]:
+    files = [each for system in systems().values() for each in system.files]
+    return [each for each in files if each.suffix == suffix] or [each for each in files if not each.suffix]
+
+
+def read_parameters(path: Path) -> tuple[Scenario, tuple[Issue, ...]]:
+    """Read a file of one scenario: what production reads, a workbook, or the JSON of this program.
+
+    Raises:
+        InputProblemsError: everything that is wrong with it.
+    """
+    readers = _of_suffix(path.suffix.lower())
+    if not readers[0].suffix and (stated := stated_scenario(read_text(path))) is not None:
+        return decode_scenario(stated, path.name), ()
+    # What nobody recognises is read by the first, which says what is missing.
+    return (parameter_file(path) or readers[0]).read(path)
+
+
 def _from_file(path: Path, name: str) -> tuple[Scenario, tuple[Issue, ...]]:
-    if path.suffix.lower() == ".xlsx":
-        return _from_workbook(path)
-    content = read_text(path)
-    if path.suffix == ".phx" or _is_project(content):
-        project = read_project(content, name=path.name)
-        return project.workbook.find(name) if name else project.workbook.scenario, project.issues
+    if not _of_suffix(path.suffix.lower())[0].suffix:
+        content = read_text(path)
+        if path.suffix == ".phx" or _is_project(content):
+            project = read_project(content, name=path.name)
+            return project.workbook.find(name) if name else project.workbook.scenario, project.issues
     if name:
         raise InputProblemsError(
             [Issue((path.name,), f"The file holds one scenario, so #{name} names nothing.", "Leave out the #.")]
         )
-    if path.suffix.lower() == ".ini":
-        return load_ini(path)
-    if (stated := stated_scenario(content)) is not None:
-        return decode_scenario(stated, path.name), ()
-    return read_config(read_text(path, keep_mark=True), name=path.name)
-
-
-def _from_workbook(path: Path) -> tuple[Scenario, tuple[Issue, ...]]:
-    from phexplore.files.sheet_grids import sheet_grids  # noqa: PLC0415 - a workbook alone pays for openpyxl
-    from phexplore.systems.phsafe.workbook_read import read_workbook  # noqa: PLC0415 - a workbook alone pays for openpyxl
-    from phexplore.systems.topdown.workbook_read import is_topdown_workbook, read_topdown_workbook  # noqa: PLC0415 - a workbook alone pays for openpyxl
-
-    content = read_bytes(path)
-    if is_topdown_workbook(dict(sheet_grids(content, path.name))):
-        return read_topdown_workbook(content, path.name), ()
-    return read_workbook(content, path.name)
+    return read_parameters(path)
 
 
 def _is_project(content: str) -> bool:

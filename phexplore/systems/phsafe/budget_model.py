@@ -100,6 +100,11 @@ class PhSafeBudgets:
         """Return Δ²/2: σ² = Δ²/(2ρ)."""
         return Fraction(self.reach(key) ** 2, 2)
 
+    def other_leverages(self, key: Key, margin: float) -> Mapping[str, float]:
+        """Return what one more person per household does: Δ = 2τ + 2 grows by 2, and the margin with it."""
+        table = _query(key).table
+        return {f"threshold {table}": margin * 2 / self.reach(key)} if table in self.method.thresholds else {}
+
     def with_targets(self, changes: Mapping[Key, Fraction | None]) -> Scenario:
         """Return the scenario with these targets."""
         joined: dict[QueryKey, Fraction | None] = {

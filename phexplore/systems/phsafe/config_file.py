@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
+from pathlib import Path
 
 from phexplore.catalog.states import PUERTO_RICO, states
 from phexplore.catalog.tables import TableProduct, config_tables, truncated_tables
 from phexplore.errors import ExportError, PhexploreError
+from phexplore.files.atomic_files import read_text
 from phexplore.files.json_text import (
     JsonList,
     JsonMember,
@@ -44,6 +46,11 @@ def config_levels(product: TableProduct) -> tuple[PopulationGroupLevel, ...]:
         for iteration in _LEVEL_ORDER
         if iteration in product.iterations
     )
+
+
+def load_config(path: Path) -> tuple[Scenario, tuple[Issue, ...]]:
+    """Read a production configuration from a file; see `read_config`."""
+    return read_config(read_text(path, keep_mark=True), name=path.name)
 
 
 def read_config(text: str, *, name: str = "config.json") -> tuple[Scenario, tuple[Issue, ...]]:

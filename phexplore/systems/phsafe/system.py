@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from phexplore.lazy import lazy
 from phexplore.model.phsafe import PhSafe
-from phexplore.systems.protocol import Handover, System
+from phexplore.systems.protocol import Handover, ParameterFile, System
 
 _ROOM = "phexplore.systems.phsafe"
 
@@ -20,6 +20,13 @@ PHSAFE = System(
     forecast=lazy(f"{_ROOM}.shared", "forecast"),
     forecast_json=lazy(f"{_ROOM}.shared", "forecast_json"),
     print_forecast=lazy(f"{_ROOM}.printing", "print_forecast"),
+    files=(
+        ParameterFile("", lazy(f"{_ROOM}.config_file", "load_config")),
+        ParameterFile(
+            ".xlsx", lazy(f"{_ROOM}.workbook_read", "load_workbook"), lazy(f"{_ROOM}.workbook_read", "is_workbook")
+        ),
+    ),
+    read_table=lazy(f"{_ROOM}.table10_read", "load_table"),
     commands=lazy(f"{_ROOM}.commands", "register"),
     simulate=lazy(f"{_ROOM}.simulation", "make_simulation"),
     formats=lazy(f"{_ROOM}.exporters", "scenario_formats"),

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import TypeVar
 
 from phexplore.catalog.tables import tables
@@ -16,6 +17,8 @@ from phexplore.files.sheet_grids import PRECISION_OF_A_CELL, Grid, GridCell, she
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.keys import LEVELS, PopulationGroupLevel, QueryKey, TableId
 from phexplore.model.numbers import Budget, Unlimited, exact_text, parse_budget, parse_exact
+from phexplore.model.scenario import Scenario
+from phexplore.opening import read_bytes
 from phexplore.systems.phsafe.table10 import EXACT_HEADER, NOT_APPLICABLE, PAPER_HEADERS
 
 _SEARCHED_LINES = 40
@@ -309,3 +312,23 @@ def _agrees(cell: GridCell, value: Budget, best: Budget) -> bool:
 
 def _list(names: Iterator[str] | Sequence[str]) -> str:
     return ", ".join(names)
+
+
+def load_table(path: Path, like: Scenario) -> Scenario:
+    """Lay the table of a file over a scenario; see `with_table`."""
+    return with_table(like, read_table10(read_bytes(path), path.name), path.stem)
+
+
+def with_table(like: Scenario, entries: Sequence[Table10Entry], name: str) -> Scenario:
+    """Return the scenario with what the lines of a parameter table say; queries they do not name stay as they are."""
+    method = like.phsafe
+    budgets, thresholds, targets = dict(method.budgets), dict(method.thresholds), dict(method.targets)
+    for entry in entries:
+        budgets[entry.query] = entry.budget
+        if entry.threshold is not None:
+            thresholds[entry.query.table] = entry.threshold
+        targets.pop(entry.query, None)
+        if entry.target is not None:
+            targets[entry.query] = entry.target
+    edited = replace(method, budgets=budgets, thresholds=thresholds, targets=targets)
+    return replace(like, name=name.replace("#", "-"), method=edited, source_text="")

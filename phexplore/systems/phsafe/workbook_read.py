@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, TypeVar
 
 from phexplore.catalog.states import state
@@ -17,6 +18,7 @@ from phexplore.model.keys import LEVELS, PopulationGroupLevel, QueryKey, TableId
 from phexplore.model.numbers import Budget, Rounding, parse_exact
 from phexplore.model.phsafe import PhSafe, PrivacyFramework
 from phexplore.model.scenario import Scenario
+from phexplore.opening import read_bytes
 from phexplore.report.workbook_settings import (
     BASELINE,
     CONVENTION_KEYS,
@@ -37,6 +39,17 @@ from phexplore.systems.phsafe.workbook_sheets import TABLE_HEADER
 
 _LIKE = "sdhc-2020-us"
 Parsed = TypeVar("Parsed")
+
+
+def is_workbook(path: Path) -> bool:
+    """Return whether a workbook says more than a table of budgets."""
+    settings = dict(sheet_grids(read_bytes(path), path.name)).get(SETTINGS_SHEET, [])
+    return any(line and line[0].text in {READER, STATES} for line in settings)
+
+
+def load_workbook(path: Path) -> tuple[Scenario, tuple[Issue, ...]]:
+    """Read a workbook from a file; see `read_workbook`."""
+    return read_workbook(read_bytes(path), path.name)
 
 
 def read_workbook(content: bytes, name: str = "workbook.xlsx") -> tuple[Scenario, tuple[Issue, ...]]:

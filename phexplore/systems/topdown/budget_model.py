@@ -127,6 +127,11 @@ class TopDownBudgets:
         del key
         return Fraction(1)
 
+    def other_leverages(self, key: Key, margin: float) -> Mapping[str, float]:
+        """Return nothing: margins follow budgets alone."""
+        del key, margin
+        return {}
+
     def with_targets(self, changes: Mapping[Key, Fraction | None]) -> Scenario:
         """Return the scenario as it is: it keeps no targets."""
         del changes

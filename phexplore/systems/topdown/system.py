@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from phexplore.lazy import lazy
 from phexplore.model.topdown import TopDown
-from phexplore.systems.protocol import Handover, System
+from phexplore.systems.protocol import Handover, ParameterFile, System
 
 _ROOM = "phexplore.systems.topdown"
 
@@ -20,6 +20,12 @@ TOPDOWN = System(
     forecast=lazy(f"{_ROOM}.shared", "forecast"),
     forecast_json=lazy(f"{_ROOM}.shared", "forecast_json"),
     print_forecast=lazy(f"{_ROOM}.printing", "print_forecast"),
+    files=(
+        ParameterFile(".ini", lazy(f"{_ROOM}.ini_reading", "load_ini")),
+        ParameterFile(
+            ".xlsx", lazy(f"{_ROOM}.workbook_read", "load_workbook"), lazy(f"{_ROOM}.workbook_read", "is_workbook")
+        ),
+    ),
     commands=lazy(f"{_ROOM}.commands", "register"),
     simulate=lazy(f"{_ROOM}.simulation", "make_simulation"),
     formats=lazy(f"{_ROOM}.scenario_document", "scenario_formats"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, TypeVar
 
 from phexplore.errors import PhexploreError
@@ -15,6 +16,7 @@ from phexplore.model.numbers import Rounding, parse_exact
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery, Passes, SpineChoice, TopDown
+from phexplore.opening import read_bytes
 from phexplore.report.workbook_settings import (
     BASELINE,
     CONVENTION_KEYS,
@@ -54,10 +56,15 @@ Parsed = TypeVar("Parsed")
 _MOST_PASSES = 1000
 
 
-def is_topdown_workbook(grids: Mapping[str, Grid]) -> bool:
+def is_workbook(path: Path) -> bool:
     """Return whether the sheets of a workbook hold TopDown parameters."""
-    settings = grids.get(SETTINGS_SHEET, [])
+    settings = dict(sheet_grids(read_bytes(path), path.name)).get(SETTINGS_SHEET, [])
     return any(line and line[0].text == SCHEMA for line in settings)
+
+
+def load_workbook(path: Path) -> tuple[Scenario, tuple[Issue, ...]]:
+    """Read a workbook from a file; see `read_topdown_workbook`."""
+    return read_topdown_workbook(read_bytes(path), path.name), ()
 
 
 def read_topdown_workbook(content: bytes, name: str = "workbook.xlsx") -> Scenario:

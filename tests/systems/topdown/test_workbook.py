@@ -8,14 +8,13 @@ from fractions import Fraction
 import openpyxl
 import pytest
 
-from phexplore.files.sheet_grids import sheet_grids
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.topdown import LevelQuery, Passes, TopDown
 from phexplore.systems.registry import presets
 from phexplore.systems.topdown.edits import set_level_lock, set_query_lock
 from phexplore.systems.topdown.workbook import topdown_xlsx
-from phexplore.systems.topdown.workbook_read import is_topdown_workbook, read_topdown_workbook
+from phexplore.systems.topdown.workbook_read import is_workbook, read_topdown_workbook
 
 NOW = datetime(2026, 7, 1, 12, 0, tzinfo=UTC)
 TOPDOWN = [preset.id for preset in presets().values() if isinstance(preset.scenario.method, TopDown)]
@@ -117,10 +116,15 @@ def test_that_a_missing_sheet_is_named(persons, sheet) -> None:
         read_topdown_workbook(out.getvalue())
 
 
-def test_that_workbooks_of_the_two_systems_are_told_apart(us, persons) -> None:
+def test_that_workbooks_of_the_two_systems_are_told_apart(us, persons, tmp_path) -> None:
     from phexplore.systems.phsafe.snapshot import scenario_snapshot
     from phexplore.systems.phsafe.table10_xlsx import table10_xlsx
+    from phexplore.systems.sources import read_parameters
 
-    sdhc = dict(sheet_grids(table10_xlsx(scenario_snapshot(us, NOW)), "a.xlsx"))
-    assert is_topdown_workbook(dict(sheet_grids(topdown_xlsx(persons, NOW), "b.xlsx")))
-    assert not is_topdown_workbook(sdhc)
+    sdhc, own = tmp_path / "a.xlsx", tmp_path / "b.xlsx"
+    sdhc.write_bytes(table10_xlsx(scenario_snapshot(us, NOW)))
+    own.write_bytes(topdown_xlsx(persons, NOW))
+    assert is_workbook(own)
+    assert not is_workbook(sdhc)
+    assert read_parameters(own)[0].method == persons.method
+    assert read_parameters(sdhc)[0].method.budgets == us.method.budgets
