@@ -13,8 +13,7 @@ from phexplore.decide.agreement import Statement
 from phexplore.decide.approving import decision_about
 from phexplore.decide.bundle import Bundle, BundleError, BundleRequest, make_bundle, signed, signed_with, write_bundle
 from phexplore.decide.citing import evidence
-from phexplore.decide.signing import Signer, confirm_strong, load_private_key, load_public_key, public_bytes
-from phexplore.decide.sshsig import signed_by_command
+from phexplore.decide.signing import Signer, key_of_command, load_private_key, load_public_key, public_bytes
 from phexplore.decide.trusted_keys import trusted_keys
 from phexplore.decide.verifying import CheckedSignature, Verification, opened, read_bundle, verify
 from phexplore.errors import UnknownNameError
@@ -26,7 +25,6 @@ from phexplore.model.workbook import Workbook
 from phexplore.report.terminal import print_json, print_table, say, tell
 from phexplore.systems.sources import load_scenario
 
-_WHICH_KEY = b"phexplore asks which key this command signs with.\n"
 ARCHIVE_START = b"PK\x03\x04"
 
 
@@ -124,7 +122,7 @@ def bundle_or_sign(
     else:
         publics = [public_bytes(key) for key in private] + [load_public_key(path) for path in expected]
         if commands and not expected:
-            publics += [confirm_strong(signed_by_command(command, _WHICH_KEY).public_key) for command in commands]
+            publics += map(key_of_command, commands)
         bundle = make_bundle(
             _request(text, runs, tuple(dict.fromkeys(publics)), clearance, now, keeps_notes=keeps_notes)
         )

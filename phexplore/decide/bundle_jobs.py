@@ -1,6 +1,6 @@
 """Bundles made, signed, checked: whole errands that tell how far they are, for a process beside the window.
 
-Keys are read here, used and forgotten; an job names their files, and nothing but signatures comes back.
+Keys are read here, used and forgotten; a job names their files, and nothing but signatures comes back.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from phexplore.decide.bundle import Bundle, BundleError, BundleRequest, make_bundle, signed, write_bundle
+from phexplore.decide.bundle import Bundle, BundleError, BundleRequest, make_bundle, signed, signed_with, write_bundle
 from phexplore.decide.citing import evidence
 from phexplore.decide.scenario_export import Exported, ExportJob, write_export
 from phexplore.decide.signing import (
@@ -20,6 +20,7 @@ from phexplore.decide.signing import (
     Signer,
     create_key,
     key_id_of,
+    key_of_command,
     load_private_key,
     load_public_key,
     public_bytes,
@@ -60,6 +61,22 @@ class KeyFile:
 
 
 @dataclass(frozen=True, slots=True)
+class SigningCommand:
+    """A command that signs, for cards and agents: `signing.sign_with`.
+
+    Attributes:
+        command: program and arguments.
+        signer: whose signature it makes.
+    """
+
+    command: str
+    signer: Signer
+
+
+_Key = SigningCommand | tuple[KeyFile, "Ed25519PrivateKey"]
+
+
+@dataclass(frozen=True, slots=True)
 class SealJob:
     """A new bundle.
 
@@ -78,7 +95,7 @@ class SealJob:
     scenario: str
     out: Path
     runs: tuple[Path, ...] = ()
-    keys: tuple[KeyFile, ...] = ()
+    keys: tuple[KeyFile | SigningCommand, ...] = ()
     expected: tuple[Path, ...] = ()
     clearance: str = ""
     keeps_notes: bool = True
@@ -97,7 +114,7 @@ class SignJob:
 
     bundle: Path
     out: Path
-    keys: tuple[KeyFile, ...]
+    keys: tuple[KeyFile | SigningCommand, ...]
     sha256: str = ""
 
 
@@ -221,8 +238,11 @@ def _seal(job: SealJob, tell: Tell, now: datetime) -> BundleReport:
     tell(1, _SEAL_STEPS, "Reading the project and the keys")
     content = read_project(job.project.decode("utf-8"), name="project")
     scenario = content.workbook.find(job.scenario)
-    keys = [load_private_key(key.path, _answer(key)) for key in job.keys]
-    publics = [*map(public_bytes, keys), *(load_public_key(path) for path in job.expected)]
+    keys = [_read(key) for key in job.keys]
+    publics = [public_bytes(key[1]) for key in keys if not isinstance(key, SigningCommand)]
+    publics += [load_public_key(path) for path in job.expected]
+    if not job.expected:
+        publics += [key_of_command(key.command) for key in keys if isinstance(key, SigningCommand)]
     tell(2, _SEAL_STEPS, "Checking that the cited runs are complete, unaltered and of these parameters")
     cited = evidence(job.runs, scenario)
     tell(3, _SEAL_STEPS, "Making parameters, forecast and certificate")
@@ -239,9 +259,7 @@ def _seal(job: SealJob, tell: Tell, now: datetime) -> BundleReport:
         )
     )
     tell(4, _SEAL_STEPS, "Checking the bundle, then signing")
-    return _signed_and_written(
-        opened(bundle.packed()), list(zip(keys, job.keys, strict=True)), job.out, now, tell, 5, _SEAL_STEPS
-    )
+    return _signed_and_written(opened(bundle.packed()), keys, job.out, now, tell, 5, _SEAL_STEPS)
 
 
 def _countersign(job: SignJob, tell: Tell, now: datetime) -> BundleReport:
@@ -253,13 +271,12 @@ def _countersign(job: SignJob, tell: Tell, now: datetime) -> BundleReport:
         raise BundleError(f"{job.bundle} has changed since it was checked.", "Check it again, then sign.")
     bundle = opened(content)
     tell(2, 4, "Signing")
-    keys = [(load_private_key(file.path, _answer(file)), file) for file in job.keys]
-    return _signed_and_written(bundle, keys, job.out, now, tell, 3, 4)
+    return _signed_and_written(bundle, [_read(key) for key in job.keys], job.out, now, tell, 3, 4)
 
 
 def _signed_and_written(
     bundle: Bundle,
-    keys: list[tuple[Ed25519PrivateKey, KeyFile]],
+    keys: list[_Key],
     out: Path,
     now: datetime,
     tell: Tell,
@@ -267,13 +284,19 @@ def _signed_and_written(
     steps: int,
 ) -> BundleReport:
     """Sign, write, read back, compare, make every part again: a bundle counts only then."""
-    for key, file in keys:
-        bundle = signed(bundle, key, file.signer, now)
+    own = []
+    for key in keys:
+        if isinstance(key, SigningCommand):
+            bundle = signed_with(bundle, key.command, key.signer, now)
+        else:
+            bundle = signed(bundle, key[1], key[0].signer, now)
+        made = bundle.signatures[-1]
+        own.append(TrustedKey(made.signer.name, made.public_key))
     tell(number, steps, "Writing, reading back and comparing")
     write_bundle(bundle, out)
     tell(number + 1, steps, "Making every part of the bundle again and comparing")
     content = read_bundle(out)
-    report = _report(out, content, tuple(TrustedKey(file.signer.name, public_bytes(key)) for key, file in keys))
+    report = _report(out, content, tuple(own))
     if report.alterations:
         part, sentence = report.alterations[0]
         raise BundleError(f"{out} does not stand up to its own check. {part}: {sentence}", "Do not hand it over.")
@@ -298,5 +321,7 @@ def _report(path: Path, content: bytes, trusted: tuple[TrustedKey, ...], require
     )
 
 
-def _answer(key: KeyFile) -> Callable[[str], bytes | None]:
-    return lambda _name: key.passphrase
+def _read(key: KeyFile | SigningCommand) -> _Key:
+    if isinstance(key, SigningCommand):
+        return key
+    return key, load_private_key(key.path, lambda _name: key.passphrase)

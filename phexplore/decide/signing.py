@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _PREFIX = b"phexplore bundle signature 1\x00"
 ED25519 = "Ed25519"
 _BY_COMMAND = "SSHSIG "
+_WHICH_KEY = b"phexplore asks which key this command signs with.\n"
 _ALGORITHMS = frozenset({ED25519, f"{_BY_COMMAND}sha256", f"{_BY_COMMAND}sha512"})
 _LARGEST_KEY = 2**16
 _KEY_BYTES = 32
@@ -182,6 +183,16 @@ def sign_with(manifest: bytes, command: str, signer: Signer, at: str) -> Signatu
     if second.public_key != public:
         raise SigningError("The command signs with another key every time.", "Name one key in the command.")
     return Signature(signer, at, public, second.value, f"{_BY_COMMAND}{second.hashed_with}", first.armoured())
+
+
+def key_of_command(command: str) -> bytes:
+    """Return the public key that a command signs with, found by letting it sign a sentence that says so.
+
+    Raises:
+        SigningError: the key is weak.
+        SshSignatureError: the command makes no signature.
+    """
+    return confirm_strong(signed_by_command(command, _WHICH_KEY).public_key)
 
 
 def public_bytes(key: Ed25519PrivateKey) -> bytes:

@@ -102,7 +102,7 @@ class Errand(QWidget):
 
     def _on_began(self, step: Began) -> None:
         if self.is_mine:
-            self.bar.setRange(0, step.steps)
+            self.bar.setRange(0, step.steps if step.steps > 1 else 0)
             self.bar.setValue(step.number - 1)
             self.step.setText(f"{step.number} of {step.steps}: {step.sentence}")
 
@@ -218,7 +218,7 @@ class BundlePage(Page):
             self.checking.start(VerifyJob(path, trusted_keys(), self.required.value()))
         except PhexploreError as error:
             self.checking.refuse(visible(str(error)))
-        self.again.setEnabled(True)
+            self._enable()
 
     def show_before_signing(self, bundle: Path) -> None:
         """Check a bundle that somebody wants to sign and show what it states; only an intact one can be signed then."""

@@ -9,16 +9,21 @@ from pathlib import Path
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFileDialog, QFrame, QGridLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from phexplore.decide.bundle_jobs import KeyFile
+from phexplore.decide.bundle_jobs import KeyFile, SigningCommand
 from phexplore.decide.signing import Signer
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import SymbolButton, TextButton
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import ElidedText, Text
 
+_COMMAND_TIP = (
+    "The command reads what is signed on standard input and writes an SSH signature on standard output; no shell takes part. "
+    "Enter passphrases or PINs where the agent asks for them: the command has no terminal here."
+)
+
 
 class SignerRow(QFrame):
-    """One key and whose signature it makes.
+    """Whose signature is made, and with what: a key file, or a command for cards and agents.
 
     Signals:
         removed: the row itself.
@@ -26,37 +31,58 @@ class SignerRow(QFrame):
 
     removed = Signal(object)
 
-    def __init__(self, path: Path, name: str = "", role: str = "", passphrase: str = "") -> None:
+    def __init__(self, path: Path | None, passphrase: str = "") -> None:
+        """Make the row.
+
+        Args:
+            path: of the private key, None for a command.
+            passphrase: of the key.
+        """
         super().__init__()
         self.path = path
         self.setProperty("look", "card")
-        self.name, self.role, self.passphrase = QLineEdit(name), QLineEdit(role), QLineEdit(passphrase)
+        self.name, self.role, self.passphrase, self.command = (
+            QLineEdit(),
+            QLineEdit(),
+            QLineEdit(passphrase),
+            QLineEdit(),
+        )
         self.passphrase.setEchoMode(QLineEdit.EchoMode.Password)
-        for field, words, example in (
-            (self.name, "Name of the signer", "name of the person"),
-            (self.role, "Role of the signer", "role, e.g. Chair"),
-            (self.passphrase, "Passphrase of the key", "passphrase, if the key has one"),
-        ):
-            field.setAccessibleName(f"{words}, key {path.name}")
-            field.setPlaceholderText(example)
-        remove = SymbolButton("close", f"Do not sign with {path.name}")
-        remove.clicked.connect(lambda: self.removed.emit(self))
-        key = ElidedText(f"Key {path.name}", bold=True)
-        key.setToolTip(str(path))
+        title = "Signed by a command" if path is None else f"Key {path.name}"
+        last = (
+            (self.command, "Command that signs", "ssh-keygen -Y sign -f KEY.pub -n phexplore-bundle")
+            if path is None
+            else (self.passphrase, "Passphrase of the key", "passphrase, if the key has one")
+        )
         grid = QGridLayout(self)
         grid.setContentsMargins(GRID + HALF, GRID, GRID, GRID)
         grid.setSpacing(GRID)
-        grid.addWidget(key, 0, 0, 1, 3)
-        grid.addWidget(remove, 0, 3)
-        for place, field in enumerate((self.name, self.role, self.passphrase)):
+        for place, (field, words, example) in enumerate(
+            (
+                (self.name, "Name of the signer", "name of the person"),
+                (self.role, "Role of the signer", "role, e.g. Chair"),
+                last,
+            )
+        ):
+            field.setAccessibleName(f"{words}, {title[0].lower()}{title[1:]}")
+            field.setPlaceholderText(example)
             grid.addWidget(field, 1, place)
             grid.setColumnStretch(place, 1)
+        remove = SymbolButton(
+            "close", "Do not sign with a command" if path is None else f"Do not sign with {path.name}"
+        )
+        remove.clicked.connect(lambda: self.removed.emit(self))
+        heading = ElidedText(title, bold=True)
+        heading.setToolTip(_COMMAND_TIP if path is None else str(path))
+        grid.addWidget(heading, 0, 0, 1, 3)
+        grid.addWidget(remove, 0, 3)
 
-    def key_file(self) -> KeyFile:
-        """Return the key with its signer; without a name, the file's."""
-        signer = Signer(self.name.text().strip() or self.path.stem, self.role.text().strip())
-        passphrase = self.passphrase.text().encode() or None
-        return KeyFile(self.path, signer, passphrase)
+    def key(self) -> KeyFile | SigningCommand:
+        """Return what signs, and for whom; without a name, the name of the key's file."""
+        name, role = self.name.text().strip(), self.role.text().strip()
+        if self.path is None:
+            return SigningCommand(self.command.text().strip(), Signer(name, role))
+        return KeyFile(self.path, Signer(name or self.path.stem, role), self.passphrase.text().encode() or None)
 
 
 class ExpectedRow(QFrame):
@@ -105,6 +131,9 @@ class SignersEditor(QWidget):
         )
         self.add = TextButton("Add a key file…", name="Add a private key file to sign with")
         self.add.clicked.connect(partial(self._choose, "Private key (PEM or OpenSSH)", self.add_key))
+        self.by_command = TextButton("Sign with a command…", name="Sign with a command, for cards and agents")
+        self.by_command.setToolTip(_COMMAND_TIP)
+        self.by_command.clicked.connect(self.add_command)
         self.new_key = TextButton("Create a key…", name="Create a new Ed25519 key pair")
         self.new_key.clicked.connect(self.key_wanted)
         self.later = TextButton("Somebody signs later…", name="Add the public key of somebody who signs later")
@@ -117,12 +146,12 @@ class SignersEditor(QWidget):
         column.setSpacing(GRID)
         column.addWidget(self._empty)
         column.addLayout(self._list)
-        column.addWidget(FlowRow(self.add, self.new_key, self.later, gap=GRID))
+        column.addWidget(FlowRow(self.add, self.new_key, self.by_command, self.later, gap=GRID))
 
     @property
-    def keys(self) -> tuple[KeyFile, ...]:
+    def keys(self) -> tuple[KeyFile | SigningCommand, ...]:
         """Who signs now."""
-        return tuple(row.key_file() for row in self.rows)
+        return tuple(row.key() for row in self.rows)
 
     @property
     def later_keys(self) -> tuple[Path, ...]:
@@ -134,12 +163,11 @@ class SignersEditor(QWidget):
         for row in self.rows:
             if row.path == path:
                 return row
-        row = SignerRow(path, passphrase=passphrase)
-        row.removed.connect(self._remove)
-        self.rows.append(row)
-        self._take(row)
-        row.name.setFocus()
-        return row
+        return self._add_row(SignerRow(path, passphrase))
+
+    def add_command(self) -> SignerRow:
+        """Add a signer whose signature a command makes."""
+        return self._add_row(SignerRow(None))
 
     def add_expected(self, path: Path) -> None:
         """Add the public key of somebody who signs later."""
@@ -161,6 +189,13 @@ class SignersEditor(QWidget):
             self._remove(row)
         for key in tuple(self.expected):
             self._remove(key)
+
+    def _add_row(self, row: SignerRow) -> SignerRow:
+        row.removed.connect(self._remove)
+        self.rows.append(row)
+        self._take(row)
+        row.name.setFocus()
+        return row
 
     def _take(self, row: QWidget) -> None:
         self._list.addWidget(row)

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from phexplore.decide.signing import load_public_key
+from phexplore.decide.signing import key_id_of, load_public_key
 from phexplore.decide.trusted_keys import TrustedKey, forget_key, trust_key, trusted_keys
 from phexplore.errors import PhexploreError, visible
 from phexplore.gui.charts.controls import field_label
@@ -47,6 +47,7 @@ class TrustedKeysDialog(QDialog):
         super().__init__(parent)
         self._folder = folder
         self._keys: tuple[TrustedKey, ...] = ()
+        self._chosen = b""
         self.setWindowTitle("Keys you trust")
         self.setAccessibleName("Keys you trust")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -57,8 +58,13 @@ class TrustedKeysDialog(QDialog):
         self.owner = QLineEdit()
         self.owner.setAccessibleName("Whose key it is")
         self.owner.setPlaceholderText("name of the person")
-        self.add = TextButton("Add a key…", name="Choose the public key to add")
-        self.add.clicked.connect(self._choose)
+        self.choose = TextButton("Choose a public key…")
+        self.choose.clicked.connect(self._choose)
+        self.chosen = Text("No key chosen yet", look="muted", wrap=True)
+        self.chosen.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.add = TextButton("Trust this key", look="primary")
+        self.add.clicked.connect(self.add_key)
+        self.add.setEnabled(False)
         self.remove = TextButton("Remove", name="Remove the selected key")
         self.remove.setEnabled(False)
         self.remove.clicked.connect(self.remove_selected)
@@ -81,15 +87,23 @@ class TrustedKeysDialog(QDialog):
         self.list.setFixedHeight(_LINES * 5 * GRID)
         self.remove.setEnabled(False)
 
-    def add_key(self, path: Path) -> None:
-        """Add the public key of a file under the name in the field."""
+    def show_key(self, path: Path) -> None:
+        """Show the fingerprint of the public key of a file, to be compared with its owner before it is trusted."""
         try:
-            trust_key(self.owner.text(), load_public_key(path))
+            self._show_chosen(load_public_key(path))
+        except PhexploreError as error:
+            self._show_chosen(b"")
+            self._refuse(error)
+
+    def add_key(self) -> None:
+        """Trust the key that is shown, under the name in the field."""
+        try:
+            trust_key(self.owner.text(), self._chosen)
         except PhexploreError as error:
             self._refuse(error)
             return
-        self.reason.hide()
         self.owner.clear()
+        self._show_chosen(b"")
         self.refresh()
         self.stored.emit()
 
@@ -103,20 +117,21 @@ class TrustedKeysDialog(QDialog):
         self.refresh()
         self.stored.emit()
 
+    def _show_chosen(self, key: bytes) -> None:
+        self._chosen = key
+        self.chosen.setText(f"Fingerprint: {key_id_of(key)}" if key else "No key chosen yet")
+        self.add.setEnabled(bool(key))
+        self.reason.hide()
+
     def _refuse(self, error: PhexploreError) -> None:
         problems = error.issues if isinstance(error, InputProblemsError) else (error,)
         self.reason.setText(visible(" ".join(f"{one.sentence} {one.remedy}".strip() for one in problems)))
         self.reason.show()
 
     def _choose(self) -> None:
-        if not self.owner.text().strip():
-            self.reason.setText("Enter whose key it is, after checking its fingerprint with them; then add it.")
-            self.reason.show()
-            self.owner.setFocus()
-            return
         dialog = QFileDialog(self, "Public key", str(self._folder), "Public keys (*.pub *.pem);;All files (*)")
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.fileSelected.connect(lambda name: self.add_key(Path(name)))
+        dialog.fileSelected.connect(lambda name: self.show_key(Path(name)))
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
@@ -125,12 +140,14 @@ class TrustedKeysDialog(QDialog):
         form.setHorizontalSpacing(2 * GRID)
         row = QHBoxLayout()
         row.setSpacing(GRID)
-        row.addWidget(self.owner, 1)
-        row.addWidget(self.add)
-        form.addRow(field_label("&Whose key", self.owner), row)
+        row.addWidget(self.chosen, 1)
+        row.addWidget(self.choose)
+        form.addRow(field_label("&Public key", self.choose), row)
+        form.addRow(field_label("&Whose key", self.owner), self.owner)
         buttons = QHBoxLayout()
         buttons.addWidget(self.remove)
         buttons.addStretch(1)
+        buttons.addWidget(self.add)
         buttons.addWidget(done)
         column = QVBoxLayout(self)
         column.setContentsMargins(MARGIN, MARGIN, MARGIN, MARGIN)
@@ -139,7 +156,7 @@ class TrustedKeysDialog(QDialog):
         column.addWidget(
             Text(
                 "Signatures by these keys are shown with the name you give here. Compare the fingerprint with its owner by telephone "
-                "before you add a key. The list is yours alone: no bundle changes it.",
+                "before you trust a key. The list is yours alone: no bundle changes it.",
                 look="muted",
                 wrap=True,
             )

@@ -1,16 +1,19 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 from signed_bundles import KEYS, request, signed_bundle
 
 from phexplore.decide.bundle import MANIFEST, Bundle, make_bundle, manifest_bytes
 from phexplore.decide.bundle_jobs import BundleReport, KeyJob, Signed, VerifyJob
+from phexplore.decide.signing import public_bytes
+from phexplore.decide.verifying import verify
 from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
 from phexplore.gui.decision.bundle_page import BundlePage
@@ -162,11 +165,14 @@ def test_that_the_page_counts_keys_of_the_store_and_shows_unknown_ones_neutrally
     qtbot.addWidget(dialog)
     public = tmp_path / "ada.pub"
     public.write_bytes(KEYS[0].public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH))
-    dialog.add_key(public)
+    assert not dialog.add.isEnabled()
+    dialog.show_key(public)
+    assert made.signatures[0].key_id in dialog.chosen.text()
+    dialog.add.click()
     assert "name of its owner" in dialog.reason.text()
     dialog.owner.setText("Ada Lovelace")
     with qtbot.waitSignal(page.process.done):
-        dialog.add_key(public)
+        dialog.add.click()
     assert dialog.list.count() == 1
     assert "Signed with the key of Ada Lovelace" in " ".join(sentence for _, sentence in report._lines)
     assert _checked(qtbot, page, tmp_path / "a.zip", made.packed(), 1).title.text().startswith("Intact, signed by an")
@@ -200,3 +206,21 @@ def test_that_a_bundle_whose_parts_disagree_is_refused_on_the_page_and_cannot_be
         page.show_before_signing(tmp_path / "g.zip")
     assert page.cosign.isEnabled()
     assert ("info", "Status: draft") in page.signing.report._lines
+
+
+@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="ssh-keygen is not installed (openssh-client)")
+def test_that_a_command_signs_from_the_page(qtbot, page, own_store, tmp_path) -> None:
+    key = tmp_path / "ada"
+    key.write_bytes(KEYS[0].private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption()))
+    key.chmod(0o600)
+    row = page.signers.add_command()
+    row.name.setText("Ada")
+    row.command.setText(f"ssh-keygen -Y sign -f {key} -n phexplore-bundle")
+    with qtbot.waitSignal(page.process.done, timeout=30_000):
+        page.write_to(tmp_path / "a.zip")
+    (found,) = verify((tmp_path / "a.zip").read_bytes()).signatures
+    assert (found.public_key, found.signer.name) == (public_bytes(KEYS[0]), "Ada")
+    row.command.setText("false")
+    with qtbot.waitSignal(page.process.failed, timeout=30_000):
+        page.write_to(tmp_path / "b.zip")
+    assert not (tmp_path / "b.zip").exists()
