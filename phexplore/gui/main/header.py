@@ -135,6 +135,8 @@ def _button(action: QAction, symbol: str, name: str) -> SymbolButton:
 def _captioned(caption: str, widget: QWidget) -> QVBoxLayout:
     column = QVBoxLayout()
     column.setSpacing(2)
-    column.addWidget(Text(caption, look="muted", relative=0.92))
+    label = Text(caption, look="muted", relative=0.92)
+    label.setBuddy(widget)
+    column.addWidget(label)
     column.addWidget(widget)
     return column

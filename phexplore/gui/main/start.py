@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from phexplore.gui.main.window import MainWindow
 
 DONE, EXPECTED_FAILURE, BAD_INPUT = 0, 1, 2
+FRAME_HEIGHT = 40
+"""Pixels a window manager takes for the title; it is not known before the window is shown."""
 
 
 def main(path: str | None = None, on_shown: Callable[[MainWindow], object] | None = None) -> int:
@@ -50,7 +52,7 @@ def _run(path: Path | None, on_shown: Callable[[MainWindow], object] | None) -> 
     from phexplore.gui.main.failures import FailureHook
     from phexplore.gui.main.importing import PROJECT_SUFFIX
     from phexplore.gui.main.project_files import first_project, report_folder, scratch_folder
-    from phexplore.gui.main.settings import NUMBERS, TEXT_SIZE, THEME, Settings
+    from phexplore.gui.main.settings import GEOMETRY, NUMBERS, TEXT_SIZE, THEME, Settings
     from phexplore.gui.main.window import MainWindow
     from phexplore.gui.theme.appearance import ThemeChoice, appearance
     from phexplore.gui.theme.icons import program_icon
@@ -88,7 +90,10 @@ def _run(path: Path | None, on_shown: Callable[[MainWindow], object] | None) -> 
     if report := crashes.begin():
         log.write(report)
         QTimer.singleShot(0, window, lambda: window.tell_of_crash(report))
-    window.show()
+    if settings.read(GEOMETRY).isEmpty() and not _has_room(window):
+        window.showMaximized()
+    else:
+        window.show()
     if opening.project.path is not None:
         settings.remember_file(opening.project.path)
         window.commands.refresh_recent()
@@ -100,6 +105,12 @@ def _run(path: Path | None, on_shown: Callable[[MainWindow], object] | None) -> 
     finally:
         hook.remove()
         crashes.end()
+
+
+def _has_room(window: MainWindow) -> bool:
+    """Return whether the screen shows the whole window with a frame around it."""
+    room, size = window.screen().availableSize(), window.size()
+    return room.width() >= size.width() and room.height() >= size.height() + FRAME_HEIGHT
 
 
 def _style_words() -> set[str]:

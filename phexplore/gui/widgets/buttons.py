@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QComboBox, QPushButton, QToolButton, QWidget
+from PySide6.QtGui import QShowEvent, QWheelEvent
+from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QToolButton, QWidget
 
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.icons import icon
 from phexplore.gui.theme.metrics import GRID
+
+_DIRECTLY = Qt.FindChildOption.FindDirectChildrenOnly
 
 
 class SymbolButton(QToolButton):
@@ -113,6 +115,17 @@ class Chooser(QComboBox):
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Give the chooser a label: on Linux, Qt names a chooser by its entry, and only a label beside it says what it is."""
+        super().showEvent(event)
+        parent = self.parentWidget()
+        if parent is not None and not any(
+            label.buddy() is self for label in parent.findChildren(QLabel, options=_DIRECTLY)
+        ):
+            label = QLabel(self.accessibleName(), parent)
+            label.setBuddy(self)
+            label.hide()
 
     def select(self, value: object) -> None:
         """Show the entry with this data, without telling anybody."""

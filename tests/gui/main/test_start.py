@@ -75,7 +75,7 @@ EDIT_AND_BE_KILLED = """
 import os, signal, sys
 from fractions import Fraction
 from phexplore.gui.main import start
-from phexplore.model.edits import set_budget
+from phexplore.systems.phsafe.edits import set_budget
 from phexplore.model.keys import parse_query
 
 def drive(window):
