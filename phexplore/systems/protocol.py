@@ -129,6 +129,27 @@ class Forecast:
 
 
 @dataclass(frozen=True, slots=True)
+class PlaceName:
+    """What people call a place of figures, such as ``PH3/state_A-G`` or ``Block/total``.
+
+    Attributes:
+        group: it stands under, e.g. a table or level.
+        name: within the group.
+        title: of its own.
+    """
+
+    group: str
+    name: str
+    title: str
+
+
+def plain_place(place: str) -> PlaceName:
+    """Return a place by its own words; "" is everything."""
+    group, _, name = place.partition("/")
+    return PlaceName(group, name or group, f"{group}: {name}" if name else place or "all")
+
+
+@dataclass(frozen=True, slots=True)
 class ExportFormat:
     """A format that parameters and their figures are written in.
 
@@ -217,6 +238,7 @@ class System:
         read_table: lays a table of some parameters over a scenario; None for a system without such tables.
         commands: adds the system's own commands to the program; where a command takes a SCENARIO, the program loads it:
             ``context.obj(text)``.
+        place_name: what the places of its figures are called.
         budgets: the scenario as a budget model; None for a system whose budgets are not traded query by query.
         solve_estimates: like `solving_estimates.solve_estimates` of TopDown, budgets for margins of what is published after least
             squares; None for a system whose queries count by themselves.
@@ -243,6 +265,7 @@ class System:
     files: tuple[ParameterFile, ...] = ()
     read_table: Callable[[Path, Scenario], Scenario] | None = None
     commands: Callable[[typer.Typer], None] | None = None
+    place_name: Callable[[str], PlaceName] = plain_place
     budgets: Callable[[Scenario], BudgetModel] | None = None
     solve_estimates: SolveEstimates | None = None
     handover: Handover | None = None

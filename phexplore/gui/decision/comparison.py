@@ -10,19 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from phexplore.decide.comparing import Compared, Comparison, EffectRow, ParameterRow, compare
-from phexplore.errors import PhexploreError
 from phexplore.figures.table import Table, Value
 from phexplore.figures.wording import margin_word, people, percent
 from phexplore.gui.charts.overlay_rows import OverlayContent, OverlayRow
 from phexplore.model.diff import ChangedField, value_text
-from phexplore.model.keys import parse_query
 from phexplore.model.numbers import Unlimited, exact_text
-from phexplore.model.phsafe import PhSafe
 from phexplore.model.rules import Outcome, Rule, Verdict
 from phexplore.model.scenario import Scenario
-from phexplore.model.topdown import TopDown
 from phexplore.runs.store import load_summary
-from phexplore.systems.topdown.wording import level_title, query_title
+from phexplore.systems.protocol import PlaceName, System
+from phexplore.systems.registry import system_of
 
 _LONGEST = 60
 _VISIBLE_CHANGE = 1e-9
@@ -96,12 +93,12 @@ def view_of(found: Comparison) -> ComparisonView:
     """Return a comparison as it is shown."""
     names = tuple(column.name for column in found.columns)
     letters = tuple(map(letter, range(len(names))))
+    system = system_of(found.columns[0].scenario)
     effects = [row for row in found.effects if _differs(row)]
     parameters = [row for row in found.parameters if row.field is not ChangedField.CONVENTIONS]
     conventions = found.columns[0].scenario.conventions
     words = [f"{len(parameters)} parameter" + (" differs" if len(parameters) == 1 else "s differ")]
-    if isinstance(found.columns[0].scenario.method, PhSafe | TopDown):
-        words.append(f"{len(effects)} margin" + (" differs" if len(effects) == 1 else "s differ"))
+    words.append(f"{len(effects)} margin" + (" differs" if len(effects) == 1 else "s differ"))
     title = " and ".join(words) if parameters or effects else "Nothing differs: all hold the same parameters"
     sentence = (
         f"A is what the others are compared with; its conventions hold for all: {percent(conventions.confidence, places=0)} "
@@ -111,16 +108,16 @@ def view_of(found: Comparison) -> ComparisonView:
         title,
         sentence,
         _columns(found, effects),
-        _parameters(parameters, effects, letters),
+        _parameters(system, parameters, effects, letters),
         Table(
             ("Margin of", *(f"± {name}" for name in letters)),
-            tuple((place_words(r.place), *_people(r)) for r in effects),
+            tuple((system.place_name(r.place).title, *_people(r)) for r in effects),
         ),
         Table(
             ("Measured in runs", *letters),
-            tuple((f"{row.name}, {place_words(row.place)}", *row.values) for row in found.measured),
+            tuple((f"{row.name}, {system.place_name(row.place).title}", *row.values) for row in found.measured),
         ),
-        _rules(found, letters),
+        _rules(system, found, letters),
         _overlay(found, effects, names, letters),
     )
 
@@ -131,20 +128,11 @@ def letter(number: int) -> str:
     return chr(ord("A") + place) + (str(rounds + 1) if rounds else "")
 
 
-def place_words(place: str) -> str:
-    """Return the place of a figure for people: ``PH3/state_A-G`` or ``Block/total``."""
-    try:
-        return parse_query(place).title
-    except PhexploreError:
-        level, _, query = place.partition("/")
-        return f"{level_title(level)}: {query_title(query)}" if query else place or "all"
-
-
-def parameter_words(row: ParameterRow) -> str:
+def parameter_words(system: System, row: ParameterRow) -> str:
     """Return the name of a parameter for people."""
     kind = row.field.value
     rest = row.path.removeprefix(kind).strip()
-    shown = place_words(rest) if "/" in rest else rest
+    shown = system.place_name(rest).title if "/" in rest else rest
     return f"{kind.capitalize()} {shown}".strip() if row.field is not ChangedField.THRESHOLD else f"τ of {rest}"
 
 
@@ -203,17 +191,19 @@ def _narrower_wider(effects: Sequence[EffectRow], place: int) -> tuple[int, int]
     )
 
 
-def _parameters(rows: Sequence[ParameterRow], effects: Sequence[EffectRow], names: Sequence[str]) -> Table:
+def _parameters(
+    system: System, rows: Sequence[ParameterRow], effects: Sequence[EffectRow], names: Sequence[str]
+) -> Table:
     headers = ("Parameter", *names, "Effect, margin of", *(f"± {name}" for name in names))
-    return Table(headers, tuple(_parameter(row, effects, len(names)) for row in rows))
+    return Table(headers, tuple(_parameter(system, row, effects, len(names)) for row in rows))
 
 
-def _parameter(row: ParameterRow, effects: Sequence[EffectRow], count: int) -> tuple[Value, ...]:
+def _parameter(system: System, row: ParameterRow, effects: Sequence[EffectRow], count: int) -> tuple[Value, ...]:
     effect = _effect_of(row, effects)
     told: tuple[Value, ...] = (None,) * (count + 1)
     if effect is not None:
-        told = (place_words(effect.place), *_people(effect))
-    return (parameter_words(row), *(_value(value) for value in row.values), *told)
+        told = (system.place_name(effect.place).title, *_people(effect))
+    return (parameter_words(system, row), *(_value(value) for value in row.values), *told)
 
 
 def _effect_of(row: ParameterRow, effects: Sequence[EffectRow]) -> EffectRow | None:
@@ -253,17 +243,17 @@ def _people(row: EffectRow) -> tuple[Value, ...]:
     return tuple("not published" if value is None else value for value in row.values)
 
 
-def _rules(found: Comparison, names: Sequence[str]) -> Table:
-    rows = tuple((row[0].rule.title, *map(verdict_words, row)) for row in found.verdicts)
+def _rules(system: System, found: Comparison, names: Sequence[str]) -> Table:
+    rows = tuple((row[0].rule.title, *(verdict_words(system, verdict) for verdict in row)) for row in found.verdicts)
     return Table(("Decision rule", *names), rows)
 
 
-def verdict_words(verdict: Verdict) -> str:
+def verdict_words(system: System, verdict: Verdict) -> str:
     """Return a verdict with the distance to its limit."""
     if verdict.outcome is Outcome.NOT_JUDGED or verdict.value is None:
         return f"not judged: {verdict.reason}" if verdict.reason else "not judged"
     distance = "" if verdict.distance is None else f", {verdict.distance:+.4g} to the limit"
-    where = f" at {place_words(verdict.where)}" if verdict.where else ""
+    where = f" at {system.place_name(verdict.where).title}" if verdict.where else ""
     return f"{verdict.outcome.value}: {verdict.value:.4g}{distance}{where}".replace("-", "−")
 
 
@@ -271,7 +261,8 @@ def _overlay(
     found: Comparison, effects: Sequence[EffectRow], names: Sequence[str], letters: Sequence[str]
 ) -> OverlayContent:
     series = tuple(f"{mark}  {name}" for mark, name in zip(letters, names, strict=True))
-    rows = tuple(_overlay_row(row, names) for row in effects)
+    name_of = system_of(found.columns[0].scenario).place_name
+    rows = tuple(_overlay_row(name_of(row.place), row, names) for row in effects)
     numbers = Table(("Margin of", *(f"± {name}" for name in names)), tuple((r.name, *r.values) for r in rows))
     if not rows:
         return OverlayContent(
@@ -294,14 +285,9 @@ def _overlay(
     return OverlayContent(series, rows, axis, title, summary, numbers)
 
 
-def _overlay_row(row: EffectRow, names: Sequence[str]) -> OverlayRow:
-    group, _, name = row.place.partition("/")
-    try:
-        name = parse_query(row.place).level.title
-    except PhexploreError:
-        group, name = level_title(group), query_title(name)
+def _overlay_row(place: PlaceName, row: EffectRow, names: Sequence[str]) -> OverlayRow:
     told = "\n".join(
         f"{each}: " + ("not published" if value is None else f"± {people(value)}")
         for each, value in zip(names, row.values, strict=True)
     )
-    return OverlayRow(row.place, group, name, row.values, f"{place_words(row.place)}\n{told}")
+    return OverlayRow(row.place, place.group, place.name, row.values, f"{place.title}\n{told}")

@@ -11,7 +11,8 @@ from phexplore.figures.figure import Figure, row_figure
 from phexplore.figures.marks import Row
 from phexplore.figures.table import UNTOUCHED, Table, Value, shown
 from phexplore.gui.charts.twin import Look
-from phexplore.gui.decision.comparison import place_words
+from phexplore.systems.protocol import System
+from phexplore.systems.registry import system_of
 
 _AGREEMENT, _FIRST_MEMBER = 1, 3
 """Columns of the table."""
@@ -44,7 +45,8 @@ def matrix_view(matrix: CommitteeMatrix) -> MatrixView:
     """Return a matrix as it is shown."""
     members = matrix.members
     headers = ("Parameter", "Agreement", "Start", *members, "Min", "Median", "Max", "Left alone")
-    rows = tuple(_row(row) for row in matrix.rows)
+    system = system_of(matrix.baseline)
+    rows = tuple(_row(system, row) for row in matrix.rows)
     looks: dict[tuple[int, int], Look] = {}
     for place, row in enumerate(matrix.rows):
         for number, moved in enumerate(row.moved):
@@ -60,20 +62,20 @@ def matrix_view(matrix: CommitteeMatrix) -> MatrixView:
     return MatrixView(_title(matrix), sentence, Table(headers, rows), looks, _picture(matrix))
 
 
-def row_words(row: MatrixRow) -> str:
-    """Return the name of a row for people."""
+def row_words(system: System, row: MatrixRow) -> str:
+    """Return the name of a row for people; the system names its places."""
     kind = {"threshold": "τ of", "budget": "Budget", "target": "Target"}.get(row.kind, row.kind.capitalize())
-    place = place_words(row.path) if "/" in row.path else row.path
+    place = system.place_name(row.path).title if "/" in row.path else row.path
     return f"{kind} {place}".strip()
 
 
-def _row(row: MatrixRow) -> tuple[Value, ...]:
+def _row(system: System, row: MatrixRow) -> tuple[Value, ...]:
     values: tuple[Value, ...] = tuple(
         value if moved else UNTOUCHED for value, moved in zip(row.values, row.moved, strict=True)
     )
     alone = f"{row.untouched} of {len(row.values)}"
     agreement = f"{row.agreement:.0%}".replace("%", " %")
-    return (row_words(row), agreement, row.baseline, *values, row.low, row.middle, row.high, alone)
+    return (row_words(system, row), agreement, row.baseline, *values, row.low, row.middle, row.high, alone)
 
 
 def _title(matrix: CommitteeMatrix) -> str:
@@ -88,11 +90,12 @@ def _title(matrix: CommitteeMatrix) -> str:
     if not opened:
         return moved if count == 1 else f"{moved}, and agree on all of them"
     widest = min(opened, key=lambda row: row.agreement)
-    return f"{moved}; they differ on {len(opened)}, most on {row_words(widest)}: {shown(widest.low)} to {shown(widest.high)}"
+    return f"{moved}; they differ on {len(opened)}, most on {row_words(system_of(matrix.baseline), widest)}: {shown(widest.low)} to {shown(widest.high)}"
 
 
 def _picture(matrix: CommitteeMatrix) -> Figure:
-    marks = tuple(mark for row in matrix.rows if (mark := _mark(row, matrix.members)) is not None)
+    system = system_of(matrix.baseline)
+    marks = tuple(mark for row in matrix.rows if (mark := _mark(system, row, matrix.members)) is not None)
     numbers = Table(
         ("Parameter", *(f"{member}, times the start" for member in matrix.members)),
         tuple((mark.name, *mark.dots) if len(mark.dots) == len(matrix.members) else (mark.name, *(None,) * len(matrix.members))
@@ -115,12 +118,13 @@ def _picture(matrix: CommitteeMatrix) -> Figure:
     )
 
 
-def _mark(row: MatrixRow, members: tuple[str, ...]) -> Row | None:
+def _mark(system: System, row: MatrixRow, members: tuple[str, ...]) -> Row | None:
     """Return a row of the picture; None where nothing was at the start."""
     start = row.baseline
     if not start or row.low is None or row.middle is None or row.high is None:
         return None
     known = [(member, value) for member, value in zip(members, row.values, strict=True) if value is not None]
+    words = row_words(system, row)
     told = "\n".join(f"{member}: {shown(value)}" for member, value in known)
 
     def times(value: Fraction) -> float:
@@ -129,12 +133,12 @@ def _mark(row: MatrixRow, members: tuple[str, ...]) -> Row | None:
     return Row(
         f"{row.kind} {row.path}",
         "",
-        row_words(row),
+        words,
         times(row.middle),
         times(row.low),
         times(row.high),
         dots=tuple(times(value) for _, value in known),
         text=f"{shown(row.low)} – {shown(row.high)}" if row.is_open else f"{shown(row.middle)}, all agree",
-        tip=f"{row_words(row)}, start {shown(start)}\n{told}",
+        tip=f"{words}, start {shown(start)}\n{told}",
         is_warned=row.agreement < _CLOSE,
     )

@@ -7,11 +7,21 @@ from typing import Any
 
 from phexplore.errors import PhexploreError
 from phexplore.model.conventions import Neighbours
+from phexplore.model.keys import parse_query
 from phexplore.model.numbers import Unlimited, total_budget
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
 from phexplore.systems.phsafe import forecast as figures_of
-from phexplore.systems.protocol import Entry, Forecast, Loss
+from phexplore.systems.protocol import Entry, Forecast, Loss, PlaceName, plain_place
+
+
+def place_name(place: str) -> PlaceName:
+    """Return what ``PH3/state_A-G`` is called."""
+    try:
+        query = parse_query(place)
+    except PhexploreError:
+        return plain_place(place)
+    return PlaceName(query.table, query.level.title, query.title)
 
 
 def loss(scenario: Scenario) -> Loss:

@@ -31,6 +31,7 @@ PHSAFE = System(
     simulate=lazy(f"{_ROOM}.simulation", "make_simulation"),
     formats=lazy(f"{_ROOM}.exporters", "scenario_formats"),
     write_report=lazy(f"{_ROOM}.exporters", "write_report"),
+    place_name=lazy(f"{_ROOM}.shared", "place_name"),
     budgets=lazy(f"{_ROOM}.budget_model", "PhSafeBudgets"),
     handover=Handover(
         format="phsafe-config",

@@ -31,6 +31,7 @@ TOPDOWN = System(
     formats=lazy(f"{_ROOM}.scenario_document", "scenario_formats"),
     write_report=lazy(f"{_ROOM}.run_document", "write_topdown_report"),
     has_geography=True,
+    place_name=lazy(f"{_ROOM}.wording", "place_name"),
     budgets=lazy(f"{_ROOM}.budget_model", "TopDownBudgets"),
     solve_estimates=lazy(f"{_ROOM}.solving_estimates", "solve_estimates"),
     handover=Handover(

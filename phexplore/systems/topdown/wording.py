@@ -8,6 +8,7 @@ from functools import lru_cache
 from phexplore.errors import PhexploreError
 from phexplore.model.numbers import exact_text
 from phexplore.model.topdown import LevelQuery
+from phexplore.systems.protocol import PlaceName, plain_place
 from phexplore.systems.topdown.forecast import query_of
 from phexplore.workload.schema import load_schema
 
@@ -117,3 +118,12 @@ def plural_level(level: str, count: int) -> str:
 def share_exact(share: Fraction) -> str:
     """Return a share as people type it: a decimal where there is one, else a fraction."""
     return exact_text(share)
+
+
+def place_name(place: str) -> PlaceName:
+    """Return what ``Block/total`` is called."""
+    level, _, query = place.partition("/")
+    if not query:
+        return plain_place(place)
+    group, name = level_title(level), query_title(query)
+    return PlaceName(group, name, f"{group}: {name}")
