@@ -8,7 +8,7 @@ from pathlib import Path
 CANCELLED = 130
 RESULTS = "--results"
 """Asks a bundled program to be its window's reader of results, as ``--worker`` asks it to be the worker of a run."""
-ERRAND = "--errand"
+BUNDLE = "--bundle"
 """Asks a bundled program to make, sign or check one bundle for its window."""
 
 
@@ -19,8 +19,8 @@ def main() -> int:
         from phexplore.gui.run_manager.result_server import main as serve  # noqa: PLC0415 - for this process only
 
         return serve()
-    if arguments == [ERRAND]:
-        from phexplore.gui.decision.errand_worker import main as carry_out  # noqa: PLC0415 - as above
+    if arguments == [BUNDLE]:
+        from phexplore.gui.decision.bundle_worker import main as carry_out  # noqa: PLC0415 - as above
 
         return carry_out()
     if asks_for_window(arguments):

@@ -29,7 +29,7 @@ RUNNING = {
     "jsonpickle",
 }
 """Modules that run code found in data."""
-OWN_PIPE = {"phexplore/gui/run_manager/result_frames.py": "pickle", "phexplore/runs/cluster.py": "pickle"}
+OWN_PIPE = {"phexplore/gui/binding/frames.py": "pickle", "phexplore/runs/cluster.py": "pickle"}
 """The window and its own reader of results, and a run that sends pieces to the cluster its user named, talk in pickles: nothing comes from a file."""
 FIXED_NAMES = {"phexplore/gui/main/warmup.py": "importlib.import_module"}
 """Imports modules by names that stand in the source."""

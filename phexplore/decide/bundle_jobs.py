@@ -1,4 +1,4 @@
-"""Bundles made, signed, checked: whole errands that tell how far they are, for a process beside the window.
+"""Bundles made, signed, checked: whole jobs that tell how far they are, for a process beside the window.
 
 Keys are read here, used and forgotten; a job names their files, and nothing but signatures comes back.
 """
@@ -204,7 +204,7 @@ _SEAL_STEPS = 6
 
 
 def carry_out(job: BundleJob, tell: Tell, now: datetime | None = None) -> BundleReport | KeyMade | Exported:
-    """Do an errand and return what came of it.
+    """Do a job and return what came of it.
 
     Args:
         job: what to do.

@@ -148,7 +148,7 @@ def test_that_an_altered_bundle_is_reported_and_not_signed(us, tmp_path) -> None
         _carry_out(SignJob(out, tmp_path / "signed.zip", (KeyFile(ada.path, Signer("Ada", "")),)))
 
 
-def test_that_a_refused_errand_leaves_no_bundle(us, tmp_path) -> None:
+def test_that_a_refused_job_leaves_no_bundle(us, tmp_path) -> None:
     out = tmp_path / "decision.zip"
     with pytest.raises(PhexploreError):
         _carry_out(SealJob(_project(us), us.name, out, runs=(tmp_path / "no-run",)))

@@ -25,8 +25,8 @@ from phexplore.files.project_file import write_project
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.shown import Update
 from phexplore.gui.charts.controls import field_label
+from phexplore.gui.decision.bundle_process import BundleProcess
 from phexplore.gui.decision.bundle_report import BundleReportView
-from phexplore.gui.decision.errand_process import ErrandProcess
 from phexplore.gui.decision.key_dialog import KeyDialog
 from phexplore.gui.decision.run_citations import RunCitations
 from phexplore.gui.decision.signers import SignersEditor
@@ -43,10 +43,10 @@ BUNDLE_SUFFIX = ".zip"
 _BUNDLES = f"Bundles (*{BUNDLE_SUFFIX});;All files (*)"
 
 
-class Errand(QWidget):
+class BundleWork(QWidget):
     """A button's worth of work: progress, a way to stop it, and what came of it."""
 
-    def __init__(self, process: ErrandProcess, name: str) -> None:
+    def __init__(self, process: BundleProcess, name: str) -> None:
         """Make the place.
 
         Args:
@@ -77,8 +77,8 @@ class Errand(QWidget):
             column.addWidget(widget)
         self._show_work(is_working=False)
         self.reason.hide()
-        process.began.connect(self._on_began)
-        process.done.connect(self._on_done)
+        process.progressed.connect(self._on_began)
+        process.answered.connect(self._on_done)
         process.failed.connect(self._on_failed)
 
     def start(self, order: BundleJob) -> None:
@@ -139,9 +139,9 @@ class BundlePage(Page):
         """
         super().__init__("Bundle")
         self._session, self._desk, self._folder = session, desk, folder
-        self.process = ErrandProcess(self)
+        self.process = BundleProcess(self)
         self.process.busy_changed.connect(self._on_busy)
-        self.process.done.connect(self._on_done)
+        self.process.answered.connect(self._on_done)
         self._after_key: SignersEditor | None = None
         self._checked: Path | None = None
         self._inspected: Path | None = None
@@ -259,7 +259,7 @@ class BundlePage(Page):
         self.notes.setChecked(True)
         self.write = TextButton("Write the bundle…", look="primary", symbol="save")
         self.write.clicked.connect(lambda: self._ask_to_save("Write the bundle", self._proposed(), self.write_to))
-        self.writing = Errand(self.process, "Write the bundle")
+        self.writing = BundleWork(self.process, "Write the bundle")
         self.required = QSpinBox()
         self.required.setRange(0, 99)
         self.required.setAccessibleName("Signatures required by keys you trust")
@@ -271,13 +271,13 @@ class BundlePage(Page):
         self.again.clicked.connect(lambda: self.check(self._checked) if self._checked else None)
         self.trusting = TextButton("Keys you trust…", name="Manage the keys you trust")
         self.trusting.clicked.connect(self.manage_keys)
-        self.checking = Errand(self.process, "Check a bundle")
+        self.checking = BundleWork(self.process, "Check a bundle")
         self.inspect = TextButton("Choose the bundle to sign…", name="Choose the bundle to sign")
         self.inspect.clicked.connect(lambda: self._ask_to_open("Sign a bundle", _BUNDLES, self.show_before_signing))
         self.cosign = TextButton("Sign this bundle…", look="primary", name="Sign the bundle that was checked")
         self.cosign.clicked.connect(lambda: self._ask_where_to_sign(self._to_sign.path) if self._to_sign else None)
         self.cosign.setEnabled(False)
-        self.signing = Errand(self.process, "Add a signature")
+        self.signing = BundleWork(self.process, "Add a signature")
 
     def _write_part(self) -> QWidget:
         part = QWidget()

@@ -116,7 +116,7 @@ class ExperimentPage(QWidget):
         given = {key: read() for key, read in self.fields[experiment.id].items()}
         folder = self._folder(experiment)
         self._running = experiment
-        self.process.start(list(experiment.command(folder, given)), folder)
+        self.process.run(list(experiment.command(folder, given)), folder)
 
     def shut_down(self) -> None:
         """End what is running because the window closes."""

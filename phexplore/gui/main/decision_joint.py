@@ -1,4 +1,4 @@
-"""The area of decisions, joined to the window: its tabs, their errands beside the window, and what they report."""
+"""The area of decisions, joined to the window: its tabs, their work beside the window, and what they report."""
 
 from __future__ import annotations
 

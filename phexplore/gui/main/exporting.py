@@ -20,7 +20,7 @@ from phexplore.model.scenario import Scenario
 from phexplore.systems.registry import system_of, systems
 
 if TYPE_CHECKING:
-    from phexplore.gui.decision.errand_process import ErrandProcess
+    from phexplore.gui.decision.bundle_process import BundleProcess
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class Exports(QObject):
         self._work = Latest(write_file, self)
         self._work.finished.connect(self.written)
         self._work.failed.connect(self.failed)
-        self._process: ErrandProcess | None = None
+        self._process: BundleProcess | None = None
 
     @property
     def is_busy(self) -> bool:
@@ -147,12 +147,12 @@ class Exports(QObject):
             self._process.stop()
 
     @property
-    def _beside(self) -> ErrandProcess:
+    def _beside(self) -> BundleProcess:
         if self._process is None:
-            from phexplore.gui.decision.errand_process import ErrandProcess
+            from phexplore.gui.decision.bundle_process import BundleProcess
 
-            self._process = ErrandProcess(self)
-            self._process.done.connect(lambda made: self.written.emit(made.path))
+            self._process = BundleProcess(self)
+            self._process.answered.connect(lambda made: self.written.emit(made.path))
             self._process.failed.connect(self.failed)
         return self._process
 

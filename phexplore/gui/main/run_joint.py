@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
+from phexplore.gui.binding.request_service import RequestService
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.systems import System, system_of
 from phexplore.gui.dialogs.messages import Message, ask
@@ -21,7 +22,7 @@ from phexplore.gui.main.project_data import ProjectData
 from phexplore.gui.main.project_files import left_behind_runs
 from phexplore.gui.main.run_verdicts import RunVerdicts
 from phexplore.gui.run_manager.last_run import LastRun
-from phexplore.gui.run_manager.result_service import ReaderProcess, ResultService
+from phexplore.gui.run_manager.result_reader import reader_process
 from phexplore.gui.run_manager.run_desk import DoubtedRun, RunDesk
 from phexplore.gui.run_manager.run_rows import RunRow
 from phexplore.gui.run_manager.run_strip import RunStrip
@@ -82,7 +83,7 @@ class RunJoint(QObject):
         self._verdicts: RunVerdicts | None = None
         self._mechanism_results: dict[System, MechanismResultsPage] = {}
         self._shown_system: System | None = None
-        self._reader = ReaderProcess(self)
+        self._reader = reader_process(self)
         self._shown: dict[System, ShownRun] = {}
         self._last = LastRun(session, self.desk, self, service=self._service())
         self._last.changed.connect(self.headline_changed)
@@ -180,8 +181,8 @@ class RunJoint(QObject):
         page.written.connect(self.written)
         return page
 
-    def _service(self) -> ResultService:
-        return ResultService(self, reader=self._reader)
+    def _service(self) -> RequestService:
+        return RequestService(self._reader, self)
 
     def _joined(self, system: System, page: Page) -> Page:
         self._shown[system] = shown = ShownRun(self._session, self.desk, page, page)

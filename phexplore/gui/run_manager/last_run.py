@@ -10,9 +10,10 @@ from PySide6.QtCore import QObject, Signal
 
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.headline import TileContent, Tone
+from phexplore.gui.binding.request_service import RequestService
 from phexplore.gui.binding.session import Session
 from phexplore.gui.run_manager.mechanism_results import MechanismAnswer, MechanismRequest
-from phexplore.gui.run_manager.result_service import ResultService
+from phexplore.gui.run_manager.result_reader import reader_process
 from phexplore.gui.run_manager.result_tiles import headline_tile
 from phexplore.gui.run_manager.run_desk import RunDesk
 from phexplore.gui.run_manager.run_rows import RunRow, state_words, trials_words
@@ -102,7 +103,7 @@ class LastRun(QObject):
     changed = Signal(object)
 
     def __init__(
-        self, session: Session, desk: RunDesk, parent: QObject, *, service: ResultService | None = None
+        self, session: Session, desk: RunDesk, parent: QObject, *, service: RequestService | None = None
     ) -> None:
         """Follow a project and its runs.
 
@@ -114,7 +115,7 @@ class LastRun(QObject):
         """
         super().__init__(parent)
         self._session, self._desk = session, desk
-        self._reader = service or ResultService(self)
+        self._reader = service or RequestService(reader_process(self), self, is_alone=True)
         self._reader.answered.connect(self._take)
         self._reader.failed.connect(self._on_unreadable)
         self._prints: dict[Path, str] = {}

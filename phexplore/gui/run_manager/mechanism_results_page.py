@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QStackedWidget, Q
 
 from phexplore.errors import PhexploreError
 from phexplore.figures.figure import Figure
+from phexplore.gui.binding.request_service import RequestService
 from phexplore.gui.binding.systems import System, system_of
 from phexplore.gui.charts.controls import field_label
 from phexplore.gui.charts.frame import ChartFrame
@@ -25,7 +26,7 @@ from phexplore.gui.run_manager.mechanism_results import (
     ShapeContent,
 )
 from phexplore.gui.run_manager.report_process import FORMATS, ReportFormat, ReportProcess
-from phexplore.gui.run_manager.result_service import ResultService
+from phexplore.gui.run_manager.result_reader import reader_process
 from phexplore.gui.run_manager.run_desk import RunDesk
 from phexplore.gui.run_manager.run_rows import RunRow
 from phexplore.gui.systems.phsafe.results_page import run_words, show_tile
@@ -61,7 +62,7 @@ class MechanismResultsPage(QWidget):
     written = Signal(object)
 
     def __init__(
-        self, desk: RunDesk, system: System, parent: QWidget | None = None, *, service: ResultService | None = None
+        self, desk: RunDesk, system: System, parent: QWidget | None = None, *, service: RequestService | None = None
     ) -> None:
         """Show the runs of a desk.
 
@@ -73,7 +74,7 @@ class MechanismResultsPage(QWidget):
         """
         super().__init__(parent)
         self._desk, self._system = desk, system
-        self._reader = service or ResultService(self)
+        self._reader = service or RequestService(reader_process(self), self, is_alone=True)
         self._report = ReportProcess(self)
         self._part = ""
         self.answer: MechanismAnswer | None = None
@@ -130,12 +131,12 @@ class MechanismResultsPage(QWidget):
     def export_to(self, form: ReportFormat, path: Path) -> None:
         """Write the report or the figures of the run shown."""
         if self.directory is not None:
-            self._report.start(self.directory, form, path)
+            self._report.write(self.directory, form, path)
 
     def stop(self) -> None:
         """End reading and writing because the window closes."""
         self._reader.stop()
-        self._report.stop()
+        self._report.shut_down()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

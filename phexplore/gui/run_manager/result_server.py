@@ -12,8 +12,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, BinaryIO
 
 from phexplore.errors import PhexploreError
+from phexplore.gui.binding.frames import Progress, Refused, frame, read_frame
 from phexplore.gui.run_manager.mechanism_results import MechanismRequest
-from phexplore.gui.run_manager.result_frames import Refused, frame, read_frame
 from phexplore.gui.systems.phsafe.result_reader import ResultReader
 from phexplore.gui.systems.topdown.results import TopDownRequest
 from phexplore.gui.systems.topdown.spine_views import SpineRequest
@@ -49,7 +49,7 @@ class Readers:
     """
 
     def __init__(self, tell: Callable[[object], None]) -> None:
-        self._tell = tell
+        self._tell = lambda value: tell(Progress(value))
         self._phsafe: ResultReader | None = None
         self._topdown: TopDownResultReader | None = None
         self._mechanisms: MechanismResultReader | None = None

@@ -17,8 +17,8 @@ from phexplore.decide.verifying import verify
 from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
 from phexplore.gui.decision.bundle_page import BundlePage
+from phexplore.gui.decision.bundle_process import BundleProcess
 from phexplore.gui.decision.bundle_report import headline, lines
-from phexplore.gui.decision.errand_process import ErrandProcess
 from phexplore.gui.decision.key_dialog import KeyDialog
 from phexplore.model.workbook import Workbook
 
@@ -48,7 +48,7 @@ def test_that_the_headline_tells_altered_unsigned_awaited_and_signed_apart() -> 
 
 
 def test_that_a_key_is_made_beside_the_window_and_signs_then(qtbot, page, tmp_path) -> None:
-    with qtbot.waitSignal(page.process.done):
+    with qtbot.waitSignal(page.process.answered):
         page.create_key(KeyJob(tmp_path / "ada.key", b"secret"), page.signers)
     (row,) = page.signers.rows
     row.name.setText("Ada")
@@ -60,7 +60,7 @@ def test_that_a_key_is_made_beside_the_window_and_signs_then(qtbot, page, tmp_pa
 
 def test_that_a_file_that_is_no_bundle_is_named_as_altered(qtbot, page, tmp_path) -> None:
     (tmp_path / "no.zip").write_bytes(b"nothing of the kind")
-    with qtbot.waitSignal(page.process.done):
+    with qtbot.waitSignal(page.process.answered):
         page.check(tmp_path / "no.zip")
     assert page.checking.report.isVisible()
     assert page.checking.report.title.text().startswith("Not intact")
@@ -102,14 +102,14 @@ def test_that_a_key_without_a_passphrase_is_asked_for_and_a_bare_name_is_a_file_
 
 
 def test_that_a_worker_that_dies_is_reported(qtbot, tmp_path) -> None:
-    process = ErrandProcess(command=[sys.executable, "-c", "import sys; sys.exit(3)"])
+    process = BundleProcess(command=[sys.executable, "-c", "import sys; sys.exit(3)"])
     with qtbot.waitSignal(process.failed) as caught:
         process.start(VerifyJob(tmp_path / "x.zip"))
     assert "exit code 3" in str(caught.args[0])
 
 
 def test_that_a_worker_can_be_stopped(qtbot, tmp_path) -> None:
-    process = ErrandProcess(command=[sys.executable, "-c", "import sys; sys.stdin.read(); import time; time.sleep(60)"])
+    process = BundleProcess(command=[sys.executable, "-c", "import sys; sys.stdin.read(); import time; time.sleep(60)"])
     process.start(VerifyJob(tmp_path / "x.zip"))
     qtbot.waitUntil(lambda: process.is_busy)
     with qtbot.waitSignal(process.failed) as caught:
@@ -147,7 +147,7 @@ def own_store(tmp_path, monkeypatch):
 def _checked(qtbot, page, path, content, required=0):
     path.write_bytes(content)
     page.required.setValue(required)
-    with qtbot.waitSignal(page.process.done):
+    with qtbot.waitSignal(page.process.answered):
         page.check(path)
     return page.checking.report
 
@@ -171,7 +171,7 @@ def test_that_the_page_counts_keys_of_the_store_and_shows_unknown_ones_neutrally
     dialog.add.click()
     assert "name of its owner" in dialog.reason.text()
     dialog.owner.setText("Ada Lovelace")
-    with qtbot.waitSignal(page.process.done):
+    with qtbot.waitSignal(page.process.answered):
         dialog.add.click()
     assert dialog.list.count() == 1
     assert "Signed with the key of Ada Lovelace" in " ".join(sentence for _, sentence in report._lines)
@@ -182,7 +182,7 @@ def test_that_the_page_counts_keys_of_the_store_and_shows_unknown_ones_neutrally
         _checked(qtbot, page, tmp_path / "f.zip", forged.packed(), 1).title.text().startswith("Intact, but not signed")
     )
     dialog.list.setCurrentRow(0)
-    with qtbot.waitSignal(page.process.done):
+    with qtbot.waitSignal(page.process.answered):
         dialog.remove_selected()
     assert dialog.list.count() == 0
 
@@ -198,11 +198,11 @@ def test_that_a_bundle_whose_parts_disagree_is_refused_on_the_page_and_cannot_be
     report = _checked(qtbot, page, tmp_path / "f.zip", forged)
     assert report.title.text() == "Not intact: 1 finding"
     page.cosigners.add_key(tmp_path / "ada.key")
-    with qtbot.waitSignal(page.process.done):
+    with qtbot.waitSignal(page.process.answered):
         page.show_before_signing(tmp_path / "f.zip")
     assert not page.cosign.isEnabled()
     (tmp_path / "g.zip").write_bytes(made.packed())
-    with qtbot.waitSignal(page.process.done):
+    with qtbot.waitSignal(page.process.answered):
         page.show_before_signing(tmp_path / "g.zip")
     assert page.cosign.isEnabled()
     assert ("info", "Status: draft") in page.signing.report._lines
@@ -216,7 +216,7 @@ def test_that_a_command_signs_from_the_page(qtbot, page, own_store, tmp_path) ->
     row = page.signers.add_command()
     row.name.setText("Ada")
     row.command.setText(f"ssh-keygen -Y sign -f {key} -n phexplore-bundle")
-    with qtbot.waitSignal(page.process.done, timeout=30_000):
+    with qtbot.waitSignal(page.process.answered, timeout=30_000):
         page.write_to(tmp_path / "a.zip")
     (found,) = verify((tmp_path / "a.zip").read_bytes()).signatures
     assert (found.public_key, found.signer.name) == (public_bytes(KEYS[0]), "Ada")

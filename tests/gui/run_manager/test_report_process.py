@@ -21,7 +21,7 @@ def report(qapp, monkeypatch, tmp_path):
 
     found.pretend = pretend
     yield found
-    found.stop()
+    found.shut_down()
 
 
 def test_that_the_command_line_writes_the_report(monkeypatch):
@@ -36,7 +36,7 @@ def test_that_a_written_report_is_told_once_with_its_place(report, qtbot, tmp_pa
     report.pretend("pass")
     busy = []
     report.busy_changed.connect(busy.append)
-    report.start(tmp_path, FORMATS[0], tmp_path / "out")
+    report.write(tmp_path, FORMATS[0], tmp_path / "out")
     qtbot.waitUntil(lambda: report.written_to == [tmp_path / "out"])
     assert busy == [True, False]
     assert report.failures == []
@@ -44,15 +44,15 @@ def test_that_a_written_report_is_told_once_with_its_place(report, qtbot, tmp_pa
 
 def test_that_a_failure_gives_the_sentence_and_the_remedy_of_the_command_line(report, qtbot, tmp_path):
     report.pretend("import sys; print('No run here.\\nChoose another.', file=sys.stderr); sys.exit(1)")
-    report.start(tmp_path, FORMATS[0], tmp_path / "out")
+    report.write(tmp_path, FORMATS[0], tmp_path / "out")
     qtbot.waitUntil(lambda: bool(report.failures))
     assert (report.failures[0].sentence, report.failures[0].remedy) == ("No run here.", "Choose another.")
 
 
 def test_that_one_report_is_written_at_a_time_and_a_closing_window_ends_it(report, qtbot, tmp_path):
     report.pretend("import time; time.sleep(60)")
-    report.start(tmp_path, FORMATS[0], tmp_path / "out")
-    report.start(tmp_path, FORMATS[0], tmp_path / "out")
-    assert "Another report" in report.failures[0].sentence
-    report.stop()
+    report.write(tmp_path, FORMATS[0], tmp_path / "out")
+    report.write(tmp_path, FORMATS[0], tmp_path / "out")
+    assert "under way already" in report.failures[0].sentence
+    report.shut_down()
     assert not report.is_busy

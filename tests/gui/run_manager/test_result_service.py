@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phexplore.gui.run_manager.result_frames import FrameDecoder, Refused, frame, read_frame
+from phexplore.gui.binding.frames import FrameDecoder, Refused, frame, read_frame
+from phexplore.gui.binding.request_service import RequestService
+from phexplore.gui.run_manager.result_reader import reader_command, reader_process
 from phexplore.gui.run_manager.result_server import serve
-from phexplore.gui.run_manager.result_service import ReaderProcess, ResultService, server_command
 from phexplore.gui.systems.phsafe.result_choices import ResultRequest, ResultTab
 from phexplore.gui.systems.phsafe.result_reader import ResultAnswer
 
@@ -58,7 +59,7 @@ def reader(qapp):
     made = []
 
     def make(command=None):
-        made.append(ReaderProcess(command=command))
+        made.append(reader_process(command=command))
         return made[-1]
 
     yield make
@@ -71,7 +72,7 @@ def service(reader):
     made = []
 
     def make(command=None):
-        found = ResultService(reader=None if command is None else reader(command))
+        found = RequestService(reader(command), is_alone=True)
         found.answers, found.failures = [], []
         found.answered.connect(found.answers.append)
         found.failed.connect(found.failures.append)
@@ -89,7 +90,7 @@ def test_that_a_real_reader_answers_survives_a_kill_and_ends_with_the_window(ser
     found.request(ResultRequest(run.directory, None, ResultTab.WORST))
     qtbot.waitUntil(lambda: len(found.answers) == 1)
     assert found.answers[0].headline.trials == 2
-    first = found._reader.process_id
+    first = found.process_id
     os.kill(first, signal.SIGSTOP)  # so that the kill comes before the answer
     found.request(ResultRequest(run.directory, None, ResultTab.WORST))
     os.kill(first, signal.SIGKILL)
@@ -97,15 +98,15 @@ def test_that_a_real_reader_answers_survives_a_kill_and_ends_with_the_window(ser
     assert "their reader stopped" in found.failures[0].sentence
     found.request(ResultRequest(tmp_path, None, None))
     qtbot.waitUntil(lambda: len(found.failures) == 2)
-    assert found._reader.process_id != first
+    assert found.process_id != first
     found.stop()
-    assert found._reader.process_id == 0
+    assert found.process_id == 0
 
 
 ECHO = """
 import sys, struct, pickle, time
 sys.path.insert(0, {path!r})
-from phexplore.gui.run_manager.result_frames import frame, read_frame
+from phexplore.gui.binding.frames import frame, read_frame
 while (request := read_frame(sys.stdin.buffer)) is not None:
     time.sleep(0.05)
     sys.stdout.buffer.write(frame(request)); sys.stdout.buffer.flush()
@@ -135,7 +136,7 @@ def echo(reader, tmp_path):
 
 @pytest.mark.defect("M15")
 def test_that_all_views_of_a_window_share_one_process_and_each_hears_its_own_answers(echo, tmp_path, qtbot):
-    views = [ResultService(reader=echo) for _ in range(3)]
+    views = [RequestService(echo) for _ in range(3)]
     heard = [[] for _ in views]
     for view, answers in zip(views, heard, strict=True):
         view.answered.connect(answers.append)
@@ -152,7 +153,7 @@ def test_that_all_views_of_a_window_share_one_process_and_each_hears_its_own_ans
 
 @pytest.mark.defect("M15")
 def test_that_the_reader_ends_with_its_project_and_starts_again_for_the_next(echo, tmp_path, qtbot):
-    view, other = ResultService(reader=echo), ResultService(reader=echo)
+    view, other = RequestService(echo), RequestService(echo)
     answers = []
     view.answered.connect(answers.append)
     other.answered.connect(answers.append)
@@ -180,6 +181,6 @@ def test_that_a_reader_that_cannot_be_started_is_told(service, tmp_path, qtbot):
 
 
 def test_that_the_reader_is_started_from_source_and_from_one_binary(monkeypatch):
-    assert server_command()[1:] == ["-m", "phexplore.gui.run_manager.result_server"]
+    assert reader_command()[1:] == ["-m", "phexplore.gui.run_manager.result_server"]
     monkeypatch.setattr(sys, "frozen", True, raising=False)
-    assert server_command() == [sys.executable, "--results"]
+    assert reader_command() == [sys.executable, "--results"]

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QSplitter, QVBoxLayout, QWidget
 
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.latest import Latest
+from phexplore.gui.binding.process_service import CommandProcess, phexplore_command
 from phexplore.gui.binding.session import Session
 from phexplore.gui.charts.published_chart import PublishedChart
 from phexplore.gui.figures.view import FigureView
@@ -24,7 +25,6 @@ from phexplore.gui.systems.phsafe.published_answers import (
     read_release,
 )
 from phexplore.gui.targets.project_runs import ListedRun, ProjectRuns
-from phexplore.gui.targets.side_process import SideProcess, phexplore_command
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.empty_place import EmptyPlace
@@ -79,7 +79,7 @@ class PublishedView(QWidget):
         self._asked: _Asked | None = None
         self._shown: _Asked | None = None
         self.release: PublishedRelease | None = None
-        self.process = SideProcess(self)
+        self.process = CommandProcess(self)
         self.process.done.connect(self._read)
         self.process.failed.connect(self._on_failed)
         self.process.stopped.connect(self._on_stopped)

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.headline import TileContent, Tone
+from phexplore.gui.binding.request_service import RequestService
 from phexplore.gui.charts.controls import field_label
 from phexplore.gui.charts.distribution_chart import ErrorDistributionChart
 from phexplore.gui.charts.frame import ChartFrame
@@ -28,7 +29,7 @@ from phexplore.gui.charts.worst import WorstNumber
 from phexplore.gui.charts.worst_chart import WorstNumbersChart
 from phexplore.gui.run_manager.chart_tabs import ChartTabs
 from phexplore.gui.run_manager.report_process import FORMATS, ReportFormat, ReportProcess
-from phexplore.gui.run_manager.result_service import ResultService
+from phexplore.gui.run_manager.result_reader import reader_process
 from phexplore.gui.run_manager.result_tiles import bias_tile, coverage_tile, trials_tile, worst_tile
 from phexplore.gui.run_manager.run_desk import RunDesk
 from phexplore.gui.run_manager.run_rows import RunRow, started_words, state_words, trials_words
@@ -82,7 +83,7 @@ class ResultsPage(QWidget):
     written = Signal(object)
     headline_read = Signal(object)
 
-    def __init__(self, desk: RunDesk, parent: QWidget | None = None, *, service: ResultService | None = None) -> None:
+    def __init__(self, desk: RunDesk, parent: QWidget | None = None, *, service: RequestService | None = None) -> None:
         """Show the runs of a desk.
 
         Args:
@@ -94,7 +95,7 @@ class ResultsPage(QWidget):
         self._desk = desk
         self._choice = ResultChoice()
         self._answer: ResultAnswer | None = None
-        self._reader = service or ResultService(self)
+        self._reader = service or RequestService(reader_process(self), self, is_alone=True)
         self._report = ReportProcess(self)
         self._stale = False
         self._shown_on: dict[ResultTab, Path] = {}
@@ -144,7 +145,7 @@ class ResultsPage(QWidget):
     def stop(self) -> None:
         """End reading and writing because the window closes."""
         self._reader.stop()
-        self._report.stop()
+        self._report.shut_down()
 
     # Building
 
@@ -382,7 +383,7 @@ class ResultsPage(QWidget):
     def export_to(self, form: ReportFormat, path: Path) -> None:
         """Write the report, the figures or the noisy measurements of the run shown."""
         if self.directory is not None:
-            self._report.start(self.directory, form, path)
+            self._report.write(self.directory, form, path)
 
     def _show_writing(self, writing: bool) -> None:
         self.export.setText("Writing…" if writing else "Export…")

@@ -14,13 +14,14 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QStackedWidge
 
 from phexplore.errors import PhexploreError
 from phexplore.figures.figure import Figure
+from phexplore.gui.binding.request_service import RequestService
 from phexplore.gui.charts.controls import field_label
 from phexplore.gui.charts.frame import ChartFrame
 from phexplore.gui.charts.topdown_histogram_chart import TopDownHistogramChart
 from phexplore.gui.charts.topdown_map_chart import TopDownMapChart
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.run_manager.chart_tabs import ChartTabs
-from phexplore.gui.run_manager.result_service import ResultService
+from phexplore.gui.run_manager.result_reader import reader_process
 from phexplore.gui.run_manager.run_desk import RunDesk
 from phexplore.gui.run_manager.run_rows import RunRow
 from phexplore.gui.systems.phsafe.results_page import run_words, show_tile
@@ -126,7 +127,7 @@ class TopDownResultsPage(QWidget):
     headline_read = Signal(object)
     shapes_chosen = Signal(object)
 
-    def __init__(self, desk: RunDesk, parent: QWidget | None = None, *, service: ResultService | None = None) -> None:
+    def __init__(self, desk: RunDesk, parent: QWidget | None = None, *, service: RequestService | None = None) -> None:
         """Show the runs of a desk.
 
         Args:
@@ -138,7 +139,7 @@ class TopDownResultsPage(QWidget):
         self._desk = desk
         self._choice = TopDownChoice()
         self._answer: TopDownAnswer | None = None
-        self._reader = service or ResultService(self)
+        self._reader = service or RequestService(reader_process(self), self, is_alone=True)
         self._stale = False
         self._shown_on: dict[TopDownTab, Path] = {}
         # From the page inward: a widget that changes its parent has all in it styled anew.

@@ -25,12 +25,14 @@ from PySide6.QtWidgets import (
 
 from phexplore.errors import PhexploreError
 from phexplore.figures.table import Table
+from phexplore.gui.binding.request_service import RequestService
 from phexplore.gui.charts.frame import ChartFrame
 from phexplore.gui.charts.topdown_map_chart import MapPicture, MapPiece, TopDownMapChart
 from phexplore.gui.charts.twin import NumbersTable
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.main.project_data import ProjectData
 from phexplore.gui.run_manager.chart_tabs import ChartTabs
+from phexplore.gui.run_manager.result_reader import BLOCKS, reader_process
 from phexplore.gui.run_manager.run_desk import RunDesk
 from phexplore.gui.run_manager.run_rows import RunRow
 from phexplore.gui.systems.phsafe.results_page import run_words
@@ -46,7 +48,6 @@ from phexplore.gui.systems.topdown.spine_pictures import (
     map_words,
     margin_rows,
 )
-from phexplore.gui.systems.topdown.spine_service import SpineService
 from phexplore.gui.systems.topdown.spine_settings_editor import SpineSettingsEditor
 from phexplore.gui.systems.topdown.spine_tree import Unit
 from phexplore.gui.systems.topdown.spine_tree_chart import SpineTreeChart
@@ -102,7 +103,7 @@ class SpinePage(QWidget):
         desk: RunDesk,
         parent: QWidget | None = None,
         *,
-        service: SpineService | None = None,
+        service: RequestService | None = None,
     ) -> None:
         """Show the spine of the active scenario.
 
@@ -119,7 +120,7 @@ class SpinePage(QWidget):
         self._answer: SpineAnswer | None = None
         self._rings: tuple[str, tuple[tuple[Any, ...], ...]] = ("", ())
         self._stale = True
-        self.service = service or SpineService(self)
+        self.service = service or RequestService(reader_process(self, wording=BLOCKS), self, is_alone=True)
         self._slow = QTimer(self)
         self._slow.setSingleShot(True)
         self._slow.setInterval(_SLOW_MS)
@@ -403,7 +404,7 @@ class SpinePage(QWidget):
         dialog.open()
 
     def _cancel(self) -> None:
-        self.service.cancel()
+        self.service.end()
         if self._answer is None:
             self._path = None
             self._file.setText("no file")

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from phexplore.errors import PhexploreError
 from phexplore.files.atomic_files import write_atomically
 from phexplore.files.project_file import single, write_project
+from phexplore.gui.binding.process_service import CommandProcess, phexplore_command
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.shown import Update
 from phexplore.gui.charts.probe_chart import ProbeChart, ProbeMark
@@ -35,7 +36,6 @@ from phexplore.gui.systems.topdown.tune_answers import (
     strategies,
     strategy_words,
 )
-from phexplore.gui.targets.side_process import SideProcess, phexplore_command
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.flow import FlowRow
@@ -91,7 +91,7 @@ class TuneView(QWidget):
         self.ticks: dict[str, QCheckBox] = {}
         self._ticks = QVBoxLayout()
         self._ticks.setSpacing(HALF)
-        self.process = SideProcess(self)
+        self.process = CommandProcess(self)
         self.process.said.connect(self._on_line)
         self.process.done.connect(self._on_done)
         self.process.stopped.connect(self._on_stopped)

@@ -127,7 +127,7 @@ def test_that_failures_are_said_with_their_reason(qtbot, make) -> None:
 def test_that_publishing_is_stopped(qtbot, make) -> None:
     view = make("import time\ntime.sleep(60)")
     view.publish()
-    qtbot.waitUntil(lambda: view.process._process.processId() > 0)
+    qtbot.waitUntil(lambda: view.process.process_id > 0)
     with qtbot.waitSignal(view.process.stopped):
         view.process.stop()
     assert "Stopped" in view.words.text()

@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Signal
 
 from phexplore.data.blocks.generator import synthesize_blocks
 from phexplore.errors import PhexploreError
-from phexplore.gui.run_manager.result_frames import frame, read_frame
+from phexplore.gui.binding.frames import frame, read_frame
 from phexplore.gui.run_manager.result_server import Readers
 from phexplore.gui.run_manager.run_desk import RunDesk
 from phexplore.gui.systems.topdown.place_pictures import place_rows

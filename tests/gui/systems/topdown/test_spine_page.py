@@ -57,7 +57,7 @@ class SameProcess(QObject):
     answered, progressed, failed = Signal(object), Signal(object), Signal(object)
     busy_changed = Signal(bool)
 
-    def __init__(self, parent=None):
+    def __init__(self, _process=None, parent=None, *, is_alone=False):
         super().__init__(parent)
         self._reader, self._waiting = SpineReader(), None
         self._timer = QTimer(self)
@@ -83,21 +83,18 @@ class SameProcess(QObject):
         else:
             self.answered.emit(pickle.loads(pickle.dumps(found)))  # noqa: S301 - as through the pipe; this test is both ends
 
-    def cancel(self):
+    def end(self):
         self._waiting = None
 
-    def end(self):
-        self.cancel()
-
     def stop(self):
-        self.cancel()
+        self.end()
 
 
 @pytest.fixture(autouse=True)
 def same_process(request, monkeypatch):
     """Let all tests but those that say so do without the process: it takes seconds to start."""
     if "demonstration" not in request.node.name:
-        monkeypatch.setattr("phexplore.gui.systems.topdown.spine_page.SpineService", SameProcess)
+        monkeypatch.setattr("phexplore.gui.systems.topdown.spine_page.RequestService", SameProcess)
 
 
 @pytest.fixture

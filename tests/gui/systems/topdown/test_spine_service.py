@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from phexplore.gui.systems.topdown.spine_service import SpineService
+from phexplore.gui.binding.request_service import RequestService
+from phexplore.gui.run_manager.result_reader import BLOCKS, reader_process
 from phexplore.gui.systems.topdown.spine_views import BlocksRefused, SpineAnswer, SpineLook, SpineRequest, SpineTab
 from phexplore.spine.settings import SpineSettings
 from phexplore.systems.registry import preset
@@ -32,7 +33,8 @@ def make():
     made = []
 
     def service(*command):
-        made.append(SpineService(command=list(command) or None))
+        process = reader_process(wording=BLOCKS, command=list(command) or None)
+        made.append(RequestService(process, is_alone=True))
         return made[-1]
 
     yield service
@@ -59,7 +61,7 @@ def test_that_cancelling_delivers_nothing_and_the_next_request_starts_anew(qtbot
     service.answered.connect(answers.append)
     with qtbot.waitSignal(service.progressed, timeout=WAIT_MS):
         service.request(request(blocks))
-    service.cancel()
+    service.end()
     assert not service.is_busy
     service.request(request(blocks, SpineTab.DISTANCE))
     qtbot.waitUntil(lambda: bool(answers), timeout=WAIT_MS)

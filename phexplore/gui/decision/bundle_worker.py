@@ -1,6 +1,6 @@
-"""Bundles in a process of their own: ``python -m phexplore.gui.decision.errand_worker``.
+"""Bundles in a process of their own: ``python -m phexplore.gui.decision.bundle_worker``.
 
-One order comes in on standard input; steps, then the result or a refusal, go out on standard output. Making a certificate as PDF
+One job comes in on standard input; steps, then the result or a refusal, go out on standard output. Making a certificate as PDF
 takes seconds and holds the interpreter, and private keys do not enter the window's memory.
 """
 
@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from phexplore.decide.bundle_jobs import Began, carry_out
 from phexplore.errors import PhexploreError
-from phexplore.gui.run_manager.result_frames import Refused, frame, read_frame
+from phexplore.gui.binding.frames import Progress, Refused, frame, read_frame
 from phexplore.model.issues import InputProblemsError
 
 
@@ -28,7 +28,7 @@ def work(orders: BinaryIO, answers: BinaryIO) -> None:
         answers.flush()
 
     try:
-        say(carry_out(order, lambda number, steps, sentence: say(Began(number, steps, sentence))))
+        say(carry_out(order, lambda number, steps, sentence: say(Progress(Began(number, steps, sentence)))))
     except InputProblemsError as error:
         lines = " ".join(f"{issue.place}: {issue.sentence} {issue.remedy}" for issue in error.issues)
         say(Refused(lines, ""))

@@ -1,4 +1,4 @@
-"""How the window and its reader of results talk: one pickled value per frame, its length before it.
+"""How the window and the programs beside it talk: one pickled value per frame, its length before it.
 
 Both ends are this program, started by itself; nothing from elsewhere is ever unpickled.
 """
@@ -13,9 +13,20 @@ from typing import Any, BinaryIO
 _LENGTH = struct.Struct(">Q")
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Progress:
+    """What is said before the answer is there.
+
+    Attributes:
+        value: how far the work is.
+    """
+
+    value: Any
+
+
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """An expected failure of the reader.
+    """An expected failure of the program beside the window.
 
     Attributes:
         sentence: what is wrong.
