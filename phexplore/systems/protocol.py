@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import typer
 
     from phexplore.accuracy.solving_separable import SolvedGoals
+    from phexplore.systems.experiments import Experiment
 
 
 SolveEstimates = Callable[..., "tuple[SolvedGoals, Mapping[Key, float]]"]
@@ -238,6 +239,7 @@ class System:
         read_table: lays a table of some parameters over a scenario; None for a system without such tables.
         commands: adds the system's own commands to the program; where a command takes a SCENARIO, the program loads it:
             ``context.obj(text)``.
+        experiments: of the papers about it, which one click reproduces.
         place_name: what the places of its figures are called.
         budgets: the scenario as a budget model; None for a system whose budgets are not traded query by query.
         solve_estimates: like `solving_estimates.solve_estimates` of TopDown, budgets for margins of what is published after least
@@ -265,6 +267,7 @@ class System:
     files: tuple[ParameterFile, ...] = ()
     read_table: Callable[[Path, Scenario], Scenario] | None = None
     commands: Callable[[typer.Typer], None] | None = None
+    experiments: Callable[[], tuple[Experiment, ...]] = tuple
     place_name: Callable[[str], PlaceName] = plain_place
     budgets: Callable[[Scenario], BudgetModel] | None = None
     solve_estimates: SolveEstimates | None = None

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from phexplore.files.atomic_files import read_text
 from phexplore.files.output_folder import MARK_FILE, output_folder
-from phexplore.gui.experiments.figures import read_pictures
-from phexplore.gui.experiments.process import RESULT_FILE
 from phexplore.gui.main import settings
 from phexplore.gui.systems.subspace.text import matrix_rows
 from phexplore.gui.systems.topdown.shapes import read_outlines
 from phexplore.gui.systems.topdown.tune_answers import read_probes
+from phexplore.systems.experiments import RESULT_FILE, read_pictures
 from phexplore.systems.group_sizes.experiment import DRAWS_FILE, taken_over
+from phexplore.systems.registry import systems
 
 Add = Callable[[str, str, str, Callable[[Path], str]], None]
 SQUARE = [[[-71.5, 41.5], [-71.4, 41.5], [-71.4, 41.6], [-71.5, 41.5]]]
@@ -26,6 +26,7 @@ SHAPES = {
         {"type": "Feature", "id": "440010301001001", "geometry": {"type": "MultiPolygon", "coordinates": [SQUARE, SQUARE]}},
     ],
 }  # fmt: skip
+TABLE_7 = systems()["group-sizes"].experiments()[0]
 FOUND = {
     "data": [{"id": "census", "groups": 5, "levels": [{"level": "Nation", "regions": 1}], "differences": ["Other data."]}],
     "trials": 1,
@@ -93,7 +94,7 @@ def add_window_files(home: Path, add: Add) -> None:
     place("window-probes", "p.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
     add("window-probes", "json", "p.jsonl", lambda f: _nothing(read_probes(f / "p.jsonl")))
     place("experiment", RESULT_FILE, json.dumps(FOUND))
-    add("experiment", "json", RESULT_FILE, lambda f: _nothing(read_pictures("table-7", f)))
+    add("experiment", "json", RESULT_FILE, lambda f: _nothing(read_pictures(TABLE_7, f)))
     place("draws", DRAWS_FILE, f"{json.dumps(HEADER)}\n{json.dumps(DRAW)}\n{json.dumps({**DRAW, 'trial': 1})}\n")
     add("draws", "json", DRAWS_FILE, _draws)
     place("matrix", "m.csv", "1,0,1/3,0\n0,1,0.5,-2\n")

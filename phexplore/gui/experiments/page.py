@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
@@ -25,15 +25,13 @@ from PySide6.QtWidgets import (
 )
 
 from phexplore.errors import PhexploreError
-from phexplore.gui.binding.systems import System
 from phexplore.gui.charts.controls import field_label
-from phexplore.gui.experiments.catalog import Experiment, Parameter, experiments_of
-from phexplore.gui.experiments.figures import Picture, read_pictures
 from phexplore.gui.experiments.process import ExperimentProcess
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.labels import ElidedText, Text
+from phexplore.systems.experiments import Experiment, Parameter, Picture, read_pictures
 
 _TEACHING = "Run the experiment: its figures appear here, with the published ones beside where the paper prints any."
 
@@ -48,19 +46,24 @@ class ExperimentPage(QWidget):
     failed = Signal(object)
 
     def __init__(
-        self, system: System, home: Path, parent: QWidget | None = None, *, process: ExperimentProcess | None = None
+        self,
+        experiments: Sequence[Experiment],
+        home: Path,
+        parent: QWidget | None = None,
+        *,
+        process: ExperimentProcess | None = None,
     ) -> None:
-        """Offer the experiments of a system.
+        """Offer experiments.
 
         Args:
-            system: whose scenarios are active.
+            experiments: that the system of the active scenario offers.
             home: folder of the results, which are kept from one start of the program to the next.
             parent: owner.
             process: runs them; one of its own by default.
         """
         super().__init__(parent)
         self._home = home
-        self._experiments = experiments_of(system)
+        self._experiments = tuple(experiments)
         self._pictures: tuple[Picture, ...] = ()
         self.process = process or ExperimentProcess(self)
         self._running: Experiment | None = None
@@ -224,7 +227,7 @@ class ExperimentPage(QWidget):
         experiment = self.experiment
         folder = self._folder(experiment)
         try:
-            self._pictures = read_pictures(experiment.id, folder)
+            self._pictures = read_pictures(experiment, folder)
         except PhexploreError as error:
             self._pictures = ()
             self.failed.emit(error)

@@ -12,8 +12,8 @@ from PySide6.QtCore import QObject, Signal
 from phexplore.errors import PhexploreError
 from phexplore.files.atomic_files import write_atomically
 from phexplore.gui.binding.process_service import CommandError, CommandProcess, phexplore_command
+from phexplore.systems.experiments import RESULT_FILE
 
-RESULT_FILE = "figures.json"
 _PROGRESS = re.compile(r"([0-9,]+) of ([0-9,]+)\b")
 
 

@@ -18,6 +18,7 @@ from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.palette import Offer
 from phexplore.gui.main.system_view import SystemView
 from phexplore.model.issues import Issue
+from phexplore.systems.registry import system_of
 
 if TYPE_CHECKING:
     from phexplore.gui.experiments.page import ExperimentPage
@@ -117,7 +118,7 @@ class MechanismJoint(QObject):
     def _make_experiments(self) -> QWidget:
         from phexplore.gui.experiments.page import ExperimentPage
 
-        self.experiments = ExperimentPage(self._system, self._home)
+        self.experiments = ExperimentPage(system_of(self.session.scenario).experiments(), self._home)
         self.experiments.failed.connect(self.failed)
         return self.experiments
 

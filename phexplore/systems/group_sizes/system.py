@@ -27,4 +27,5 @@ GROUP_SIZES = System(
     write_report=lazy(f"{_ROOM}.run_document", "write_group_sizes_report"),
     may_be_unfinished=True,
     own_data=lazy(f"{_ROOM}.simulation", "own_data"),
+    experiments=lazy(f"{_ROOM}.experiment_pictures", "experiments"),
 )

@@ -27,4 +27,5 @@ SUBSPACE = System(
     write_report=lazy(f"{_ROOM}.run_document", "write_subspace_report"),
     may_be_unfinished=True,
     own_data=lazy(f"{_ROOM}.simulation", "own_data"),
+    experiments=lazy(f"{_ROOM}.experiment_pictures", "experiments"),
 )

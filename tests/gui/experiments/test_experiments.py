@@ -13,12 +13,13 @@ from typer.testing import CliRunner
 
 from phexplore.cli.app import program
 from phexplore.figures.figure import Figure
-from phexplore.gui.binding.systems import System
-from phexplore.gui.experiments.catalog import EXPERIMENTS, experiments_of
-from phexplore.gui.experiments.figures import ExperimentUnreadableError, pictures_of, read_pictures
 from phexplore.gui.experiments.page import ExperimentPage
-from phexplore.gui.experiments.process import RESULT_FILE, ExperimentProcess
+from phexplore.gui.experiments.process import ExperimentProcess
+from phexplore.systems.experiments import RESULT_FILE, ExperimentUnreadableError, pictures_of, read_pictures
+from phexplore.systems.registry import systems
 
+OFFERED = {system.id: system.experiments() for system in systems().values()}
+EXPERIMENTS = {each.id: each for offered in OFFERED.values() for each in offered}
 SMALL = {
     "table-7": {
         "data": "census",
@@ -59,15 +60,15 @@ def test_that_every_parameter_has_a_default_the_small_cases_cover() -> None:
 
 
 def test_that_both_systems_offer_the_comparison_of_all() -> None:
-    for system in (System.GROUP_SIZES, System.SUBSPACE):
-        assert "systems" in {each.id for each in experiments_of(system)}
-    assert experiments_of(System.PHSAFE) == ()
+    for system in ("group-sizes", "subspace"):
+        assert "systems" in {each.id for each in OFFERED[system]}
+    assert OFFERED["phsafe"] == ()
 
 
 @pytest.mark.parametrize("name", [name for name in SMALL if name != "table-7"])
 def test_that_what_a_command_finds_becomes_pictures(found, name) -> None:
     content, folder = found(name)
-    pictures = pictures_of(name, content, folder)
+    pictures = pictures_of(EXPERIMENTS[name], content, folder)
     assert pictures
     for picture in pictures:
         assert picture.content.title
@@ -77,7 +78,7 @@ def test_that_what_a_command_finds_becomes_pictures(found, name) -> None:
 @pytest.mark.slow
 def test_that_table_7_becomes_pictures_with_the_published_figures(found) -> None:
     content, folder = found("table-7")
-    pictures = pictures_of("table-7", content, folder)
+    pictures = pictures_of(EXPERIMENTS["table-7"], content, folder)
     first = pictures[0].content
     assert isinstance(first, Figure)
     assert [row.value for row in first.marks] == [row["l1"][0]["mean"] for row in content["rows"]]
@@ -97,7 +98,9 @@ def test_that_a_scaling_and_a_row_above_its_budget_are_drawn(tmp_path) -> None:
         {"largest": 10, "groups": 0, "seconds": {"tree": 0.0}},
         {"largest": 100, "groups": 5, "seconds": {"tree": 0.1, "chain": 0.2}},
     ]
-    pictures = pictures_of("table-7", {"data": [data], "trials": 1, "rows": [row], "scaling": scaling}, tmp_path)
+    pictures = pictures_of(
+        EXPERIMENTS["table-7"], {"data": [data], "trials": 1, "rows": [row], "scaling": scaling}, tmp_path
+    )
     assert pictures[0].content.marks[0].is_warned
     assert "1053" in pictures[0].content.marks[0].text
     assert pictures[-1].content.points
@@ -105,7 +108,7 @@ def test_that_a_scaling_and_a_row_above_its_budget_are_drawn(tmp_path) -> None:
 
 def test_that_three_systems_are_compared_on_the_same_counties_in_one_picture(found) -> None:
     content, folder = found("systems")
-    errors, summary = pictures_of("systems", content, folder)
+    errors, summary = pictures_of(EXPERIMENTS["systems"], content, folder)
     assert isinstance(errors.content, Figure)
     assert [series.name for series in errors.content.points] == [
         "TopDown",
@@ -118,7 +121,7 @@ def test_that_three_systems_are_compared_on_the_same_counties_in_one_picture(fou
 
 def test_that_illinois_shows_both_systems_with_the_regression_line(found) -> None:
     content, folder = found("figure-1")
-    (picture,) = pictures_of("figure-1", content, folder)
+    (picture,) = pictures_of(EXPERIMENTS["figure-1"], content, folder)
     subspace, topdown = picture.content.points
     assert (len(subspace.x), len(topdown.x)) == (2 * 102, 102)
     (line,) = picture.content.over
@@ -130,24 +133,26 @@ def test_that_illinois_shows_both_systems_with_the_regression_line(found) -> Non
 def test_that_slopes_of_all_states_stand_beside_the_papers(found) -> None:
     content, folder = found("figure-1")
     more = {**content, "states_regressed": 2, "states": content["states"] * 2}
-    pictures = pictures_of("figure-1", more, folder)
+    pictures = pictures_of(EXPERIMENTS["figure-1"], more, folder)
     assert "37 of 48" in pictures[-1].content.title
     assert len(pictures[1].content.marks) == 2
 
 
 def test_that_damaged_figures_are_refused(tmp_path) -> None:
     with pytest.raises(ExperimentUnreadableError, match="cannot be read"):
-        pictures_of("bases", {}, tmp_path)
+        pictures_of(EXPERIMENTS["bases"], {}, tmp_path)
     with pytest.raises(ExperimentUnreadableError):
-        pictures_of("systems", {"systems": []}, tmp_path)
+        pictures_of(EXPERIMENTS["systems"], {"systems": []}, tmp_path)
 
 
 @pytest.fixture
 def page(qtbot, tmp_path):
     made = []
 
-    def make(system=System.SUBSPACE, command=None):
-        found = ExperimentPage(system, tmp_path, process=ExperimentProcess(command=command) if command else None)
+    def make(system="subspace", command=None):
+        found = ExperimentPage(
+            OFFERED[system], tmp_path, process=ExperimentProcess(command=command) if command else None
+        )
         qtbot.addWidget(found)
         found.resize(1100, 700)
         found.show()
@@ -194,7 +199,7 @@ def test_that_every_kind_of_picture_is_drawn(qtbot, page, found) -> None:
 def test_that_points_are_walked_with_the_arrow_keys(qtbot, page, found) -> None:
     content, folder = found("systems")
     shown = page()
-    shown.view.show_figure(pictures_of("systems", content, folder)[0].content)
+    shown.view.show_figure(pictures_of(EXPERIMENTS["systems"], content, folder)[0].content)
     shown.view.canvas.setFocus()
     with qtbot.waitSignal(shown.view.plot.chosen):
         qtbot.keyClick(shown.view.canvas, Qt.Key.Key_Right)
@@ -241,14 +246,14 @@ def test_that_a_program_that_does_not_start_is_said(qtbot, page) -> None:
     "content", ["[", "[" * 50_000, "null", "[1]", '{"data": 1}', '{"data": [1]}', '{"data": [{"levels": [[]]}]}']
 )
 def test_that_damaged_figures_are_a_sentence(tmp_path, content) -> None:
-    assert read_pictures("table-7", tmp_path) == ()
+    assert read_pictures(EXPERIMENTS["table-7"], tmp_path) == ()
     (tmp_path / RESULT_FILE).write_text(content)
     with pytest.raises(ExperimentUnreadableError):
-        read_pictures("table-7", tmp_path)
+        read_pictures(EXPERIMENTS["table-7"], tmp_path)
 
 
 @pytest.mark.defect("F13")
 def test_that_a_pipe_in_place_of_figures_is_refused_without_waiting(tmp_path) -> None:
     os.mkfifo(tmp_path / RESULT_FILE)
     with pytest.raises(ExperimentUnreadableError, match="pipe"):
-        read_pictures("table-7", tmp_path)
+        read_pictures(EXPERIMENTS["table-7"], tmp_path)
