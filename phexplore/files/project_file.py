@@ -109,16 +109,18 @@ def _touched(before: Sequence[Scenario], after: Sequence[Scenario]) -> list[tupl
     return [(known.get(scenario.name), scenario) for scenario in after if known.get(scenario.name) is not scenario]
 
 
+def _edited(scenario: Scenario, changes: Sequence[Any]) -> Scenario:
+    parameters = type(scenario.method)
+    return apply(tuple(decode_change(change, parameters) for change in changes), scenario)
+
+
 def decode_step(before: Workbook, entry: Mapping[str, Any]) -> LoggedStep:
     """Return the step that leads on from `before`.
 
     Raises:
         ValueError, TypeError, KeyError, AttributeError, PhexploreError: the entry cannot be read.
     """
-    edited = {
-        name: apply(tuple(map(decode_change, changes)), before.find(name))
-        for name, changes in entry.get("edited", {}).items()
-    }
+    edited = {name: _edited(before.find(name), changes) for name, changes in entry.get("edited", {}).items()}
     if entry.keys() & {"added", "order"}:
         known = {scenario.name: scenario for scenario in before.scenarios} | edited
         for name, value in entry.get("added", {}).items():

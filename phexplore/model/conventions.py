@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 from fractions import Fraction
 
-from phexplore.model.numbers import Rounding, require_bounded
+from phexplore.model.fields import Declared, declared, parameter
+from phexplore.model.kinds import Choice, Exact
+from phexplore.model.numbers import Rounding
 
 
 class Neighbours(enum.Enum):
@@ -40,9 +41,9 @@ class Conversion(enum.Enum):
     """The exact curve of one continuous Gaussian of the same ρ: an approximation, for information."""
 
 
-@dataclass(frozen=True, slots=True)
-class Conventions:
-    """What the numbers of a scenario mean.
+@declared
+class Conventions(Declared):
+    """How numbers are to be read; changes no parameter.
 
     Attributes:
         neighbours: whose ρ is the headline and feeds ε.
@@ -54,26 +55,16 @@ class Conventions:
         delta: of the headline ε, in (0, 1).
     """
 
-    neighbours: Neighbours = Neighbours.BOUNDED
-    margin: MarginConvention = MarginConvention.NORMAL
-    z: Fraction = Fraction(1645, 1000)
-    confidence: Fraction = Fraction(9, 10)
-    rounding: Rounding = Rounding.UP
-    rounding_step: Fraction = Fraction(1, 10**6)
-    delta: Fraction = Fraction(1, 10**10)
+    neighbours: Neighbours = parameter(Choice(Neighbours), default=Neighbours.BOUNDED)
+    margin: MarginConvention = parameter(Choice(MarginConvention), default=MarginConvention.NORMAL)
+    z: Fraction = parameter(Exact(above=0), default=Fraction(1645, 1000))
+    confidence: Fraction = parameter(Exact(above=0, below=1), default=Fraction(9, 10))
+    rounding: Rounding = parameter(Choice(Rounding), default=Rounding.UP)
+    rounding_step: Fraction = parameter(Exact(above=0), default=Fraction(1, 10**6))
+    delta: Fraction = parameter(Exact(above=0, below=1), default=Fraction(1, 10**10), title="δ")
 
-    def __post_init__(self) -> None:
-        """Refuse values outside their range."""
-        for name in ("z", "confidence", "rounding_step", "delta"):
-            require_bounded(getattr(self, name), f"the {name.replace('_', ' ')} of the conventions")
-        if not 0 < self.confidence < 1:
-            raise ValueError(f"a confidence lies between 0 and 1, got {self.confidence}")
-        if not 0 < self.delta < 1:
-            raise ValueError(f"δ lies between 0 and 1, got {self.delta}")
-        if self.z <= 0:
-            raise ValueError(f"z is positive, got {self.z}")
-        if self.rounding_step <= 0:
-            raise ValueError(f"the rounding step is positive, got {self.rounding_step}")
+    def agree(self) -> None:
+        """Refuse the paper's margin at another confidence than its own."""
         if self.margin is MarginConvention.PAPER and self.confidence != Fraction(9, 10):
             raise ValueError(
                 f"the paper's ⌊1.64 σ⌋ is a 90 % margin, got a confidence of {self.confidence}; "

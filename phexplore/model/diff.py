@@ -9,56 +9,10 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from phexplore.model.group_sizes import GroupSizes
-from phexplore.model.keys import QueryKey, TableId
+from phexplore.model.fields import Declared, Field, declared_fields, field_of, logged_fields
+from phexplore.model.kinds import Members, Pairs
 from phexplore.model.numbers import exact_text
-from phexplore.model.phsafe import PhSafe
-from phexplore.model.scenario import Method, Scenario
-from phexplore.model.subspace import Subspace
-from phexplore.model.topdown import LevelQuery, SpineChoice, TopDown
-
-
-class ChangedField(enum.Enum):
-    """The kinds of parameters that can differ. The value is the word in a path."""
-
-    METHOD = "method"
-    BUDGET = "budget"
-    TARGET = "target"
-    THRESHOLD = "threshold"
-    LOCK = "lock"
-    STATES = "states"
-    READER = "reader"
-    FRAMEWORK = "framework"
-    SCHEMA = "schema"
-    LEVELS = "levels"
-    TOTAL = "total"
-    LEVEL_SHARE = "level share"
-    QUERY_SHARE = "query share"
-    PASSES = "passes"
-    INVARIANTS = "invariants"
-    CONSTRAINTS = "constraints"
-    SPINE = "spine"
-    LEVEL_LOCK = "level lock"
-    QUERY_LOCK = "query lock"
-    AXES = "axes"
-    RELEASE = "release"
-    EPSILON = "epsilon"
-    DELTA = "delta"
-    CALIBRATION = "calibration"
-    TABLE = "table"
-    REGIONS = "regions"
-    LARGEST_SIZE = "largest size"
-    LARGEST_QUANTITY = "largest quantity"
-    MECHANISM = "mechanism"
-    TAIL = "tail"
-    CONVENTIONS = "conventions"
-    NAME = "name"
-    NOTE = "note"
-    BASELINE = "baseline"
-    SOURCE_TEXT = "source text"
-
-
-ChangedKey = QueryKey | TableId | LevelQuery | str | None
+from phexplore.model.scenario import Scenario
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,116 +20,56 @@ class Change:
     """One parameter that differs.
 
     Attributes:
-        field: what kind of parameter.
-        key: which one: a query, a table, a level, or None for parameters that exist once.
+        field: of the scenario or of its parameters.
+        key: which entry of a mapping or set: a query, a table, a level; None for parameters that exist once.
         before: its value in the first scenario, None when absent.
         after: its value in the second.
     """
 
-    field: ChangedField
-    key: ChangedKey
+    field: Field
+    key: Any
     before: Any
     after: Any
 
     @property
-    def path(self) -> str:
-        """A readable path, e.g. ``budget PH3/state_A-G``."""
-        key = self.key.text if isinstance(self.key, QueryKey | LevelQuery) else (self.key or "")
-        return f"{self.field.value} {key}".strip()
-
-
-@dataclass(frozen=True, slots=True)
-class _Parts:
-    """Which attributes of a method are mappings, sets and single values, and the word for each."""
-
-    mappings: Mapping[ChangedField, str]
-    sets: Mapping[ChangedField, str]
-    values: Mapping[ChangedField, str]
+    def word(self) -> str:
+        """What kind of parameter it is, e.g. ``budget``."""
+        return self.field.word
 
     @property
-    def names(self) -> dict[ChangedField, str]:
-        return {**self.mappings, **self.sets, **self.values}
+    def path(self) -> str:
+        """A readable path, e.g. ``budget PH3/state_A-G``."""
+        keys = self.field.kind.keys
+        return self.word if keys is None else f"{self.word} {keys.words(self.key)}"
 
 
-_PARTS: Mapping[type[Method], _Parts] = {
-    PhSafe: _Parts(
-        {ChangedField.BUDGET: "budgets", ChangedField.TARGET: "targets", ChangedField.THRESHOLD: "thresholds"},
-        {ChangedField.LOCK: "locks"},
-        {ChangedField.STATES: "states", ChangedField.FRAMEWORK: "framework", ChangedField.READER: "reader"},
-    ),
-    TopDown: _Parts(
-        {
-            ChangedField.LEVEL_SHARE: "level_shares",
-            ChangedField.QUERY_SHARE: "query_shares",
-            ChangedField.PASSES: "passes",
-            ChangedField.INVARIANTS: "invariants",
-            ChangedField.CONSTRAINTS: "constraints",
-        },
-        {ChangedField.LEVEL_LOCK: "locked_levels", ChangedField.QUERY_LOCK: "locked_queries"},
-        {
-            ChangedField.SCHEMA: "schema",
-            ChangedField.LEVELS: "levels",
-            ChangedField.TOTAL: "total",
-            ChangedField.FRAMEWORK: "framework",
-            ChangedField.SPINE: "spine",
-        },
-    ),
-    Subspace: _Parts(
-        {ChangedField.RELEASE: "releases"},
-        {},
-        {
-            ChangedField.AXES: "axes",
-            ChangedField.EPSILON: "epsilon",
-            ChangedField.DELTA: "delta",
-            ChangedField.CALIBRATION: "calibration",
-            ChangedField.TABLE: "table",
-        },
-    ),
-    GroupSizes: _Parts(
-        {ChangedField.LEVEL_SHARE: "level_shares"},
-        {ChangedField.LEVEL_LOCK: "locked_levels"},
-        {
-            ChangedField.LEVELS: "levels",
-            ChangedField.REGIONS: "regions",
-            ChangedField.TOTAL: "total",
-            ChangedField.LARGEST_SIZE: "largest",
-            ChangedField.LARGEST_QUANTITY: "largest_quantity",
-            ChangedField.MECHANISM: "mechanism",
-            ChangedField.FRAMEWORK: "framework",
-            ChangedField.TAIL: "tail",
-        },
-    ),
-}
-_SCENARIO = {
-    ChangedField.CONVENTIONS: "conventions",
-    ChangedField.NAME: "name",
-    ChangedField.NOTE: "note",
-    ChangedField.BASELINE: "baseline",
-    ChangedField.SOURCE_TEXT: "source_text",
-}
+_SCENARIO = frozenset(map(id, declared_fields(Scenario)))
+_METHOD = field_of(Scenario, "method")
 
 
 def diff(before: Scenario, after: Scenario) -> tuple[Change, ...]:
     """Return every parameter that differs, in the order of the first scenario. Law: ``apply(diff(a, b), a) == b``."""
-    return (*_method_changes(before.method, after.method), *_values(_SCENARIO, before, after))
+    if type(before.method) is not type(after.method):
+        return (Change(_METHOD, None, before.method, after.method), *_changes(before, after))
+    return (*_changes(before.method, after.method), *_changes(before, after))
 
 
-def _method_changes(before: Method, after: Method) -> tuple[Change, ...]:
-    if type(before) is not type(after):
-        return (Change(ChangedField.METHOD, None, before, after),)
-    parts = _PARTS.get(type(before))
-    if parts is None:
-        return (Change(ChangedField.METHOD, None, before, after),) if before != after else ()
-    changes: list[Change] = []
-    for field, name in parts.mappings.items():
-        changes += _entries(field, getattr(before, name), getattr(after, name))
-    for field, name in parts.sets.items():
-        was, now = getattr(before, name), getattr(after, name)
-        changes += [Change(field, key, key in was, key in now) for key in sorted(was ^ now, key=str)]
-    return (*changes, *_values(parts.values, before, after))
+def _changes(before: Declared, after: Declared) -> Iterator[Change]:
+    if before is after:
+        return
+    for field in logged_fields(type(before)):
+        old, new = getattr(before, field.name), getattr(after, field.name)
+        if old is new or field is _METHOD:
+            continue
+        if isinstance(field.kind, Members):
+            yield from (Change(field, key, key in old, key in new) for key in sorted(old ^ new, key=str))
+        elif field.kind.keys is not None:
+            yield from _entries(field, old, new)
+        elif old != new:
+            yield Change(field, None, old, new)
 
 
-def _entries(field: ChangedField, old: Mapping[Any, Any], new: Mapping[Any, Any]) -> list[Change]:
+def _entries(field: Field, old: Mapping[Any, Any], new: Mapping[Any, Any]) -> list[Change]:
     """Return the changed entries; what an edit left alone is the same object in both, which costs no comparison."""
     if len(old) == len(new) and all(map(operator.is_, old, new)):
         pairs = zip(old.items(), new.values(), strict=True)
@@ -184,16 +78,9 @@ def _entries(field: ChangedField, old: Mapping[Any, Any], new: Mapping[Any, Any]
     return [Change(field, key, old.get(key), new.get(key)) for key in keys if old.get(key) != new.get(key)]
 
 
-def _values(names: Mapping[ChangedField, str], before: object, after: object) -> tuple[Change, ...]:
-    pairs = [(field, getattr(before, name), getattr(after, name)) for field, name in names.items()]
-    return tuple(Change(field, None, old, new) for field, old, new in pairs if old is not new and old != new)
-
-
 def parameters_only(changes: tuple[Change, ...]) -> tuple[Change, ...]:
     """Return the changes that alter a number: no names, notes, locks or provenance."""
-    words = {ChangedField.NAME, ChangedField.NOTE, ChangedField.BASELINE, ChangedField.SOURCE_TEXT}
-    locks = {ChangedField.LOCK, ChangedField.LEVEL_LOCK, ChangedField.QUERY_LOCK}
-    return tuple(change for change in changes if change.field not in words | locks)
+    return tuple(change for change in changes if change.field.is_parameter)
 
 
 def in_parts(change: Change) -> tuple[tuple[str, Any, Any], ...]:
@@ -204,15 +91,27 @@ def in_parts(change: Change) -> tuple[tuple[str, Any, Any], ...]:
 def _parts(path: str, before: Any, after: Any) -> Iterator[tuple[str, Any, Any]]:
     if before == after:
         return
-    if isinstance(before, SpineChoice) and isinstance(after, SpineChoice):
-        old, new = ({"kind": each.kind, **dict(each.settings)} for each in (before, after))
-    elif is_dataclass(before) and type(before) is type(after) and not _is_method(before):
-        old, new = ({part.name: getattr(each, part.name) for part in fields(before)} for each in (before, after))
-    else:
+    if not _has_parts(before) or type(before) is not type(after):
         yield path, before, after
         return
+    old, new = dict(_named(before)), dict(_named(after))
     for name in dict.fromkeys([*old, *new]):
         yield from _parts(f"{path}: {name.replace('_', ' ')}", old.get(name), new.get(name))
+
+
+def _has_parts(value: Any) -> bool:
+    """Return whether a value is shown part by part; all parameters of a system are shown by the name of their class alone."""
+    return is_dataclass(value) and not hasattr(type(value), "data_kind")
+
+
+def _named(value: Any) -> Iterator[tuple[str, Any]]:
+    """Return the parts of a value by name; settings that it has as pairs are parts too."""
+    for part in fields(value):
+        held = getattr(value, part.name)
+        if isinstance(value, Declared) and isinstance(field_of(type(value), part.name).kind, Pairs):
+            yield from ((str(name), setting) for name, setting in held)
+        else:
+            yield part.name, held
 
 
 _BETWEEN = (", ", "; ", " / ")
@@ -232,21 +131,13 @@ def value_text(value: Any) -> str:
             text = exact_text(value)
         case tuple():
             text = _BETWEEN[min(_depth(value), len(_BETWEEN)) - 1].join(map(value_text, value))
-        case _ if _is_method(value):
-            text = type(value).__name__
-        case SpineChoice():
-            text = ", ".join([value.kind, *(f"{name} {setting}" for name, setting in value.settings)])
+        case _ if _has_parts(value):
+            text = ", ".join(f"{name.replace('_', ' ')} {value_text(part)}" for name, part in _named(value))
         case _ if is_dataclass(value):
-            parts = ((part.name.replace("_", " "), getattr(value, part.name)) for part in fields(value))
-            text = ", ".join(f"{name} {value_text(part)}" for name, part in parts)
+            text = type(value).__name__
         case _:
             text = str(value)
     return text
-
-
-def _is_method(value: object) -> bool:
-    """Return whether a value holds all parameters of a system, which are shown by the name of their class alone."""
-    return hasattr(type(value), "data_kind")
 
 
 def _depth(value: tuple[Any, ...]) -> int:
@@ -258,28 +149,24 @@ def apply(changes: tuple[Change, ...], scenario: Scenario) -> Scenario:
 
     Changes of one method are applied together, because a share alone may not make a legal value.
     """
-    outer: dict[str, Any] = {_SCENARIO[c.field]: c.after for c in changes if c.field in _SCENARIO}
-    inner = [change for change in changes if change.field not in _SCENARIO]
-    replaced = [change.after for change in inner if change.field is ChangedField.METHOD]
-    if replaced:
-        outer["method"] = replaced[-1]
-    elif inner:
+    outer = {change.field.name: change.after for change in changes if id(change.field) in _SCENARIO}
+    inner = [change for change in changes if id(change.field) not in _SCENARIO]
+    if inner and "method" not in outer:
         outer["method"] = _applied(scenario.method, inner)
     return replace(scenario, **outer)
 
 
-def _applied(method: Method, changes: list[Change]) -> Method:
-    if isinstance(method, PhSafe) and all(c.field is ChangedField.BUDGET and c.after is not None for c in changes):
-        return method.with_budgets({change.key: change.after for change in changes})  # type: ignore[misc]
-    parts = _PARTS[type(method)]
-    names = parts.names
+def _applied(method: Declared, changes: list[Change]) -> Declared:
+    first = changes[0].field
+    if _sets_entries(changes):
+        return method.with_entries(first.name, {change.key: change.after for change in changes})
     edited: dict[str, Any] = {}
     for change in changes:
-        name = names[change.field]
+        field, name = change.field, change.field.name
         current = edited.get(name, getattr(method, name))
-        if change.field in parts.values:
+        if field.kind.keys is None:
             edited[name] = change.after
-        elif change.field in parts.sets:
+        elif isinstance(field.kind, Members):
             edited[name] = current | {change.key} if change.after else current - {change.key}
         elif change.after is None:
             edited[name] = {key: value for key, value in current.items() if key != change.key}
@@ -288,6 +175,8 @@ def _applied(method: Method, changes: list[Change]) -> Method:
     return replace(method, **edited)
 
 
-def people(value: Fraction) -> str:
-    """Return a margin as text: whole where it is whole."""
-    return str(value.numerator) if value.denominator == 1 else f"{float(value):.2f}"
+def _sets_entries(changes: list[Change]) -> bool:
+    """Return whether all changes set entries of one mapping, and none goes."""
+    first = changes[0].field
+    entries = first.kind.keys is not None and not isinstance(first.kind, Members)
+    return entries and all(change.field is first and change.after is not None for change in changes)

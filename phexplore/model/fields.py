@@ -4,10 +4,12 @@ A class of parameters or of options is declared like this::
 
     @declared
     class Counts(Declared):
-        kind: ClassVar[str] = "counts"  # the word in files; left out by parts of other classes
+        '''Counts per place.'''  # and what it says of its attributes documents the fields
+
+        file_kind: ClassVar[str] = "counts"  # the word in files; left out by parts of other classes
 
         epsilon: Fraction = parameter(Exact(above=0), title="privacy loss", symbol="ε")
-        places: int = parameter(Whole(1), default=1, title="number of places", doc="How many places are counted.")
+        places: int = parameter(Whole(1), default=1, title="number of places")
 
 It is a frozen dataclass whose values are checked, whose mappings cannot be changed, which can be hashed and pickled, and which has
 
@@ -23,12 +25,13 @@ default ``field.default`` (`MISSING` when it is needed), and ``field.kind.parse(
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from types import MappingProxyType
-from typing import Any, ClassVar, TypeVar, dataclass_transform
+from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
-from phexplore.model.kinds import Entries, Kind, Listing, Place, Problems, Schema, Shared, listed, object_of
+from phexplore.model.kinds import Entries, Kind, Listing, Members, Place, Problems, Schema, Shared, listed, object_of
 
 _DECLARED = "declared"
 
@@ -63,6 +66,7 @@ class Field:
         file_name: in files.
         option: of the command line, e.g. ``--keep-measurements``; "" when there is none.
         column: where it stands in files, if not by its own name.
+        absent: what a file without it means; its default where nothing is stated.
         is_identity: whether it decides results: fingerprints cover it.
         is_parameter: whether it alters a number; names, notes and locks do not.
         is_omitted: whether files leave it out while it has its default.
@@ -78,6 +82,7 @@ class Field:
     file_name: str = field(compare=False)
     option: str = field(compare=False)
     column: Column | None = field(compare=False)
+    absent: Any = field(compare=False)
     is_identity: bool = field(compare=False)
     is_parameter: bool = field(compare=False)
     is_omitted: bool = field(compare=False)
@@ -99,6 +104,7 @@ def parameter(  # noqa: PLR0913 - the words of a declaration, all by name
     file_name: str = "",
     option: str = "",
     column: Column | None = None,
+    absent: Any = MISSING,
     identity: bool = True,
     alters: bool = True,
     omitted: bool = False,
@@ -110,24 +116,33 @@ def parameter(  # noqa: PLR0913 - the words of a declaration, all by name
         default: its value when nothing is said.
         title: for people, within a sentence; the name when empty.
         symbol: of the quantity.
-        doc: one sentence about it.
+        doc: a sentence about it; what the docstring of the class says of the attribute when empty.
         word: in differences and logs; the name when empty.
         file_name: in files; the name when empty.
         option: of the command line.
         column: of a table of the file, for a field that does not stand by its own name.
+        absent: what a file without it means, where that is not the default.
         identity: whether it decides results.
         alters: whether it alters a number.
         omitted: whether files leave it out while it has its default.
     """
     stated = {"kind": kind, "title": title, "symbol": symbol, "doc": doc, "word": word, "file_name": file_name}
-    stated |= {"option": option, "column": column}
+    stated |= {"option": option, "column": column, "absent": absent}
     flags = {"is_identity": identity, "is_parameter": alters, "is_omitted": omitted}
-    return field(default=default, metadata={_DECLARED: {**stated, **flags}})
+    metadata = {_DECLARED: {**stated, **flags}}
+    if isinstance(default, dict):
+        return field(default_factory=default.copy, metadata=metadata)
+    return field(default=default, metadata=metadata)
 
 
 def declared_fields(cls: type[Any]) -> tuple[Field, ...]:
     """Return the fields of a declared class, in their order."""
     return tuple(_layout(cls).fields.values())
+
+
+def logged_fields(cls: type[Any]) -> tuple[Field, ...]:
+    """Return the fields of a declared class in the order in which differences and logs state them."""
+    return _layout(cls).logged
 
 
 def field_of(cls: type[Any], name: str) -> Field:
@@ -139,13 +154,28 @@ def field_of(cls: type[Any], name: str) -> Field:
     return _layout(cls).fields[name]
 
 
+def _said(cls: type[Any]) -> dict[str, str]:
+    """Return what the docstring of a class says of each attribute, as sentences."""
+    found: dict[str, str] = {}
+    _, _, section = inspect.cleandoc(cls.__doc__ or "").partition("Attributes:\n")
+    for line in section.splitlines():
+        name, colon, text = line.strip().partition(": ")
+        if colon and line.startswith("    ") and not line.startswith("     "):
+            found[name] = text[:1].upper() + text[1:]
+        elif found:
+            found[next(reversed(found))] += f" {line.strip()}"
+    return {name: text if text.endswith(".") else f"{text}." for name, text in found.items()}
+
+
 def _fields(cls: type[Any]) -> dict[str, Field]:
-    found = {}
+    found, said = {}, _said(cls)
     for part in fields(cls):
         stated, plain = dict(part.metadata[_DECLARED]), part.name.replace("_", " ")
         for name, usual in (("word", plain), ("title", plain), ("file_name", part.name)):
             stated[name] = stated[name] or usual
-        found[part.name] = Field(name=part.name, default=part.default, **stated)
+        stated["doc"] = stated["doc"] or said.get(part.name, "")
+        default = part.default if part.default_factory is MISSING else part.default_factory()
+        found[part.name] = Field(name=part.name, default=default, **stated)
     return found
 
 
@@ -153,17 +183,19 @@ class Declared:
     """What every declared class can do.
 
     Attributes:
-        kind: the word of these parameters in files, "" for a part of others.
+        file_kind: the word of these parameters in files, "" for a part of others.
         file_order: names of all fields in the order of files; empty when it is their order here. A table stands where its
             first field does.
         canonical_form: of a part: ``object``, ``list`` of its values, or ``bare`` for the value of its only field.
+        log_order: names of the fields that differences and logs state first; the others follow: mappings, sets, values.
     """
 
     __slots__ = ()
     __dataclass_fields__: ClassVar[dict[str, Any]]
-    kind: ClassVar[str] = ""
+    file_kind: ClassVar[str] = ""
     file_order: ClassVar[tuple[str, ...]] = ()
     canonical_form: ClassVar[str] = "object"
+    log_order: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         """Refuse impossible values and freeze the mappings."""
@@ -181,6 +213,27 @@ class Declared:
             ValueError: they do.
         """
 
+    def with_entries(self, name: str, entries: Mapping[Any, Any]) -> Self:
+        """Return the value with other entries of one mapping.
+
+        Only these are checked, the others were when they came: an edit and a step of a log cost what they change.
+
+        Args:
+            name: of the mapping's field.
+            entries: that get another value, or are new.
+
+        Raises:
+            ValueError: one of them is out of range, or contradicts the rest.
+        """
+        part = field_of(type(self), name)
+        part.kind.check(entries, part.phrase)
+        made = object.__new__(type(self))
+        for each in declared_fields(type(self)):
+            object.__setattr__(made, each.name, getattr(self, each.name))
+        object.__setattr__(made, name, MappingProxyType(getattr(self, name) | entries))
+        made.agree()
+        return made
+
     def __hash__(self) -> int:
         """Hash by content."""
         values = (getattr(self, part.name) for part in declared_fields(type(self)) if part.is_identity)
@@ -196,7 +249,7 @@ class Declared:
         parts = [part for part in declared_fields(type(self)) if part.is_identity and not _is_left_out(part, self)]
         values = {part.file_name: part.kind.canonical(getattr(self, part.name)) for part in parts}
         if self.canonical_form == "object":
-            return {**({"method": self.kind} if self.kind else {}), **values}
+            return {**({"method": self.file_kind} if self.file_kind else {}), **values}
         return list(values.values()) if self.canonical_form == "list" else next(iter(values.values()))
 
 
@@ -212,7 +265,7 @@ def declared(cls: type[Made]) -> type[Made]:
 
 def encode(value: Declared) -> dict[str, Any]:
     """Return parameters or a part of them as plain JSON, in the order of files."""
-    content: dict[str, Any] = {"kind": value.kind} if value.kind else {}
+    content: dict[str, Any] = {"kind": value.file_kind} if value.file_kind else {}
     for part in _in_file(type(value)):
         if isinstance(part, _Table):
             content[part.name] = part.encode(value)
@@ -242,8 +295,10 @@ def decode(cls: type[Made], holder: Mapping[str, Any], problems: Problems, place
     for part in _in_file(cls):
         name = part.name if isinstance(part, _Table) else part.file_name
         if name not in holder:
-            if isinstance(part, _Table) or part.default is MISSING:
+            if isinstance(part, _Table) or (part.default is MISSING and part.absent is MISSING):
                 problems.report((*place, name), f"{name!r} is missing")
+            elif part.absent is not MISSING:
+                values[part.name] = part.absent
         elif isinstance(part, _Table):
             values |= part.collect(holder[name], problems, (*place, name))
         else:
@@ -265,7 +320,7 @@ def read(cls: type[Made], value: Any) -> Made:
     """
     holder, parts = object_of(value), _in_file(cls)
     known = {part.name if isinstance(part, _Table) else part.file_name for part in parts}
-    if unknown := sorted(holder.keys() - known - ({"kind"} if cls.kind else set())):
+    if unknown := sorted(holder.keys() - known - ({"kind"} if cls.file_kind else set())):
         raise ValueError(f"{', '.join(sorted(known))} may stand here, not {unknown[0]!r}")
     problems = Problems(())
     made = decode(cls, holder, problems, ())
@@ -280,7 +335,7 @@ def describe(cls: type[Declared], shared: Shared) -> Schema:
     name = cls.__name__
     if name not in shared:
         shared[name] = {}  # a place is taken before the parts are described
-        stated: dict[str, Schema] = {"kind": {"const": cls.kind, "type": "string"}} if cls.kind else {}
+        stated: dict[str, Schema] = {"kind": {"const": cls.file_kind, "type": "string"}} if cls.file_kind else {}
         needed = list(stated)
         for part in _in_file(cls):
             if isinstance(part, _Table):
@@ -321,8 +376,7 @@ class Record(Kind):
 
     def read(self, value: Any) -> Any:
         """Return the value of the class."""
-        (only, *_) = _in_file(self.cls)
-        return read(self.cls, {only.name: value} if self.is_bare else value)
+        return read(self.cls, {declared_fields(self.cls)[0].file_name: value} if self.is_bare else value)
 
     def canonical(self, value: Any) -> Any:
         """Return its own form."""
@@ -414,10 +468,11 @@ def _joined(part: Field, cells: list[Any], rows: list[Any]) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """The fields of a class by attribute, and what stands in its object in a file, in order."""
+    """The fields of a class by attribute, what stands in its object in a file, and the order of differences."""
 
     fields: dict[str, Field]
     in_file: tuple[Field | _Table, ...]
+    logged: tuple[Field, ...]
 
 
 _LAYOUTS: dict[type[Any], _Layout] = {}
@@ -433,26 +488,15 @@ def _layout(cls: type[Any]) -> _Layout:
             elif part.column.table not in placed:  # a table stands where the first of its fields does
                 rows = [each for each in parts.values() if each.column and each.column.table == part.column.table]
                 placed[part.column.table] = _Table(part.column.table, tuple(rows))
-        known = _LAYOUTS[cls] = _Layout(parts, tuple(placed.values()))
+        first = {name: place for place, name in enumerate(cls.log_order, start=-len(cls.log_order))}
+        logged = sorted(parts.values(), key=lambda part: first.get(part.name, _log_group(part.kind)))
+        known = _LAYOUTS[cls] = _Layout(parts, tuple(placed.values()), tuple(logged))
     return known
+
+
+def _log_group(kind: Kind) -> int:
+    return 2 if kind.keys is None else 1 if isinstance(kind, Members) else 0
 
 
 def _in_file(cls: type[Any]) -> tuple[Field | _Table, ...]:
     return _layout(cls).in_file
-
-
-def checked(part: Field, value: Any, key: Any = None) -> None:
-    """Pass a value, or the value of one entry, that a field may hold.
-
-    Args:
-        part: the field.
-        value: for it, or for the entry.
-        key: of the entry of a mapping, None for the whole field.
-
-    Raises:
-        ValueError: it is out of range.
-    """
-    if key is None:
-        part.kind.check(value, part.phrase)
-    else:
-        part.kind.check({key: value}, part.phrase)

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
-from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from phexplore.model.data_kinds import DataKind
-from phexplore.model.numbers import exact_text, require_bounded
+from phexplore.model.fields import Column, Declared, Record, declared, parameter
+from phexplore.model.kinds import Choice, Entries, Exact, Listing, Members, Optional, Text, Whole
 from phexplore.model.phsafe import PrivacyFramework
 
 
@@ -45,8 +44,8 @@ class SizeMechanism(enum.Enum):
         return self not in {SizeMechanism.RELAXED, SizeMechanism.CUMULATIVE_RELAXED}
 
 
-@dataclass(frozen=True, slots=True)
-class HeavyTail:
+@declared
+class HeavyTail(Declared):
     """How sizes above a published open class ("7 or more") are drawn before a simulation.
 
     Attributes:
@@ -55,27 +54,20 @@ class HeavyTail:
         seed: of the draws.
     """
 
-    outliers: int = 50
-    smallest: int = 10
-    seed: int = 2010
+    canonical_form: ClassVar[str] = "list"
 
-    def __post_init__(self) -> None:
-        """Refuse values outside their range."""
-        if self.outliers < 0:
-            raise ValueError(f"the number of outliers is at least 0, got {self.outliers}")
-        if self.smallest < 1:
-            raise ValueError(f"the smallest outlier has at least size 1, got {self.smallest}")
-        if self.seed < 0:
-            raise ValueError(f"a seed is at least 0, got {self.seed}")
+    outliers: int = parameter(Whole(0), default=50, title="number of outliers")
+    smallest: int = parameter(Whole(1), default=10, title="size of the smallest outlier")
+    seed: int = parameter(Whole(0), default=2010)
 
     def __str__(self) -> str:
         """Name the outliers and the seed."""
         return f"{self.outliers} outliers from {self.smallest}, seed {self.seed}"
 
 
-@dataclass(frozen=True, slots=True)
-class GroupSizes:
-    """Parameters of one release of hierarchical group sizes.
+@declared
+class GroupSizes(Declared):
+    """Parameters of hierarchical group sizes.
 
     Attributes:
         levels: of the regions, widest first.
@@ -92,77 +84,43 @@ class GroupSizes:
 
     data_kind: ClassVar[DataKind] = DataKind.GROUPS
     demonstration: ClassVar[str] = "tables/household_sizes_2010.csv"
+    file_kind: ClassVar[str] = "group-sizes"
+    file_order: ClassVar[tuple[str, ...]] = (
+        "framework", "mechanism", "total", "levels", "largest", "largest_quantity", "tail", "locked_levels",
+    )  # fmt: skip
+    log_order: ClassVar[tuple[str, ...]] = (
+        "level_shares", "locked_levels", "levels", "regions", "total", "largest", "largest_quantity",
+    )  # fmt: skip
 
-    levels: tuple[str, ...]
-    regions: tuple[int, ...]
-    total: Fraction
-    level_shares: Mapping[str, Fraction]
-    largest: int
-    mechanism: SizeMechanism = SizeMechanism.CUMULATIVE_TREE
-    framework: PrivacyFramework = PrivacyFramework.PURE_DP
-    largest_quantity: int = 1
-    tail: HeavyTail | None = None
-    locked_levels: frozenset[str] = frozenset()
+    levels: tuple[str, ...] = parameter(Listing(Text()), column=Column("levels", "level"))
+    regions: tuple[int, ...] = parameter(
+        Listing(Whole(1)), column=Column("levels", "regions"), title="numbers of regions"
+    )
+    total: Fraction = parameter(Exact(above=0), title="total budget")
+    level_shares: Mapping[str, Fraction] = parameter(
+        Entries(Exact(low=0, high=1)), column=Column("levels", "share"), word="level share", title="share"
+    )
+    largest: int = parameter(Whole(1), title="largest size", word="largest size")
+    mechanism: SizeMechanism = parameter(Choice(SizeMechanism), default=SizeMechanism.CUMULATIVE_TREE)
+    framework: PrivacyFramework = parameter(
+        Choice(PrivacyFramework), default=PrivacyFramework.PURE_DP, title="definition of privacy"
+    )
+    largest_quantity: int = parameter(Whole(1), default=1)
+    tail: HeavyTail | None = parameter(Optional(Record(HeavyTail)), default=None)
+    locked_levels: frozenset[str] = parameter(
+        Members(Text()), default=frozenset(), word="level lock", title="share", identity=False, alters=False
+    )
 
-    def __post_init__(self) -> None:
-        """Refuse impossible values and freeze the mapping."""
+    def agree(self) -> None:
+        """Refuse levels without one number of regions and one share each."""
+        if not self.levels:
+            raise ValueError("there is at least one level")
         if len(self.regions) != len(self.levels) or len(set(self.levels)) != len(self.levels):
             raise ValueError(
                 f"every level has one name and one number of regions, got {self.levels} and {self.regions}"
             )
         if set(self.level_shares) != set(self.levels):
             raise ValueError(f"every level has one share, got shares of {sorted(self.level_shares)}")
-        if self.total <= 0:
-            raise ValueError(f"the total budget is positive, got {self.total}")
-        require_bounded(self.total, "the total budget")
-        for level, share in self.level_shares.items():
-            if not 0 <= share <= 1:
-                raise ValueError(f"the share of {level} lies between 0 and 1, got {share}")
-            require_bounded(share, f"the share of {level}")
-        for name in ("largest", "largest_quantity"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name.replace('_', ' ')} is at least 1, got {getattr(self, name)}")
-        if any(count < 1 for count in self.regions):
-            raise ValueError(f"every level has at least 1 region, got {self.regions}")
-        object.__setattr__(self, "level_shares", MappingProxyType(dict(self.level_shares)))
-
-    def __hash__(self) -> int:
-        """Hash by content."""
-        return hash((self.levels, self.total, frozenset(self.level_shares.items()), self.largest, self.mechanism))
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Let the read-only mapping cross a process border."""
-        return (
-            GroupSizes,
-            (
-                self.levels,
-                self.regions,
-                self.total,
-                dict(self.level_shares),
-                self.largest,
-                self.mechanism,
-                self.framework,
-                self.largest_quantity,
-                self.tail,
-                self.locked_levels,
-            ),
-        )
-
-    def canonical(self) -> dict[str, Any]:
-        """Return what the fingerprint is taken of, in plain values; its form never changes."""
-        tail = self.tail
-        return {
-            "method": "group-sizes",
-            "framework": self.framework.value,
-            "mechanism": self.mechanism.value,
-            "levels": list(self.levels),
-            "regions": list(self.regions),
-            "total": exact_text(self.total),
-            "level_shares": {level: exact_text(share) for level, share in self.level_shares.items()},
-            "largest": self.largest,
-            "largest_quantity": self.largest_quantity,
-            "tail": None if tail is None else [tail.outliers, tail.smallest, tail.seed],
-        }
 
     def budget(self, level: str) -> Fraction:
         """Return ε (or ρ) of one level."""

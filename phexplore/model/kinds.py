@@ -79,6 +79,16 @@ class Kind:
         """What to enter instead of a value that is refused."""
         return "Enter another value."
 
+    @property
+    def keys(self) -> Kind | None:
+        """The kind of the keys, where entries differ and are edited one by one; None for a value that changes as a whole."""
+        return None
+
+    @property
+    def entry(self) -> Kind:
+        """The kind of one entry's value; of a value that changes as a whole, itself."""
+        return self
+
     def encode(self, value: Any) -> Any:
         """Return a value as plain JSON."""
         return value
@@ -363,11 +373,11 @@ class Listing(Kind):
 
     Attributes:
         item: their kind.
-        ordered: whether the order decides anything; where not, the fingerprint is taken of the sorted values.
+        is_ordered: whether the order decides anything; where not, the fingerprint is taken of the sorted values.
     """
 
     item: Kind
-    ordered: bool = True
+    is_ordered: bool = True
 
     def encode(self, value: Any) -> list[Any]:
         return [self.item.encode(each) for each in value]
@@ -385,7 +395,7 @@ class Listing(Kind):
 
     def canonical(self, value: Any) -> list[Any]:
         made = [self.item.canonical(each) for each in value]
-        return made if self.ordered else sorted(made)
+        return made if self.is_ordered else sorted(made)
 
     def check(self, value: Any, what: str) -> None:
         for each in value:
@@ -397,7 +407,15 @@ class Listing(Kind):
 
 @dataclass(frozen=True, slots=True)
 class Members(Listing):
-    """Values without order, a frozen set; in files a sorted list."""
+    """Values without order, a frozen set; in files a sorted list. An entry is whether a value is in it."""
+
+    @property
+    def keys(self) -> Kind | None:
+        return self.item
+
+    @property
+    def entry(self) -> Kind:
+        return Flag()
 
     def encode(self, value: Any) -> list[Any]:
         return sorted(self.item.encode(each) for each in value)
@@ -413,32 +431,25 @@ class Members(Listing):
 
 
 @dataclass(frozen=True, slots=True)
-class Name(Kind):
+class Name(Text):
     """A value with a text of its own, in files that text; also the keys of objects.
 
     Attributes:
         reads: makes the value of the text; raises ValueError or PhexploreError.
         writes: makes the text of the value.
-        doc: what the text says, for its description.
     """
 
     reads: Callable[[str], Any] = str
     writes: Callable[[Any], str] = str
-    doc: str = ""
 
     def encode(self, value: Any) -> str:
         return self.writes(value)
 
     def read(self, value: Any) -> Any:
-        if not isinstance(value, str):
-            raise TypeError(f"text is expected, got {shown(value)}")
-        return self.reads(value)
+        return self.reads(Text.read(self, value))
 
     def words(self, value: Any) -> str:
         return self.writes(value)
-
-    def describe(self, shared: Shared) -> Schema:
-        return {"type": "string", **({"description": self.doc} if self.doc else {})}
 
 
 @dataclass(frozen=True, slots=True)
@@ -452,6 +463,14 @@ class Entries(Kind):
 
     value: Kind
     key: Kind = Name()
+
+    @property
+    def keys(self) -> Kind | None:
+        return self.key
+
+    @property
+    def entry(self) -> Kind:
+        return self.value
 
     def encode(self, value: Any) -> dict[str, Any]:
         return {self.key.encode(key): self.value.encode(each) for key, each in value.items()}
@@ -500,11 +519,19 @@ class Pairs(Entries):
 
     Attributes:
         make: makes a pair of its two parts.
-        ordered: whether the order decides anything; where not, the fingerprint is taken of the sorted pairs.
+        is_ordered: whether the order decides anything; where not, the fingerprint is taken of the sorted pairs.
     """
 
     make: Callable[[Any, Any], Any] = lambda first, second: (first, second)
-    ordered: bool = True
+    is_ordered: bool = True
+
+    @property
+    def keys(self) -> Kind | None:
+        return None
+
+    @property
+    def entry(self) -> Kind:
+        return self
 
     def encode(self, value: Any) -> dict[str, Any]:
         return Entries.encode(self, dict(map(_parts, value)))
@@ -513,9 +540,8 @@ class Pairs(Entries):
         return tuple(self.make(*each) for each in Entries.read(self, value).items())
 
     def canonical(self, value: Any) -> Any:
-        keys, values = self.key, self.value
-        made = [[keys.canonical(key), values.canonical(each)] for key, each in map(_parts, value)]
-        return made if self.ordered else sorted(made)
+        made = [[key, self.value.canonical(each)] for key, each in map(_parts, value)]
+        return made if self.is_ordered else sorted(made)
 
     def words(self, value: Any) -> str:
         return Entries.words(self, dict(map(_parts, value)))

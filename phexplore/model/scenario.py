@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from phexplore.model.conventions import Conventions
+from phexplore.model.fields import Declared, Record, declared, declared_fields, decode, describe, encode, parameter
 from phexplore.model.group_sizes import GroupSizes
+from phexplore.model.kinds import Kind, Place, Problems, Schema, Shared, Text, object_of, shown
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.subspace import Subspace
 from phexplore.model.topdown import TopDown
@@ -16,10 +17,62 @@ Method = PhSafe | TopDown | Subspace | GroupSizes
 
 Held = TypeVar("Held")
 
+METHODS: dict[str, type[Declared]] = {cls.file_kind: cls for cls in (PhSafe, TopDown, GroupSizes, Subspace)}
+"""The parameters this process knows, by their word in files. A system of a program's own is added by the registry."""
 
-@dataclass(frozen=True, slots=True)
-class Scenario:
-    """A named set of parameters.
+
+def add_method(cls: type[Declared]) -> None:
+    """Let files hold the parameters of one more system in this process.
+
+    Raises:
+        ValueError: their word is taken, or one of their fields is called as one of a scenario.
+    """
+    if cls.file_kind in METHODS:
+        raise ValueError(f"the files know a method {cls.file_kind!r} already")
+    if taken := {field.word for field in declared_fields(cls)} & {field.word for field in declared_fields(Scenario)}:
+        raise ValueError(f"logs call a part of every scenario {min(taken)!r}; give the field another word")
+    METHODS[cls.file_kind] = cls
+
+
+class _Parameters(Kind):
+    """Parameters of any system, in files told apart by their ``kind``."""
+
+    def encode(self, value: Any) -> Any:
+        """Return an object with its kind."""
+        return encode(value)
+
+    def collect(self, value: Any, problems: Problems, place: Place) -> Any:
+        """Return parameters; what is wrong stands at the names of their fields."""
+        if (holder := problems.parsed(value, object_of, place)) is None:
+            return None
+        word = holder.get("kind")
+        if not isinstance(word, str) or word not in METHODS:
+            known = ", ".join(map(repr, METHODS))
+            problems.report(place, f"this version knows the methods {known}, got {shown(word)}")
+            return None
+        return decode(METHODS[word], holder, problems, place)
+
+    def read(self, value: Any) -> Any:
+        """Return parameters.
+
+        Raises:
+            InputProblemsError: every field that cannot be read.
+        """
+        problems = Problems(())
+        method = self.collect(value, problems, ("method",))
+        problems.finish()
+        return method
+
+    def describe(self, shared: Shared) -> Schema:
+        """Return a JSON Schema."""
+        kinds = [describe(cls, shared) for cls in METHODS.values()]
+        words = {word: kind["$ref"] for word, kind in zip(METHODS, kinds, strict=True)}
+        return {"oneOf": kinds, "discriminator": {"propertyName": "kind", "mapping": words}}
+
+
+@declared
+class Scenario(Declared):
+    """One proposal: parameters of one system with their conventions.
 
     Attributes:
         name: what people call it.
@@ -31,12 +84,15 @@ class Scenario:
             changes only the parameters in it, so unknown keys and layout survive.
     """
 
-    name: str
-    method: Method
-    conventions: Conventions = field(default_factory=Conventions)
-    note: str = ""
-    baseline: str = ""
-    source_text: str = ""
+    file_order: ClassVar[tuple[str, ...]] = ("name", "note", "baseline", "conventions", "method", "source_text")
+    log_order: ClassVar[tuple[str, ...]] = ("conventions",)
+
+    name: str = parameter(Text(), absent="Scenario", alters=False)
+    method: Method = parameter(_Parameters())
+    conventions: Conventions = parameter(Record(Conventions), default=Conventions())
+    note: str = parameter(Text(), default="", alters=False)
+    baseline: str = parameter(Text(), default="", alters=False)
+    source_text: str = parameter(Text(), default="", alters=False)
 
     @property
     def phsafe(self) -> PhSafe:

@@ -11,11 +11,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from phexplore.model.data_kinds import DataKind
-from phexplore.model.numbers import exact_text, require_bounded
+from phexplore.model.fields import Declared, Record, declared, parameter
+from phexplore.model.kinds import Choice, Entries, Exact, Listing, Name, OneOf, Pairs, Text, Whole, Word, object_of
+from phexplore.model.numbers import exact_text
 
 
 class Mechanism(enum.Enum):
@@ -83,9 +84,9 @@ class Grouping:
     groups: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
-    """One dimension of the histogram.
+@declared
+class Axis(Declared):
+    """One attribute of a histogram.
 
     Attributes:
         name: e.g. ``county``.
@@ -94,15 +95,15 @@ class Axis:
         groupings: partitions of the levels.
     """
 
-    name: str
-    size: int
-    labels: tuple[str, ...] = ()
-    groupings: tuple[Grouping, ...] = ()
+    canonical_form: ClassVar[str] = "list"
 
-    def __post_init__(self) -> None:
+    name: str = parameter(Text())
+    size: int = parameter(Whole(1), title="number of levels of the axis")
+    labels: tuple[str, ...] = parameter(Listing(Text()), default=())
+    groupings: tuple[Grouping, ...] = parameter(Pairs(Listing(Text()), make=Grouping), default=())
+
+    def agree(self) -> None:
         """Refuse labels and groups that do not fit the size."""
-        if self.size < 1:
-            raise ValueError(f"the axis {self.name} has at least 1 level, got {self.size}")
         if self.labels and len(self.labels) != self.size:
             raise ValueError(f"the axis {self.name} has {self.size} levels but {len(self.labels)} labels")
         if len(set(self.labels)) != len(self.labels):
@@ -118,34 +119,44 @@ class Axis:
         return self.labels[level] if self.labels else str(level)
 
 
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """The sums over all cells that agree in `by` are exact.
+@declared
+class Totals(Declared):
+    """All totals by some attributes or groupings are exact: the sums over all cells that agree in `by`.
 
     Attributes:
         by: names of axes or groupings; empty for the grand total.
     """
 
-    by: tuple[str, ...] = ()
+    canonical_form: ClassVar[str] = "bare"
+
+    by: tuple[str, ...] = parameter(Listing(Text()), default=(), file_name="totals by")
 
     def __str__(self) -> str:
         """Return it in words."""
         return f"total per {' × '.join(self.by)}" if self.by else "grand total"
 
 
-@dataclass(frozen=True, slots=True)
-class LinearCount:
-    """A weighted sum of numbered cells or answers.
+def _cell(text: str) -> int:
+    if not text.isascii() or not text.isdigit():
+        raise ValueError(f"cells and answers are numbered from 0, got {text!r}")
+    return int(text)
+
+
+@declared
+class LinearCount(Declared):
+    """A weighted sum of cells or answers, numbered from 0, those of the last attribute running fastest.
 
     Attributes:
         name: for people.
         coefficients: (number of the cell or answer, its weight), each number once and no weight 0.
     """
 
-    name: str
-    coefficients: tuple[tuple[int, Fraction], ...]
+    name: str = parameter(Text())
+    coefficients: tuple[tuple[int, Fraction], ...] = parameter(
+        Pairs(Exact(), Name(reads=_cell, pattern=r"^\d+$")), title="weight", file_name="weights"
+    )
 
-    def __post_init__(self) -> None:
+    def agree(self) -> None:
         """Refuse empty sums, repeated numbers and weights of 0."""
         numbers = [number for number, _ in self.coefficients]
         if not numbers:
@@ -156,8 +167,6 @@ class LinearCount:
             raise ValueError(f"the sum {self.name!r} names the cell {min(numbers)}; cells are numbered from 0")
         if any(weight == 0 for _, weight in self.coefficients):
             raise ValueError(f"the sum {self.name!r} has a weight of 0; leave that cell out")
-        for _, weight in self.coefficients:
-            require_bounded(weight, f"a weight of the sum {self.name!r}")
 
     def __str__(self) -> str:
         """Return its name."""
@@ -177,17 +186,19 @@ class Histogram:
         return "histogram"
 
 
-@dataclass(frozen=True, slots=True)
-class LinearQuery:
+@declared
+class LinearQuery(Declared):
     """The query that asks for weighted sums of cells.
 
     Attributes:
         answers: one per answer.
     """
 
-    answers: tuple[LinearCount, ...]
+    canonical_form: ClassVar[str] = "bare"
 
-    def __post_init__(self) -> None:
+    answers: tuple[LinearCount, ...] = parameter(Listing(Record(LinearCount)))
+
+    def agree(self) -> None:
         """Refuse a query without answers."""
         if not self.answers:
             raise ValueError("a query has at least one answer")
@@ -201,9 +212,19 @@ Query = Histogram | LinearQuery
 """What is asked of the histogram."""
 
 
-@dataclass(frozen=True, slots=True)
-class Release:
-    """One query with the invariants of its answers and its noise.
+_QUERY = OneOf(
+    {Histogram: Word("histogram", Histogram()), LinearQuery: Record(LinearQuery, is_bare=True)},
+    lambda stated: Histogram if stated == "histogram" else LinearQuery,
+)
+_INVARIANT = OneOf(
+    {Totals: Record(Totals), LinearCount: Record(LinearCount)},
+    lambda stated: Totals if "totals by" in object_of(stated) else LinearCount,
+)
+
+
+@declared
+class Release(Declared):
+    """One query, what is exact in it, and the mechanism.
 
     Attributes:
         query: what is answered.
@@ -213,17 +234,11 @@ class Release:
         basis: of the extended Laplace mechanism.
     """
 
-    query: Query
-    invariants: tuple[Invariant, ...]
-    mechanism: Mechanism
-    share: Fraction = Fraction(1)
-    basis: Basis = Basis.HALVES
-
-    def __post_init__(self) -> None:
-        """Refuse a share outside (0, 1]."""
-        if not 0 < self.share <= 1:
-            raise ValueError(f"the share of a release lies between 0 and 1, got {self.share}")
-        require_bounded(self.share, "the share of a release")
+    query: Query = parameter(_QUERY, absent=Histogram())
+    invariants: tuple[Invariant, ...] = parameter(Listing(_INVARIANT), absent=(), file_name="exact")
+    mechanism: Mechanism = parameter(Choice(Mechanism))
+    share: Fraction = parameter(Exact(above=0, high=1), default=Fraction(1), title="share of a release")
+    basis: Basis = parameter(Choice(Basis), default=Basis.HALVES)
 
     def __str__(self) -> str:
         """Return it in words, as differences show it."""
@@ -232,9 +247,9 @@ class Release:
         return f"{self.query}, {self.mechanism.title}, share {exact_text(self.share)}, exact: {exact}{basis}"
 
 
-@dataclass(frozen=True, slots=True)
-class Subspace:
-    """Parameters of releases under subspace differential privacy.
+@declared
+class Subspace(Declared):
+    """Parameters of subspace differential privacy.
 
     Attributes:
         axes: of the histogram; its cells are numbered with the last axis running fastest.
@@ -247,52 +262,22 @@ class Subspace:
 
     data_kind: ClassVar[DataKind] = DataKind.COUNTS
     demonstration: ClassVar[str] = "tables/illinois_counties_2010.csv"
+    file_kind: ClassVar[str] = "subspace"
+    file_order: ClassVar[tuple[str, ...]] = ("epsilon", "delta", "calibration", "table", "axes", "releases")
 
-    axes: tuple[Axis, ...]
-    releases: Mapping[str, Release]
-    epsilon: Fraction
-    delta: Fraction = Fraction(0)
-    calibration: Calibration = Calibration.EXACT
-    table: str = ""
+    axes: tuple[Axis, ...] = parameter(Listing(Record(Axis)))
+    releases: Mapping[str, Release] = parameter(Entries(Record(Release)), word="release")
+    epsilon: Fraction = parameter(Exact(above=0), title="ε")
+    delta: Fraction = parameter(Exact(low=0, below=1), default=Fraction(0), title="δ")
+    calibration: Calibration = parameter(Choice(Calibration), default=Calibration.EXACT)
+    table: str = parameter(Text(), default="")
 
-    def __post_init__(self) -> None:
-        """Refuse impossible values and freeze the mapping."""
+    def agree(self) -> None:
+        """Refuse a histogram without axes, and names that mean two things."""
         if not self.axes:
             raise ValueError("a histogram has at least one axis")
-        names = [name for axis in self.axes for name in (axis.name, *(grouping.name for grouping in axis.groupings))]
-        if len(set(names)) != len(names):
-            raise ValueError(f"axes and groupings have names of their own, got {', '.join(names)}")
-        if self.epsilon <= 0:
-            raise ValueError(f"ε is positive, got {self.epsilon}")
-        if not 0 <= self.delta < 1:
-            raise ValueError(f"δ is at least 0 and below 1, got {self.delta}")
-        require_bounded(self.epsilon, "ε")
-        require_bounded(self.delta, "δ")
-        object.__setattr__(self, "releases", MappingProxyType(dict(self.releases)))
-
-    def __hash__(self) -> int:
-        """Hash by content."""
-        return hash((self.axes, tuple(self.releases.items()), self.epsilon, self.delta, self.calibration, self.table))
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Let the read-only mapping cross a process border."""
-        values = (self.axes, dict(self.releases), self.epsilon, self.delta, self.calibration, self.table)
-        return Subspace, values
-
-    def canonical(self) -> dict[str, Any]:
-        """Return what the fingerprint is taken of, in plain values; its form never changes."""
-        return {
-            "method": "subspace",
-            "axes": [
-                [axis.name, axis.size, axis.labels, [[each.name, each.groups] for each in axis.groupings]]
-                for axis in self.axes
-            ],
-            "releases": {name: _canonical_release(release) for name, release in self.releases.items()},
-            "epsilon": exact_text(self.epsilon),
-            "delta": exact_text(self.delta),
-            "calibration": self.calibration.value,
-            "table": self.table,
-        }
+        if len(set(self.names)) != len(self.names):
+            raise ValueError(f"axes and groupings have names of their own, got {', '.join(self.names)}")
 
     @property
     def cells(self) -> int:
@@ -307,20 +292,3 @@ class Subspace:
     def answers(self, release: Release) -> int:
         """Return how many answers a release has."""
         return self.cells if isinstance(release.query, Histogram) else len(release.query.answers)
-
-
-def _canonical_release(release: Release) -> dict[str, Any]:
-    query = release.query
-    return {
-        "query": [_canonical_sum(answer) for answer in query.answers]
-        if isinstance(query, LinearQuery)
-        else "histogram",
-        "exact": [each.by if isinstance(each, Totals) else _canonical_sum(each) for each in release.invariants],
-        "mechanism": release.mechanism.value,
-        "share": exact_text(release.share),
-        "basis": release.basis.value,
-    }
-
-
-def _canonical_sum(count: LinearCount) -> dict[str, Any]:
-    return {"name": count.name, "weights": [[number, exact_text(weight)] for number, weight in count.coefficients]}

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from fractions import Fraction
-from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from phexplore.model.data_kinds import DataKind
-from phexplore.model.numbers import exact_text, is_bounded, require_bounded
+from phexplore.model.fields import Column, Declared, Record, declared, parameter
+from phexplore.model.kinds import Choice, Entries, Exact, Listing, Members, Name, Pairs, Text
 from phexplore.model.phsafe import PrivacyFramework
 
 
@@ -25,39 +25,67 @@ class LevelQuery(NamedTuple):
         return f"{self.level}/{self.query}"
 
 
-@dataclass(frozen=True, slots=True)
-class Passes:
-    """The order in which post-processing uses the queries of one level (TDA paper, §7.1.2).
+def parse_level_query(text: str) -> LevelQuery:
+    """Read ``Block/hispanic * cenrace``.
+
+    Raises:
+        ValueError: it names no level, or no query.
+    """
+    level, stroke, query = text.partition("/")
+    if not stroke:
+        raise ValueError(f"{text!r} is no level and query")
+    return LevelQuery(level, query)
+
+
+LEVEL_QUERY = Name(
+    reads=parse_level_query, writes=operator.attrgetter("text"), doc="A level and a query, e.g. Block/total."
+)
+_PASSES = Listing(Listing(Listing(Text())))
+
+
+@declared
+class Passes(Declared):
+    """Passes over groups of queries, in order: a list of passes, each a list of groups, each a list of query names.
+
+    Post-processing uses the queries of a level in this order (TDA paper, §7.1.2).
 
     Attributes:
         least_squares: outer passes, each a sequence of inner passes, each a set of measured queries.
         rounder: the same for the controlled rounding.
     """
 
-    least_squares: tuple[tuple[tuple[str, ...], ...], ...]
-    rounder: tuple[tuple[tuple[str, ...], ...], ...]
+    canonical_form: ClassVar[str] = "list"
+
+    least_squares: tuple[tuple[tuple[str, ...], ...], ...] = parameter(_PASSES)
+    rounder: tuple[tuple[tuple[str, ...], ...], ...] = parameter(_PASSES)
 
 
-@dataclass(frozen=True, slots=True)
-class SpineChoice:
-    """Which geographic spine is used and how it is optimised.
+@declared
+class SpineChoice(Declared):
+    """The chosen spine: its preset and what differs from it.
 
     Attributes:
         kind: ``standard``, ``aian``, ``optimised`` or ``prim`` (the spine of DHC).
         settings: further switches of the production configuration, as text.
     """
 
-    kind: str
-    settings: tuple[tuple[str, str], ...] = ()
+    canonical_form: ClassVar[str] = "list"
+
+    kind: str = parameter(Text())
+    settings: tuple[tuple[str, str], ...] = parameter(Pairs(Text(), is_ordered=False), default=())
 
 
-@dataclass(frozen=True, slots=True)
-class TopDown:
-    """Parameters of one TopDown run.
+_SHARES = Exact(low=0, high=1)
+_NAMES_BY_LEVEL = Entries(Listing(Text(), is_ordered=False))
+
+
+@declared
+class TopDown(Declared):
+    """Parameters of TopDown.
 
     Attributes:
         schema: id of the histogram's schema, e.g. ``pl94_persons``.
-        levels: geographic levels, widest first; a share list never stands beside a level list.
+        levels: geographic levels, from the root of the spine downwards.
         total: ρ under neighbours that replace one record, or ε under pure DP.
         level_shares: of the total, per level; the budgets of one level compose in parallel over its areas.
         query_shares: of the level's budget, per measured query group; they add to 1 in every level.
@@ -72,72 +100,40 @@ class TopDown:
 
     data_kind: ClassVar[DataKind] = DataKind.BLOCKS
     demonstration: ClassVar[str] = "synthetic/demo-blocks.csv.gz"
+    file_kind: ClassVar[str] = "topdown"
+    file_order: ClassVar[tuple[str, ...]] = (
+        "framework", "schema", "total", "levels", "passes", "invariants", "constraints", "spine",
+        "locked_levels", "locked_queries",
+    )  # fmt: skip
 
-    schema: str
-    levels: tuple[str, ...]
-    total: Fraction
-    level_shares: Mapping[str, Fraction]
-    query_shares: Mapping[LevelQuery, Fraction]
-    framework: PrivacyFramework = PrivacyFramework.ZCDP
-    passes: Mapping[str, Passes] = field(default_factory=dict)
-    invariants: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    constraints: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    spine: SpineChoice = SpineChoice("standard")
-    locked_levels: frozenset[str] = frozenset()
-    locked_queries: frozenset[LevelQuery] = frozenset()
-
-    def __post_init__(self) -> None:
-        """Refuse impossible values and freeze the mappings."""
-        if self.total <= 0:
-            raise ValueError(f"the total budget is positive, got {self.total}")
-        require_bounded(self.total, "the total budget")
-        for key, share in (*self.level_shares.items(), *self.query_shares.items()):
-            if not 0 <= share.numerator <= share.denominator:  # whole numbers: an edit checks a hundred shares
-                raise ValueError(f"the share of {key} lies between 0 and 1, got {share}")
-            if not is_bounded(share):
-                require_bounded(share, f"the share of {key}")
-        for name in ("level_shares", "query_shares", "passes", "invariants", "constraints"):
-            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
-
-    def __hash__(self) -> int:
-        """Hash by content."""
-        return hash((self.schema, self.levels, self.total, frozenset(self.query_shares.items())))
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Let the read-only mappings cross a process border."""
-        return (
-            TopDown,
-            (
-                self.schema,
-                self.levels,
-                self.total,
-                dict(self.level_shares),
-                dict(self.query_shares),
-                self.framework,
-                dict(self.passes),
-                dict(self.invariants),
-                dict(self.constraints),
-                self.spine,
-                self.locked_levels,
-                self.locked_queries,
-            ),
-        )
-
-    def canonical(self) -> dict[str, Any]:
-        """Return what the fingerprint is taken of, in plain values; its form never changes."""
-        return {
-            "method": "topdown",
-            "framework": self.framework.value,
-            "schema": self.schema,
-            "levels": list(self.levels),
-            "total": exact_text(self.total),
-            "level_shares": {level: exact_text(share) for level, share in self.level_shares.items()},
-            "query_shares": {key.text: exact_text(share) for key, share in self.query_shares.items()},
-            "passes": {level: [p.least_squares, p.rounder] for level, p in self.passes.items()},
-            "invariants": {level: sorted(names) for level, names in self.invariants.items()},
-            "constraints": {level: sorted(names) for level, names in self.constraints.items()},
-            "spine": [self.spine.kind, sorted(self.spine.settings)],
-        }
+    schema: str = parameter(Text())
+    levels: tuple[str, ...] = parameter(Listing(Text()), column=Column("levels", "level"))
+    total: Fraction = parameter(
+        Exact(above=0),
+        title="total budget",
+    )
+    level_shares: Mapping[str, Fraction] = parameter(
+        Entries(_SHARES), column=Column("levels", "share"), word="level share", title="share"
+    )
+    query_shares: Mapping[LevelQuery, Fraction] = parameter(
+        Entries(_SHARES, LEVEL_QUERY),
+        column=Column("levels", "queries", LevelQuery),
+        word="query share",
+        title="share",
+    )
+    framework: PrivacyFramework = parameter(
+        Choice(PrivacyFramework), default=PrivacyFramework.ZCDP, title="definition of privacy"
+    )
+    passes: Mapping[str, Passes] = parameter(Entries(Record(Passes)), default={})
+    invariants: Mapping[str, tuple[str, ...]] = parameter(_NAMES_BY_LEVEL, default={})
+    constraints: Mapping[str, tuple[str, ...]] = parameter(_NAMES_BY_LEVEL, default={})
+    spine: SpineChoice = parameter(Record(SpineChoice), default=SpineChoice("standard"))
+    locked_levels: frozenset[str] = parameter(
+        Members(Text()), default=frozenset(), word="level lock", title="share", identity=False, alters=False
+    )
+    locked_queries: frozenset[LevelQuery] = parameter(
+        Members(LEVEL_QUERY), default=frozenset(), word="query lock", title="share", identity=False, alters=False
+    )
 
     def budget(self, key: LevelQuery) -> Fraction:
         """Return ρ (or ε) of one query group at one level: total x level share x query share."""

@@ -15,8 +15,9 @@ from phexplore import __version__
 from phexplore.data.provenance import Provenance
 from phexplore.data.source import find_source
 from phexplore.errors import PhexploreError
-from phexplore.files.scenario_json import decode_scenario, encode_conventions, encode_scenario
+from phexplore.files.scenario_json import decode_scenario, encode_scenario
 from phexplore.model.data_kinds import DataKind
+from phexplore.model.fields import encode
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.numbers import exact_text, parse_exact
 from phexplore.model.scenario import Scenario
@@ -287,7 +288,7 @@ def _identifying(spec: RunSpec) -> Mapping[str, Any]:
     return {
         "spec_version": spec.version,
         "fingerprint": fingerprint(spec.scenario),
-        "conventions": encode_conventions(spec.scenario.conventions),
+        "conventions": encode(spec.scenario.conventions),
         "data": spec.data.sha256,
         "trials": spec.trials,
         "seed": spec.seed,
