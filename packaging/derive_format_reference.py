@@ -1,4 +1,4 @@
-"""Write the reference of file formats: docs/file_formats.md and docs/formats/*.schema.json, out of the models.
+"""Write the reference of file formats: docs/file_formats.md and docs/formats/*.schema.json, out of the declarations.
 
 Usage: .venv/bin/python packaging/derive_format_reference.py [FOLDER]
 """
@@ -15,8 +15,8 @@ from phexplore.files.formats import FORMATS, json_schema
 
 HEAD = """# File formats
 
-Made by `packaging/derive_format_reference.py` out of `phexplore/files/formats.py`; the same as JSON Schema in `docs/formats/` and by
-`phexplore formats NAME`. A test holds what the program writes to these schemas, and this page to the models.
+Made by `packaging/derive_format_reference.py` out of the declared parameters and `phexplore/files/formats.py`; the same as JSON Schema in `docs/formats/` and by
+`phexplore formats NAME`. A test holds what the program writes to these schemas, and this page to the declarations.
 
 Files are UTF-8 and carry no locale: decimal points, no grouping. Numbers that decide privacy are text such as `"0.002619"` or
 `"1/3"`, because JSON numbers are binary floating point in most readers. Reading is stricter than a schema can be: budgets
@@ -59,14 +59,13 @@ def of_type(schema: dict[str, Any]) -> str:
 
 
 def plain(name: str) -> str:
-    """Return ``Run Specification`` for ``RunSpecificationFormat``."""
-    name = name.removesuffix("Format")
+    """Return ``Run Specification`` for ``RunSpecification``."""
     spaced = "".join(f" {letter}" if letter.isupper() and at else letter for at, letter in enumerate(name))
-    return {"Ph Safe": "PHSafe", "Top Down": "TopDown"}.get(spaced, spaced)
+    return spaced.replace("Ph Safe", "PHSafe").replace("Top Down", "TopDown")
 
 
 def said(schema: dict[str, Any]) -> str:
-    """Return what a model says of itself, as Markdown."""
+    """Return what an object says of itself, as Markdown."""
     return " ".join(schema.get("description", "").split()).replace("``", "`")
 
 
@@ -78,9 +77,9 @@ def table(schema: dict[str, Any]) -> Iterator[str]:
     required = set(schema.get("required", ()))
     yield "| Field | | Value |\n|---|---|---|\n"
     for name, field in schema.get("properties", {}).items():
-        note = field.get("description", "")
+        note = field.get("description", "").replace("``", "`").replace("|", "\\|")
         shown = words(field)
-        text = shown if not note or "exact number" in shown else f"{shown}. {note}"
+        text = shown if not note or note.startswith("An exact number") else f"{shown}. {note}"
         yield f"| `{name}` | {'needed' if name in required else 'may be left out'} | {text} |\n"
 
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from phexplore.decide.rule_evaluation import judge, run_metrics
 from phexplore.errors import ComparisonError
-from phexplore.model.diff import Change, ChangedField, diff, parameters_only, value_text
+from phexplore.model.diff import Change, diff, parameters_only, value_text
+from phexplore.model.fields import logged_fields
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.numbers import exact_text
 from phexplore.model.rules import Rule, Verdict
@@ -43,7 +44,7 @@ class ParameterRow:
         values: one per column; None where it is absent.
     """
 
-    field: ChangedField
+    field: str
     path: str
     values: tuple[Any, ...]
 
@@ -137,13 +138,13 @@ def _unique(columns: Sequence[Compared]) -> tuple[Compared, ...]:
 def parameter_rows(scenarios: Sequence[Scenario]) -> tuple[ParameterRow, ...]:
     """Return the parameters that differ anywhere; a parameter is compared with the first scenario's."""
     first = scenarios[0]
-    changes = [{(c.field, c.path): c for c in parameters_only(diff(first, other))} for other in scenarios]
-    places: dict[tuple[ChangedField, str], Change] = {}
+    changes = [{(c.word, c.path): c for c in parameters_only(diff(first, other))} for other in scenarios]
+    places: dict[tuple[str, str], Change] = {}
     for found in changes:
         places = {**found, **places}
-    order = {name: place for place, name in enumerate(ChangedField)}
+    order = {field.word: n for n, field in enumerate(logged_fields(type(first.method)))}
     rows = []
-    for (field, path), change in sorted(places.items(), key=lambda item: order[item[0][0]]):
+    for (field, path), change in sorted(places.items(), key=lambda item: order.get(item[0][0], len(order))):
         values = tuple(found[field, path].after if (field, path) in found else change.before for found in changes)
         rows.append(ParameterRow(field, path, values))
     return tuple(rows)

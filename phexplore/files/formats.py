@@ -1,410 +1,267 @@
-"""The file formats of the program as pydantic models: JSON Schema for people and programs that write such files themselves.
+"""The file formats of the program as JSON Schema, for people and programs that write such files themselves.
 
-Reading does not go through them: the readers keep line, column and every problem, which a schema cannot. A test validates what
-the program writes against these schemas, so that they stay true. Numbers that decide privacy are text ("0.002619", "1/3"):
-JSON numbers are binary floating point in most readers.
+Parameters and everything else that is declared describe themselves; the files around them, whose readers keep line, column and
+every problem, are described here. A test validates what the program writes against these schemas.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from dataclasses import dataclass, field
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
-
-from phexplore.model.approval import Status
-from phexplore.model.conventions import Conversion, MarginConvention, Neighbours
-from phexplore.model.diff import ChangedField
-from phexplore.model.group_sizes import SizeMechanism
-from phexplore.model.numbers import Rounding
+from phexplore.model.approval import Decision, Status
+from phexplore.model.conventions import Conversion, Neighbours
+from phexplore.model.fields import Record, declared_fields
+from phexplore.model.kinds import (
+    Choice,
+    Constant,
+    Entries,
+    Exact,
+    Flag,
+    Kind,
+    Listing,
+    Optional,
+    Schema,
+    Shared,
+    Text,
+    Whole,
+    object_schema,
+)
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.rules import Measure
-from phexplore.model.subspace import Basis, Calibration, Mechanism
-
-Exact = Annotated[
-    str,
-    Field(
-        description='An exact number as text: a decimal ("0.25", "1e-10") or a fraction ("1/3").',
-        pattern=r"^[+-]?(\d+/\d+|(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?)$",
-    ),
-]
-ExactBudget = Annotated[
-    str,
-    Field(
-        description='An exact number as text, or "Infinity" for no noise at all.',
-        pattern=r"^([+-]?(\d+/\d+|(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?)|Infinity)$",
-    ),
-]
-Positive = Exact | Annotated[float, Field(gt=0)]
-Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$", description="SHA-256, 64 hexadecimal digits.")]
-QueryName = Annotated[
-    str,
-    Field(description="A query of the S-DHC, e.g. PH3/state_A-G; of TopDown a level and a query, e.g. Block/total."),
-]
+from phexplore.model.scenario import METHODS, Scenario
 
 
-class _Format(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+@dataclass(frozen=True, slots=True)
+class Noted(Kind):
+    """A kind with a sentence about the part of a file that has it."""
 
-
-class ConventionsFormat(_Format):
-    """How numbers are to be read; changes no parameter."""
-
-    neighbours: Neighbours
-    margin: MarginConvention
-    z: Exact
-    confidence: Exact
-    rounding: Rounding
-    rounding_step: Exact
-    delta: Exact
-
-
-class PhSafeFormat(_Format):
-    """Parameters of PHSafe (S-DHC)."""
-
-    kind: Literal["phsafe"]
-    framework: PrivacyFramework
-    budgets: dict[QueryName, ExactBudget] = Field(description="ρ (or ε under pure DP) of every measured query.")
-    thresholds: dict[str, int] = Field(description="Truncation threshold τ per table, in people.")
-    states: list[str] = Field(description="Two-digit FIPS codes; 72 alone for Puerto Rico.")
-    reader: str
-    targets: dict[QueryName, Exact] = Field(description="Margins the committee wishes, in people.")
-    locks: list[QueryName]
-
-
-class LevelFormat(_Format):
-    """One geographic level and how its budget is shared among queries."""
-
-    level: str
-    share: Exact
-    queries: dict[str, Exact]
-
-
-class PassesFormat(_Format):
-    """Passes over groups of queries, in order: a list of passes, each a list of groups, each a list of query names."""
-
-    least_squares: list[list[list[str]]] | list[list[str]]
-    rounder: list[list[list[str]]] | list[list[str]]
-
-
-class SpineFormat(_Format):
-    """The chosen spine: its preset and what differs from it."""
-
-    kind: str
-    settings: dict[str, str]
-
-
-class TopDownFormat(_Format):
-    """Parameters of TopDown."""
-
-    kind: Literal["topdown"]
-    framework: PrivacyFramework
-    schema_: str = Field(alias="schema")
-    total: Exact = Field(description="ρ of the whole release; shares of it are exact and add up to 1.")
-    levels: list[LevelFormat] = Field(description="From the root of the spine downwards.")
-    passes: dict[str, PassesFormat]
-    invariants: dict[str, list[str]]
-    constraints: dict[str, list[str]]
-    spine: SpineFormat
-    locked_levels: list[str]
-    locked_queries: list[QueryName]
-
-
-class SizeLevelFormat(_Format):
-    """One level of regions."""
-
-    level: str
-    regions: int
-    share: Exact
-
-
-class TailFormat(_Format):
-    """How sizes above an open last class are drawn."""
-
-    outliers: int
-    smallest: int
-    seed: int
-
-
-class GroupSizesFormat(_Format):
-    """Parameters of hierarchical group sizes."""
-
-    kind: Literal["group-sizes"]
-    framework: PrivacyFramework
-    mechanism: SizeMechanism
-    total: Exact
-    levels: list[SizeLevelFormat]
-    largest: int = Field(ge=1, description="Largest size of a group that is published.")
-    largest_quantity: int = Field(ge=1, description="Most units one person adds to a group.")
-    tail: TailFormat | None
-    locked_levels: list[str]
-
-
-class AxisFormat(_Format):
-    """One attribute of a histogram."""
-
-    name: str
-    size: int
-    labels: list[str]
-    groupings: dict[str, list[str]]
-
-
-class LinearCountFormat(_Format):
-    """A weighted sum of cells; cells are numbered from 0, last attribute fastest."""
-
-    name: str
-    weights: dict[Annotated[str, Field(pattern=r"^\d+$")], Exact]
-
-
-class TotalsFormat(_Format):
-    """All totals by some attributes or groupings."""
-
-    totals_by: list[str] = Field(alias="totals by")
-
-
-class ReleaseFormat(_Format):
-    """One query, what is exact in it, and the mechanism."""
-
-    query: Literal["histogram"] | list[LinearCountFormat]
-    exact: list[TotalsFormat | LinearCountFormat]
-    mechanism: Mechanism
-    share: Exact
-    basis: Basis
-
-
-class SubspaceFormat(_Format):
-    """Parameters of subspace differential privacy."""
-
-    kind: Literal["subspace"]
-    epsilon: Exact
-    delta: Exact
-    calibration: Calibration
-    table: str
-    axes: list[AxisFormat]
-    releases: dict[str, ReleaseFormat]
-
-
-class ScenarioFormat(_Format):
-    """One proposal: parameters of one system with their conventions."""
-
-    name: str
+    kind: Kind
     note: str
-    baseline: str = Field(description="Preset it started from.")
-    conventions: ConventionsFormat
-    method: Annotated[PhSafeFormat | TopDownFormat | GroupSizesFormat | SubspaceFormat, Field(discriminator="kind")]
-    source_text: str = Field(description="The production file it was read from, kept to write it again unchanged.")
+
+    def describe(self, shared: Shared) -> Schema:
+        """Return a JSON Schema."""
+        return {**self.kind.describe(shared), "description": self.note}
 
 
-class CapFormat(_Format):
-    """A limit of the privacy loss; exactly one of rho, bounded_rho, epsilon."""
+@dataclass(frozen=True, slots=True)
+class AnyOf(Kind):
+    """One of several kinds."""
 
-    rho: Positive | None = None
-    bounded_rho: Positive | None = None
-    epsilon: Positive | None = None
-    queries: list[str] | str | None = None
-    delta: Positive | None = None
-    neighbours: Neighbours | None = None
-    conversion: Conversion | None = None
+    kinds: tuple[Kind, ...]
 
-
-class TieFormat(_Format):
-    """Queries that stay equal."""
-
-    queries: list[str]
-    equal: Literal["margin", "budget"] = "margin"
+    def describe(self, shared: Shared) -> Schema:
+        """Return a JSON Schema."""
+        return {"anyOf": [kind.describe(shared) for kind in self.kinds]}
 
 
-class TargetsFormat(_Format):
-    """A file of targets for ``phexplore solve``; a selection names a query, a table, a level of every table, or everything."""
+@dataclass(frozen=True, slots=True)
+class Number(Kind):
+    """A JSON number, which a reader takes for what its text says."""
 
-    targets: dict[str, Positive | dict[str, Positive]] = Field(default_factory=dict)
-    caps: list[CapFormat] = Field(default_factory=list)
-    floors: dict[str, Positive | dict[str, Positive]] = Field(default_factory=dict)
-    ties: list[TieFormat] = Field(default_factory=list)
-    locks: list[str] = Field(default_factory=list)
+    is_positive: bool = False
 
-
-class RuleFormat(_Format):
-    """One decision rule; exactly one of at_most and at_least."""
-
-    measure: Measure
-    at_most: Exact | float | None = None
-    at_least: Exact | float | None = None
-    place: str = ""
-    figure: str = ""
-    least_people: int = 500
-    tolerance: Exact | float = "0.05"
+    def describe(self, shared: Shared) -> Schema:
+        """Return a JSON Schema."""
+        del shared
+        return {"type": "number", **({"exclusiveMinimum": 0} if self.is_positive else {})}
 
 
-class WorkbookFormat(_Format):
-    """All scenarios of a project."""
+@dataclass(frozen=True, slots=True)
+class Form(Kind):
+    """An object with a reader of its own.
 
-    active: str
-    comparison: str
-    scenarios: list[ScenarioFormat] = Field(min_length=1)
-    rules: list[RuleFormat] = Field(default_factory=list)
-    goals: dict[str, TargetsFormat] = Field(default_factory=dict, description="By kind of system.")
-
-
-class ChangeFormat(_Format):
-    """One changed field."""
-
-    field: ChangedField
-    key: Any = Field(default=None, description="Which query, table or level.")
-    from_: Any = Field(alias="from")
-    to: Any
-
-
-class StepFormat(_Format):
-    """One step of the edit log."""
-
-    label: str
-    at: str = Field(description="ISO 8601, UTC.")
-    edited: dict[str, list[ChangeFormat]] = Field(default_factory=dict)
-    added: dict[str, ScenarioFormat] = Field(default_factory=dict)
-    order: list[str] | None = None
-    active: str | None = None
-    comparison: str | None = None
-    rules: list[RuleFormat] | None = None
-    goals: dict[str, TargetsFormat] | None = None
-
-
-class FirstFormat(_Format):
-    """The first version, in full."""
-
-    label: str
-    at: str
-    workbook: WorkbookFormat
-
-
-class CitedRunFormat(_Format):
-    """A run that a decision rests on."""
+    Attributes:
+        name: of its description.
+        about: what it is, in a sentence.
+        needed: its parts.
+        optional: parts that may be left out.
+        is_open: whether it may hold more.
+    """
 
     name: str
-    identity: str
-    trials: int
+    about: str
+    needed: Mapping[str, Kind] = field(default_factory=dict)
+    optional: Mapping[str, Kind] = field(default_factory=dict)
+    is_open: bool = False
+
+    def describe(self, shared: Shared) -> Schema:
+        """Return a JSON Schema."""
+        if self.name not in shared:
+            shared[self.name] = {}
+            parts = {name: kind.describe(shared) for name, kind in (*self.needed.items(), *self.optional.items())}
+            shared[self.name] = object_schema(self.about, parts, list(self.needed), is_open=self.is_open)
+        return {"$ref": f"#/$defs/{self.name}"}
 
 
-class DecisionFormat(_Format):
-    """Who decided what."""
+TEXT, COUNT, FLAG, EXACT, NAMES = Text(), Whole(), Flag(), Exact(), Listing(Text())
+POSITIVE = AnyOf((EXACT, Number(is_positive=True)))
+NUMBER = AnyOf((EXACT, Number()))
+SHA256 = Text(r"^[0-9a-f]{64}$", "SHA-256, 64 hexadecimal digits.")
+TIME = Text(doc="ISO 8601, UTC.")
+BY_QUERY = Entries(AnyOf((POSITIVE, Entries(POSITIVE))))
 
-    status: Status
-    fingerprint: str
-    scenario: str
-    who: str
-    role: str
-    at: str
-    note: str
-    runs: list[CitedRunFormat]
+CAP = Form(
+    "Cap",
+    "A limit of the privacy loss; exactly one of rho, bounded_rho, epsilon.",
+    optional={
+        "rho": POSITIVE,
+        "bounded_rho": POSITIVE,
+        "epsilon": POSITIVE,
+        "queries": AnyOf((NAMES, TEXT)),
+        "delta": POSITIVE,
+        "neighbours": Choice(Neighbours),
+        "conversion": Choice(Conversion),
+    },
+)
+TIE = Form("Tie", "Queries that stay equal.", {"queries": NAMES}, {"equal": Constant(("margin", "budget"))})
+TARGETS = Form(
+    "Targets",
+    "A file of targets for ``phexplore solve``; a selection names a query, a table, a level of every table, or everything.",
+    optional={"targets": BY_QUERY, "caps": Listing(CAP), "floors": BY_QUERY, "ties": Listing(TIE), "locks": NAMES},
+)
+RULE = Form(
+    "Rule",
+    "One decision rule; exactly one of at_most and at_least.",
+    {"measure": Choice(Measure)},
+    {"at_most": NUMBER, "at_least": NUMBER, "place": TEXT, "figure": TEXT, "least_people": COUNT, "tolerance": NUMBER},
+)
+RULES = Form("Rules", "A file of decision rules.", {"rules": Listing(RULE)})
 
-
-class ProjectFormat(_Format):
-    """A project file (.phx): the current workbook, the first version, and every step between."""
-
-    format: Literal["phexplore project"]
-    version: Literal[1]
-    workbook: WorkbookFormat
-    cursor: int = Field(ge=0, description="Index of the current version; 0 is the first.")
-    first: FirstFormat
-    log: list[StepFormat]
-    decisions: list[DecisionFormat] = Field(default_factory=list)
-
-
-class RulesFormat(_Format):
-    """A file of decision rules."""
-
-    rules: list[RuleFormat]
-
-
-class RunDataFormat(_Format):
-    """The input of a run."""
-
-    path: str
-    sha256: Sha256
-    size_bytes: int
-    synthetic: bool
-    blocks: bool = False
-
-
-class StopFormat(_Format):
-    """An earlier end."""
-
-    coverage_error: Exact
-    minimum_trials: int
-    figure: str = ""
+SCENARIO = Record(Scenario)
+GOALS = Noted(Entries(TARGETS), "By kind of system.")
+WORKBOOK = Form(
+    "Workbook",
+    "All scenarios of a project.",
+    {"active": TEXT, "comparison": TEXT, "scenarios": Listing(SCENARIO, least=1)},
+    {"rules": Listing(RULE), "goals": GOALS},
+)
 
 
-class TopDownOptionsFormat(_Format):
-    """What a TopDown run is asked beyond its scenario."""
+class _Word(Kind):
+    """What logs call a field that differs."""
 
-    expand: int | None
-    mechanism: Literal["top-down", "block-by-block"]
-    target: Literal["fraction", "whole"]
-    microdata: bool
-    keep_measurements: bool
-    measurements: str
-    measured_identity: str
-    measured_content: str = Field(default="", description="SHA-256 over the kept answers; absent where none are used.")
-    scheduler: str = Field(default="", description="Written by version 1 only, and never read.")
+    def describe(self, shared: Shared) -> Schema:
+        """Return a JSON Schema."""
+        classes = (*METHODS.values(), Scenario)
+        words = dict.fromkeys(part.word for cls in classes for part in declared_fields(cls))
+        shared["ChangedField"] = {"description": "A field that differs.", "enum": list(words), "type": "string"}
+        return {"$ref": "#/$defs/ChangedField"}
 
 
-class RunSpecFormat(_Format):
-    """``spec.json`` of a run directory: everything that decides its result."""
+CHANGE = Form(
+    "Change",
+    "One changed field.",
+    {"field": _Word(), "from": Kind(), "to": Kind()},
+    {"key": Noted(TEXT, "Which query, table or level.")},
+)
+STEP = Form(
+    "Step",
+    "One step of the edit log.",
+    {"label": TEXT, "at": TIME},
+    {
+        "edited": Entries(Listing(CHANGE)),
+        "added": Entries(SCENARIO),
+        "order": NAMES,
+        "active": TEXT,
+        "comparison": TEXT,
+        "rules": Listing(RULE),
+        "goals": GOALS,
+    },
+)
+PROJECT = Form(
+    "Project",
+    "A project file (.phx): the current workbook, the first version, and every step between.",
+    {
+        "format": Constant(("phexplore project",)),
+        "version": Constant((1,)),
+        "workbook": WORKBOOK,
+        "cursor": Noted(Whole(0), "Index of the current version; 0 is the first."),
+        "first": Form("First", "The first version, in full.", {"label": TEXT, "at": TIME, "workbook": WORKBOOK}),
+        "log": Listing(STEP),
+    },
+    {"decisions": Listing(Record(Decision))},
+)
 
-    version: Literal[1, 2]
-    identity: Sha256 = Field(description="Of everything that changes what the run does; where data lie does not.")
-    mode: Literal["private", "no-noise", "non-private"]
-    trials: int = Field(ge=1)
-    seed: int | None
-    reproducible: bool
-    releasable: bool
-    workers: int = Field(ge=1)
-    stop: StopFormat | None
-    code_version: str
-    data: RunDataFormat
-    fingerprint: str
-    scenario: ScenarioFormat
-    topdown: TopDownOptionsFormat | None = None
-    seal: Sha256 | None = Field(
-        default=None, description="SHA-256 over all the rest, name for name; from version 2 on."
-    )
-
-
-class PackedFileFormat(_Format):
-    """One file of a bundle."""
-
-    sha256: Sha256
-    bytes: int
-
-
-class ManifestFormat(_Format):
-    """``manifest.json`` of a bundle: what belongs to it, and its own check sum."""
-
-    format: Literal["phexplore bundle"]
-    version: Literal[1, 2]
-    program: str
-    made: str
-    scenario: str
-    fingerprint: str
-    status: Status
-    clearance: str
-    root: str
-    signers: list[str]
-    notes: list[str]
-    files: dict[str, PackedFileFormat]
-    self_: Sha256 = Field(alias="self")
-
-
-class ConfigFormat(BaseModel):
-    """``config.json`` of PHSafe, as production reads it; unknown keys are kept."""
-
-    model_config = ConfigDict(extra="allow")
-    privacy_budget: dict[str, Any] = Field(description='ρ per table, region and level; a number or "inf".')
-    tau: dict[str, int] = Field(description="Truncation threshold per table, in people.")
-    state_filter: list[str]
-    reader: str
-    privacy_defn: PrivacyFramework
+DATA = Form(
+    "RunData",
+    "The input of a run.",
+    {"path": TEXT, "sha256": SHA256, "size_bytes": COUNT, "synthetic": FLAG},
+    {"blocks": FLAG},
+)
+STOP = Form("Stop", "An earlier end.", {"coverage_error": EXACT, "minimum_trials": COUNT}, {"figure": TEXT})
+TOPDOWN_OPTIONS = Form(
+    "TopDownOptions",
+    "What a TopDown run is asked beyond its scenario.",
+    {
+        "expand": Optional(COUNT),
+        "mechanism": Constant(("top-down", "block-by-block")),
+        "target": Constant(("fraction", "whole")),
+        "microdata": FLAG,
+        "keep_measurements": FLAG,
+        "measurements": TEXT,
+        "measured_identity": TEXT,
+    },
+    {
+        "measured_content": Noted(TEXT, "SHA-256 over the kept answers; absent where none are used."),
+        "scheduler": Noted(TEXT, "Written by version 1 only, and never read."),
+    },
+)
+RUN = Form(
+    "RunSpecification",
+    "``spec.json`` of a run directory: everything that decides its result.",
+    {
+        "version": Constant((1, 2)),
+        "identity": Noted(SHA256, "Of everything that changes what the run does; where data lie does not."),
+        "mode": Constant(("private", "no-noise", "non-private")),
+        "trials": Whole(1),
+        "seed": Optional(COUNT),
+        "reproducible": FLAG,
+        "releasable": FLAG,
+        "workers": Whole(1),
+        "stop": Optional(STOP),
+        "code_version": TEXT,
+        "data": DATA,
+        "fingerprint": TEXT,
+        "scenario": SCENARIO,
+    },
+    {
+        "topdown": TOPDOWN_OPTIONS,
+        "seal": Noted(SHA256, "SHA-256 over all the rest, name for name; from version 2 on."),
+    },
+)
+MANIFEST = Form(
+    "BundleManifest",
+    "``manifest.json`` of a bundle: what belongs to it, and its own check sum.",
+    {
+        "format": Constant(("phexplore bundle",)),
+        "version": Constant((1, 2)),
+        "program": TEXT,
+        "made": TEXT,
+        "scenario": TEXT,
+        "fingerprint": TEXT,
+        "status": Choice(Status),
+        "clearance": TEXT,
+        "root": TEXT,
+        "signers": NAMES,
+        "notes": NAMES,
+        "files": Entries(Form("PackedFile", "One file of a bundle.", {"sha256": SHA256, "bytes": COUNT})),
+        "self": SHA256,
+    },
+)
+CONFIG = Form(
+    "PhSafeConfiguration",
+    "``config.json`` of PHSafe, as production reads it; unknown keys are kept.",
+    {
+        "privacy_budget": Noted(Entries(Kind()), 'ρ per table, region and level; a number or "inf".'),
+        "tau": Noted(Entries(COUNT), "Truncation threshold per table, in people."),
+        "state_filter": NAMES,
+        "reader": TEXT,
+        "privacy_defn": Choice(PrivacyFramework),
+    },
+    is_open=True,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -415,25 +272,25 @@ class FileFormat:
         name: on the command line and of its schema file.
         title: for people.
         files: how such files are called.
-        model: its content.
+        content: what stands in them.
     """
 
     name: str
     title: str
     files: str
-    model: type[BaseModel]
+    content: Kind
 
 
 FORMATS: Mapping[str, FileFormat] = {
     found.name: found
     for found in (
-        FileFormat("project", "Project", "*.phx", ProjectFormat),
-        FileFormat("scenario", "Scenario", "scenario.json of a bundle", ScenarioFormat),
-        FileFormat("targets", "Targets to solve for", "*.json", TargetsFormat),
-        FileFormat("rules", "Decision rules", "*.json", RulesFormat),
-        FileFormat("run-specification", "Specification of a run", "spec.json of a run directory", RunSpecFormat),
-        FileFormat("bundle-manifest", "Manifest of a bundle", "manifest.json of a bundle", ManifestFormat),
-        FileFormat("phsafe-config", "PHSafe configuration", "config.json", ConfigFormat),
+        FileFormat("project", "Project", "*.phx", PROJECT),
+        FileFormat("scenario", "Scenario", "scenario.json of a bundle", SCENARIO),
+        FileFormat("targets", "Targets to solve for", "*.json", TARGETS),
+        FileFormat("rules", "Decision rules", "*.json", RULES),
+        FileFormat("run-specification", "Specification of a run", "spec.json of a run directory", RUN),
+        FileFormat("bundle-manifest", "Manifest of a bundle", "manifest.json of a bundle", MANIFEST),
+        FileFormat("phsafe-config", "PHSafe configuration", "config.json", CONFIG),
     )
 }
 
@@ -444,10 +301,12 @@ def json_schema(name: str) -> dict[str, Any]:
     Raises:
         KeyError: there is no such format; `FORMATS` has them all.
     """
-    found = FORMATS[name]
-    schema = TypeAdapter(found.model).json_schema(by_alias=True)
+    found, shared = FORMATS[name], Shared()
+    reference = found.content.describe(shared)["$ref"].rsplit("/", 1)[1]
+    own = shared.pop(reference)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"phexplore: {found.title}",
-        **{key: value for key, value in schema.items() if key != "title"},
+        "$defs": dict(sorted(shared.items())),
+        **own,
     }

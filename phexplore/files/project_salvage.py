@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from phexplore.errors import PhexploreError
-from phexplore.files.approval_json import decode_decision
 from phexplore.files.json_text import require_whole_characters
 from phexplore.files.project_file import FORMAT, LoggedStep, ProjectContent, decode_step
 from phexplore.files.scenario_json import decode_workbook
 from phexplore.model.approval import Decision
+from phexplore.model.fields import read
 from phexplore.model.issues import InputProblemsError, Issue, Severity
 from phexplore.model.workbook import Workbook
 from phexplore.opening import read_bytes
@@ -114,7 +114,7 @@ def _decisions(text: str, name: str, issues: list[Issue]) -> tuple[Decision, ...
     try:
         if text.strip().startswith("[") and not _ITEM.search(text):
             _value(text)
-        found.extend(decode_decision(_value(text, item.end() - 1)) for item in _ITEM.finditer(text))
+        found.extend(read(Decision, _value(text, item.end() - 1)) for item in _ITEM.finditer(text))
     except _UNREADABLE:
         issues.append(_lost(name, "decisions", f"Decision {len(found) + 1} cannot be read, and those after it."))
     return tuple(found)

@@ -112,7 +112,8 @@ _WORDS: dict[type[Declared], dict[str, Field]] = {}
 
 
 def _field(word: str, classes: list[type[Declared]]) -> Field:
-    for cls in (Scenario, *classes):
+    known: list[type[Declared]] = [Scenario, *classes]
+    for cls in known:
         if cls not in _WORDS:
             _WORDS[cls] = {field.word: field for field in declared_fields(cls)}
         if (field := _WORDS[cls].get(word)) is not None:

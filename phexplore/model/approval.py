@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from phexplore.errors import PhexploreError
+from phexplore.model.fields import Declared, Record, declared, parameter
+from phexplore.model.kinds import Choice, Listing, Text, Whole
 
 
 class DecisionError(PhexploreError):
@@ -44,8 +45,8 @@ FOLLOWING: dict[Status, tuple[Status, ...]] = {
 """What may follow a status. There is no way back: whoever changes their mind makes a new draft."""
 
 
-@dataclass(frozen=True, slots=True)
-class CitedRun:
+@declared
+class CitedRun(Declared):
     """A run that a decision rests on.
 
     Attributes:
@@ -54,14 +55,14 @@ class CitedRun:
         trials: how many releases it simulated.
     """
 
-    name: str
-    identity: str
-    trials: int
+    name: str = parameter(Text())
+    identity: str = parameter(Text())
+    trials: int = parameter(Whole())
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """One recorded step.
+@declared
+class Decision(Declared):
+    """Who decided what.
 
     Attributes:
         status: what the parameters became.
@@ -74,16 +75,16 @@ class Decision:
         runs: the runs it rests on; they simulated exactly these parameters.
     """
 
-    status: Status
-    fingerprint: str
-    scenario: str
-    who: str
-    role: str
-    at: str
-    note: str = ""
-    runs: tuple[CitedRun, ...] = ()
+    status: Status = parameter(Choice(Status))
+    fingerprint: str = parameter(Text())
+    scenario: str = parameter(Text())
+    who: str = parameter(Text())
+    role: str = parameter(Text())
+    at: str = parameter(Text())
+    note: str = parameter(Text(), default="")
+    runs: tuple[CitedRun, ...] = parameter(Listing(Record(CitedRun)), default=())
 
-    def __post_init__(self) -> None:
+    def agree(self) -> None:
         """Refuse a decision nobody made or that decides nothing.
 
         Raises:

@@ -108,8 +108,9 @@ def _named(value: Any) -> Iterator[tuple[str, Any]]:
     """Return the parts of a value by name; settings that it has as pairs are parts too."""
     for part in fields(value):
         held = getattr(value, part.name)
-        if isinstance(value, Declared) and isinstance(field_of(type(value), part.name).kind, Pairs):
-            yield from ((str(name), setting) for name, setting in held)
+        settings = isinstance(value, Declared) and isinstance(field_of(type(value), part.name).kind, Pairs)
+        if settings and all(isinstance(pair, tuple) and isinstance(pair[0], str) for pair in held):
+            yield from held
         else:
             yield part.name, held
 

@@ -31,7 +31,19 @@ from dataclasses import MISSING, dataclass, field, fields
 from types import MappingProxyType
 from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
-from phexplore.model.kinds import Entries, Kind, Listing, Members, Place, Problems, Schema, Shared, listed, object_of
+from phexplore.model.kinds import (
+    Entries,
+    Kind,
+    Listing,
+    Members,
+    Place,
+    Problems,
+    Schema,
+    Shared,
+    listed,
+    object_of,
+    object_schema,
+)
 
 _DECLARED = "declared"
 
@@ -161,7 +173,7 @@ def _said(cls: type[Any]) -> dict[str, str]:
     for line in section.splitlines():
         name, colon, text = line.strip().partition(": ")
         if colon and line.startswith("    ") and not line.startswith("     "):
-            found[name] = text[:1].upper() + text[1:]
+            found[name] = text[:1].upper() + text[1:] if text[:1].isascii() else text
         elif found:
             found[next(reversed(found))] += f" {line.strip()}"
     return {name: text if text.endswith(".") else f"{text}." for name, text in found.items()}
@@ -339,21 +351,13 @@ def describe(cls: type[Declared], shared: Shared) -> Schema:
         needed = list(stated)
         for part in _in_file(cls):
             if isinstance(part, _Table):
-                stated[part.name] = {"type": "array", "items": part.describe(shared)}
+                stated[part.name] = {"type": "array", "items": part.describe(name, shared)}
                 needed.append(part.name)
                 continue
-            said = {"description": part.doc} if part.doc else {}
-            stated[part.file_name] = {**part.kind.describe(shared), **said}
+            stated[part.file_name] = _noted(part.kind.describe(shared), part.doc)
             if not part.is_omitted:
                 needed.append(part.file_name)
-        about = (cls.__doc__ or "").partition("\n")[0]
-        shared[name] = {
-            "description": about,
-            "type": "object",
-            "properties": stated,
-            "required": needed,
-            "additionalProperties": False,
-        }
+        shared[name] = object_schema((cls.__doc__ or "").partition("\n")[0], stated, needed)
     return {"$ref": f"#/$defs/{name}"}
 
 
@@ -424,9 +428,15 @@ class _Table:
         rows = found[self.parts[0].name]
         return {part.name: _joined(part, found[part.name], rows) for part in self.parts}
 
-    def describe(self, shared: Shared) -> Schema:
-        stated = {_column(part).name: _cell(part).describe(shared) for part in self.parts}
-        return {"type": "object", "properties": stated, "required": list(stated), "additionalProperties": False}
+    def describe(self, owner: str, shared: Shared) -> Schema:
+        stated = {_column(part).name: _noted(_cell(part).describe(shared), part.doc) for part in self.parts}
+        name = f"{owner}{self.name.capitalize()}"
+        shared[name] = object_schema(f"One of the {self.name}.", stated, list(stated))
+        return {"$ref": f"#/$defs/{name}"}
+
+
+def _noted(schema: Schema, doc: str) -> Schema:
+    return {**schema, "description": doc} if doc else schema
 
 
 def _column(part: Field) -> Column:

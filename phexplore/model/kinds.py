@@ -321,9 +321,9 @@ class Choice(Kind):
         return self.titles.get(value) or str(value.value)
 
     def describe(self, shared: Shared) -> Schema:
-        about = {"description": self.options.__doc__ or "", "enum": [member.value for member in self.options]}
-        shared.setdefault(self.options.__name__, {**about, "type": "string"})
-        return {"$ref": f"#/$defs/{self.options.__name__}"}
+        name, words = self.options.__name__, [member.value for member in self.options]
+        stated = {"description": self.options.__doc__ or "", "enum": words, "type": "string"}
+        return {"$ref": f"#/$defs/{name}"} if shared.setdefault(name, stated) == stated else stated
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,10 +374,12 @@ class Listing(Kind):
     Attributes:
         item: their kind.
         is_ordered: whether the order decides anything; where not, the fingerprint is taken of the sorted values.
+        least: how many there are at least, for its description.
     """
 
     item: Kind
     is_ordered: bool = True
+    least: int = 0
 
     def encode(self, value: Any) -> list[Any]:
         return [self.item.encode(each) for each in value]
@@ -402,7 +404,8 @@ class Listing(Kind):
             self.item.check(each, f"every part of {what}")
 
     def describe(self, shared: Shared) -> Schema:
-        return {"type": "array", "items": self.item.describe(shared)}
+        least = {"minItems": self.least} if self.least else {}
+        return {"type": "array", "items": self.item.describe(shared), **least}
 
 
 @dataclass(frozen=True, slots=True)
@@ -649,3 +652,16 @@ def object_of(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise TypeError(f"an object is expected, got {shown(value)}")
     return value
+
+
+def object_schema(about: str, parts: Mapping[str, Schema], needed: Sequence[str], *, is_open: bool = False) -> Schema:
+    """Return the JSON Schema of an object.
+
+    Args:
+        about: what it is, in a sentence.
+        parts: the schema of every part.
+        needed: names of the parts that may not be left out.
+        is_open: whether it may hold more than these parts.
+    """
+    stated: Schema = {"description": about, "type": "object", "properties": dict(parts), "required": list(needed)}
+    return stated if is_open else {**stated, "additionalProperties": False}

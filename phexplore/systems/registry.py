@@ -12,7 +12,7 @@ from phexplore.accuracy.budget_model import BudgetModel
 from phexplore.catalog.presets import Preset
 from phexplore.errors import UnknownNameError
 from phexplore.model.issues import Issue, errors_first, has_errors
-from phexplore.model.scenario import Scenario
+from phexplore.model.scenario import Scenario, add_method
 from phexplore.runs.place import Place
 from phexplore.runs.simulation import Simulation
 from phexplore.runs.spec import RunSpec
@@ -32,10 +32,11 @@ def register(system: System) -> None:
     """Add a system to this process: for a program that brings one of its own, by its own entry script.
 
     Raises:
-        ValueError: its id or its parameters are taken.
+        ValueError: its id, its parameters or their word in files are taken.
     """
     if system.parameters in _BY_PARAMETERS or system.id in {known.id for known in _BY_PARAMETERS.values()}:
         raise ValueError(f"there is already a system {system.id!r}, or one of these parameters")
+    add_method(system.parameters)
     _BY_PARAMETERS[system.parameters] = system
     presets.cache_clear()
 

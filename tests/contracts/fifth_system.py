@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
@@ -16,11 +14,13 @@ from typing import ClassVar
 
 from phexplore.accuracy.margins import margins_of
 from phexplore.cli.app import run
-from phexplore.files.scenario_json import MethodCodec, encode_scenario, register_method
+from phexplore.files.scenario_json import encode_scenario
 from phexplore.model.conventions import Neighbours
 from phexplore.model.data_kinds import DataKind
+from phexplore.model.fields import Declared, declared, parameter
 from phexplore.model.issues import Issue
-from phexplore.model.numbers import exact_text, parse_exact
+from phexplore.model.kinds import Exact, Whole
+from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.noise.distributions import TwoSidedGeometric
 from phexplore.noise.entropy import SeededEntropy
@@ -34,21 +34,16 @@ from phexplore.systems.protocol import Entry, ExportFormat, Forecast, Loss, Syst
 from phexplore.systems.registry import make_simulation, register
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
+@declared
+class Counts(Declared):
     """ε of every place; a record is added or removed."""
 
     data_kind: ClassVar[DataKind] = DataKind.COUNTS
     demonstration: ClassVar[str] = "tables/illinois_counties_2010.csv"
-    epsilon: Fraction
-    places: int
+    file_kind: ClassVar[str] = "counts"
 
-    def __post_init__(self):
-        if self.epsilon <= 0 or self.places < 1:
-            raise ValueError("ε is positive, and there is at least 1 place")
-
-    def canonical(self):
-        return {"method": "counts", "epsilon": exact_text(self.epsilon), "places": self.places}
+    epsilon: Fraction = parameter(Exact(above=0), title="ε")
+    places: int = parameter(Whole(1), title="number of places")
 
 
 def noise_of(scenario):
@@ -122,18 +117,7 @@ COUNTS = System(
 )
 
 
-def encode(method):
-    return {"kind": "counts", "epsilon": exact_text(method.epsilon), "places": method.places}
-
-
-def decode(holder: Mapping, reader):
-    epsilon = reader.parsed(holder.get("epsilon"), parse_exact, "method", "epsilon", default=None)
-    places = reader.parsed(holder.get("places"), int, "method", "places", default=None)
-    return None if None in (epsilon, places) else Counts(epsilon, places)
-
-
 register(COUNTS)
-register_method("counts", MethodCodec(Counts, encode, decode))
 start_workers_with([sys.executable, str(Path(__file__).absolute()), "--worker"])
 
 if __name__ == "__main__":

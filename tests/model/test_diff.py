@@ -8,7 +8,7 @@ from generators import SCENARIOS
 from hypothesis import given, settings
 
 from phexplore.catalog.tables import queries
-from phexplore.model.diff import ChangedField, apply, diff, in_parts, parameters_only, value_text
+from phexplore.model.diff import apply, diff, in_parts, parameters_only, value_text
 from phexplore.model.topdown import SpineChoice
 from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.registry import preset
@@ -29,15 +29,15 @@ def test_that_equal_scenarios_have_no_difference(a):
 def test_that_one_edit_is_one_change_with_both_values(us):
     query = queries()[0]
     (change,) = diff(us, set_budget(us, query, Fraction(1, 3)))
-    assert (change.field, change.key, change.after) == (ChangedField.BUDGET, query, Fraction(1, 3))
+    assert (change.word, change.key, change.after) == ("budget", query, Fraction(1, 3))
     assert change.before == us.method.budgets[query]
     assert change.path == "budget PH1_num/usa_*"
 
 
 def test_that_names_and_notes_are_no_parameters(us, puerto_rico):
-    fields = {change.field for change in parameters_only(diff(us, puerto_rico))}
-    assert ChangedField.NAME not in fields
-    assert {ChangedField.STATES, ChangedField.BUDGET, ChangedField.TARGET} == fields
+    fields = {change.word for change in parameters_only(diff(us, puerto_rico))}
+    assert "name" not in fields
+    assert {"states", "budget", "target"} == fields
 
 
 @pytest.mark.defect("D5")

@@ -108,7 +108,7 @@ GOLDEN_PR = "20762a2cf52ec56a"
 def test_that_budgets_are_changed_in_a_copy_and_only_they_are_checked(us):
     query, other = list(us.phsafe.budgets)[:2]
     before = us.phsafe.budgets[query]
-    made = us.phsafe.with_budgets({query: Fraction(1, 7)})
+    made = us.phsafe.with_entries("budgets", {query: Fraction(1, 7)})
     assert made == replace(us.phsafe, budgets={**us.phsafe.budgets, query: Fraction(1, 7)})
     assert hash(made) != hash(us.phsafe)
     assert list(made.budgets) == list(us.phsafe.budgets)
@@ -118,4 +118,4 @@ def test_that_budgets_are_changed_in_a_copy_and_only_they_are_checked(us):
         made.budgets[query] = Fraction(1)
     for refused in (Fraction(-1), Fraction(10**80), Fraction(1, 10**80)):
         with pytest.raises(ValueError, match=query.text):
-            us.phsafe.with_budgets({query: refused})
+            us.phsafe.with_entries("budgets", {query: refused})

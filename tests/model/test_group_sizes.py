@@ -73,10 +73,10 @@ def test_that_a_larger_quantity_reaches_further_in_cumulative_sizes_only():
     ("change", "words"),
     [
         ({"total": Fraction(0)}, "positive"),
-        ({"largest": 0}, "largest is at least 1"),
+        ({"largest": 0}, "largest size is at least 1"),
         ({"largest_quantity": 0}, "quantity is at least 1"),
         ({"regions": (1, 51)}, "one number of regions"),
-        ({"regions": (1, 0, 5)}, "at least 1 region"),
+        ({"regions": (1, 0, 5)}, "numbers of regions is at least 1"),
         ({"level_shares": {"Nation": Fraction(1)}}, "one share"),
         ({"level_shares": dict.fromkeys(("Nation", "State", "County"), Fraction(2))}, "between 0 and 1"),
     ],
@@ -116,7 +116,7 @@ def test_that_differences_are_found_and_applied():
         ),
     )
     changes = diff(CENSUS, other)
-    assert {change.field.value for change in changes} == {
+    assert {change.word for change in changes} == {
         "mechanism", "framework", "total", "level share", "tail", "largest size", "level lock",
     }  # fmt: skip
     assert apply(changes, CENSUS) == other

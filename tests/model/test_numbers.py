@@ -134,7 +134,7 @@ def test_that_no_parameters_hold_a_number_that_could_not_be_read_again(us):
     for value, words in (
         (Fraction(10) ** 76, "larger than 1e75"),
         (Fraction(1, 3**5000), "closer to 0"),
-        (Fraction(-1), "negative"),
+        (Fraction(-1), "at least 0"),
     ):
         with pytest.raises(ValueError, match=words):
             replace(us.phsafe, budgets={**us.phsafe.budgets, query: value})

@@ -34,7 +34,7 @@ def subspace(**changes):
 
 
 WRONG = {
-    "axis without levels": (lambda: Axis("a", 0), "at least 1 level, got 0"),
+    "axis without levels": (lambda: Axis("a", 0), "at least 1, got 0"),
     "too few labels": (lambda: Axis("a", 2, ("x",)), "2 levels but 1 labels"),
     "labels alike": (lambda: Axis("a", 2, ("x", "x")), "same label"),
     "groups that do not fit": (lambda: Axis("a", 2, groupings=(Grouping("g", ("x",)),)), "names 1 groups"),

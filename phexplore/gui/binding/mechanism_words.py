@@ -7,7 +7,7 @@ from typing import Any
 
 from phexplore.figures.wording import capital, share_percent
 from phexplore.gui.binding.shown import Shown
-from phexplore.model.diff import Change, ChangedField, diff, parameters_only
+from phexplore.model.diff import Change, diff, parameters_only
 from phexplore.model.group_sizes import SizeMechanism
 from phexplore.model.numbers import exact_text
 from phexplore.model.subspace import Axis, Basis, Calibration, Mechanism
@@ -56,15 +56,15 @@ def change_texts(shown: Shown) -> tuple[str, ...]:
 
 def _sentence(change: Change) -> str:
     key = str(change.key or "")
-    match change.field:
-        case ChangedField.LEVEL_SHARE:
+    match change.word:
+        case "level share":
             return f"Share of {key}: {_share(change.before)} → {_share(change.after)}"
-        case ChangedField.LEVEL_LOCK:
+        case "level lock":
             return f"Share of {key} " + ("locked" if change.after else "unlocked")
-        case ChangedField.RELEASE:
+        case "release":
             return f"Release {key}: {_word(change.before)} → {_word(change.after)}"
         case _:
-            name = capital(change.field.value) + (f" of {key}" if key else "")
+            name = capital(change.word) + (f" of {key}" if key else "")
             return f"{name}: {_word(change.before)} → {_word(change.after)}"
 
 

@@ -13,7 +13,7 @@ from phexplore.decide.comparing import Compared, Comparison, EffectRow, Paramete
 from phexplore.figures.table import Table, Value
 from phexplore.figures.wording import margin_word, people, percent
 from phexplore.gui.charts.overlay_rows import OverlayContent, OverlayRow
-from phexplore.model.diff import ChangedField, value_text
+from phexplore.model.diff import value_text
 from phexplore.model.numbers import Unlimited, exact_text
 from phexplore.model.rules import Outcome, Rule, Verdict
 from phexplore.model.scenario import Scenario
@@ -95,7 +95,7 @@ def view_of(found: Comparison) -> ComparisonView:
     letters = tuple(map(letter, range(len(names))))
     system = system_of(found.columns[0].scenario)
     effects = [row for row in found.effects if _differs(row)]
-    parameters = [row for row in found.parameters if row.field is not ChangedField.CONVENTIONS]
+    parameters = [row for row in found.parameters if row.field != "conventions"]
     conventions = found.columns[0].scenario.conventions
     words = [f"{len(parameters)} parameter" + (" differs" if len(parameters) == 1 else "s differ")]
     words.append(f"{len(effects)} margin" + (" differs" if len(effects) == 1 else "s differ"))
@@ -130,10 +130,10 @@ def letter(number: int) -> str:
 
 def parameter_words(system: System, row: ParameterRow) -> str:
     """Return the name of a parameter for people."""
-    kind = row.field.value
+    kind = row.field
     rest = row.path.removeprefix(kind).strip()
     shown = system.place_name(rest).title if "/" in rest else rest
-    return f"{kind.capitalize()} {shown}".strip() if row.field is not ChangedField.THRESHOLD else f"τ of {rest}"
+    return f"{kind.capitalize()} {shown}".strip() if row.field != "threshold" else f"τ of {rest}"
 
 
 def _differs(row: EffectRow) -> bool:
@@ -208,13 +208,13 @@ def _parameter(system: System, row: ParameterRow, effects: Sequence[EffectRow], 
 
 def _effect_of(row: ParameterRow, effects: Sequence[EffectRow]) -> EffectRow | None:
     """Return the margin that a parameter moves; where it moves several, the one that moves most."""
-    kind, name = row.field, row.path.removeprefix(row.field.value).strip()
+    kind, name = row.field, row.path.removeprefix(row.field).strip()
     match kind:
-        case ChangedField.BUDGET | ChangedField.QUERY_SHARE:
+        case "budget" | "query share":
             moved = [effect for effect in effects if effect.place == name]
-        case ChangedField.THRESHOLD | ChangedField.LEVEL_SHARE:
+        case "threshold" | "level share":
             moved = [effect for effect in effects if effect.place.startswith(f"{name}/")]
-        case ChangedField.TOTAL | ChangedField.FRAMEWORK | ChangedField.LEVELS:
+        case "total" | "framework" | "levels":
             moved = list(effects)
         case _:
             moved = []

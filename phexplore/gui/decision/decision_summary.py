@@ -18,7 +18,7 @@ from phexplore.gui.systems.topdown.changes import change_lines as topdown_change
 from phexplore.gui.systems.topdown.scenario_view import topdown_shown
 from phexplore.gui.systems.topdown.tiles import topdown_loss_tile
 from phexplore.model.conventions import Conversion
-from phexplore.model.diff import ChangedField, diff
+from phexplore.model.diff import diff
 from phexplore.model.group_sizes import GroupSizes
 from phexplore.model.issues import Severity
 from phexplore.model.keys import QueryKey
@@ -110,7 +110,7 @@ def _changed(shown: Shown) -> SummaryEntry:
         )
     match shown.scenario.method:
         case PhSafe():
-            lines = tuple(line.text for line in change_lines(shown) if line.field is not ChangedField.TARGET)
+            lines = tuple(line.text for line in change_lines(shown) if line.field != "target")
         case TopDown():
             lines = tuple(line.text for line in topdown_change_lines(topdown_shown(shown)))
         case GroupSizes() | Subspace():
@@ -143,7 +143,7 @@ def _moved_targets(shown: Shown) -> SummaryEntry:
     changes = [
         change
         for change in diff(shown.reference.scenario, shown.scenario)
-        if change.field is ChangedField.TARGET and isinstance(change.key, QueryKey)
+        if change.word == "target" and isinstance(change.key, QueryKey)
     ]
     if not changes:
         return SummaryEntry("Targets changed", ("none",))

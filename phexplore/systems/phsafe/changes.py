@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from phexplore.model.diff import Change, ChangedField
+from phexplore.model.diff import Change
 from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Unlimited, exact_text
 from phexplore.report.document import people_text
@@ -22,17 +22,17 @@ def change_sentence(change: Change, before: Forecast, after: Forecast) -> str:
     """
     values = f"{_shown(change.before)} → {_shown(change.after)}"
     key = change.key.title if isinstance(change.key, QueryKey) else str(change.key or "")
-    match change.field:
-        case ChangedField.BUDGET if isinstance(change.key, QueryKey):
+    match change.word:
+        case "budget" if isinstance(change.key, QueryKey):
             old, new = _margin(before, change.key), _margin(after, change.key)
             return f"{key}: margin {old} → {new}; unbounded {after.privacy.framework.symbol} {values}"
-        case ChangedField.TARGET:
+        case "target":
             return f"{key}: margin target {values}"
-        case ChangedField.THRESHOLD:
+        case "threshold":
             old, new = _sensitivity(before, change.key), _sensitivity(after, change.key)
             return f"{key}: truncation threshold τ {values}; sensitivity {old} → {new} people"
         case _:
-            return f"{change.field.value.capitalize()}: {values}"
+            return f"{change.word.capitalize()}: {values}"
 
 
 def _margin(forecast: Forecast, query: QueryKey) -> str:

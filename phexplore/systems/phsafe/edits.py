@@ -33,7 +33,7 @@ def set_budget(scenario: Scenario, query: QueryKey, budget: Budget) -> Scenario:
     method = _unlocked(scenario, query)
     if not isinstance(budget, Unlimited) and budget < 0:
         raise EditRefusedError(f"A budget is 0 or more, got {budget}.", "Enter 0 to leave the query unpublished.")
-    return replace(scenario, method=method.with_budgets({query: budget}))
+    return replace(scenario, method=method.with_entries("budgets", {query: budget}))
 
 
 def set_bounded_budget(scenario: Scenario, query: QueryKey, budget: Budget) -> Scenario:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from phexplore.figures.wording import budget_text
 from phexplore.gui.binding.headline import loss_tile
 from phexplore.gui.binding.shown import Shown
-from phexplore.model.diff import ChangedField, diff, parameters_only
+from phexplore.model.diff import diff, parameters_only
 from phexplore.model.keys import QueryKey
 from phexplore.systems.phsafe.changes import change_sentence
 
@@ -36,7 +36,7 @@ class ChangeLine:
 
     text: str
     query: QueryKey | None
-    field: ChangedField
+    field: str
 
 
 def change_lines(shown: Shown) -> tuple[ChangeLine, ...]:
@@ -51,14 +51,14 @@ def change_lines(shown: Shown) -> tuple[ChangeLine, ...]:
     then, now = len(reference.scenario.phsafe.targets), len(shown.scenario.phsafe.targets)
     targets: tuple[ChangeLine, ...] = ()
     if (then == 0) != (now == 0):
-        changes = tuple(change for change in changes if change.field is not ChangedField.TARGET)
+        changes = tuple(change for change in changes if change.word != "target")
         text = f"Margin targets: {then or 'none'} → {now or 'none'}"
-        targets = (ChangeLine(text, None, ChangedField.TARGET),)
+        targets = (ChangeLine(text, None, "target"),)
     lines = tuple(
         ChangeLine(
             change_sentence(change, reference.figures, shown.figures),
             change.key if isinstance(change.key, QueryKey) else None,
-            change.field,
+            change.word,
         )
         for change in changes
     )

@@ -10,7 +10,7 @@ from typing import Any
 from phexplore.figures.wording import people, share_percent, significant
 from phexplore.gui.systems.topdown.scenario_view import TopDownShown
 from phexplore.gui.systems.topdown.session import Place
-from phexplore.model.diff import Change, ChangedField, diff, parameters_only
+from phexplore.model.diff import Change, diff, parameters_only
 from phexplore.model.topdown import LevelQuery, SpineChoice
 from phexplore.systems.topdown.wording import counted, heading, level_title, place_title, spine_title
 
@@ -30,7 +30,7 @@ class TopDownChange:
     area: str
 
 
-_PROCESSING = {ChangedField.PASSES, ChangedField.INVARIANTS, ChangedField.CONSTRAINTS}
+_PROCESSING = {"passes", "invariants", "constraints"}
 
 
 def change_lines(shown: TopDownShown) -> tuple[TopDownChange, ...]:
@@ -45,9 +45,9 @@ def change_lines(shown: TopDownShown) -> tuple[TopDownChange, ...]:
     found = []
     columns: dict[str | None, list[Change]] = {}
     for change in changes:
-        if change.field is ChangedField.LEVEL_SHARE:
+        if change.word == "level share":
             columns.setdefault(None, []).append(change)
-        elif change.field is ChangedField.QUERY_SHARE and isinstance(change.key, LevelQuery):
+        elif change.word == "query share" and isinstance(change.key, LevelQuery):
             columns.setdefault(change.key.level, []).append(change)
         else:
             found.append(_single(change, shown))
@@ -57,22 +57,20 @@ def change_lines(shown: TopDownShown) -> tuple[TopDownChange, ...]:
 
 def _single(change: Change, shown: TopDownShown) -> TopDownChange:
     key = change.key if isinstance(change.key, str) else None
-    match change.field:
-        case ChangedField.TOTAL:
+    match change.word:
+        case "total":
             symbol = shown.method.framework.symbol
             words = f"Total {symbol}: {significant(change.before, 6)} → {significant(change.after, 6)}"
-        case ChangedField.SPINE:
+        case "spine":
             words = f"Spine: {_spine(change.before, change.after)}"
-        case ChangedField.INVARIANTS | ChangedField.CONSTRAINTS:
-            words = (
-                f"{change.field.value.capitalize()} at {level_title(key or '')}: {_names(change.before, change.after)}"
-            )
-        case ChangedField.PASSES:
+        case "invariants" | "constraints":
+            words = f"{change.word.capitalize()} at {level_title(key or '')}: {_names(change.before, change.after)}"
+        case "passes":
             words = f"Order of the passes at {level_title(key or '')} changed"
         case _:
-            name = change.field.value.capitalize()
+            name = change.word.capitalize()
             words = f"{name}: {_word(change.before)} → {_word(change.after)}"
-    area = "spine" if change.field is ChangedField.SPINE else "processing" if change.field in _PROCESSING else "budgets"
+    area = "spine" if change.word == "spine" else "processing" if change.word in _PROCESSING else "budgets"
     return TopDownChange(words, key, area)
 
 
