@@ -212,7 +212,7 @@ from fractions import Fraction
 from pathlib import Path
 from phexplore.catalog.tables import queries
 from phexplore.document.project import Project
-from phexplore.model.edits import set_budget
+from phexplore.systems.phsafe.edits import set_budget
 
 project = Project.open(Path(sys.argv[1]))
 value = 0

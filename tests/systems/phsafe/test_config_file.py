@@ -152,5 +152,5 @@ def test_that_a_damaged_file_is_refused_with_place_and_remedy(us, damage, senten
 
 def test_that_reading_changes_nothing_but_provenance(us):
     again, _ = read_config(write_config(us))
-    fields = {change.field.value for change in parameters_only(diff(us, again))}
+    fields = {change.word for change in parameters_only(diff(us, again))}
     assert fields <= {"target"}
