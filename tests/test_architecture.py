@@ -64,7 +64,7 @@ def test_that_no_path_of_a_machine_is_in_the_sources():
 
 ENGINE = [
     "cli.app",
-    "systems.phsafe.exporters",
+    "systems.registry",
     "document.project",
     "runs.worker",
     "files.journal",

@@ -38,7 +38,7 @@ def export_scenario(scenario: Scenario, form: str, out: Path) -> list[Path]:
                 f"The format {form} needs parameters of {other.title}, but {scenario.name!r} is of {system.title}.",
                 "Choose another format, or another scenario: phexplore presets lists them.",
             )
-    formats = system.formats()
+    formats = system.formats
     if form not in formats:
         own = [] if system.handover is None else [system.handover.format]
         raise UnknownNameError("export format", form, [*own, *formats])
@@ -59,6 +59,7 @@ def export_run(run: Path, form: str, out: Path) -> list[Path]:
         InputProblemsError: not a run directory.
         PhexploreError: nothing is counted yet, or it cannot be written.
     """
+    from phexplore.report.run_report import write_run_report
     from phexplore.runs.run_files import as_written
 
     if not (run / SPEC_FILE).is_file():
@@ -68,4 +69,4 @@ def export_run(run: Path, form: str, out: Path) -> list[Path]:
     system = system_of(load_spec(run).scenario)
     # The tables have readers of their own, so the summary is what surprises a report.
     with as_written(run / SUMMARY_FILE):
-        return system.write_report(run, form, out, datetime.now(UTC))
+        return write_run_report(system.report, run, form, out, datetime.now(UTC))

@@ -7,6 +7,7 @@ anybody verifies the bundle.
 
 from __future__ import annotations
 
+import contextlib
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,16 +20,7 @@ from phexplore.model.approval import Decision, Status
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.numbers import exact_text
 from phexplore.model.scenario import Scenario
-from phexplore.report.document import (
-    Cell,
-    Document,
-    Header,
-    Part,
-    TableView,
-    Tile,
-    heading_cell,
-    number_cell,
-)
+from phexplore.report.document import Column, Document, Part, Tile, figures, heading, table_of, words
 from phexplore.systems.registry import handover, loss_of
 
 
@@ -105,48 +97,25 @@ def _attestation(facts: CertificateFacts) -> Part:
     )
     clearance = facts.clearance or "none given"
     void = f"Review board clearance: {clearance}. The number is invalid unless the bundle is signed."
-    has_runs = facts.version > 1
-    rows = tuple(
-        (
-            Cell(d.status.title, heading=True),
-            Cell(d.who),
-            Cell(d.role),
-            Cell(d.at, whole=True),
-            Cell(d.note or "–"),
-            *((Cell("; ".join(f"{run.name} ({run.identity[:16]})" for run in d.runs) or "–"),) if has_runs else ()),
-        )
-        for d in facts.decisions
+    columns: tuple[Column[Decision], ...] = (
+        heading("Decision", lambda decision: decision.status.title),
+        words("Who", lambda decision: decision.who),
+        words("Role", lambda decision: decision.role),
+        words("When (UTC)", lambda decision: decision.at, whole=True),
+        words("Note", lambda decision: decision.note or "–"),
+        words("Rests on", lambda decision: "; ".join(f"{r.name} ({r.identity[:16]})" for r in decision.runs) or "–"),
     )
-    tables = []
-    if rows:
-        names = ("Decision", "Who", "Role", "When (UTC)", "Note", *(("Rests on",) if has_runs else ()))
-        headers = tuple(Header(text) for text in names)
-        tables.append(TableView("decisions", "Decisions about exactly these parameters", headers, rows))
-    if facts.signers:
-        lines = tuple((heading_cell(str(n)), Cell(key, whole=True)) for n, key in enumerate(facts.signers, start=1))
-        tables.append(
-            TableView(
-                "signers", "Keys expected to sign (SHA-256 of the public key)", (Header("No."), Header("Key")), lines
-            )
-        )
-    return Part("attestation", "Attestation", (sentence, void), tables=tuple(tables))
-
-
-def _runs(runs: Sequence[RunEvidence]) -> Part:
-    headers = tuple(Header(text) for text in ("Run", "Trials", "Seed", "Data (SHA-256)", "Synthetic", "Checks"))
-    rows = tuple(
-        (
-            heading_cell(run.cited.name),
-            number_cell(str(run.cited.trials)),
-            Cell("system entropy" if run.facts["seed"] is None else str(run.facts["seed"])),
-            Cell(run.facts["data"]["sha256"]),
-            Cell("yes" if run.is_synthetic else "not marked so"),
-            Cell(_checks(run)),
-        )
-        for run in runs
+    keys: tuple[Column[tuple[int, str]], ...] = (
+        heading("No.", lambda signer: str(signer[0])),
+        words("Key", lambda signer: signer[1], whole=True),
     )
-    note = "Every run simulated exactly these parameters; the summaries are in the bundle."
-    return Part("runs", "What the decision rests on", tables=(TableView("cited", "Runs", headers, rows, note),))
+    shown = columns if facts.version > 1 else columns[:-1]
+    signers = enumerate(facts.signers, start=1)
+    tables = (
+        table_of("decisions", "Decisions about exactly these parameters", shown, facts.decisions),
+        table_of("signers", "Keys expected to sign (SHA-256 of the public key)", keys, signers),
+    )
+    return Part("attestation", "Attestation", (sentence, void), tables=tuple(table for table in tables if table.rows))
 
 
 def _checks(run: RunEvidence) -> str:
@@ -157,17 +126,34 @@ def _checks(run: RunEvidence) -> str:
     return "all passed" if not failed else f"failed: {', '.join(failed)}"
 
 
+_RUNS: tuple[Column[RunEvidence], ...] = (
+    heading("Run", lambda run: run.cited.name),
+    figures("Trials", lambda run: str(run.cited.trials)),
+    words("Seed", lambda run: "system entropy" if run.facts["seed"] is None else str(run.facts["seed"])),
+    words("Data (SHA-256)", lambda run: run.facts["data"]["sha256"]),
+    words("Synthetic", lambda run: "yes" if run.is_synthetic else "not marked so"),
+    words("Checks", _checks),
+)
+
+
+def _runs(runs: Sequence[RunEvidence]) -> Part:
+    note = "Every run simulated exactly these parameters; the summaries are in the bundle."
+    return Part("runs", "What the decision rests on", tables=(table_of("cited", "Runs", _RUNS, runs, note),))
+
+
 def _materials() -> Part:
     """Return the programs that made the figures, with their versions."""
-    rows = [(heading_cell("phexplore"), Cell(__version__)), (heading_cell("Python"), Cell(platform.python_version()))]
+    rows = [("phexplore", __version__), ("Python", platform.python_version())]
     names = sorted({requirement.split(";")[0].split("[")[0].split(">")[0].split("=")[0].split("<")[0].strip()
                     for requirement in _requirements() if "extra ==" not in requirement})  # fmt: skip
     for name in names:
-        try:
-            rows.append((heading_cell(name), Cell(version(name))))
-        except PackageNotFoundError:
-            continue
-    table = TableView("materials", "Programs and libraries", (Header("Name"), Header("Version")), tuple(rows))
+        with contextlib.suppress(PackageNotFoundError):
+            rows.append((name, version(name)))
+    columns: tuple[Column[tuple[str, str]], ...] = (
+        heading("Name", lambda row: row[0]),
+        words("Version", lambda row: row[1]),
+    )
+    table = table_of("materials", "Programs and libraries", columns, rows)
     return Part("materials", "Bill of materials", tables=(table,))
 
 

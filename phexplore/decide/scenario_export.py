@@ -64,7 +64,7 @@ def report_bytes(scenario: Scenario, reference: Scenario | None, form: str, now:
     Raises:
         UnknownNameError: no such format.
     """
-    formats = system_of(scenario).formats()
+    formats = system_of(scenario).formats
     if form not in formats:
         raise UnknownNameError("export format", form, list(formats))
     comparable = reference if reference is not None and system_of(reference) is system_of(scenario) else None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections.abc import Iterable
-from typing import IO, Any
+from typing import Any
 
 _DANGEROUS = ("=", "+", "-", "@", "\t", "\r", "\n")
 _NUMBER = re.compile(r"-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
@@ -21,18 +22,14 @@ def safe_cell(text: str) -> str:
     return text if _NUMBER.fullmatch(text) is not None else safe_text(text)
 
 
-class GuardedWriter:
-    """Writes CSV as the standard library does, every text through `safe_cell`."""
+def csv_bytes(rows: Iterable[Iterable[object]], **options: Any) -> bytes:
+    """Return lines as CSV, RFC 4180 in UTF-8, every text through `safe_cell`.
 
-    def __init__(self, file: IO[str], **options: Any) -> None:
-        """Write to a file; the options are those of `csv.writer`."""
-        self._writer = csv.writer(file, **options)
-
-    def writerow(self, row: Iterable[object]) -> None:
-        """Write one line."""
-        self._writer.writerow([safe_cell(cell) if isinstance(cell, str) else cell for cell in row])
-
-    def writerows(self, rows: Iterable[Iterable[object]]) -> None:
-        """Write lines."""
-        for row in rows:
-            self.writerow(row)
+    Args:
+        rows: cells, the header first.
+        options: those of `csv.writer`, e.g. another end of line.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, **options)
+    writer.writerows([safe_cell(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
+    return text.getvalue().encode()

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+from typing import Generic, TypeVar
 
+from phexplore import __version__
 from phexplore.figures.look import Chart
 from phexplore.report.provenance import Section
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,19 +130,96 @@ class Document:
     parts: tuple[Part, ...]
     made: str
     warning: str = ""
-    keywords: tuple[str, ...] = field(default=("S-DHC", "PHSafe", "differential privacy"))
+    keywords: tuple[str, ...] = ("differential privacy",)
 
 
-def number_cell(text: str, *, attention: bool = False) -> Cell:
-    """Return a right-aligned cell."""
-    return Cell(text, number=True, attention=attention)
+@dataclass(frozen=True, slots=True)
+class Column(Generic[Item]):
+    """A column of a table: its head, and what an item shows in it.
+
+    Attributes:
+        header: quantity and unit.
+        value: text as it is shown; a number, or None where there is none.
+        places: decimals of a number.
+        number: whether its cells are figures.
+        heading: whether it names the row.
+        whole: whether its cells stay on one line.
+        spans: whether it stands once for consecutive items that show the same in the first such column.
+        attention: whether an item's cell is marked.
+    """
+
+    header: str
+    value: Callable[[Item], str | float | None]
+    places: int = 0
+    number: bool = False
+    heading: bool = False
+    whole: bool = False
+    spans: bool = False
+    attention: Callable[[Item], bool] | None = None
+
+    def text(self, item: Item) -> str:
+        """Return what an item shows."""
+        value = self.value(item)
+        return value if isinstance(value, str) else people_text(value, self.places)
+
+    def cell(self, item: Item, lines: int) -> Cell:
+        """Return the cell of an item, over several lines where the column spans them."""
+        marked = self.attention is not None and self.attention(item)
+        return Cell(self.text(item), self.number, self.heading, lines if self.spans else 1, marked, self.whole)
 
 
-def heading_cell(text: str, lines: int = 1) -> Cell:
-    """Return a cell that names its row or rows."""
-    return Cell(text, heading=True, lines=lines)
+def heading(header: str, value: Callable[[Item], str | float | None], *, spans: bool = False) -> Column[Item]:
+    """Return a column that names the rows; `spans` as in `Column`."""
+    return Column(header, value, heading=True, spans=spans)
+
+
+def words(header: str, value: Callable[[Item], str | float | None], *, whole: bool = False) -> Column[Item]:
+    """Return a column of text; `whole` as in `Column`."""
+    return Column(header, value, whole=whole)
+
+
+def figures(
+    header: str,
+    value: Callable[[Item], str | float | None],
+    places: int = 0,
+    attention: Callable[[Item], bool] | None = None,
+) -> Column[Item]:
+    """Return a right-aligned column of figures; the arguments as in `Column`."""
+    return Column(header, value, places, number=True, attention=attention)
+
+
+def table_of(
+    anchor: str, caption: str, columns: Sequence[Column[Item]], items: Iterable[Item], note: str = ""
+) -> TableView:
+    """Return a table with a row per item.
+
+    Args:
+        anchor: in the page.
+        caption: what it shows.
+        columns: what is shown of an item.
+        items: the rows.
+        note: a sentence below, "" for none.
+    """
+    first = next((column for column in columns if column.spans), None)
+    groups = [[item] for item in items] if first is None else [list(group) for _, group in groupby(items, first.text)]
+    rows = tuple(
+        tuple(column.cell(item, len(group)) for column in columns if place == 0 or not column.spans)
+        for group in groups
+        for place, item in enumerate(group)
+    )
+    return TableView(anchor, caption, tuple(Header(column.header, column.number) for column in columns), rows, note)
 
 
 def people_text(value: float | None, places: int = 0) -> str:
-    """Return a figure with thousands separated, a dash for none."""
-    return "–" if value is None else f"{value:,.{places}f}".replace("-", "−")
+    """Return a figure with thousands separated, a dash for none or one that is not a number."""
+    return "–" if value is None or math.isnan(value) else f"{value:,.{places}f}".replace("-", "−")
+
+
+def clock_text(now: datetime) -> str:
+    """Return a time with its zone, e.g. ``2026-07-01 14:03 UTC+00:00``."""
+    return f"{now:%Y-%m-%d %H:%M} {now.tzname() or ''}".strip()
+
+
+def colophon(now: datetime, what: str) -> str:
+    """Return when and by which program a document was made, and the identity of what it shows, e.g. ``run 3fa…``."""
+    return f"{clock_text(now)} · phexplore {__version__} · {what}"

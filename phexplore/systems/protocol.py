@@ -25,12 +25,14 @@ from phexplore.model.numbers import Budget
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
 from phexplore.report.document import Part
+from phexplore.report.export_formats import ExportFormat
 from phexplore.runs.simulation import Maker
 
 if TYPE_CHECKING:
     import typer
 
     from phexplore.accuracy.solving_separable import SolvedGoals
+    from phexplore.report.run_report import RunReport
     from phexplore.systems.experiments import Experiment
 
 
@@ -151,25 +153,6 @@ def plain_place(place: str) -> PlaceName:
 
 
 @dataclass(frozen=True, slots=True)
-class ExportFormat:
-    """A format that parameters and their figures are written in.
-
-    Attributes:
-        id: as ``phexplore export --format`` takes it.
-        suffix: of the file, with its dot.
-        title: for people.
-        write: scenario, what it is compared with, and the time printed, to bytes; the same values give the same bytes.
-        file_name: proposed in dialogs; "" for ``parameters-``, the id and the suffix.
-    """
-
-    id: str
-    suffix: str
-    title: str
-    write: Callable[[Scenario, Scenario | None, datetime], bytes]
-    file_name: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class ParameterFile:
     """A kind of file that parameters of a system are read from.
 
@@ -231,7 +214,7 @@ class System:
         print_forecast: the same as text for people.
         simulate: makes the simulation of a run.
         formats: what parameters and their figures are written in, by id; production's own files are the hand-over's.
-        write_report: writes the results of a run in a format; returns the files.
+        report: what the results of a run are written from, and the time printed.
         has_geography: whether it works on blocks of a geography, with spines and areas.
         may_be_unfinished: whether parameters may contradict each other while they are edited; issues say so, figures wait.
         own_data: data that came with these parameters, None when a user has to name some.
@@ -258,8 +241,8 @@ class System:
     forecast_json: Callable[[Scenario, Path | None], dict[str, Any]]
     print_forecast: Callable[[Scenario, Path | None], None]
     simulate: Maker
-    formats: Callable[[], Mapping[str, ExportFormat]]
-    write_report: Callable[[Path, str, Path, datetime], list[Path]]
+    formats: Mapping[str, ExportFormat]
+    report: Callable[[Path, datetime], RunReport]
     has_geography: bool = False
     may_be_unfinished: bool = False
     own_data: Callable[[Scenario], Path | None] = lambda _: None

@@ -9,12 +9,11 @@ import json
 import sys
 from fractions import Fraction
 from pathlib import Path
-from types import MappingProxyType
 from typing import ClassVar
 
 from phexplore.accuracy.margins import margins_of
 from phexplore.cli.app import run
-from phexplore.files.scenario_json import encode_scenario
+from phexplore.files.spreadsheet import csv_bytes
 from phexplore.model.conventions import Neighbours
 from phexplore.model.data_kinds import DataKind
 from phexplore.model.fields import Declared, declared, parameter
@@ -25,12 +24,16 @@ from phexplore.model.phsafe import PrivacyFramework
 from phexplore.noise.distributions import TwoSidedGeometric
 from phexplore.noise.entropy import SeededEntropy
 from phexplore.noise.sampler import sampler_for
+from phexplore.report.document import Part, figures, heading, table_of
+from phexplore.report.export_formats import formats_by_id, parameters_json
+from phexplore.report.run_report import RunReport
+from phexplore.report.run_sections import run_document_of
 from phexplore.runs.launch import start_workers_with
 from phexplore.runs.place import parse_worker_arguments
 from phexplore.runs.simulation import TrialFigures
+from phexplore.runs.store import load_spec, trial_file
 from phexplore.runs.worker import main as work
-from phexplore.runs.writing import write_json
-from phexplore.systems.protocol import Entry, ExportFormat, Forecast, Loss, System
+from phexplore.systems.protocol import Entry, Forecast, Loss, System
 from phexplore.systems.registry import make_simulation, register
 
 
@@ -91,13 +94,16 @@ class Simulation:
         return {"checks": {"every_trial_counted": True}, "metrics": []}
 
 
-def as_json(scenario, _, __):
-    return (json.dumps(encode_scenario(scenario)) + "\n").encode()
-
-
-def write_report(run_directory, form, out, now):
-    write_json(out, {"run": run_directory.name, "format": form})
-    return [out]
+def report(run_directory, now):
+    spec = load_spec(run_directory)
+    trials = [json.loads((run_directory / trial_file(index)).read_text()) for index in range(spec.trials)]
+    columns = (heading("Trial", lambda each: str(each[0])), figures("Sum of noise", lambda each: sum(each[1])))
+    parts = [Part("tables", "The figures", tables=(table_of("trials", "Noise", columns, enumerate(trials)),))]
+    return RunReport(
+        document=lambda: run_document_of(spec, now, "Counts", (), parts, warning="", keywords=("counts",)),
+        charts=lambda: (),
+        table=lambda: csv_bytes([["TRIAL", "NOISE"], *([index, sum(each)] for index, each in enumerate(trials))]),
+    )
 
 
 COUNTS = System(
@@ -112,8 +118,8 @@ COUNTS = System(
     forecast_json=forecast_json,
     print_forecast=lambda scenario, _: print(scenario.name),
     simulate=Simulation,
-    formats=lambda: MappingProxyType({"json": ExportFormat("json", ".json", "Parameters, JSON", as_json)}),
-    write_report=write_report,
+    formats=formats_by_id(parameters_json("json", "counts.json")),
+    report=report,
 )
 
 

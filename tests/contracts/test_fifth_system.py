@@ -91,8 +91,14 @@ def test_that_it_is_run_resumed_and_reported(saved, tmp_path):
     program(*run, "--trials", "3")
     assert (tmp_path / "run" / "trial-00001.parquet").read_bytes() == first
     assert json.loads((tmp_path / "run" / "summary.json").read_text())["trials"] == 3
-    program("report", tmp_path / "run", "--format", "json", "--out", tmp_path / "report.json")
-    assert json.loads((tmp_path / "report.json").read_text())["run"] == "run"
+    for form in ("html", "csv"):
+        program("report", tmp_path / "run", "--format", form, "--out", tmp_path / f"report.{form}")
+    sums = [sum(json.loads((tmp_path / "run" / f"trial-{index:05d}.parquet").read_text())) for index in range(3)]
+    assert (tmp_path / "report.csv").read_text().splitlines() == [
+        "TRIAL,NOISE",
+        *(f"{i},{s}" for i, s in enumerate(sums)),
+    ]
+    assert "Noise" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
 def test_that_it_is_exported_and_read_back_with_every_problem_named(saved, tmp_path):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phexplore.cli.exporting import export_scenario
-from phexplore.files.spreadsheet import GuardedWriter, safe_cell
+from phexplore.files.spreadsheet import csv_bytes, safe_cell
 from phexplore.model.edits import set_note
 from phexplore.systems.registry import preset
 
@@ -31,9 +31,8 @@ def test_that_numbers_stay_numbers(number):
 
 
 def test_that_the_writer_guards_texts_and_leaves_numbers():
-    buffer = io.StringIO()
-    GuardedWriter(buffer, lineterminator="\n").writerows([["=a", -5, -0.5, "-5", None], ["plain"]])
-    assert list(csv.reader(io.StringIO(buffer.getvalue()))) == [["'=a", "-5", "-0.5", "-5", ""], ["plain"]]
+    content = csv_bytes([["=a", -5, -0.5, "-5", None], ["plain"]], lineterminator="\n")
+    assert list(csv.reader(io.StringIO(content.decode()))) == [["'=a", "-5", "-0.5", "-5", ""], ["plain"]]
 
 
 def formula_like(cell: str) -> bool:

@@ -6,7 +6,7 @@ import os
 import pytest
 from report_fixtures import NOW
 
-from phexplore.report.document import Document, Header, Part, TableView, heading_cell, number_cell
+from phexplore.report.document import Cell, Document, Header, Part, TableView
 from phexplore.report.html import document_html
 from phexplore.report.pdf import PdfUnavailableError, pdf_from_html
 
@@ -14,7 +14,10 @@ from phexplore.report.pdf import PdfUnavailableError, pdf_from_html
 @pytest.fixture(scope="module")
 def page():
     table = TableView(
-        "t", "A table", (Header("Row"), Header("People", number=True)), ((heading_cell("a"), number_cell("1")),)
+        "t",
+        "A table",
+        (Header("Row"), Header("People", number=True)),
+        ((Cell("a", heading=True), Cell("1", number=True)),),
     )
     return document_html(
         Document("Title", "Kind", "made", (), (Part("p", "Part", ("Words.",), tables=(table,)),), "2026")

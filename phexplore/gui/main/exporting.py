@@ -54,7 +54,7 @@ def export_formats() -> tuple[ExportFormat, ...]:
                 own.format, Path(own.file_name).suffix, own.title, own.file_name, {system.id: own.format}
             )
     for system in systems().values():
-        for form in system.formats().values():
+        for form in system.formats.values():
             name = form.file_name or f"parameters-{form.id}{form.suffix}"
             key = form.id
             if key in found and found[key].file_name != name:

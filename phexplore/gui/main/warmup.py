@@ -21,7 +21,7 @@ LIBRARIES = (
     "pyarrow.parquet",
     "phexplore.systems.phsafe.results",
     "phexplore.metrics.accuracy_report",
-    "phexplore.systems.phsafe.exporters",
+    "phexplore.systems.phsafe.snapshot",
 )
 """Without Qt, in this order."""
 PARTS = (

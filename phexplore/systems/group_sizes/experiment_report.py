@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from phexplore import __version__
 from phexplore.figures.look import Chart
-from phexplore.files.spreadsheet import GuardedWriter
-from phexplore.report.document import Cell, Document, Header, Part, TableView, Tile, heading_cell, number_cell
+from phexplore.files.spreadsheet import csv_bytes
+from phexplore.report.document import Column, Document, Part, TableView, Tile, clock_text, figures, heading, table_of
 from phexplore.report.provenance import Section
 from phexplore.systems.group_sizes.charts import Series, lines_chart
 
@@ -24,12 +23,10 @@ _ABOUT = (
 
 def experiment_csv(content: Content) -> bytes:
     """Return a line per data, ε and mechanism: ours with standard deviations, and the published figures. RFC 4180, UTF-8."""
-    text = io.StringIO()
-    writer = GuardedWriter(text)
     head = ["DATA", "EPSILON", "MECHANISM", "LABEL", "KEEPS_BUDGET", "SPENDS", "TRIALS"]
     for level in (1, 2, 3):
         head += [f"L1_LEVEL_{level}", f"L1_LEVEL_{level}_SD", f"PUBLISHED_LEVEL_{level}"]
-    writer.writerow([*head, "VIOLATIONS", "VIOLATIONS_SD", "PUBLISHED_VIOLATIONS", "SECONDS", "SECONDS_SD"])
+    lines = [[*head, "VIOLATIONS", "VIOLATIONS_SD", "PUBLISHED_VIOLATIONS", "SECONDS", "SECONDS_SD"]]
     for row in content["rows"]:
         printed = row["published"]
         line = [
@@ -46,8 +43,8 @@ def experiment_csv(content: Content) -> bytes:
         line += [""] * (3 * (3 - len(row["l1"])))
         line += [_plain(row["violations"]["mean"]), _plain(row["violations"]["sd"])]
         line += ["" if printed is None else printed["violations"]]
-        writer.writerow([*line, _plain(row["seconds"]["mean"]), _plain(row["seconds"]["sd"])])
-    return text.getvalue().encode()
+        lines.append([*line, _plain(row["seconds"]["mean"]), _plain(row["seconds"]["sd"])])
+    return csv_bytes(lines)
 
 
 def _plain(value: float | None) -> str:
@@ -168,7 +165,7 @@ def experiment_document(content: Content, now: datetime) -> Document:
     return Document(
         title="Hierarchical group sizes: the paper's experiment",
         subtitle="Every mechanism beside the published table",
-        colophon=f"{now.strftime('%Y-%m-%d %H:%M')} {now.tzname() or ''} · phexplore {__version__}",
+        colophon=f"{clock_text(now)} · phexplore {__version__}",
         tiles=tuple(tiles),
         parts=tuple(parts),
         made=now.isoformat(timespec="seconds"),
@@ -182,34 +179,32 @@ def _fraction(text: str) -> float:
 
 
 def _table(content: Content, data: Content) -> TableView:
-    rows: list[tuple[Cell, ...]] = []
-    for row in content["rows"]:
-        if row["data"] != data["id"]:
-            continue
-        printed = row["published"]
-        cells = [heading_cell(row["epsilon"]), heading_cell(row["label"])]
-        for place, level in enumerate(row["l1"]):
-            cells.append(number_cell(_spread(level)))
-            cells.append(number_cell("–" if printed is None else f"{printed['l1'][place]:,.1f}"))
-        cells.append(number_cell(f"{row['violations']['mean']:,.0f}"))
-        cells.append(number_cell("–" if printed is None else f"{printed['violations']:,}"))
-        cells.append(number_cell(f"{row['seconds']['mean']:.2f}"))
-        cells.append(number_cell(row["epsilon"] if row["keeps_budget"] else f"{_fraction(row['spends']):,.1f}",
-                                 attention=not row["keeps_budget"]))  # fmt: skip
-        rows.append(tuple(cells))
-    headers = [Header("ε"), Header("Mechanism")]
-    for level in data["levels"]:
-        headers += [Header(f"{level['level']}", number=True), Header("published", number=True)]
-    headers += [
-        Header("Viola-\ntions", number=True),
-        Header("published", number=True),
-        Header("Seconds", number=True),
-        Header("costs\nin truth", number=True),
-    ]
-    note = "The row whose true cost exceeds ε is there for comparison with the paper only; a run refuses its noise."
-    return TableView(
-        f"errors-{data['id']}", f"{data['title']}: {data['groups']:,} groups", tuple(headers), tuple(rows), note
+    def published(row: Content, name: str, place: int | None = None) -> Any:
+        value = None if row["published"] is None else row["published"][name]
+        return value if value is None or place is None else value[place]
+
+    def level_columns(place: int, name: str) -> tuple[Column[Content], ...]:
+        return (
+            figures(name, lambda row: _spread(row["l1"][place])),
+            figures("published", lambda row: published(row, "l1", place), 1),
+        )
+
+    columns: tuple[Column[Content], ...] = (
+        heading("ε", lambda row: row["epsilon"]),
+        heading("Mechanism", lambda row: row["label"]),
+        *(column for place, level in enumerate(data["levels"]) for column in level_columns(place, level["level"])),
+        figures("Viola-\ntions", lambda row: row["violations"]["mean"]),
+        figures("published", lambda row: published(row, "violations")),
+        figures("Seconds", lambda row: row["seconds"]["mean"], 2),
+        figures(
+            "costs\nin truth",
+            lambda row: row["epsilon"] if row["keeps_budget"] else f"{_fraction(row['spends']):,.1f}",
+            attention=lambda row: not row["keeps_budget"],
+        ),
     )
+    note = "The row whose true cost exceeds ε is there for comparison with the paper only; a run refuses its noise."
+    rows = [row for row in content["rows"] if row["data"] == data["id"]]
+    return table_of(f"errors-{data['id']}", f"{data['title']}: {data['groups']:,} groups", columns, rows, note)
 
 
 def _spread(moments: Content) -> str:

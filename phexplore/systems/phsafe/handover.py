@@ -7,7 +7,7 @@ from pathlib import Path
 
 from phexplore.files.atomic_files import write_atomically
 from phexplore.model.scenario import Scenario
-from phexplore.report.document import Cell, Header, Part, TableView, heading_cell
+from phexplore.report.document import Column, Part, heading, table_of, words
 from phexplore.report.provenance import conventions_section
 from phexplore.systems.phsafe.config_file import write_config
 from phexplore.systems.phsafe.forecast import forecast
@@ -52,7 +52,10 @@ def budgets(scenario: Scenario) -> Part:
 
 def configuration(root: str, texts: Mapping[str, str]) -> Part:
     """Return the whole configuration, line by line."""
-    lines = texts[root].splitlines()
-    rows = tuple((heading_cell(str(n)), Cell(line)) for n, line in enumerate(lines, start=1))
-    table = TableView("configuration", f"{root}, line by line", (Header("Line"), Header("Text")), rows)
+    columns: tuple[Column[tuple[int, str]], ...] = (
+        heading("Line", lambda line: str(line[0])),
+        words("Text", lambda line: line[1]),
+    )
+    lines = enumerate(texts[root].splitlines(), start=1)
+    table = table_of("configuration", f"{root}, line by line", columns, lines)
     return Part("configuration", "The complete configuration", tables=(table,))

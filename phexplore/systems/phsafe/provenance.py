@@ -9,6 +9,9 @@ from phexplore.model.numbers import exact_text
 from phexplore.report.provenance import Section, conventions_section, epsilon_name, epsilon_text
 from phexplore.systems.phsafe.snapshot import ScenarioSnapshot
 
+KEYWORDS = ("S-DHC", "PHSafe", "differential privacy")
+"""Of every document about the S-DHC."""
+
 PAPER = (
     "PHSafe: Disclosure Avoidance for the 2020 Census Supplemental Demographic and Housing Characteristics File (S-DHC)"
 )

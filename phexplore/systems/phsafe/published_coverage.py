@@ -10,7 +10,6 @@ least k and at most T people per household).
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phexplore.accuracy.published_counts import COUNT_TABLES
-from phexplore.files.spreadsheet import GuardedWriter
+from phexplore.files.spreadsheet import csv_bytes
 from phexplore.metrics.coverage import Coverage, coverage_of
 from phexplore.systems.phsafe.published_ratios import LARGEST_AVERAGE
 from phexplore.systems.phsafe.publishing import AGE_RATIOS, Group, PublishedTable, ReleaseNumbers
@@ -167,9 +166,8 @@ def comparison_file(
     published: Sequence[PublishedTable], truth: Mapping[Place, float], room: Mapping[Place, float]
 ) -> bytes:
     """Return every number noisy, published and true as one file, ``|`` between cells; of simulated data only."""
-    buffer = io.StringIO()
-    writer = GuardedWriter(buffer, delimiter="|", lineterminator="\n")
-    writer.writerow(COMPARISON_COLUMNS)
-    for _, (name, group, cell), *values in _numbers(published, truth):
-        writer.writerow([name, *group, cell, *map(repr, values), repr(room.get((name, group, cell), math.inf))])
-    return buffer.getvalue().encode()
+    rows = (
+        [name, *group, cell, *map(repr, values), repr(room.get((name, group, cell), math.inf))]
+        for _, (name, group, cell), *values in _numbers(published, truth)
+    )
+    return csv_bytes([COMPARISON_COLUMNS, *rows], delimiter="|", lineterminator="\n")

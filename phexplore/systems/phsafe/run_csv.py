@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from phexplore.catalog.tables import table, tables
+from phexplore.files.spreadsheet import csv_bytes
 from phexplore.metrics.accuracy_report import AccuracyRow
 from phexplore.model.keys import TableId
 from phexplore.runs.disclosure import LEFT_OUT
@@ -16,7 +17,7 @@ from phexplore.runs.spec import RunMode
 from phexplore.simulate.phsafe_output import PART_FILE, header
 from phexplore.systems.phsafe.results import RunResults
 from phexplore.systems.phsafe.run_snapshot import LevelResult, QueryResult, RunSnapshot
-from phexplore.systems.phsafe.table10 import csv_bytes, plain_decimal
+from phexplore.systems.phsafe.table10 import plain_decimal
 
 COLUMNS = (
     "SCOPE",

@@ -3,32 +3,49 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from phexplore.metrics.coverage import Interval
-from phexplore.model.fingerprint import fingerprint
-from phexplore.model.keys import QueryKey
 from phexplore.report.document import (
-    Cell,
+    Column,
     Document,
-    Header,
     Part,
     TableView,
     Tile,
-    heading_cell,
-    number_cell,
+    figures,
+    heading,
     people_text,
+    table_of,
+    words,
 )
 from phexplore.report.provenance import Section, conventions_section
+from phexplore.report.run_report import RunReport
+from phexplore.report.run_sections import (
+    check_entries,
+    noise_caution,
+    run_document_of,
+    seconds_section,
+    specification_section,
+    unfinished_warning,
+)
 from phexplore.runs.disclosure import LEFT_OUT
 from phexplore.runs.spec import RunMode
-from phexplore.runs.states import RunState
 from phexplore.systems.phsafe.forecast_charts import confidence_text, convention_name
-from phexplore.systems.phsafe.provenance import method_sections, privacy_section
+from phexplore.systems.phsafe.provenance import KEYWORDS, method_sections, privacy_section
+from phexplore.systems.phsafe.results import RunResults
 from phexplore.systems.phsafe.run_charts import cut_share, run_charts, share_text
-from phexplore.systems.phsafe.run_snapshot import LevelResult, QueryResult, RunSnapshot
+from phexplore.systems.phsafe.run_csv import run_csv_files, run_metrics_csv
+from phexplore.systems.phsafe.run_snapshot import (
+    BiasResult,
+    LevelResult,
+    QueryResult,
+    RunSnapshot,
+    WorstResult,
+    run_snapshot,
+)
 
 _MODES = {
     RunMode.PRIVATE: "private: basis cells with noise",
@@ -37,44 +54,54 @@ _MODES = {
 }
 
 
+def run_report(run: Path, now: datetime) -> RunReport:
+    """Return what the results of a run are written from.
+
+    Args:
+        run: a run directory, complete or not.
+        now: printed in the report, with its zone.
+
+    Raises:
+        PhexploreError: not a run, or nothing is counted yet.
+    """
+    results = RunResults.open(run)
+    snapshot = run_snapshot(results, now)
+    return RunReport(
+        document=lambda: run_document(snapshot),
+        charts=lambda: run_charts(snapshot),
+        table=lambda: run_metrics_csv(snapshot),
+        tables=lambda: run_csv_files(results, snapshot),
+        private=snapshot.is_confidential,
+    )
+
+
 def run_document(snapshot: RunSnapshot) -> Document:
     """Return the report: pictures, tables, then checks, specification and method."""
+    spec = snapshot.spec
     parts = (
         Part("pictures", "What the run shows", charts=run_charts(snapshot)),
         Part("tables", "The figures", _reading(snapshot), tables=_tables(snapshot)),
         Part(
             "method",
             "Checks, specification and method",
-            _cautions(snapshot),
+            (noise_caution(spec),),
             sections=(
                 *_checks(snapshot),
-                _specification(snapshot),
+                specification_section(spec, snapshot.trials, ("Mode", _MODES[spec.mode])),
                 privacy_section(snapshot.forecast.privacy),
-                conventions_section(snapshot.forecast.conventions, snapshot.spec.scenario.phsafe.framework),
+                conventions_section(snapshot.forecast.conventions, spec.scenario.phsafe.framework),
                 *method_sections(),
             ),
         ),
     )
-    return Document(
-        title=snapshot.spec.scenario.name,
-        subtitle="Simulated run of the S-DHC",
-        colophon=(
-            f"{snapshot.now.strftime('%Y-%m-%d %H:%M')} {snapshot.now.tzname() or ''} · phexplore {snapshot.version} · "
-            f"run {snapshot.spec.identity}"
-        ),
-        tiles=_tiles(snapshot),
-        parts=parts,
-        made=snapshot.now.isoformat(timespec="seconds"),
-        warning=_warning(snapshot),
-    )
+    subtitle, warning = "Simulated run of the S-DHC", _warning(snapshot)
+    return run_document_of(spec, snapshot.now, subtitle, _tiles(snapshot), parts, warning=warning, keywords=KEYWORDS)
 
 
 def _warning(snapshot: RunSnapshot) -> str:
-    sentences = []
+    sentences = [*unfinished_warning(snapshot.state, snapshot.trials)]
     if snapshot.is_confidential:
-        sentences.append(f"{LEFT_OUT} What is shown is the noise, which tells nothing about the records.")
-    if snapshot.state is not RunState.COMPLETE:
-        sentences.append(f"The run is not complete ({snapshot.state.value}): {snapshot.trials} of its trials are here.")
+        sentences.insert(0, f"{LEFT_OUT} What is shown is the noise, which tells nothing about the records.")
     if snapshot.problems:
         sentences.append("Some parts of the run could not be read; they are listed under checks.")
     return " ".join(sentences)
@@ -91,15 +118,6 @@ def _reading(snapshot: RunSnapshot) -> tuple[str, ...]:
         "they speak of noise alone."
     )
     return kinds, margins
-
-
-def _cautions(snapshot: RunSnapshot) -> tuple[str, ...]:
-    spec = snapshot.spec
-    if spec.mode is not RunMode.PRIVATE:
-        return ("No noise was added: these counts protect nobody and must not leave as a release.",)
-    if spec.seed is not None:
-        return (f"The noise was drawn from the seed {spec.seed}, so anyone can draw it again: not fit for a release.",)
-    return ("The noise came from the operating system and cannot be drawn again.",)
 
 
 def _tiles(snapshot: RunSnapshot) -> tuple[Tile, ...]:
@@ -134,238 +152,133 @@ def _tiles(snapshot: RunSnapshot) -> tuple[Tile, ...]:
 
 
 def _tables(snapshot: RunSnapshot) -> tuple[TableView, ...]:
-    found = []
-    if snapshot.queries:
-        found.append(_query_table(snapshot))
-    found.append(_level_table(snapshot))
-    if snapshot.truncation:
-        found.append(_truncation_table(snapshot))
-    if snapshot.worst:
-        found.append(_worst_table(snapshot))
-    if snapshot.most_biased:
-        found.append(_bias_table(snapshot))
-    return tuple(found)
-
-
-def _grouped(
-    results: Sequence[Any], query: Callable[[Any], QueryKey], cells: Callable[[Any], tuple[Cell, ...]]
-) -> tuple[tuple[Cell, ...], ...]:
-    """Return a row per result, with the table named once and the level in every row."""
-    lines: list[tuple[Cell, ...]] = []
-    for table, group in groupby(results, key=lambda result: query(result).table):
-        members = list(group)
-        for place, result in enumerate(members):
-            head = (heading_cell(table, len(members)),) if place == 0 else ()
-            lines.append((*head, Cell(query(result).level.title, whole=True), *cells(result)))
-    return tuple(lines)
-
-
-def _query_table(snapshot: RunSnapshot) -> TableView:
-    headers = (
-        Header("Table"),
-        Header("Level"),
-        Header("Errors", number=True),
-        Header("Margin", number=True),
-        Header("Exact\nmargin", number=True),
-        Header("Observed\nmargin", number=True),
-        Header("95 % Monte-\nCarlo interval", number=True),
-        Header("Coverage", number=True),
-        Header("95 % Monte-\nCarlo interval", number=True),
-        Header("Exact\ncoverage", number=True),
+    tables = (
+        table_of(
+            "noise",
+            "Noise: observed margins and coverage beside the exact ones, measured queries",
+            _NOISE,
+            snapshot.queries,
+            "Marked: the exact coverage lies outside the Monte-Carlo interval; one in twenty does by chance.",
+        ),
+        table_of(
+            "levels",
+            "Noise and truncation apart, every table and level, people (housing units for denominators)",
+            _LEVELS,
+            snapshot.levels,
+            "RMSE: root mean square, MAE: mean size, over areas, groups, cells and trials. Truncation bias is the same in every "
+            "trial. PH5_num and PH8_num repeat the noise of PH4 and PH7.",
+        ),
+        table_of(
+            "truncation",
+            "What truncation cuts, households with at least one person the table counts",
+            _TRUNCATION,
+            snapshot.truncation,
+        ),
+        table_of(
+            "worst",
+            "Worst numbers: largest total error on average over the trials",
+            _WORST,
+            snapshot.worst,
+            "Trials are counted from 0.",
+        ),
+        table_of(
+            "most-biased",
+            "Largest truncation bias: the same in every trial, and in no margin of error",
+            _BIASED,
+            snapshot.most_biased,
+            "Marked: the bias is larger than the margin of the noise.",
+        ),
     )
-    note = "Marked: the exact coverage lies outside the Monte-Carlo interval; one in twenty does by chance."
-    caption = "Noise: observed margins and coverage beside the exact ones, measured queries"
-    return TableView("noise", caption, headers, _grouped(snapshot.queries, _query_of, _query_cells), note)
-
-
-def _query_of(result: QueryResult | LevelResult) -> QueryKey:
-    return result.query
-
-
-def _query_cells(result: QueryResult) -> tuple[Cell, ...]:
-    share = result.coverage.share
-    return (
-        number_cell(people_text(result.coverage.errors)),
-        number_cell(people_text(result.margin, 2)),
-        number_cell(people_text(result.exact_margin)),
-        number_cell(people_text(result.observed_margin.value, 1)),
-        number_cell(_interval(result.observed_margin, people_text)),
-        number_cell(share_text(share.value, 2), attention=not result.is_expected),
-        number_cell(_interval(share, lambda value: f"{value * 100:.1f}")),
-        number_cell(share_text(result.expected_coverage, 2)),
-    )
+    return tuple(table for table in tables if table.rows or table.id == "levels")
 
 
 def _interval(interval: Interval, text: Callable[[float], str]) -> str:
     return f"{text(interval.low)} to {text(interval.high)}"
 
 
-def _level_table(snapshot: RunSnapshot) -> TableView:
-    headers = (
-        Header("Table"),
-        Header("Level"),
-        Header("Numbers", number=True),
-        Header("Noise\nRMSE", number=True),
-        Header("Noise\nmean", number=True),
-        Header("Bias\nmean", number=True),
-        Header("Bias\nRMSE", number=True),
-        Header("Total\nMAE", number=True),
-        Header("Total\nRMSE", number=True),
-        Header("Total\nmean", number=True),
-    )
+_NOISE: tuple[Column[QueryResult], ...] = (
+    heading("Table", lambda result: result.query.table, spans=True),
+    words("Level", lambda result: result.query.level.title, whole=True),
+    figures("Errors", lambda result: result.coverage.errors),
+    figures("Margin", lambda result: result.margin, 2),
+    figures("Exact\nmargin", lambda result: result.exact_margin),
+    figures("Observed\nmargin", lambda result: result.observed_margin.value, 1),
+    figures("95 % Monte-\nCarlo interval", lambda result: _interval(result.observed_margin, people_text)),
+    figures(
+        "Coverage",
+        lambda result: share_text(result.coverage.share.value, 2),
+        attention=lambda result: not result.is_expected,
+    ),
+    figures(
+        "95 % Monte-\nCarlo interval",
+        lambda result: _interval(result.coverage.share, lambda value: f"{value * 100:.1f}"),
+    ),
+    figures("Exact\ncoverage", lambda result: share_text(result.expected_coverage, 2)),
+)
 
-    def cells(result: LevelResult) -> tuple[Cell, ...]:
-        values = (
-            result.noise_rmse,
-            result.noise_mean,
-            result.bias_mean,
-            result.bias_rmse,
-            result.total_mae,
-            result.total_rmse,
-            result.total_me,
-        )
-        return (number_cell(people_text(result.numbers)), *(number_cell(_figure(value)) for value in values))
-
-    caption = "Noise and truncation apart, every table and level, people (housing units for denominators)"
-    note = (
-        "RMSE: root mean square, MAE: mean size, over areas, groups, cells and trials. Truncation bias is the same in every "
-        "trial. PH5_num and PH8_num repeat the noise of PH4 and PH7."
-    )
-    return TableView("levels", caption, headers, _grouped(snapshot.levels, _query_of, cells), note)
-
-
-def _figure(value: float) -> str:
-    return "–" if math.isnan(value) else people_text(value, 2)
+_LEVELS: tuple[Column[LevelResult], ...] = (
+    heading("Table", lambda result: result.query.table, spans=True),
+    words("Level", lambda result: result.query.level.title, whole=True),
+    figures("Numbers", lambda result: result.numbers),
+    figures("Noise\nRMSE", lambda result: result.noise_rmse, 2),
+    figures("Noise\nmean", lambda result: result.noise_mean, 2),
+    figures("Bias\nmean", lambda result: result.bias_mean, 2),
+    figures("Bias\nRMSE", lambda result: result.bias_rmse, 2),
+    figures("Total\nMAE", lambda result: result.total_mae, 2),
+    figures("Total\nRMSE", lambda result: result.total_rmse, 2),
+    figures("Total\nmean", lambda result: result.total_me, 2),
+)
 
 
-def _truncation_table(snapshot: RunSnapshot) -> TableView:
-    headers = (
-        Header("Table"),
-        Header("τ", number=True),
-        Header("Households", number=True),
-        Header("larger\nthan τ", number=True),
-        Header("Persons", number=True),
-        Header("cut", number=True),
-        Header("share cut", number=True),
-    )
-    lines = []
-    for entry in snapshot.truncation:
-        sizes: Sequence[Mapping[str, Any]] = entry["sizes"]
-        tau = int(entry["tau"])
-        figures = (
-            tau,
-            sum(int(row["households"]) for row in sizes),
-            sum(int(row["households"]) for row in sizes if int(row["size"]) > tau),
-            sum(int(row["persons"]) for row in sizes),
-            sum(int(row["cut"]) for row in sizes),
-        )
-        cells = (number_cell(people_text(figure)) for figure in figures)
-        lines.append((heading_cell(str(entry["table"])), *cells, number_cell(share_text(cut_share(entry), 3))))
-    caption = "What truncation cuts, households with at least one person the table counts"
-    return TableView("truncation", caption, headers, tuple(lines))
+def _sum(name: str, *, cut_only: bool = False) -> Callable[[Mapping[str, Any]], int]:
+    def value(entry: Mapping[str, Any]) -> int:
+        return sum(int(row[name]) for row in entry["sizes"] if not cut_only or int(row["size"]) > int(entry["tau"]))
+
+    return value
 
 
-def _worst_table(snapshot: RunSnapshot) -> TableView:
-    headers = (
-        Header("Table"),
-        Header("Area"),
-        Header("Group"),
-        Header("Cell"),
-        Header("Exact\ncount", number=True),
-        Header("Truncation\nbias", number=True),
-        Header("Margin of\nthe noise", number=True),
-        Header("Mean size\nof the error", number=True),
-        Header("Largest\nerror", number=True),
-        Header("in trial", number=True),
-    )
-    lines = tuple(
-        (
-            heading_cell(worst.table),
-            Cell(worst.region),
-            Cell(worst.iteration_code),
-            Cell(f"{worst.cell}: {worst.label}"),
-            number_cell(people_text(worst.non_private)),
-            number_cell(people_text(worst.bias)),
-            number_cell(people_text(worst.margin, 1)),
-            number_cell(people_text(worst.mean_absolute, 1)),
-            number_cell(people_text(worst.largest)),
-            number_cell(str(worst.trial)),
-        )
-        for worst in snapshot.worst
-    )
-    caption = "Worst numbers: largest total error on average over the trials"
-    return TableView("worst", caption, headers, lines, "Trials are counted from 0.")
+_TRUNCATION: tuple[Column[Mapping[str, Any]], ...] = (
+    heading("Table", lambda entry: str(entry["table"])),
+    figures("τ", lambda entry: int(entry["tau"])),
+    figures("Households", _sum("households")),
+    figures("larger\nthan τ", _sum("households", cut_only=True)),
+    figures("Persons", _sum("persons")),
+    figures("cut", _sum("cut")),
+    figures("share cut", lambda entry: share_text(cut_share(entry), 3)),
+)
 
+_WORST: tuple[Column[WorstResult], ...] = (
+    heading("Table", lambda worst: worst.table),
+    words("Area", lambda worst: worst.region),
+    words("Group", lambda worst: worst.iteration_code),
+    words("Cell", lambda worst: f"{worst.cell}: {worst.label}"),
+    figures("Exact\ncount", lambda worst: worst.non_private),
+    figures("Truncation\nbias", lambda worst: worst.bias),
+    figures("Margin of\nthe noise", lambda worst: worst.margin, 1),
+    figures("Mean size\nof the error", lambda worst: worst.mean_absolute, 1),
+    figures("Largest\nerror", lambda worst: worst.largest),
+    figures("in trial", lambda worst: str(worst.trial)),
+)
 
-def _bias_table(snapshot: RunSnapshot) -> TableView:
-    headers = (
-        Header("Table"),
-        Header("Area"),
-        Header("Group"),
-        Header("Cell"),
-        Header("Count without\ntruncation", number=True),
-        Header("Truncation\nbias", number=True),
-        Header("of the\ncount", number=True),
-        Header("Margin of\nthe noise", number=True),
-    )
-    lines = tuple(
-        (
-            heading_cell(number.table),
-            Cell(number.region),
-            Cell(number.iteration_code),
-            Cell(f"{number.cell}: {number.label}"),
-            number_cell(people_text(number.untruncated)),
-            number_cell(people_text(number.bias), attention=abs(number.bias) > number.margin),
-            number_cell(share_text(number.bias / number.untruncated, 2).replace("-", "−")),
-            number_cell(people_text(number.margin, 1)),
-        )
-        for number in snapshot.most_biased
-    )
-    caption = "Largest truncation bias: the same in every trial, and in no margin of error"
-    return TableView("most-biased", caption, headers, lines, "Marked: the bias is larger than the margin of the noise.")
+_BIASED: tuple[Column[BiasResult], ...] = (
+    heading("Table", lambda number: number.table),
+    words("Area", lambda number: number.region),
+    words("Group", lambda number: number.iteration_code),
+    words("Cell", lambda number: f"{number.cell}: {number.label}"),
+    figures("Count without\ntruncation", lambda number: number.untruncated),
+    figures("Truncation\nbias", lambda number: number.bias, attention=lambda number: abs(number.bias) > number.margin),
+    figures("of the\ncount", lambda number: share_text(number.bias / number.untruncated, 2).replace("-", "−")),
+    figures("Margin of\nthe noise", lambda number: number.margin, 1),
+)
 
 
 def _checks(snapshot: RunSnapshot) -> tuple[Section, ...]:
-    found = []
+    found: list[Section] = []
     if snapshot.summary is not None:
-        checks: Mapping[str, Any] = snapshot.summary.get("checks") or {}
-        seconds: Mapping[str, Any] = snapshot.summary.get("seconds") or {}
-        if checks:
-            found.append(
-                Section("Checks", tuple((name.replace("_", " "), _check_text(v)) for name, v in checks.items()))
-            )
-        if seconds:
-            found.append(Section("Seconds per phase", tuple((name, f"{value:.2f}") for name, value in seconds.items())))
+        if checks := snapshot.summary.get("checks"):
+            found.append(Section("Checks", check_entries(checks)))
+        found += seconds_section(snapshot.summary)
     if snapshot.problems:
         problems = tuple((issue.place, f"{issue.sentence} {issue.remedy}") for issue in snapshot.problems)
         found.append(Section("Parts that could not be read", problems))
     return tuple(found)
-
-
-def _check_text(value: Any) -> str:
-    match value:
-        case True:
-            return "passed"
-        case False:
-            return "failed"
-        case dict():
-            return "; ".join(f"{name.replace('_', ' ')}: {_check_text(part)}" for name, part in value.items())
-        case _:
-            return str(value)
-
-
-def _specification(snapshot: RunSnapshot) -> Section:
-    spec = snapshot.spec
-    seed = "none: entropy of the operating system" if spec.seed is None else str(spec.seed)
-    synthetic = "synthetic" if spec.data.synthetic else "not marked as synthetic"
-    entries = (
-        ("Identity of the run (SHA-256)", spec.identity),
-        ("Parameters (SHA-256)", fingerprint(spec.scenario)),
-        ("Data", f"{spec.data.path}, {spec.data.size_bytes:,} bytes, {synthetic}"),
-        ("Data (SHA-256)", spec.data.sha256),
-        ("Mode", _MODES[spec.mode]),
-        ("Trials", f"{snapshot.trials} here, {spec.trials} asked for"),
-        ("Seed", seed),
-        ("Program of the run", f"phexplore {spec.code_version}"),
-    )
-    return Section("Specification", entries)

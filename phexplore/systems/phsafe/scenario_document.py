@@ -3,35 +3,41 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
-from itertools import groupby
+from typing import TypeVar
 
+from phexplore.accuracy.margins import Margins
 from phexplore.model.conventions import Conventions, Conversion, MarginConvention, Neighbours
 from phexplore.model.diff import diff, parameters_only
 from phexplore.model.issues import Severity, errors_first
 from phexplore.model.keys import LEVELS, PopulationGroupLevel
 from phexplore.model.numbers import Budget, Unlimited, decimal_text, exact_text
 from phexplore.report.document import (
-    Cell,
+    Column,
     Document,
-    Header,
     Part,
     TableView,
     Tile,
-    heading_cell,
-    number_cell,
+    colophon,
+    figures,
+    heading,
     people_text,
+    table_of,
+    words,
 )
 from phexplore.report.provenance import conventions_section
 from phexplore.systems.phsafe.changes import change_sentence
 from phexplore.systems.phsafe.check import check_phsafe
 from phexplore.systems.phsafe.forecast import DerivedForecast, DerivedKind, Forecast
 from phexplore.systems.phsafe.forecast_charts import confidence_text, convention_name, power_text, scenario_charts
-from phexplore.systems.phsafe.provenance import identity, method_sections, privacy_section
+from phexplore.systems.phsafe.provenance import KEYWORDS, identity, method_sections, privacy_section
 from phexplore.systems.phsafe.ratios import RatioForecast, ratio_forecasts
 from phexplore.systems.phsafe.snapshot import ScenarioSnapshot
 from phexplore.systems.phsafe.table10 import Table10Row, keeps_target, percent_text, table10_rows
+
+Published = TypeVar("Published", DerivedForecast, RatioForecast)
 
 _TILE_CHARACTERS = 12
 """Longest total that fits a tile."""
@@ -67,10 +73,11 @@ def scenario_document(snapshot: ScenarioSnapshot) -> Document:
     return Document(
         title=snapshot.scenario.name,
         subtitle="Parameters and forecast of the S-DHC",
-        colophon=f"{snapshot.date} · phexplore {snapshot.version} · parameters {snapshot.fingerprint}",
+        colophon=colophon(snapshot.now, f"parameters {snapshot.fingerprint}"),
         tiles=_tiles(rows, snapshot),
         parts=tuple(part for part in parts if part is not None),
         made=snapshot.now.isoformat(timespec="seconds"),
+        keywords=KEYWORDS,
     )
 
 
@@ -128,67 +135,46 @@ def _epsilon_tile(forecast: Forecast) -> list[Tile]:
 
 
 def parameter_table(rows: Sequence[Table10Row], forecast: Forecast) -> TableView:
-    """Return the table in the shape of the paper's Table 10 with our margins beside it."""
+    """Return the table in the shape of the paper's Table 10 with our margins beside it.
+
+    Args:
+        rows: of the table, in its order.
+        forecast: of the scenario they are of.
+    """
     conventions, symbol = forecast.conventions, forecast.privacy.framework.symbol
-    headers = (
-        Header("Table"),
-        Header("Truncation\nThreshold", number=True),
-        Header("Population Group Level"),
-        Header("MOE\nTarget", number=True),
-        Header(f"Unbounded\n{symbol}", number=True),
-        Header(f"Bounded\n{symbol}", number=True),
-        Header("Share", number=True),
-        Header("σ", number=True),
-        Header("MOE\nexact", number=True),
-        Header(f"MOE\n{_normal_name(conventions)}", number=True),
-        Header("MOE\n⌊1.64σ⌋", number=True),
+
+    def margin(
+        header: str, convention: MarginConvention, value: Callable[[Margins], float | None], places: int = 0
+    ) -> Column[Table10Row]:
+        def missed(row: Table10Row) -> bool:
+            return convention is conventions.margin and keeps_target(row, conventions) is False
+
+        return figures(header, lambda row: value(row.margins) if row.margins else None, places, missed)
+
+    columns: tuple[Column[Table10Row], ...] = (
+        heading("Table", lambda row: row.query.table, spans=True),
+        replace(figures("Truncation\nThreshold", lambda row: row.threshold_text), spans=True),
+        words("Population Group Level", lambda row: row.query.level.title, whole=True),
+        figures("MOE\nTarget", lambda row: "–" if row.target is None else exact_text(row.target)),
+        figures(f"Unbounded\n{symbol}", lambda row: exact_text(row.budget)),
+        figures(f"Bounded\n{symbol}", lambda row: exact_text(row.bounded_budget)),
+        figures("Share", _share_text),
+        figures("σ", lambda row: row.sigma, 2),
+        margin("MOE\nexact", MarginConvention.EXACT, lambda margins: margins.exact),
+        margin(f"MOE\n{_normal_name(conventions)}", MarginConvention.NORMAL, lambda margins: margins.normal, 2),
+        margin("MOE\n⌊1.64σ⌋", MarginConvention.PAPER, lambda margins: margins.paper),
     )
-    lines = []
-    for _, group in groupby(rows, key=lambda row: row.query.table):
-        members = list(group)
-        for place, row in enumerate(members):
-            first = (
-                (
-                    heading_cell(row.query.table, len(members)),
-                    Cell(row.threshold_text, number=True, lines=len(members)),
-                )
-                if place == 0
-                else ()
-            )
-            lines.append((*first, *_parameter_cells(row, conventions)))
     note = (
         f"Margins of one basis cell at {confidence_text(conventions)}, in people (housing units for denominators). "
         f"The scenario's convention is {convention_name(conventions)}; marked cells exceed their target. "
         "A budget of 0 means that the level is not published."
     )
     caption = "Parameters and margins of error, in the shape of Table 10 of the PHSafe paper"
-    return TableView("parameters", caption, headers, tuple(lines), note)
+    return table_of("parameters", caption, columns, rows, note)
 
 
 def _normal_name(conventions: Conventions) -> str:
     return f"{exact_text(conventions.z)}σ" if conventions.confidence == Fraction(9, 10) else "zσ"
-
-
-def _parameter_cells(row: Table10Row, conventions: Conventions) -> tuple[Cell, ...]:
-    missed = keeps_target(row, conventions) is False
-    margins = row.margins
-    shown = {
-        MarginConvention.EXACT: people_text(margins.exact if margins else None),
-        MarginConvention.NORMAL: people_text(margins.normal if margins else None, 2),
-        MarginConvention.PAPER: people_text(margins.paper if margins else None),
-    }
-    return (
-        Cell(row.query.level.title, whole=True),
-        number_cell("–" if row.target is None else exact_text(row.target)),
-        number_cell(exact_text(row.budget)),
-        number_cell(exact_text(row.bounded_budget)),
-        number_cell(_share_text(row)),
-        number_cell(people_text(row.sigma, 2)),
-        *(
-            number_cell(text, attention=missed and convention is conventions.margin)
-            for convention, text in shown.items()
-        ),
-    )
 
 
 def _share_text(row: Table10Row) -> str:
@@ -202,35 +188,47 @@ def _derived(forecast: Forecast) -> tuple[TableView, ...]:
     """Return the table of sums, totals and copies: a row per published number, a column per level."""
     if not forecast.derived:
         return ()
-    levels = [level for level in LEVELS if any(entry.level == level for entry in forecast.derived)]
-    headers = (
-        Header("Table"),
-        Header("Number"),
-        Header("Made of"),
-        *(_level_header(level) for level in levels),
+    convention, conventions = forecast.conventions.margin, forecast.conventions
+    columns: tuple[Column[Mapping[PopulationGroupLevel, DerivedForecast]], ...] = (
+        heading("Table", lambda number: _any(number).table, spans=True),
+        words("Number", lambda number: _any(number).label),
+        words("Made of", lambda number: _made_of(_any(number))),
+        *_level_columns(forecast.derived, lambda entry: people_text(entry.margins.by(convention))),
     )
-    by_number: dict[tuple[str, int], list[DerivedForecast]] = {}
-    for entry in forecast.derived:
-        by_number.setdefault((entry.table, entry.cell), []).append(entry)
-    convention = forecast.conventions.margin
-    lines: list[tuple[Cell, ...]] = []
-    for table, group in groupby(by_number.items(), key=lambda item: item[0][0]):
-        numbers = [entries for _, entries in group]
-        for place, entries in enumerate(numbers):
-            margins = {entry.level: entry.margins.by(convention) for entry in entries}
-            figures = (number_cell(people_text(margins.get(level))) for level in levels)
-            head = (heading_cell(table, len(numbers)),) if place == 0 else ()
-            lines.append((*head, Cell(entries[0].label), Cell(_made_of(entries[0])), *figures))
-    conventions = forecast.conventions
     caption = (
         f"Margins of sums, totals and copies at {confidence_text(conventions)} ({convention_name(conventions)}), people"
     )
     note = "Noise of different basis cells is independent: variances add. Copies carry the noise of their source."
-    return (TableView("derived", caption, headers, tuple(lines), note),)
+    return (table_of("derived", caption, columns, _by_number(forecast.derived), note),)
 
 
-def _level_header(level: PopulationGroupLevel) -> Header:
-    return Header(level.title.replace(", ", ",\n"), number=True)
+def _any(number: Mapping[PopulationGroupLevel, Published]) -> Published:
+    return next(iter(number.values()))
+
+
+def _by_number(entries: Sequence[Published]) -> list[dict[PopulationGroupLevel, Published]]:
+    """Return the levels of every published number, in the order numbers are first named."""
+    found: dict[tuple[str, int], dict[PopulationGroupLevel, Published]] = {}
+    for entry in entries:
+        found.setdefault((entry.table, entry.cell), {})[entry.level] = entry
+    return list(found.values())
+
+
+def _level_columns(
+    entries: Sequence[Published],
+    text: Callable[[Published], str],
+    attention: Callable[[Published], bool] = lambda _: False,
+) -> Iterator[Column[Mapping[PopulationGroupLevel, Published]]]:
+    """Yield a column per level that has numbers."""
+
+    def column(level: PopulationGroupLevel) -> Column[Mapping[PopulationGroupLevel, Published]]:
+        return figures(
+            level.title.replace(", ", ",\n"),
+            lambda number: text(number[level]) if level in number else None,
+            attention=lambda number: level in number and attention(number[level]),
+        )
+
+    return (column(level) for level in LEVELS if any(entry.level == level for entry in entries))
 
 
 def _made_of(entry: DerivedForecast) -> str:
@@ -255,33 +253,24 @@ def _ratios(ratios: Sequence[RatioForecast], conventions: Conventions) -> tuple[
     """Return the table of the published averages: a row per average, a column per level."""
     if not ratios:
         return ()
-    levels = [level for level in LEVELS if any(ratio.level == level for ratio in ratios)]
-    by_number: dict[tuple[str, int], dict[PopulationGroupLevel, RatioForecast]] = {}
-    for ratio in ratios:
-        by_number.setdefault((ratio.table, ratio.cell), {})[ratio.level] = ratio
-    lines: list[tuple[Cell, ...]] = []
-    for table, group in groupby(by_number.items(), key=lambda item: item[0][0]):
-        averages = [entries for _, entries in group]
-        for place, entries in enumerate(averages):
-            head = (heading_cell(table, len(averages)),) if place == 0 else ()
-            label = next(iter(entries.values())).label
-            lines.append((*head, Cell(label), *(_ratio_cell(entries.get(level)) for level in levels)))
-    headers = (Header("Table"), Header("Average"), *(_level_header(level) for level in levels))
+    columns: tuple[Column[Mapping[PopulationGroupLevel, RatioForecast]], ...] = (
+        heading("Table", lambda number: _any(number).table, spans=True),
+        words("Average", lambda number: _any(number).label),
+        *_level_columns(ratios, _ratio_text, lambda ratio: not ratio.interval.reliable),
+    )
     caption = f"Averages and their margins at {confidence_text(conventions)} for typical counts"
     of = "; ".join(dict.fromkeys(f"{ratio.level.title}: {ratio.counts_of}" for ratio in ratios))
     note = (
         f"Half the width of Fieller's interval of a noisy numerator over a noisy denominator. Typical counts: {of}. "
         "Marked averages are unreliable: the denominator lies within 3 σ of 0."
     )
-    return (TableView("ratios", caption, headers, tuple(lines), note),)
+    return (table_of("ratios", caption, columns, _by_number(ratios), note),)
 
 
-def _ratio_cell(ratio: RatioForecast | None) -> Cell:
-    if ratio is None:
-        return number_cell("–")
+def _ratio_text(ratio: RatioForecast) -> str:
     interval = ratio.interval
     margin = "∞" if math.isinf(interval.margin) else f"{interval.margin:.2g}"
-    return number_cell(f"{interval.ratio:.2f} ± {margin}", attention=not interval.reliable)
+    return f"{interval.ratio:.2f} ± {margin}"
 
 
 def _changes(snapshot: ScenarioSnapshot) -> Part | None:

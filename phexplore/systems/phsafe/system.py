@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
 from phexplore.lazy import lazy
 from phexplore.model.phsafe import PhSafe
+from phexplore.model.scenario import Scenario
+from phexplore.report.export_formats import ExportFormat, formats_by_id, report_formats
 from phexplore.systems.protocol import Handover, ParameterFile, System
 
 _ROOM = "phexplore.systems.phsafe"
+_csv, _figures = lazy(f"{_ROOM}.table10", "table10_csv"), lazy(f"{_ROOM}.forecast", "forecast")
+_snapshot = lazy(f"{_ROOM}.snapshot", "scenario_snapshot")
+
+
+def _shown(module: str, name: str) -> Callable[[Scenario, Scenario | None, datetime], Any]:
+    """Return a function of a snapshot as one of a scenario, what it is compared with, and the time."""
+    write = lazy(f"{_ROOM}.{module}", name)
+    return lambda scenario, compared, now: write(_snapshot(scenario, now, compared))
+
 
 PHSAFE = System(
     id="phsafe",
@@ -29,8 +44,14 @@ PHSAFE = System(
     read_table=lazy(f"{_ROOM}.table10_read", "load_table"),
     commands=lazy(f"{_ROOM}.commands", "register"),
     simulate=lazy(f"{_ROOM}.simulation", "make_simulation"),
-    formats=lazy(f"{_ROOM}.exporters", "scenario_formats"),
-    write_report=lazy(f"{_ROOM}.exporters", "write_report"),
+    formats=formats_by_id(
+        ExportFormat(
+            "csv", ".csv", "Parameters and margins, CSV", lambda scenario, _, __: _csv(scenario, _figures(scenario))
+        ),
+        ExportFormat("xlsx", ".xlsx", "Parameters and margins, workbook", _shown("table10_xlsx", "table10_xlsx")),
+        *report_formats(_shown("scenario_document", "scenario_document"), _shown("forecast_charts", "scenario_charts")),
+    ),
+    report=lazy(f"{_ROOM}.run_document", "run_report"),
     place_name=lazy(f"{_ROOM}.shared", "place_name"),
     budgets=lazy(f"{_ROOM}.budget_model", "PhSafeBudgets"),
     handover=Handover(

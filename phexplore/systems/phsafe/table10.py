@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,7 +9,7 @@ from fractions import Fraction
 from phexplore.accuracy import margins
 from phexplore.accuracy.margins import Margins
 from phexplore.catalog.tables import queries
-from phexplore.files.spreadsheet import GuardedWriter
+from phexplore.files.spreadsheet import csv_bytes
 from phexplore.model.conventions import Conventions
 from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Budget, Rounding, exact_text, round_exact
@@ -177,10 +176,3 @@ def paper_cells(row: Table10Row) -> list[str]:
 def _figure_text(column: ForecastColumn, row: Table10Row) -> str:
     value = column.value(row)
     return "" if value is None else plain_decimal(value, column.places)
-
-
-def csv_bytes(lines: list[list[str]]) -> bytes:
-    """Return lines as RFC 4180 CSV in UTF-8. Cells are text that may hold numbers; `safe_text` guards the others."""
-    buffer = io.StringIO(newline="")
-    GuardedWriter(buffer, lineterminator="\r\n").writerows(lines)
-    return buffer.getvalue().encode()

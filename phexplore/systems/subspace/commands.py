@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ import typer
 
 from phexplore.errors import PhexploreError
 from phexplore.files.output_folder import writes_into_out
-from phexplore.files.spreadsheet import GuardedWriter
+from phexplore.files.spreadsheet import csv_bytes
 from phexplore.model.numbers import exact_text, parse_exact
 from phexplore.model.scenario import Scenario
 from phexplore.model.subspace import Subspace
@@ -116,26 +115,24 @@ def _slope_row(state: StateErrors) -> dict[str, Any]:
 
 
 def _slopes_csv(rows: list[dict[str, Any]]) -> bytes:
-    text = io.StringIO()
-    writer = GuardedWriter(text)
-    writer.writerow(["STATE", "COUNTIES", "RUN", "TOPDOWN_SLOPE", "TOPDOWN_P", "SUBSPACE_SLOPE", "SUBSPACE_P"])
+    lines: list[list[object]] = [
+        ["STATE", "COUNTIES", "RUN", "TOPDOWN_SLOPE", "TOPDOWN_P", "SUBSPACE_SLOPE", "SUBSPACE_P"]
+    ]
     for row in rows:
         for run, (topdown, subspace) in enumerate(zip(row["topdown"], row["subspace"], strict=True)):
             figures = (topdown["slope"], topdown["p"], subspace["slope"], subspace["p"])
-            writer.writerow([row["state"], row["counties"], run, *(f"{figure:.6g}" for figure in figures)])
-    return text.getvalue().encode()
+            lines.append([row["state"], row["counties"], run, *(f"{figure:.6g}" for figure in figures)])
+    return csv_bytes(lines)
 
 
 def _errors_csv(state: StateErrors) -> bytes:
     """Return the errors of one state: a line per county and run."""
-    text = io.StringIO()
-    writer = GuardedWriter(text)
-    writer.writerow(["STATE", "COUNTY", "POPULATION", "RUN", "TOPDOWN_ERROR", "SUBSPACE_ERROR"])
+    lines: list[list[object]] = [["STATE", "COUNTY", "POPULATION", "RUN", "TOPDOWN_ERROR", "SUBSPACE_ERROR"]]
     for place, population in enumerate(state.population.tolist()):
         for run, (topdown, subspace) in enumerate(zip(state.topdown, state.subspace, strict=True)):
             errors = (int(topdown[place]), f"{float(subspace[place]):.9g}")
-            writer.writerow([state.name, state.counties[place], population, run, *errors])
-    return text.getvalue().encode()
+            lines.append([state.name, state.counties[place], population, run, *errors])
+    return csv_bytes(lines)
 
 
 def _first_slope(row: dict[str, Any]) -> Any:
@@ -232,12 +229,10 @@ def compare(
     table = shipped_household_sizes() if households is None else read_household_sizes(households)
     found = compare_systems(table, chosen[0], budget, trials, seed)
     out.mkdir(parents=True, exist_ok=True)
-    text = io.StringIO()
-    writer = GuardedWriter(text)
-    writer.writerow(["COUNTY", "HOUSEHOLDS", *(f"MAE {system.name}" for system in found.systems)])
+    lines: list[list[object]] = [["COUNTY", "HOUSEHOLDS", *(f"MAE {system.name}" for system in found.systems)]]
     for place, name in enumerate(found.names):
         errors = (f"{system.by_county[place]:.6f}" for system in found.systems)
-        writer.writerow([name, int(found.counts[place].sum()), *errors])
+        lines.append([name, int(found.counts[place].sum()), *errors])
     counties = min(found.systems, key=lambda system: float(system.by_county.mean()))
     whole = min(found.systems, key=lambda system: system.by_state)
     chart = systems_chart(
@@ -247,7 +242,7 @@ def compare(
         finding=f"Least error in counties: {counties.name}; in the whole state: {whole.name}",
     )
     for path, content in (
-        (out / "systems.csv", text.getvalue().encode()),
+        (out / "systems.csv", csv_bytes(lines)),
         (out / "systems.png", chart_bytes(chart, FigureFormat.PNG)),
     ):
         write_atomically(path, content)

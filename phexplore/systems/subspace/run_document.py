@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,116 +11,71 @@ from typing import Any
 
 import numpy as np
 
-from phexplore import __version__
-from phexplore.errors import PhexploreError, UnknownNameError
-from phexplore.figures.look import Chart, FigureFormat, chart_bytes, sheet_bytes
-from phexplore.files.atomic_files import write_atomically
-from phexplore.files.spreadsheet import GuardedWriter
-from phexplore.report.document import Document, Header, Part, TableView, Tile, heading_cell, number_cell
+from phexplore.errors import PhexploreError
+from phexplore.figures.look import Chart
+from phexplore.files.spreadsheet import csv_bytes
+from phexplore.report.document import Column, Document, Part, TableView, Tile, figures, heading, table_of
 from phexplore.report.provenance import Section
+from phexplore.report.run_report import RunReport
+from phexplore.report.run_sections import check_entries, noise_caution, run_document_of, specification_section
 from phexplore.runs.spec import RunMode
 from phexplore.systems.subspace.charts import by_size_chart, distribution_chart, root_mean
 from phexplore.systems.subspace.errors import expected_squared_error, variances
 from phexplore.systems.subspace.results import ReleaseErrors, SubspaceResults
 
-FORMATS = {"html": ".html", "pdf": ".pdf", "csv": ".csv", "png": ".png", "svg": ".svg"}
 _WORST = 20
 
 
-def write_subspace_report(run: Path, form: str, out: Path, now: datetime) -> list[Path]:
-    """Write a report of a run and return the files.
+def run_report(run: Path, now: datetime) -> RunReport:
+    """Return what the results of a run are written from.
 
-    ``csv`` is one file with a line per answer; ``png`` and ``svg`` fill a folder with one picture per figure unless `out` ends like
-    a file; ``html`` and ``pdf`` are one file, in a directory under the name ``report``.
+    Args:
+        run: a run directory, complete or not.
+        now: printed in the report, with its zone.
 
     Raises:
-        UnknownNameError: no such format.
-        PhexploreError: the run holds no trial, or a file cannot be read or written.
+        PhexploreError: the run holds no trial, or a file cannot be read.
     """
-    if (suffix := FORMATS.get(form)) is None:
-        raise UnknownNameError("format", form, list(FORMATS))
     results = SubspaceResults.open(run)
     if not results.trials:
         raise PhexploreError("The run has no finished trial yet.", "Wait for the first one, or resume the run.")
     errors = results.errors()
-    if form in {"png", "svg"} and (out.is_dir() or out.suffix != suffix):
-        return list(_write_pictures(results, errors, FigureFormat(form), out))
-    target = out / f"report{suffix}" if out.is_dir() else out
-    write_atomically(target, _content(results, errors, form, now))
-    return [target]
+    return RunReport(
+        document=lambda: run_document(results, errors, now),
+        charts=lambda: run_charts(results, errors),
+        table=lambda: answers_csv(errors),
+    )
 
 
-def _write_pictures(
-    results: SubspaceResults, errors: tuple[ReleaseErrors, ...], form: FigureFormat, out: Path
-) -> Iterator[Path]:
-    for chart in run_charts(results, errors):
-        path = out / f"{chart.id}.{form.value}"
-        write_atomically(path, chart_bytes(chart, form))
-        yield path
-
-
-def _content(results: SubspaceResults, errors: tuple[ReleaseErrors, ...], form: str, now: datetime) -> bytes:
-    match form:
-        case "csv":
-            return answers_csv(errors)
-        case "html" | "pdf":
-            from phexplore.report.html import document_html  # noqa: PLC0415 - each format loads what it needs
-
-            html = document_html(run_document(results, errors, now))
-            if form == "html":
-                return html
-            from phexplore.report.pdf import pdf_from_html  # noqa: PLC0415 - as above
-
-            return pdf_from_html(html, now)
-        case _:
-            return sheet_bytes(run_charts(results, errors), FigureFormat(form))
+_ANSWER_COLUMNS = ("RELEASE", "NUMBER", "ANSWER", "TRUE", "TRIALS", "MEAN_ERROR", "RMSE", "LOWEST", "HIGHEST",
+                   "EXPECTED_VARIANCE")  # fmt: skip
 
 
 def answers_csv(errors: tuple[ReleaseErrors, ...]) -> bytes:
     """Return a line per answer: exact value, errors over the trials, variance by the formula. RFC 4180, UTF-8."""
-    text = io.StringIO()
-    writer = GuardedWriter(text)
-    writer.writerow(
-        [
-            "RELEASE",
-            "NUMBER",
-            "ANSWER",
-            "TRUE",
-            "TRIALS",
-            "MEAN_ERROR",
-            "RMSE",
-            "LOWEST",
-            "HIGHEST",
-            "EXPECTED_VARIANCE",
-        ]
-    )
-    for release in errors:
-        expected = variances(release.plan)
-        mean, square = release.errors.mean(axis=0), np.sqrt((release.errors**2).mean(axis=0))
-        low, high = release.errors.min(axis=0), release.errors.max(axis=0)
-        for number in range(len(release.truth)):
-            values = (mean[number], square[number], low[number], high[number], expected[number])
-            writer.writerow(
-                [
-                    release.plan.name,
-                    number,
-                    release.names[number] if release.names else "",
-                    f"{release.truth[number]:.12g}",
-                    len(release.trials),
-                    *(f"{value:.6f}" for value in values),
-                ]
-            )
-    return text.getvalue().encode()
+    return csv_bytes([_ANSWER_COLUMNS, *(line for release in errors for line in _answer_lines(release))])
+
+
+def _answer_lines(release: ReleaseErrors) -> Iterator[list[object]]:
+    expected = variances(release.plan)
+    mean, square = release.errors.mean(axis=0), np.sqrt((release.errors**2).mean(axis=0))
+    low, high = release.errors.min(axis=0), release.errors.max(axis=0)
+    for number in range(len(release.truth)):
+        name = release.names[number] if release.names else ""
+        values = (mean[number], square[number], low[number], high[number], expected[number])
+        texts = (f"{value:.6f}" for value in values)
+        yield [release.plan.name, number, name, f"{release.truth[number]:.12g}", len(release.trials), *texts]
 
 
 def run_charts(results: SubspaceResults, errors: tuple[ReleaseErrors, ...]) -> tuple[Chart, ...]:
-    """Return the figures of a run, two per release.
+    """Return the figures of a run, two per release; none where nothing was added.
 
-    Raises:
-        PhexploreError: nothing was added, so there is nothing to draw.
+    Args:
+        results: of the run.
+        errors: of its releases.
     """
     if results.spec.mode is not RunMode.PRIVATE:
-        raise PhexploreError("There is nothing to draw: the run has no noise.", "Choose csv, which holds its answers.")
+        return ()
     charts: list[Chart] = []
     for place, release in enumerate(errors):
         label = f"{release.plan.name}, {release.plan.release.mechanism.title}"
@@ -137,117 +91,73 @@ def run_charts(results: SubspaceResults, errors: tuple[ReleaseErrors, ...]) -> t
 
 
 def run_document(results: SubspaceResults, errors: tuple[ReleaseErrors, ...], now: datetime) -> Document:
-    """Return the report."""
+    """Return the report.
+
+    Args:
+        results: of the run.
+        errors: of its releases.
+        now: printed in the report, with its zone.
+    """
     spec, summary = results.spec, results.summary() or {}
     method = spec.scenario.subspace
-    noisy = spec.mode is RunMode.PRIVATE
     checks: dict[str, Any] = dict(summary.get("checks", {}))  # type: ignore[call-overload]
     privacy: dict[str, Any] = dict(summary.get("privacy", {}))  # type: ignore[call-overload]
+    outcomes = check_entries(checks) or (("Checks", "not yet: the run is not complete"),)
+    releases = ((f"Release {name}", str(release)) for name, release in method.releases.items())
+    sections = (Section("Checks", outcomes), specification_section(spec, len(results.trials), *releases))
+    protected = (*privacy.get("protected", ()), *privacy.get("not_protected", ()))
     parts = [
-        Part(
-            "privacy",
-            "What is protected, and what is not",
-            (*privacy.get("protected", ()), *privacy.get("not_protected", ())),
-        ),
+        Part("privacy", "What is protected, and what is not", protected),
         Part("tables", "The figures", tables=(_release_table(errors), *(_worst_table(each) for each in errors))),
-        Part("checks", "Checks and specification", sections=(_checks(checks), _specification(results))),
+        Part("checks", "Checks and specification", (noise_caution(spec),), sections=sections),
     ]
-    if noisy:
-        parts.insert(1, Part("pictures", "What the run shows", charts=run_charts(results, errors)))
-    warning = (
-        "" if spec.data.synthetic else "The exact answers in this report are those of the data, without any protection."
+    if charts := run_charts(results, errors):
+        parts.insert(1, Part("pictures", "What the run shows", charts=charts))
+    broken = checks.get("invariants_exact")
+    count = "–" if broken is None else "0" if broken is True else f"{broken:,}"
+    is_broken = broken is not None and broken is not True
+    tiles = (
+        Tile("Trials", f"{len(results.trials):,}", results.state.value),
+        Tile("ε", f"{float(method.epsilon):g}", f"δ = {float(method.delta):g}, replace one record"),
+        Tile("Exact totals broken", count, "compared as fractions, to the last bit", attention=is_broken),
     )
-    return Document(
-        title=spec.scenario.name,
-        subtitle="Simulated run under subspace privacy",
-        colophon=f"{now.strftime('%Y-%m-%d %H:%M')} {now.tzname() or ''} · phexplore {__version__} · run {spec.identity}",
-        tiles=(
-            Tile("Trials", f"{len(results.trials):,}", results.state.value),
-            Tile("ε", f"{float(method.epsilon):g}", f"δ = {float(method.delta):g}, replace one record"),
-            Tile(
-                "Exact totals broken",
-                "–"
-                if not checks
-                else "0"
-                if checks.get("invariants_exact") is True
-                else f"{checks['invariants_exact']:,}",
-                "compared as fractions, to the last bit",
-                attention=bool(checks) and checks.get("invariants_exact") is not True,
-            ),
-        ),
-        parts=tuple(parts),
-        made=now.isoformat(timespec="seconds"),
-        warning=warning,
-        keywords=("subspace differential privacy", "invariants"),
-    )
+    exact = "The exact answers in this report are those of the data, without any protection."
+    subtitle, warning = "Simulated run under subspace privacy", "" if spec.data.synthetic else exact
+    keywords = ("subspace differential privacy", "invariants")
+    return run_document_of(spec, now, subtitle, tiles, parts, warning=warning, keywords=keywords)
+
+
+def _squared_error(each: ReleaseErrors) -> str:
+    squared = (each.errors**2).sum(axis=1)
+    if len(squared) < 2:
+        return f"{squared.mean():,.1f}"
+    return f"{squared.mean():,.1f} ± {float(np.std(squared, ddof=1) / math.sqrt(len(squared))):,.1f}"
+
+
+_RELEASES: tuple[Column[ReleaseErrors], ...] = (
+    heading("Release", lambda each: each.plan.name),
+    heading("Mechanism", lambda each: each.plan.release.mechanism.title),
+    figures("Answers", lambda each: each.plan.space.size),
+    figures("Exact sums", lambda each: each.plan.space.rank),
+    figures("Mean error,\npeople", lambda each: f"{each.errors.mean():+.3f}"),
+    figures("RMSE,\npeople", lambda each: float(np.sqrt((each.errors**2).mean())), 3),
+    figures("Squared error,\npeople²", _squared_error),
+    figures("by the formula", lambda each: float(expected_squared_error(each.plan)), 1),
+)
 
 
 def _release_table(errors: tuple[ReleaseErrors, ...]) -> TableView:
-    rows = []
-    for each in errors:
-        squared, expected = (each.errors**2).sum(axis=1), expected_squared_error(each.plan)
-        error = float(np.std(squared, ddof=1) / math.sqrt(len(squared))) if len(squared) > 1 else float("nan")
-        rows.append(
-            (
-                heading_cell(each.plan.name),
-                heading_cell(each.plan.release.mechanism.title),
-                number_cell(f"{each.plan.space.size:,}"),
-                number_cell(f"{each.plan.space.rank:,}"),
-                number_cell(f"{each.errors.mean():+.3f}"),
-                number_cell(f"{np.sqrt((each.errors**2).mean()):,.3f}"),
-                number_cell(f"{squared.mean():,.1f}" + ("" if math.isnan(error) else f" ± {error:,.1f}")),
-                number_cell(f"{expected:,.1f}"),
-            )
-        )
-    headers = (
-        Header("Release"),
-        Header("Mechanism"),
-        Header("Answers", number=True),
-        Header("Exact sums", number=True),
-        Header("Mean error,\npeople", number=True),
-        Header("RMSE,\npeople", number=True),
-        Header("Squared error,\npeople²", number=True),
-        Header("by the formula", number=True),
-    )
-    return TableView(
-        "releases", "Errors of each release", headers, tuple(rows), "± is the Monte-Carlo error over trials."
-    )
+    note = "± is the Monte-Carlo error over trials."
+    return table_of("releases", "Errors of each release", _RELEASES, errors, note)
 
 
 def _worst_table(each: ReleaseErrors) -> TableView:
     size = np.abs(each.errors).max(axis=0)
-    worst = np.argsort(-size, kind="stable")[:_WORST]
-    rows = tuple(
-        (
-            heading_cell(each.names[place] if each.names else str(place)),
-            number_cell(f"{each.truth[place]:,.6g}"),
-            number_cell(f"{each.errors[:, place].mean():+,.2f}"),
-            number_cell(f"{size[place]:,.2f}"),
-        )
-        for place in worst.tolist()
+    columns: tuple[Column[int], ...] = (
+        heading("Answer", lambda place: each.names[place] if each.names else str(place)),
+        figures("True count", lambda place: f"{each.truth[place]:,.6g}"),
+        figures("Mean error", lambda place: f"{each.errors[:, place].mean():+,.2f}"),
+        figures("Largest error", lambda place: float(size[place]), 2),
     )
-    headers = (
-        Header("Answer"),
-        Header("True count", number=True),
-        Header("Mean error", number=True),
-        Header("Largest error", number=True),
-    )
-    return TableView(f"worst-{each.plan.name}", f"Largest errors of {each.plan.name}", headers, rows)
-
-
-def _checks(checks: dict[str, Any]) -> Section:
-    entries = [
-        (name.replace("_", " "), "holds" if value is True else f"{value:,} failures") for name, value in checks.items()
-    ]
-    return Section("Checks", tuple(entries) or (("Checks", "not yet: the run is not complete"),))
-
-
-def _specification(results: SubspaceResults) -> Section:
-    spec = results.spec
-    entries = [
-        ("Run", spec.identity),
-        ("Data", f"{spec.data.path}, SHA-256 {spec.data.sha256}"),
-        ("Seed", "none: noise of the operating system" if spec.seed is None else str(spec.seed)),
-        *((f"Release {name}", str(release)) for name, release in spec.scenario.subspace.releases.items()),
-    ]
-    return Section("Specification", tuple(entries))
+    worst = np.argsort(-size, kind="stable")[:_WORST].tolist()
+    return table_of(f"worst-{each.plan.name}", f"Largest errors of {each.plan.name}", columns, worst)

@@ -6,7 +6,6 @@ it stands the nearest double. Numerators that leave 64 bits are stored as text.
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from phexplore.files.atomic_files import write_atomically
-from phexplore.files.spreadsheet import GuardedWriter
+from phexplore.files.spreadsheet import csv_bytes
 from phexplore.runs.run_files import MARK, Kind, decimals, read_columns, read_mark, reading, whole_numbers
 from phexplore.runs.simulation import TrialFigures
 from phexplore.runs.store import REMEDY, RunUnreadableError
@@ -149,14 +148,12 @@ def write_release(directory: Path, names: AnswerNames, values: Mapping[str, Rati
     directory.mkdir(parents=True, exist_ok=True)
     start = 0
     for place, (name, count) in enumerate(names.releases.items()):
-        text = io.StringIO()
-        writer = GuardedWriter(text, lineterminator="\n")
-        writer.writerow(["number", "answer", "released", "numerator", "denominator"])
+        rows: list[list[object]] = [["number", "answer", "released", "numerator", "denominator"]]
         own = values[name]
         denominators = np.broadcast_to(own.denominators, own.numerators.shape)
         for number in range(count):
             answer = names.texts[start + number] if names.texts else ""
             decimal = f"{float(own.numerators[number] / denominators[number]):.6f}"
-            writer.writerow([number, answer, decimal, int(own.numerators[number]), int(denominators[number])])
-        write_atomically(directory / f"release-{place + 1:02d}.csv", text.getvalue().encode())
+            rows.append([number, answer, decimal, int(own.numerators[number]), int(denominators[number])])
+        write_atomically(directory / f"release-{place + 1:02d}.csv", csv_bytes(rows, lineterminator="\n"))
         start += count

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from phexplore.lazy import lazy
 from phexplore.model.subspace import Subspace
+from phexplore.report.export_formats import ExportFormat, formats_by_id, parameters_json
 from phexplore.systems.protocol import System
 
 _ROOM = "phexplore.systems.subspace"
@@ -23,8 +24,17 @@ SUBSPACE = System(
     print_forecast=lazy(f"{_ROOM}.printing", "print_forecast"),
     commands=lazy(f"{_ROOM}.commands", "register"),
     simulate=lazy(f"{_ROOM}.simulation", "make_simulation"),
-    formats=lazy(f"{_ROOM}.exports", "scenario_formats"),
-    write_report=lazy(f"{_ROOM}.run_document", "write_subspace_report"),
+    formats=formats_by_id(
+        parameters_json("subspace-json", "subspace.json"),
+        ExportFormat(
+            "csv",
+            ".csv",
+            "Parameters and margins, CSV",
+            lazy(f"{_ROOM}.forecast_table", "forecast_csv"),
+            "parameters-subspace.csv",
+        ),
+    ),
+    report=lazy(f"{_ROOM}.run_document", "run_report"),
     may_be_unfinished=True,
     own_data=lazy(f"{_ROOM}.simulation", "own_data"),
     experiments=lazy(f"{_ROOM}.experiment_pictures", "experiments"),

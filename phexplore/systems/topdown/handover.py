@@ -8,11 +8,11 @@ from pathlib import Path
 from phexplore.files.atomic_files import write_atomically
 from phexplore.model.numbers import exact_text
 from phexplore.model.scenario import Scenario
-from phexplore.report.document import Cell, Header, Part, TableView, heading_cell
+from phexplore.report.document import Column, Part, heading, table_of, words
 from phexplore.report.provenance import Section, epsilon_name, epsilon_text
 from phexplore.systems.topdown.forecast import forecast_topdown
 from phexplore.systems.topdown.ini_files import placed_files
-from phexplore.systems.topdown.ini_text import IniChain, effective
+from phexplore.systems.topdown.ini_text import IniChain, IniValue, effective
 from phexplore.systems.topdown.ini_writing import write_ini
 from phexplore.systems.topdown.tables import noise_table, semantics_tables, shares_table
 
@@ -57,21 +57,14 @@ def budgets(scenario: Scenario) -> Part:
 
 def configuration(root: str, texts: Mapping[str, str]) -> Part:
     """Return the whole effective configuration: where each value comes from and what it hides."""
-    table = _ini_table(IniChain(root, dict(texts)))
-    return Part("configuration", "The complete configuration", tables=(table,))
-
-
-def _ini_table(chain: IniChain) -> TableView:
-    ini = effective(chain)
-    headers = tuple(Header(text) for text in ("Section", "Key", "Value", "From", "Hides"))
-    rows = tuple(
-        (
-            heading_cell(value.section),
-            Cell(value.written),
-            Cell(value.text),
-            Cell(value.file),
-            Cell("; ".join(f"{hidden.text} ({hidden.file})" for hidden in ini.shadowed.get(place, ())) or "–"),
-        )
-        for place, value in sorted(ini.values.items())
+    ini = effective(IniChain(root, dict(texts)))
+    columns: tuple[Column[tuple[tuple[str, str], IniValue]], ...] = (
+        heading("Section", lambda entry: entry[1].section),
+        words("Key", lambda entry: entry[1].written),
+        words("Value", lambda entry: entry[1].text),
+        words("From", lambda entry: entry[1].file),
+        words("Hides", lambda entry: "; ".join(f"{e.text} ({e.file})" for e in ini.shadowed.get(entry[0], ())) or "–"),
     )
-    return TableView("configuration", "Effective values with the file each comes from", headers, rows)
+    caption = "Effective values with the file each comes from"
+    table = table_of("configuration", caption, columns, sorted(ini.values.items()))
+    return Part("configuration", "The complete configuration", tables=(table,))

@@ -1,13 +1,13 @@
-"""The report and the exports of a TopDown scenario: what it costs, what it gives, what changed, and how figures come about."""
+"""The report of a TopDown scenario: what it costs, what it gives, what changed, and how figures come about."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Sequence
 from datetime import datetime
 from fractions import Fraction
-from types import MappingProxyType
 
 from phexplore import __version__
+from phexplore.figures.look import Chart
 from phexplore.model.conventions import Conversion
 from phexplore.model.diff import diff, parameters_only
 from phexplore.model.fingerprint import fingerprint
@@ -15,9 +15,19 @@ from phexplore.model.issues import errors_first
 from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
-from phexplore.report.document import Cell, Document, Header, Part, TableView, Tile, heading_cell
+from phexplore.report.document import (
+    Column,
+    Document,
+    Part,
+    TableView,
+    Tile,
+    clock_text,
+    colophon,
+    heading,
+    table_of,
+    words,
+)
 from phexplore.report.provenance import Section, conventions_section, epsilon_name, epsilon_text
-from phexplore.systems.protocol import ExportFormat
 from phexplore.systems.topdown.check import check_scenario
 from phexplore.systems.topdown.forecast import TopDownForecast, forecast_topdown
 from phexplore.systems.topdown.presets import topdown_presets
@@ -28,7 +38,6 @@ from phexplore.systems.topdown.scenario_charts import (
     topdown_scenario_charts,
 )
 from phexplore.systems.topdown.tables import noise_table, semantics_tables, shares_table
-from phexplore.systems.topdown.workbook import topdown_xlsx
 
 _LONGEST = 80
 """Letters of a value in the list of changes."""
@@ -52,19 +61,24 @@ _SOURCES = (
 )
 
 
-def topdown_document(scenario: Scenario, now: datetime, compared: Scenario | None = None) -> Document:
+def scenario_charts(scenario: Scenario, compared: Scenario | None, _: datetime) -> tuple[Chart, ...]:
+    """Return the pictures of a scenario, beside what it is compared with."""
+    figures = forecast_topdown(scenario.topdown, scenario.conventions)
+    return topdown_scenario_charts(scenario.topdown, figures, compared.topdown if compared is not None else None)
+
+
+def scenario_document(scenario: Scenario, compared: Scenario | None, now: datetime) -> Document:
     """Return the report: pictures, tables, then conventions and method.
 
     Args:
         scenario: of TopDown.
-        now: time printed in the document, with its zone.
         compared: what figures are set beside, None for nothing.
+        now: time printed in the document, with its zone.
     """
     method = scenario.topdown
     figures = forecast_topdown(method, scenario.conventions)
-    other = compared.topdown if compared is not None else None
     parts = [
-        Part("pictures", "What it costs and what it gives", charts=topdown_scenario_charts(method, figures, other)),
+        Part("pictures", "What it costs and what it gives", charts=scenario_charts(scenario, compared, now)),
         _changes(scenario, compared),
         Part(
             "tables",
@@ -82,16 +96,12 @@ def topdown_document(scenario: Scenario, now: datetime, compared: Scenario | Non
     return Document(
         title=scenario.name,
         subtitle=f"Parameters and forecast of TopDown, schema {method.schema}",
-        colophon=f"{_clock(now)} · phexplore {__version__} · parameters {fingerprint(scenario)}",
+        colophon=colophon(now, f"parameters {fingerprint(scenario)}"),
         tiles=_tiles(scenario, figures),
         parts=tuple(part for part in parts if part is not None),
         made=now.isoformat(timespec="seconds"),
         keywords=("TopDown", "differential privacy", "disclosure avoidance"),
     )
-
-
-def _clock(now: datetime) -> str:
-    return f"{now.strftime('%Y-%m-%d %H:%M')} {now.tzname() or ''}".strip()
 
 
 def _tiles(scenario: Scenario, figures: TopDownForecast) -> tuple[Tile, ...]:
@@ -129,21 +139,19 @@ def _value(value: object) -> str:
 
 
 def _passes(scenario: Scenario) -> tuple[TableView, ...]:
-    rows = tuple(
-        (
-            heading_cell(level_word(level)),
-            Cell(stage),
-            Cell(str(number)),
-            Cell("; then ".join(", ".join(inner) for inner in outer)),
-        )
-        for level, passes in scenario.topdown.passes.items()
-        for stage, outers in (("least squares", passes.least_squares), ("rounding", passes.rounder))
+    passes = [
+        (level, stage, number, outer)
+        for level, each in scenario.topdown.passes.items()
+        for stage, outers in (("least squares", each.least_squares), ("rounding", each.rounder))
         for number, outer in enumerate(outers, start=1)
+    ]
+    columns: tuple[Column[tuple[str, str, int, Sequence[Sequence[str]]]], ...] = (
+        heading("Level", lambda each: level_word(each[0])),
+        words("Stage", lambda each: each[1]),
+        words("Pass", lambda each: str(each[2])),
+        words("Queries, in this order", lambda each: "; then ".join(", ".join(inner) for inner in each[3])),
     )
-    if not rows:
-        return ()
-    headers = (Header("Level"), Header("Stage"), Header("Pass"), Header("Queries, in this order"))
-    return (TableView("passes", "Order of post-processing", headers, rows),)
+    return (table_of("passes", "Order of post-processing", columns, passes),) if passes else ()
 
 
 def _issues(scenario: Scenario) -> Part | None:
@@ -169,7 +177,7 @@ def _sections(scenario: Scenario, figures: TopDownForecast, now: datetime) -> tu
             if names
         ),
         ("Fingerprint of the parameters (SHA-256)", fingerprint(scenario)),
-        ("Made", f"{_clock(now)}, phexplore {__version__}"),
+        ("Made", f"{clock_text(now)}, phexplore {__version__}"),
     ]
     loss = [(f"{figures.framework.symbol}, total, one record replaced", exact_text(figures.total))]
     loss += [(epsilon_name(figure), epsilon_text(figure)) for figure in figures.epsilons]
@@ -181,64 +189,3 @@ def _sections(scenario: Scenario, figures: TopDownForecast, now: datetime) -> tu
         *((Section("Where the papers print differently", errata),) if errata else ()),
         Section("Method and sources", _SOURCES),
     )
-
-
-Write = Callable[[Scenario, datetime, Scenario | None], bytes]
-
-
-def _xlsx(scenario: Scenario, now: datetime, _compared: Scenario | None) -> bytes:
-    return topdown_xlsx(scenario, now)
-
-
-def _csv(scenario: Scenario, _now: datetime, _compared: Scenario | None) -> bytes:
-    from phexplore.systems.topdown.ini_strategy import write_table  # noqa: PLC0415 - each format loads what it needs
-
-    return write_table(scenario.topdown).encode()
-
-
-def _html(scenario: Scenario, now: datetime, compared: Scenario | None) -> bytes:
-    from phexplore.report.html import document_html  # noqa: PLC0415 - as above
-
-    return document_html(topdown_document(scenario, now, compared))
-
-
-def _pdf(scenario: Scenario, now: datetime, compared: Scenario | None) -> bytes:
-    from phexplore.report.pdf import pdf_from_html  # noqa: PLC0415 - as above
-
-    return pdf_from_html(_html(scenario, now, compared), now)
-
-
-def _charts(form: str) -> Write:
-    def write(scenario: Scenario, _now: datetime, compared: Scenario | None) -> bytes:
-        from phexplore.figures.look import FigureFormat, sheet_bytes  # noqa: PLC0415 - as above
-
-        figures = forecast_topdown(scenario.topdown, scenario.conventions)
-        other = compared.topdown if compared is not None else None
-        return sheet_bytes(topdown_scenario_charts(scenario.topdown, figures, other), FigureFormat(form))
-
-    return write
-
-
-FORMATS: Mapping[str, tuple[str, str, Write]] = MappingProxyType(
-    {
-        "csv": (".csv", "Table of shares and budgets, CSV", _csv),
-        "xlsx": (".xlsx", "Parameters and margins, workbook", _xlsx),
-        "html": (".html", "Report of the scenario, HTML", _html),
-        "pdf": (".pdf", "Report of the scenario, PDF", _pdf),
-        "svg": (".svg", "Charts of the scenario, SVG", _charts("svg")),
-        "png": (".png", "Charts of the scenario, PNG", _charts("png")),
-    }
-)
-"""Suffix, title and writer of every format of a TopDown scenario, by id."""
-
-
-def scenario_formats() -> Mapping[str, ExportFormat]:
-    """Return the formats of a TopDown scenario by id."""
-    return MappingProxyType({name: _format(name, *entry) for name, entry in FORMATS.items()})
-
-
-def _format(name: str, suffix: str, title: str, write: Write) -> ExportFormat:
-    def written(scenario: Scenario, compared: Scenario | None, now: datetime) -> bytes:
-        return write(scenario, now, compared)
-
-    return ExportFormat(name, suffix, title, written)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from phexplore.lazy import lazy
 from phexplore.model.topdown import TopDown
+from phexplore.report.export_formats import ExportFormat, formats_by_id, report_formats
 from phexplore.systems.protocol import Handover, ParameterFile, System
 
 _ROOM = "phexplore.systems.topdown"
+_shares = lazy(f"{_ROOM}.ini_strategy", "write_table")
+_workbook = lazy(f"{_ROOM}.workbook", "topdown_xlsx")
 
 TOPDOWN = System(
     id="topdown",
@@ -28,8 +31,22 @@ TOPDOWN = System(
     ),
     commands=lazy(f"{_ROOM}.commands", "register"),
     simulate=lazy(f"{_ROOM}.simulation", "make_simulation"),
-    formats=lazy(f"{_ROOM}.scenario_document", "scenario_formats"),
-    write_report=lazy(f"{_ROOM}.run_document", "write_topdown_report"),
+    formats=formats_by_id(
+        ExportFormat(
+            "csv",
+            ".csv",
+            "Table of shares and budgets, CSV",
+            lambda scenario, _, __: _shares(scenario.topdown).encode(),
+        ),
+        ExportFormat(
+            "xlsx", ".xlsx", "Parameters and margins, workbook", lambda scenario, _, now: _workbook(scenario, now)
+        ),
+        *report_formats(
+            lazy(f"{_ROOM}.scenario_document", "scenario_document"),
+            lazy(f"{_ROOM}.scenario_document", "scenario_charts"),
+        ),
+    ),
+    report=lazy(f"{_ROOM}.run_document", "run_report"),
     has_geography=True,
     place_name=lazy(f"{_ROOM}.wording", "place_name"),
     budgets=lazy(f"{_ROOM}.budget_model", "TopDownBudgets"),

@@ -2,83 +2,59 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
+from dataclasses import replace
 
 from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
-from phexplore.model.topdown import LevelQuery, TopDown
-from phexplore.report.document import Cell, Header, TableView, heading_cell, number_cell, people_text
-from phexplore.systems.topdown.forecast import TopDownForecast
-
-MARGIN_PLACES = 2
+from phexplore.model.topdown import TopDown
+from phexplore.report.document import Column, TableView, figures, heading, table_of, words
+from phexplore.systems.topdown.forecast import LevelQueryForecast, SemanticLoss, TopDownForecast
 
 
 def semantics_tables(loss: TopDownForecast) -> tuple[TableView, ...]:
     """Return the loss per attribute and of the block within wider areas, as the certificates print them."""
-    symbol = loss.framework.symbol
-    headers = (Header("What is protected"), Header(symbol, number=True), Header("ε at δ = 1e-10", number=True))
-    rows = [(heading_cell(entry.name), number_cell(exact_text(entry.rho)), number_cell(f"{entry.epsilon:.2f}"))
-            for entry in loss.attributes]  # fmt: skip
-    within = [
-        (
-            heading_cell(f"block within {entry.name}"),
-            number_cell(exact_text(entry.rho)),
-            number_cell(f"{entry.epsilon:.2f}"),
-        )
-        for entry in loss.block_within
-    ]
+    columns: tuple[Column[SemanticLoss], ...] = (
+        heading("What is protected", lambda entry: entry.name),
+        figures(loss.framework.symbol, lambda entry: exact_text(entry.rho)),
+        figures("ε at δ = 1e-10", lambda entry: f"{entry.epsilon:.2f}"),
+    )
+    within = [replace(entry, name=f"block within {entry.name}") for entry in loss.block_within]
     return (
-        TableView("attributes", "Loss per attribute", headers, tuple(rows)),
-        TableView("within", "Loss of the place of residence, where the wider area is known", headers, tuple(within)),
+        table_of("attributes", "Loss per attribute", columns, loss.attributes),
+        table_of("within", "Loss of the place of residence, where the wider area is known", columns, within),
     )
 
 
 def shares_table(method: TopDown) -> TableView:
     """Return the within-level shares, rows = queries, columns = levels; a dash where a query is not asked."""
-    queries = tuple(dict.fromkeys(key.query for key in method.query_shares))
-    headers = (Header("Query"), *(Header(level, number=True) for level in method.levels))
-    first = (heading_cell("level share"), *(number_cell(_fraction(method.level_shares[lv])) for lv in method.levels))
-    rows = [
-        (heading_cell(query), *(number_cell(_share(method, level, query)) for level in method.levels))
-        for query in queries
-    ]
-    return TableView("shares", "Level shares, and shares of the level's budget, exact", headers, (first, *rows))
 
+    def column(level: str) -> Column[str]:
+        shares = {key.query: share for key, share in method.query_shares.items() if key.level == level}
+        return figures(level, lambda query: str(shares.get(query, "–") if query else method.level_shares[level]))
 
-def _share(method: TopDown, level: str, query: str) -> str:
-    share = method.query_shares.get(LevelQuery(level, query))
-    return "–" if share is None else _fraction(share)
-
-
-def _fraction(value: Fraction) -> str:
-    return str(value)
-
-
-def noise_table(scenario: Scenario, figures: TopDownForecast) -> TableView:
-    """Return budget, noise and margin of every measured query group."""
-    symbol = figures.framework.symbol
-    headers = (
-        Header("Level"),
-        Header("Query"),
-        Header("Answers\nper area", number=True),
-        Header(symbol, number=True),
-        Header("σ" if figures.framework is PrivacyFramework.ZCDP else "Standard\ndeviation", number=True),
-        Header("MOE", number=True),
+    columns: tuple[Column[str], ...] = (
+        heading("Query", lambda query: query or "level share"),
+        *map(column, method.levels),
     )
-    rows = [
-        (
-            heading_cell(entry.key.level),
-            Cell(entry.key.query),
-            number_cell(f"{entry.cells:,}"),
-            number_cell(exact_text(entry.budget)),
-            number_cell("–" if entry.sigma is None else f"{entry.sigma:,.4f}"),
-            number_cell(
-                "–"
-                if entry.margins is None
-                else people_text(entry.margins.by(scenario.conventions.margin), MARGIN_PLACES)
-            ),
-        )
-        for entry in figures.entries
-    ]
-    return TableView("noise", "Absolute budget, noise and margin of one answer", headers, tuple(rows))
+    queries = dict.fromkeys(key.query for key in method.query_shares)
+    return table_of("shares", "Level shares, and shares of the level's budget, exact", columns, ["", *queries])
+
+
+def noise_table(scenario: Scenario, forecast: TopDownForecast) -> TableView:
+    """Return budget, noise and margin of every measured query group.
+
+    Args:
+        scenario: says by which convention a margin is shown.
+        forecast: of its parameters.
+    """
+    convention, is_zcdp = scenario.conventions.margin, forecast.framework is PrivacyFramework.ZCDP
+    columns: tuple[Column[LevelQueryForecast], ...] = (
+        heading("Level", lambda entry: entry.key.level),
+        words("Query", lambda entry: entry.key.query),
+        figures("Answers\nper area", lambda entry: entry.cells),
+        figures(forecast.framework.symbol, lambda entry: exact_text(entry.budget)),
+        figures("σ" if is_zcdp else "Standard\ndeviation", lambda entry: entry.sigma, 4),
+        figures("MOE", lambda entry: entry.margins.by(convention) if entry.margins else None, 2),
+    )
+    return table_of("noise", "Absolute budget, noise and margin of one answer", columns, forecast.entries)

@@ -12,9 +12,9 @@ from phexplore.gui.main.exporting import Exports, Order, export_formats, write_f
 from phexplore.model.workbook import Workbook
 from phexplore.systems.phsafe.config_file import read_config, write_config
 from phexplore.systems.phsafe.edits import set_budget
-from phexplore.systems.phsafe.exporters import SCENARIO_EXPORTERS
+from phexplore.systems.phsafe.system import PHSAFE
 from phexplore.systems.registry import preset
-from phexplore.systems.topdown.scenario_document import FORMATS as TOPDOWN_FORMATS
+from phexplore.systems.topdown.system import TOPDOWN
 
 NOW = datetime(2026, 7, 1, tzinfo=UTC)
 FORMATS = export_formats()
@@ -35,7 +35,7 @@ def export_text(order):
 
 def test_that_every_format_of_the_reports_is_offered_and_the_production_files() -> None:
     mine = {"group-sizes-json", "group-sizes-csv", "subspace-json", "subspace-csv"}
-    assert {form.id for form in FORMATS} == {"phsafe-config", "das-ini", *SCENARIO_EXPORTERS, *TOPDOWN_FORMATS, *mine}
+    assert {form.id for form in FORMATS} == {"phsafe-config", "das-ini", *PHSAFE.formats, *TOPDOWN.formats, *mine}
     assert len({form.file_name for form in FORMATS}) == len(FORMATS)
     assert all(form.file_name.endswith(form.suffix) for form in FORMATS)
 

@@ -15,13 +15,18 @@ from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.figures.look import FigureFormat, chart_bytes
 from phexplore.files.scenario_json import decode_scenario
 from phexplore.report.html import document_html
+from phexplore.report.run_report import write_run_report
 from phexplore.runs.spec import RunMode
 from phexplore.systems.group_sizes.experiment import VARIANTS, Plan, Subject, measure_scaling, run_experiment
 from phexplore.systems.group_sizes.experiment_report import experiment_charts, experiment_csv, experiment_document
-from phexplore.systems.group_sizes.run_document import write_group_sizes_report
+from phexplore.systems.group_sizes.run_document import run_report
 from phexplore.systems.registry import preset
 
 NOW = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
+
+
+def report_files(run, form, out, now):
+    return write_run_report(run_report, run, form, out, now)
 
 
 @pytest.fixture
@@ -33,7 +38,7 @@ def finished(tmp_path):
 
 def test_that_the_table_holds_every_level_and_size(finished, tmp_path):
     run, content = finished
-    (written,) = write_group_sizes_report(run, "csv", tmp_path / "errors.csv", NOW)
+    (written,) = report_files(run, "csv", tmp_path / "errors.csv", NOW)
     rows = list(csv.DictReader(io.StringIO(written.read_text())))
     assert len(rows) == 3 * 13
     for level in content["metrics"]:
@@ -44,7 +49,7 @@ def test_that_the_table_holds_every_level_and_size(finished, tmp_path):
 
 def test_that_the_report_says_what_is_protected_and_what_holds(finished, tmp_path):
     run, _ = finished
-    (written,) = write_group_sizes_report(run, "html", tmp_path, NOW)
+    (written,) = report_files(run, "html", tmp_path, NOW)
     text = written.read_text()
     assert written.name == "report.html"
     assert "one individual more or less" in text
@@ -55,27 +60,27 @@ def test_that_the_report_says_what_is_protected_and_what_holds(finished, tmp_pat
 
 def test_that_pictures_fill_a_folder_or_one_file(finished, tmp_path):
     run, _ = finished
-    folder = write_group_sizes_report(run, "png", tmp_path / "pictures", NOW)
+    folder = report_files(run, "png", tmp_path / "pictures", NOW)
     assert [path.name for path in folder] == ["errors-by-level.png", "errors-by-size.png"]
-    (sheet,) = write_group_sizes_report(run, "svg", tmp_path / "all.svg", NOW)
+    (sheet,) = report_files(run, "svg", tmp_path / "all.svg", NOW)
     assert sheet.read_bytes().startswith(b"<?xml")
 
 
 def test_that_unfinished_runs_and_unknown_formats_are_refused(finished, tmp_path):
     run, _ = finished
     with pytest.raises(UnknownNameError):
-        write_group_sizes_report(run, "docx", tmp_path / "x", NOW)
+        report_files(run, "docx", tmp_path / "x", NOW)
     (run / "summary.json").unlink()
     with pytest.raises(PhexploreError, match="not complete"):
-        write_group_sizes_report(run, "csv", tmp_path / "x.csv", NOW)
+        report_files(run, "csv", tmp_path / "x.csv", NOW)
 
 
 def test_that_a_run_without_noise_has_figures_and_no_picture(tmp_path):
     _, path = small_file(tmp_path, np.random.default_rng(1))
     run_here(tmp_path / "run", path, trials=1, mode=RunMode.NO_NOISE)
-    assert write_group_sizes_report(tmp_path / "run", "html", tmp_path / "x.html", NOW)
+    assert report_files(tmp_path / "run", "html", tmp_path / "x.html", NOW)
     with pytest.raises(PhexploreError, match="nothing to draw"):
-        write_group_sizes_report(tmp_path / "run", "png", tmp_path / "x.png", NOW)
+        report_files(tmp_path / "run", "png", tmp_path / "x.png", NOW)
 
 
 def test_that_parameters_are_handed_over_exactly():

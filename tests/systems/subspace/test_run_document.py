@@ -13,6 +13,7 @@ from subspace_runs import COUNTIES, TWO_RELEASES, counts_file, run_here, specifi
 from phexplore.decide.scenario_export import report_bytes
 from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.figures.look import FigureFormat, chart_bytes
+from phexplore.report.run_report import write_run_report
 from phexplore.runs.spec import RunMode, encode_spec
 from phexplore.runs.store import SPEC_FILE
 from phexplore.runs.writing import write_json
@@ -25,11 +26,14 @@ from phexplore.systems.subspace.charts import (
     distribution_chart,
     slopes_chart,
 )
-from phexplore.systems.subspace.exports import JSON_FORMAT
 from phexplore.systems.subspace.forecast_json import MOST_CLASSES, shown_classes
-from phexplore.systems.subspace.run_document import write_subspace_report
+from phexplore.systems.subspace.run_document import run_report
 
 NOW = datetime(2024, 11, 21, 12, 0, tzinfo=UTC)
+
+
+def report_files(run, form, out, now):
+    return write_run_report(run_report, run, form, out, now)
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +44,7 @@ def run(tmp_path_factory):
 
 
 def test_that_the_page_says_what_is_protected_and_what_is_exact(run, tmp_path):
-    (path,) = write_subspace_report(run, "html", tmp_path / "report.html", NOW)
+    (path,) = report_files(run, "html", tmp_path / "report.html", NOW)
     text = path.read_text(encoding="utf-8")
     assert "101 of 102 dimensions, is protected within ε = 0.192" in text
     assert "the grand total is published exactly" in text
@@ -50,12 +54,12 @@ def test_that_the_page_says_what_is_protected_and_what_is_exact(run, tmp_path):
 
 
 def test_that_the_same_run_gives_the_same_bytes(run, tmp_path):
-    pages = [write_subspace_report(run, "html", tmp_path / name, NOW)[0].read_bytes() for name in ("a.html", "b.html")]
+    pages = [report_files(run, "html", tmp_path / name, NOW)[0].read_bytes() for name in ("a.html", "b.html")]
     assert pages[0] == pages[1]
 
 
 def test_that_the_table_has_a_line_per_answer(run, tmp_path):
-    (path,) = write_subspace_report(run, "csv", tmp_path, NOW)
+    (path,) = report_files(run, "csv", tmp_path, NOW)
     rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
     assert path.name == "report.csv"
     assert sum(int(row["TRUE"]) for row in rows) == 12_830_632
@@ -64,35 +68,35 @@ def test_that_the_table_has_a_line_per_answer(run, tmp_path):
 
 
 def test_that_pictures_fill_a_folder_or_one_file(run, tmp_path):
-    folder = write_subspace_report(run, "png", tmp_path / "pictures", NOW)
+    folder = report_files(run, "png", tmp_path / "pictures", NOW)
     assert [path.name for path in folder] == ["errors-by-size.png", "distribution.png"]
-    (single,) = write_subspace_report(run, "svg", tmp_path / "all.svg", NOW)
+    (single,) = report_files(run, "svg", tmp_path / "all.svg", NOW)
     assert single.read_bytes().startswith(b"<?xml")
 
 
 def test_that_pictures_of_several_releases_have_names_of_their_own(tmp_path):
     run_here(tmp_path / "run", specification(TWO_RELEASES, counts_file(tmp_path), trials=2))
-    names = [path.name for path in write_subspace_report(tmp_path / "run", "svg", tmp_path / "out", NOW)]
+    names = [path.name for path in report_files(tmp_path / "run", "svg", tmp_path / "out", NOW)]
     assert names == ["errors-by-size-1.svg", "distribution-1.svg", "errors-by-size-2.svg", "distribution-2.svg"]
 
 
 def test_that_a_run_without_noise_has_a_page_but_no_pictures(tmp_path):
     run_here(tmp_path / "run", specification(trials=1, mode=RunMode.NO_NOISE))
-    (page,) = write_subspace_report(tmp_path / "run", "html", tmp_path / "x.html", NOW)
+    (page,) = report_files(tmp_path / "run", "html", tmp_path / "x.html", NOW)
     assert "<img" not in page.read_text(encoding="utf-8")
     with pytest.raises(PhexploreError, match="nothing to draw"):
-        write_subspace_report(tmp_path / "run", "png", tmp_path / "x.png", NOW)
+        report_files(tmp_path / "run", "png", tmp_path / "x.png", NOW)
 
 
 def test_that_a_run_without_trials_is_refused(tmp_path):
     write_json(tmp_path / SPEC_FILE, encode_spec(specification()))
     with pytest.raises(PhexploreError, match="no finished trial"):
-        write_subspace_report(tmp_path, "csv", tmp_path / "x.csv", NOW)
+        report_files(tmp_path, "csv", tmp_path / "x.csv", NOW)
 
 
 def test_that_an_unknown_format_names_the_known_ones(run, tmp_path):
     with pytest.raises(UnknownNameError):
-        write_subspace_report(run, "docx", tmp_path / "x", NOW)
+        report_files(run, "docx", tmp_path / "x", NOW)
 
 
 def test_that_charts_name_a_lean_only_where_there_is_one():
@@ -128,7 +132,7 @@ def test_that_charts_of_any_shape_are_drawn(chart):
 def test_that_a_scenario_is_exported_as_a_table_and_as_exact_parameters():
     rows = list(csv.DictReader(report_bytes(COUNTIES, None, "csv", NOW).decode().splitlines()))
     assert [(row["RELEASE"], row["UNIT_VARIANCE"], row["MOE_EXACT"]) for row in rows] == [("counties", "101/102", "24")]
-    assert b'"epsilon": "0.192"' in report_bytes(COUNTIES, None, JSON_FORMAT, NOW)
+    assert b'"epsilon": "0.192"' in report_bytes(COUNTIES, None, "subspace-json", NOW)
     with pytest.raises(UnknownNameError):
         report_bytes(COUNTIES, None, "docx", NOW)
 

@@ -12,13 +12,18 @@ from topdown_worlds import PERSONS, blocks
 from phexplore.data.blocks.generator import write_block_file
 from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.model.scenario import Scenario
+from phexplore.report.run_report import write_run_report
 from phexplore.runs.launch import WorkerProcess
 from phexplore.runs.spec import RunSpec, describe_blocks
 from phexplore.runs.store import prepare_directory
 from phexplore.systems.topdown.results import TopDownResults
-from phexplore.systems.topdown.run_document import run_charts, run_document, write_topdown_report
+from phexplore.systems.topdown.run_document import run_charts, run_document, run_report
 
 NOW = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
+
+
+def report_files(run, form, out, now):
+    return write_run_report(run_report, run, form, out, now)
 
 
 @pytest.fixture(scope="module")
@@ -37,12 +42,12 @@ def rows(content):
 
 
 def test_that_csv_fills_a_folder(finished, tmp_path):
-    written = write_topdown_report(finished, "csv", tmp_path, NOW)
+    written = report_files(finished, "csv", tmp_path, NOW)
     assert [path.name for path in written] == ["figures.csv", "sizes.csv", "distributions.csv", "redistricting.csv"]
 
 
 def test_that_figures_are_those_of_the_files(finished, tmp_path):
-    write_topdown_report(finished, "csv", tmp_path / "figures.csv", NOW)
+    report_files(finished, "csv", tmp_path / "figures.csv", NOW)
     table = {(row["level"], row["query"], row["figure"]): row for row in rows((tmp_path / "figures.csv").read_text())}
     truth, *trials = (
         np.stack([column.to_numpy() for column in pq.read_table(finished / name).columns[1:]], axis=1).sum(axis=1)
@@ -53,14 +58,14 @@ def test_that_figures_are_those_of_the_files(finished, tmp_path):
 
 
 def test_that_distributions_hold_every_number_of_every_trial(finished, tmp_path):
-    write_topdown_report(finished, "csv", tmp_path, NOW)
+    report_files(finished, "csv", tmp_path, NOW)
     found = rows((tmp_path / "distributions.csv").read_text())
     total = sum(int(row["numbers"]) for row in found if (row["level"], row["query"]) == ("Block", "detailed"))
     assert total == 2 * 150 * 16
 
 
 def test_that_html_says_what_was_checked_and_what_became_of_the_scenario(finished, tmp_path):
-    (target,) = write_topdown_report(finished, "html", tmp_path, NOW)
+    (target,) = report_files(finished, "html", tmp_path, NOW)
     text = target.read_text()
     for words in (
         "all passed",
@@ -73,7 +78,7 @@ def test_that_html_says_what_was_checked_and_what_became_of_the_scenario(finishe
 
 
 def test_that_the_same_run_gives_the_same_bytes(finished, tmp_path):
-    one, other = (write_topdown_report(finished, "html", tmp_path / name, NOW)[0] for name in ("a.html", "b.html"))
+    one, other = (report_files(finished, "html", tmp_path / name, NOW)[0] for name in ("a.html", "b.html"))
     assert one.read_bytes() == other.read_bytes()
 
 
@@ -84,7 +89,7 @@ def test_that_every_chart_is_described_and_found(finished):
 
 
 def test_that_pictures_fill_a_folder(finished, tmp_path):
-    written = write_topdown_report(finished, "png", tmp_path, NOW)
+    written = report_files(finished, "png", tmp_path, NOW)
     assert all(path.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n" for path in written)
 
 
@@ -110,11 +115,11 @@ def test_that_a_run_without_summary_is_reported_from_its_trials(finished, tmp_pa
 
 def test_that_an_unknown_format_and_a_run_without_trials_are_refused(finished, tmp_path):
     with pytest.raises(UnknownNameError):
-        write_topdown_report(finished, "docx", tmp_path, NOW)
+        report_files(finished, "docx", tmp_path, NOW)
     import shutil
 
     shutil.copytree(finished, tmp_path / "run")
     for path in (tmp_path / "run").glob("trial-*"):
         path.unlink()
     with pytest.raises(PhexploreError, match="no finished trial"):
-        write_topdown_report(tmp_path / "run", "html", tmp_path, NOW)
+        report_files(tmp_path / "run", "html", tmp_path, NOW)

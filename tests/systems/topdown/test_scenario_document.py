@@ -11,11 +11,11 @@ import pytest
 from phexplore.decide.scenario_export import report_bytes
 from phexplore.errors import UnknownNameError
 from phexplore.model.topdown import TopDown
-from phexplore.systems.registry import presets
+from phexplore.systems.registry import presets, system_of
 from phexplore.systems.topdown.edits import set_level_share
 from phexplore.systems.topdown.forecast import forecast_topdown
 from phexplore.systems.topdown.scenario_charts import heat_chart, levels_chart, margins_of, semantics_chart
-from phexplore.systems.topdown.scenario_document import FORMATS, topdown_document
+from phexplore.systems.topdown.scenario_document import scenario_document
 
 NOW = datetime(2026, 7, 1, 12, 0, tzinfo=UTC)
 TOPDOWN = [preset.id for preset in presets().values() if isinstance(preset.scenario.method, TopDown)]
@@ -29,14 +29,14 @@ def persons():
 @pytest.mark.parametrize("preset_id", TOPDOWN)
 def test_that_every_preset_has_a_report_with_pictures_before_tables_before_method(preset_id) -> None:
     scenario = presets()[preset_id].scenario
-    document = topdown_document(scenario, NOW)
+    document = scenario_document(scenario, None, NOW)
     kinds = [part.id for part in document.parts if part.id in {"pictures", "tables", "method"}]
     assert kinds == ["pictures", "tables", "method"]
     assert all(chart.description and chart.finding for part in document.parts for chart in part.charts)
 
 
 def test_that_the_headline_has_the_epsilon_of_the_certificate(persons) -> None:
-    tiles = {tile.label: tile.value for tile in topdown_document(persons, NOW).tiles}
+    tiles = {tile.label: tile.value for tile in scenario_document(persons, None, NOW).tiles}
     assert tiles["ε"] == "17.14"
     assert tiles["Whole ρ"] == "≈ 2.556226"
 
@@ -67,7 +67,7 @@ def test_that_the_html_has_tagged_headings_in_order_and_text_for_every_picture(p
 
 def test_that_changes_against_another_scenario_are_listed(persons) -> None:
     edited = replace(set_level_share(persons, "County", Fraction(1, 5)), name="Edited")
-    (changes,) = [part for part in topdown_document(edited, NOW, persons).parts if part.id == "changes"]
+    (changes,) = [part for part in scenario_document(edited, persons, NOW).parts if part.id == "changes"]
     assert any(text.startswith("level share County: 447/4099 → 0.2") for text in changes.findings)
 
 
@@ -81,7 +81,7 @@ def test_that_the_same_scenario_gives_the_same_bytes(persons, form) -> None:
 def test_that_an_unknown_format_is_refused_with_the_known_ones(persons) -> None:
     with pytest.raises(UnknownNameError, match="docx"):
         report_bytes(persons, None, "docx", NOW)
-    assert set(FORMATS) == {"csv", "xlsx", "html", "pdf", "svg", "png"}
+    assert set(system_of(persons).formats) == {"csv", "xlsx", "html", "pdf", "svg", "png", "charts-pdf"}
 
 
 @pytest.mark.slow

@@ -7,12 +7,9 @@ import pytest
 from report_fixtures import NOW, edited
 
 from phexplore.errors import PhexploreError, UnknownNameError
-from phexplore.runs.spec import RunMode
-from phexplore.systems.phsafe.exporters import RUN_EXPORTERS, SCENARIO_EXPORTERS, run_exporter, scenario_exporter
-from phexplore.systems.phsafe.results import RunResults
-from phexplore.systems.phsafe.run_snapshot import run_snapshot
-from phexplore.systems.phsafe.snapshot import scenario_snapshot
-from tests.report.run_builder import made_run
+from phexplore.report.run_report import FORMATS, write_run_report
+from phexplore.systems.phsafe.run_document import run_report
+from phexplore.systems.phsafe.system import PHSAFE
 
 STARTS = {
     ".csv": b"",
@@ -23,67 +20,49 @@ STARTS = {
     ".png": b"\x89PNG",
 }
 
+QUICK = {"csv", "xlsx"}
+"""Documents and figures take seconds, and other tests write them too."""
 
-def written(exporter, value):
+
+def each(formats):
+    return [pytest.param(name, marks=[] if name in QUICK else [pytest.mark.slow]) for name in formats]
+
+
+def or_skipped(write, suffix):
     try:
-        return exporter.write(value)
+        return write()
     except PhexploreError as error:
-        if exporter.suffix == ".pdf":
+        if suffix == ".pdf":
             pytest.skip(error.sentence)
         raise
 
 
-QUICK = {".csv", ".xlsx"}
-"""Documents and figures take seconds, and other tests write them too."""
-
-
-def formats(exporters):
-    return [
-        pytest.param(exporter, id=name, marks=[] if exporter.suffix in QUICK else [pytest.mark.slow])
-        for name, exporter in exporters.items()
-    ]
-
-
-@pytest.mark.parametrize("exporter", formats(SCENARIO_EXPORTERS))
-def test_that_every_scenario_format_is_written(us, exporter):
-    content = written(exporter, scenario_snapshot(edited(us), NOW))
-    assert content.startswith(STARTS[exporter.suffix])
+@pytest.mark.parametrize("name", each(PHSAFE.formats))
+def test_that_every_scenario_format_is_written(us, name):
+    form = PHSAFE.formats[name]
+    content = or_skipped(lambda: form.write(edited(us), None, NOW), form.suffix)
+    assert content.startswith(STARTS[form.suffix])
     assert len(content) > 1000
+    assert form.title.endswith(form.suffix[1:].upper()) or form.suffix == ".xlsx"
 
 
-@pytest.mark.parametrize("exporter", formats(RUN_EXPORTERS))
-def test_that_every_run_format_is_written(run_figures, exporter):
-    content = written(exporter, run_figures)
-    assert content.startswith(STARTS[exporter.suffix])
-    assert len(content) > 1000
+@pytest.mark.parametrize("name", each(FORMATS))
+def test_that_every_run_format_is_written(run, tmp_path, name):
+    target = tmp_path / f"x{FORMATS[name]}"
+    or_skipped(lambda: write_run_report(run_report, run.directory, name, target, NOW), FORMATS[name])
+    assert target.read_bytes().startswith(STARTS[FORMATS[name]])
+    assert target.stat().st_size > 1000
 
 
-@pytest.mark.parametrize("exporter", [*SCENARIO_EXPORTERS.values(), *RUN_EXPORTERS.values()], ids=lambda e: e.title)
-def test_that_a_format_has_a_suffix_and_a_title(exporter):
-    assert exporter.suffix in STARTS
-    assert exporter.title.endswith(exporter.suffix[1:].upper()) or exporter.suffix == ".xlsx"
-
-
-def test_that_an_unknown_format_is_refused_with_the_nearest():
+def test_that_an_unknown_format_is_refused_with_the_nearest(run, tmp_path):
     with pytest.raises(UnknownNameError) as caught:
-        scenario_exporter("xslx")
-    assert caught.value.remedy == "Did you mean 'xlsx'?"
-    with pytest.raises(UnknownNameError, match="'htm'"):
-        run_exporter("htm")
-    assert scenario_exporter("csv").suffix == run_exporter("csv").suffix == ".csv"
-
-
-def test_that_a_run_with_nothing_to_draw_says_so(tmp_path, us):
-    from dataclasses import replace
-
-    figures = run_snapshot(RunResults.open(made_run(tmp_path / "r", us, trials=1, mode=RunMode.NO_NOISE)), NOW)
-    with pytest.raises(PhexploreError, match="nothing to draw"):
-        run_exporter("png").write(replace(figures, truncation=()))
+        write_run_report(run_report, run.directory, "htm", tmp_path, NOW)
+    assert caught.value.remedy == "Did you mean 'html'?"
 
 
 def test_that_listing_the_formats_loads_nothing_heavy():
     code = (
-        "import sys, phexplore.systems.phsafe.exporters;"
+        "import sys, phexplore.systems.registry;"
         "print([m for m in ('numpy', 'matplotlib', 'jinja2', 'xlsxwriter', 'openpyxl', 'weasyprint', 'pyarrow', 'numba')"
         " if m in sys.modules])"
     )

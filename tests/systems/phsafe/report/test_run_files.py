@@ -4,9 +4,9 @@ import pytest
 from report_fixtures import NOW
 
 from phexplore.errors import PhexploreError
+from phexplore.report.run_report import write_run_report
 from phexplore.runs.spec import RunMode
-from phexplore.systems.phsafe.exporters import RUN_EXPORTERS, run_exporters
-from phexplore.systems.phsafe.run_files import write_run_report
+from phexplore.systems.phsafe.run_document import run_report
 from tests.report.run_builder import made_run
 
 
@@ -18,7 +18,7 @@ def finished(tmp_path_factory):
 
 
 def test_that_csv_fills_a_folder_with_figures_and_every_trial(finished, tmp_path):
-    written = write_run_report(finished, RUN_EXPORTERS["csv"], tmp_path / "out", NOW)
+    written = write_run_report(run_report, finished, "csv", tmp_path / "out", NOW)
     names = [path.relative_to(tmp_path / "out").as_posix() for path in written]
     assert names[:3] == ["metrics.csv", "truncation.csv", "trial-00000/PH1_num/part-00000.csv"]
     assert len(names) == 2 + 2 * 11
@@ -27,36 +27,30 @@ def test_that_csv_fills_a_folder_with_figures_and_every_trial(finished, tmp_path
 
 def test_that_a_file_name_gets_one_file_and_a_second_time_replaces_it(finished, tmp_path):
     target = tmp_path / "deep" / "figures.csv"
-    assert write_run_report(finished, RUN_EXPORTERS["csv"], target, NOW) == [target]
+    assert write_run_report(run_report, finished, "csv", target, NOW) == [target]
     before = target.read_bytes()
     target.write_text("old")
-    write_run_report(finished, RUN_EXPORTERS["csv"], target, NOW)
+    write_run_report(run_report, finished, "csv", target, NOW)
     assert target.read_bytes() == before
     assert list(target.parent.iterdir()) == [target]
 
 
 @pytest.mark.slow
 def test_that_pictures_fill_a_folder(finished, tmp_path):
-    written = write_run_report(finished, RUN_EXPORTERS["png"], tmp_path / "charts", NOW)
+    written = write_run_report(run_report, finished, "png", tmp_path / "charts", NOW)
     assert [path.name for path in written] == ["coverage.png", "errors.png", "observed.png", "bias.png", "sizes.png"]
 
 
 @pytest.mark.slow
 def test_that_a_document_gets_its_usual_name_in_a_directory(finished, tmp_path):
-    assert write_run_report(finished, RUN_EXPORTERS["html"], tmp_path, NOW) == [tmp_path / "report.html"]
+    assert write_run_report(run_report, finished, "html", tmp_path, NOW) == [tmp_path / "report.html"]
 
 
 def test_that_what_is_no_run_is_refused(tmp_path):
     with pytest.raises(PhexploreError, match="is not a run directory"):
-        write_run_report(tmp_path / "none", RUN_EXPORTERS["csv"], tmp_path, NOW)
+        write_run_report(run_report, tmp_path / "none", "csv", tmp_path, NOW)
     with pytest.raises(PhexploreError):
-        write_run_report(tmp_path, RUN_EXPORTERS["csv"], tmp_path / "x", NOW)
-
-
-def test_that_the_table_of_formats_writes_to_disk(finished, tmp_path):
-    formats = run_exporters()
-    assert list(formats) == list(RUN_EXPORTERS)
-    assert formats["csv"].write(finished, tmp_path / "a.csv", NOW) == [tmp_path / "a.csv"]
+        write_run_report(run_report, tmp_path, "csv", tmp_path / "x", NOW)
 
 
 def test_that_a_folder_of_no_pictures_is_refused(tmp_path, us):
@@ -74,4 +68,4 @@ def test_that_a_folder_of_no_pictures_is_refused(tmp_path, us):
         NumberKeys(keys.table, keys.region_type, keys.region_id, keys.iteration_code, np.array(keys.cell))
     ).write_truth(run / TRUTH_FILE, results.truth(), {}, synthetic=True)
     with pytest.raises(PhexploreError, match="nothing to draw"):
-        write_run_report(run, RUN_EXPORTERS["svg"], tmp_path / "charts", NOW)
+        write_run_report(run_report, run, "svg", tmp_path / "charts", NOW)

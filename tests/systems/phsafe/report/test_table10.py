@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from phexplore.files.spreadsheet import safe_text
+from phexplore.files.spreadsheet import csv_bytes, safe_text
 from phexplore.model.numbers import parse_budget
 from phexplore.systems.phsafe.forecast import forecast
 from phexplore.systems.phsafe.table10 import (
     PAPER_HEADERS,
-    csv_bytes,
     keeps_target,
     percent_text,
     plain_decimal,

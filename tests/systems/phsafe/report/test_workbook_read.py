@@ -16,8 +16,7 @@ from phexplore.model.issues import InputProblemsError
 from phexplore.model.keys import parse_query
 from phexplore.model.numbers import UNLIMITED
 from phexplore.systems.phsafe.edits import set_budget, set_threshold
-from phexplore.systems.phsafe.exporters import SCENARIO_EXPORTERS
-from phexplore.systems.phsafe.snapshot import scenario_snapshot
+from phexplore.systems.phsafe.system import PHSAFE
 from phexplore.systems.phsafe.workbook_read import read_workbook
 from phexplore.systems.registry import preset
 
@@ -26,7 +25,7 @@ NOW = datetime(2026, 7, 1, tzinfo=UTC)
 
 
 def written(scenario):
-    return SCENARIO_EXPORTERS["xlsx"].write(scenario_snapshot(scenario, NOW))
+    return PHSAFE.formats["xlsx"].write(scenario, None, NOW)
 
 
 def edited(scenario, change):

@@ -1,0 +1,101 @@
+"""The results of a run written in a format: one file, or a folder where the format has several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from phexplore.errors import PhexploreError, UnknownNameError
+from phexplore.figures.look import Chart, FigureFormat, chart_bytes, sheet_bytes
+from phexplore.files.atomic_files import write_atomically
+from phexplore.report.document import Document
+
+FORMATS = {"html": ".html", "pdf": ".pdf", "csv": ".csv", "png": ".png", "svg": ".svg"}
+"""Suffixes by the format's id."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """What the results of a run are written from; each part is made when a format asks for it.
+
+    Attributes:
+        document: the report.
+        charts: its pictures; none where nothing can be drawn.
+        table: the figures as one CSV file.
+        tables: all tables by file name; None where `table` is the only one.
+        private: whether tables are readable by their owner alone.
+    """
+
+    document: Callable[[], Document]
+    charts: Callable[[], Sequence[Chart]]
+    table: Callable[[], bytes]
+    tables: Callable[[], Iterable[tuple[str, bytes]]] | None = None
+    private: bool = False
+
+
+def write_run_report(
+    read: Callable[[Path, datetime], RunReport], run: Path, form: str, out: Path, now: datetime
+) -> list[Path]:
+    """Write the results of a run and return the files; existing ones are replaced whole.
+
+    ``csv``, ``png`` and ``svg`` write one file if `out` ends like one (``figures.csv``), else a folder with every table or one
+    picture per figure. ``html`` and ``pdf`` are one file, in a directory under the name ``report``.
+
+    Args:
+        read: the system's reader of its runs.
+        run: a run directory.
+        form: id of the format.
+        out: file or directory; it may exist.
+        now: printed in the report, with its zone.
+
+    Raises:
+        UnknownNameError: no such format.
+        PhexploreError: not a run, nothing is there yet or nothing can be drawn, or a file cannot be written.
+    """
+    if (suffix := FORMATS.get(form)) is None:
+        raise UnknownNameError("format", form, list(FORMATS))
+    if not run.is_dir():
+        raise PhexploreError(f"{run} is not a run directory.", "Name a directory that a run has written.")
+    report = read(run, now)
+    several = form in {"png", "svg"} or (form == "csv" and report.tables is not None)
+    if several and (out.is_dir() or out.suffix != suffix):
+        written = []
+        for name, content in _files(report, form):
+            write_atomically(out / name, content, private=report.private and form == "csv")
+            written.append(out / name)
+        return written
+    target = out / f"report{suffix}" if out.is_dir() else out
+    write_atomically(target, _content(report, form, now))
+    return [target]
+
+
+def _files(report: RunReport, form: str) -> Iterable[tuple[str, bytes]]:
+    if form == "csv" and report.tables is not None:
+        return report.tables()
+    return ((f"{chart.id}.{form}", chart_bytes(chart, FigureFormat(form))) for chart in _charts(report))
+
+
+def _content(report: RunReport, form: str, now: datetime) -> bytes:
+    if form == "csv":
+        return report.table()
+    if form in {"png", "svg"}:
+        return sheet_bytes(_charts(report), FigureFormat(form))
+    from phexplore.report.html import document_html  # noqa: PLC0415 - each format loads what it needs
+
+    html = document_html(report.document())
+    if form == "html":
+        return html
+    from phexplore.report.pdf import pdf_from_html  # noqa: PLC0415 - as above
+
+    return pdf_from_html(html, now)
+
+
+def _charts(report: RunReport) -> Sequence[Chart]:
+    if charts := report.charts():
+        return charts
+    raise PhexploreError(
+        "There is nothing to draw: the counts of this run have no errors.",
+        "Choose csv or html, which hold its figures.",
+    )

@@ -1,0 +1,119 @@
+"""What the report of every run says: how the noise was drawn, what was checked, what was run, and whether it is complete."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from phexplore.model.fingerprint import fingerprint
+from phexplore.report.document import Document, Part, Tile, colophon
+from phexplore.report.provenance import Section
+from phexplore.runs.spec import RunMode, RunSpec
+from phexplore.runs.states import RunState
+
+
+def run_document_of(
+    spec: RunSpec,
+    now: datetime,
+    subtitle: str,
+    tiles: Sequence[Tile],
+    parts: Sequence[Part],
+    *,
+    warning: str,
+    keywords: tuple[str, ...],
+) -> Document:
+    """Return the report of a run under the name of its scenario.
+
+    Args:
+        spec: of the run.
+        now: printed in it, with its zone.
+        subtitle: what kind of run it was.
+        tiles: headline figures.
+        parts: chapters.
+        warning: what every reader must know first, "" for nothing.
+        keywords: of the document.
+    """
+    return Document(
+        title=spec.scenario.name,
+        subtitle=subtitle,
+        colophon=colophon(now, f"run {spec.identity}"),
+        tiles=tuple(tiles),
+        parts=tuple(parts),
+        made=now.isoformat(timespec="seconds"),
+        warning=warning,
+        keywords=keywords,
+    )
+
+
+def unfinished_warning(state: RunState, trials: int) -> tuple[str, ...]:
+    """Return the sentence that a run is not complete, none for one that is.
+
+    Args:
+        state: of the run.
+        trials: how many are there.
+    """
+    if state is RunState.COMPLETE:
+        return ()
+    return (f"The run is not complete ({state.value}): {trials} of its trials are here.",)
+
+
+def noise_caution(spec: RunSpec) -> str:
+    """Return where the noise came from, and what the counts are therefore not fit for."""
+    if spec.mode is not RunMode.PRIVATE:
+        return "No noise was added: these counts protect nobody and must not leave as a release."
+    if spec.seed is not None:
+        return f"The noise was drawn from the seed {spec.seed}, so anyone can draw it again: not fit for a release."
+    return "The noise came from the operating system and cannot be drawn again."
+
+
+def check_entries(checks: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Return each check of a summary with its outcome in words."""
+    return tuple((name.replace("_", " "), _outcome(value)) for name, value in checks.items())
+
+
+def _outcome(value: Any) -> str:
+    match value:
+        case True:
+            return "passed"
+        case False:
+            return "failed"
+        case int():
+            return f"{value:,} failures"
+        case dict():
+            return "; ".join(f"{name}: {text}" for name, text in check_entries(value))
+        case _:
+            return str(value)
+
+
+def seconds_section(summary: Mapping[str, Any], title: str = "Seconds per phase") -> tuple[Section, ...]:
+    """Return the time each phase took, nothing where the summary does not say.
+
+    Args:
+        summary: of the run.
+        title: of the section.
+    """
+    seconds: Mapping[str, float] = summary.get("seconds") or {}
+    return (Section(title, tuple((name, f"{value:.2f}") for name, value in seconds.items())),) if seconds else ()
+
+
+def specification_section(spec: RunSpec, trials: int, *further: tuple[str, str]) -> Section:
+    """Return what was run, so that it can be run again.
+
+    Args:
+        spec: of the run.
+        trials: how many are there.
+        further: what only runs of this system say.
+    """
+    synthetic = "synthetic" if spec.data.synthetic else "not marked as synthetic"
+    entries = (
+        ("Identity of the run (SHA-256)", spec.identity),
+        ("Parameters (SHA-256)", fingerprint(spec.scenario)),
+        ("Data", f"{spec.data.path}, {spec.data.size_bytes:,} bytes, {synthetic}"),
+        ("Data (SHA-256)", spec.data.sha256),
+        *further,
+        ("Trials", f"{trials} here, {spec.trials} asked for"),
+        ("Seed", "none: entropy of the operating system" if spec.seed is None else str(spec.seed)),
+        ("Program of the run", f"phexplore {spec.code_version}"),
+    )
+    return Section("Specification", entries)
