@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from phexplore.accuracy.solving_separable import SolvedGoals
     from phexplore.report.run_report import RunReport
     from phexplore.systems.experiments import Experiment
+    from phexplore.systems.meeting import MeetingParameter
 
 
 SolveEstimates = Callable[..., "tuple[SolvedGoals, Mapping[Key, float]]"]
@@ -223,6 +224,7 @@ class System:
         commands: adds the system's own commands to the program; where a command takes a SCENARIO, the program loads it:
             ``context.obj(text)``.
         experiments: of the papers about it, which one click reproduces.
+        meeting: what a meeting may move; None for the exact numbers with a symbol that the parameters declare.
         place_name: what the places of its figures are called.
         budgets: the scenario as a budget model; None for a system whose budgets are not traded query by query.
         solve_estimates: like `solving_estimates.solve_estimates` of TopDown, budgets for margins of what is published after least
@@ -251,6 +253,7 @@ class System:
     read_table: Callable[[Path, Scenario], Scenario] | None = None
     commands: Callable[[typer.Typer], None] | None = None
     experiments: Callable[[], tuple[Experiment, ...]] = tuple
+    meeting: Callable[[Scenario], tuple[MeetingParameter, ...]] | None = None
     place_name: Callable[[str], PlaceName] = plain_place
     budgets: Callable[[Scenario], BudgetModel] | None = None
     solve_estimates: SolveEstimates | None = None

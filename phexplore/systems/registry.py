@@ -17,6 +17,7 @@ from phexplore.runs.place import Place
 from phexplore.runs.simulation import Simulation
 from phexplore.runs.spec import RunSpec
 from phexplore.systems.group_sizes.system import GROUP_SIZES
+from phexplore.systems.meeting import MeetingParameter, declared_parameters
 from phexplore.systems.phsafe.system import PHSAFE
 from phexplore.systems.protocol import Forecast, Handover, Loss, System, UnsupportedError
 from phexplore.systems.subspace.system import SUBSPACE
@@ -133,6 +134,12 @@ def budgets_of(scenario: Scenario) -> BudgetModel:
             f"Choose a scenario of {' or '.join(able)}.",
         )
     return system.budgets(scenario)
+
+
+def meeting_parameters(scenario: Scenario) -> tuple[MeetingParameter, ...]:
+    """Return everything of a scenario that a meeting may move."""
+    system = system_of(scenario)
+    return declared_parameters(scenario, margins_of_entries) if system.meeting is None else system.meeting(scenario)
 
 
 def handover(scenario: Scenario) -> Handover:

@@ -9,7 +9,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
 from phexplore.gui.binding.headline import TileContent
-from phexplore.gui.decision.meeting_choices import MeetingParameter, first_choice, meeting_parameters
 from phexplore.gui.decision.meeting_pictures import Sessions, picture_choices
 from phexplore.gui.decision.meeting_view import MOST_SLIDERS, MeetingView
 from phexplore.gui.theme.metrics import GRID, MARGIN
@@ -17,6 +16,8 @@ from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.page import Section
 from phexplore.gui.widgets.when_seen import WhenSeen
+from phexplore.systems.meeting import MeetingParameter
+from phexplore.systems.registry import meeting_parameters
 
 
 class MeetingPage(QWidget):
@@ -95,7 +96,7 @@ class MeetingPage(QWidget):
         listed = (system, tuple(self._offers))
         if listed != self._listed:
             self._listed = listed
-            self._fill(self._chosen.get(system, first_choice(scenario)))
+            self._fill(self._chosen.get(system, tuple(each.key for each in offers if each.is_likely)))
             blocked = self.chart.blockSignals(True)
             self.chart.clear()
             for title in picture_choices(self._sessions.whole):

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWi
 
 from phexplore.gui.binding.headline import TileContent, Tone
 from phexplore.gui.binding.session import Session
-from phexplore.gui.decision.meeting_choices import MeetingParameter
 from phexplore.gui.decision.meeting_pictures import LivePicture
 from phexplore.gui.decision.status import TONES, status_now
 from phexplore.gui.theme.appearance import appearance
@@ -22,6 +21,7 @@ from phexplore.gui.widgets.labels import ElidedText, Figure, Paragraph, Text
 from phexplore.gui.widgets.stop_slider import StopSlider
 from phexplore.gui.widgets.tile import Tile
 from phexplore.model.workbook import Workbook, activate, add_scenario
+from phexplore.systems.meeting import MeetingParameter
 
 PROJECTOR_SCALE = 150
 """Text size in percent while the meeting is on."""

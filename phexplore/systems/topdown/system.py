@@ -48,6 +48,7 @@ TOPDOWN = System(
     ),
     report=lazy(f"{_ROOM}.run_document", "run_report"),
     has_geography=True,
+    meeting=lazy(f"{_ROOM}.meeting", "meeting_parameters"),
     place_name=lazy(f"{_ROOM}.wording", "place_name"),
     budgets=lazy(f"{_ROOM}.budget_model", "TopDownBudgets"),
     solve_estimates=lazy(f"{_ROOM}.solving_estimates", "solve_estimates"),

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QAbstractButton, QAbstractSlider, QScrollBar
 
 from phexplore.figures.wording import people
 from phexplore.gui.binding.headline import loss_tile, numbers_tile, targets_tile
-from phexplore.gui.decision.meeting_choices import first_choice, meeting_parameters
 from phexplore.gui.decision.meeting_page import MeetingPage
 from phexplore.gui.decision.meeting_pictures import Sessions, picture_choices
 from phexplore.gui.systems.phsafe.session import PhSafeSession
@@ -19,7 +18,7 @@ from phexplore.gui.theme.appearance import appearance
 from phexplore.model.workbook import add_scenario
 from phexplore.systems.phsafe.edits import set_lock
 from phexplore.systems.phsafe.forecast import forecast
-from phexplore.systems.registry import presets
+from phexplore.systems.registry import meeting_parameters, presets
 
 SYSTEMS = ("sdhc-2020-us", "pl94-2020-persons-us", "dhc-2020-units-us")
 
@@ -54,7 +53,7 @@ def view(qtbot, page):
 def test_that_every_parameter_reads_words_and_edits_its_own_number(preset_id) -> None:
     scenario = presets()[preset_id].scenario
     parameters = meeting_parameters(scenario)
-    assert {each.key for each in parameters} >= set(first_choice(scenario))
+    assert 1 <= sum(each.is_likely for each in parameters) <= 3
     for parameter in parameters[:3] + parameters[-3:]:
         value = parameter.read(scenario)
         assert value is not None

@@ -9,7 +9,8 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication
 
-from phexplore.gui.widgets.stop_slider import StopSlider, log_stops, people_stops
+from phexplore.figures.stops import log_stops, people_stops
+from phexplore.gui.widgets.stop_slider import StopSlider
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from phexplore.errors import PhexploreError
+from phexplore.figures.stops import log_stops, people_stops
 from phexplore.figures.wording import budget_text, people
 from phexplore.gui.binding.session import Refusal, Session
 from phexplore.gui.systems.phsafe.budget_row import Column, Row, check_edit, copied, edit_of, exact, forbidden, row_of
@@ -16,7 +17,7 @@ from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import SymbolButton, TextButton
 from phexplore.gui.widgets.exact_field import ExactField
 from phexplore.gui.widgets.labels import ElidedText, Text
-from phexplore.gui.widgets.stop_slider import StopSlider, log_stops, people_stops
+from phexplore.gui.widgets.stop_slider import StopSlider
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Unlimited, exact_text

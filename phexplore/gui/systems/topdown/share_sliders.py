@@ -9,6 +9,7 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
 from phexplore.errors import PhexploreError
+from phexplore.figures.stops import log_stops
 from phexplore.figures.wording import people, share_percent, significant
 from phexplore.gui.binding.session import Refusal
 from phexplore.gui.systems.topdown.scenario_view import TopDownShown
@@ -26,7 +27,7 @@ from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import SymbolButton
 from phexplore.gui.widgets.exact_field import ExactField
 from phexplore.gui.widgets.labels import ElidedText, Figure, Text
-from phexplore.gui.widgets.stop_slider import StopSlider, log_stops
+from phexplore.gui.widgets.stop_slider import StopSlider
 from phexplore.model.scenario import Scenario
 from phexplore.model.shares import largest_share
 from phexplore.model.topdown import LevelQuery

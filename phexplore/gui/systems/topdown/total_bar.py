@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout
 
 from phexplore.accounting.zcdp import epsilon
+from phexplore.figures.stops import log_stops
 from phexplore.figures.wording import budget_text, conversion_title, power_text
 from phexplore.gui.binding.session import Refusal
 from phexplore.gui.systems.topdown.session import TopDownSession
@@ -16,7 +17,7 @@ from phexplore.gui.widgets.buttons import Chooser
 from phexplore.gui.widgets.exact_field import ExactField
 from phexplore.gui.widgets.flow import LargeTextRows
 from phexplore.gui.widgets.labels import Figure, Text
-from phexplore.gui.widgets.stop_slider import StopSlider, log_stops
+from phexplore.gui.widgets.stop_slider import StopSlider
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.conventions import Conversion
 from phexplore.model.numbers import exact_text, parse_exact
