@@ -52,8 +52,6 @@ PHSAFE = System(
         *report_formats(_shown("scenario_document", "scenario_document"), _shown("forecast_charts", "scenario_charts")),
     ),
     report=lazy(f"{_ROOM}.run_document", "run_report"),
-    formats=lazy(f"{_ROOM}.exporters", "scenario_formats"),
-    write_report=lazy(f"{_ROOM}.exporters", "write_report"),
     meeting=lazy(f"{_ROOM}.meeting", "meeting_parameters"),
     place_name=lazy(f"{_ROOM}.shared", "place_name"),
     budgets=lazy(f"{_ROOM}.budget_model", "PhSafeBudgets"),
