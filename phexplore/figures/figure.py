@@ -72,7 +72,7 @@ class Figure:
         x: horizontal axis.
         y: vertical axis; named rows by default.
         marks: what can be pointed at, from top to bottom or from left to right.
-        table: the same numbers.
+        numbers: the same numbers as a table, or what makes them when somebody asks.
         points: series of many points.
         cells: of a heat table.
         patches: of a map.
@@ -94,7 +94,7 @@ class Figure:
     x: Axis
     y: Axis
     marks: tuple[AnyMark, ...]
-    table: Table
+    numbers: Table | Callable[[], Table]
     points: tuple[Points, ...] = ()
     cells: tuple[Cell, ...] = ()
     patches: tuple[Patch, ...] = ()
@@ -108,6 +108,11 @@ class Figure:
     is_striped: bool = False
     room_for: str = ""
     explain: str = ""
+
+    @property
+    def table(self) -> Table:
+        """The same numbers as a table."""
+        return self.numbers if isinstance(self.numbers, Table) else self.numbers()
 
     @property
     def is_empty(self) -> bool:
@@ -163,15 +168,13 @@ class Figure:
             gap: pixels left free before and behind a text.
         """
         low, high = self.x_range()
-        if not self.has_rows:
-            return low, high
         if self.room_for:
             room = min(measure(self.room_for) + 2 * gap, 0.3 * width)
             return low, low + (high - low) * width / (width - room)
         wanted = high
         for mark in self.marks:
             if mark.text and mark.anchor is None:
-                room = min(measure(mark.text) + 2 * gap, 0.6 * width)
+                room = min(measure(mark.text) + (2 if self.has_rows else 4) * gap, 0.6 * width)
                 end = max((self.x.position(value) for value in mark.reach), default=low)
                 wanted = max(wanted, low + (end - low) * width / (width - room))
         return low, wanted

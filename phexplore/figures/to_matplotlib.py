@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from phexplore.figures.look import (
     ACCENT,
     ACCENT_SOFT,
     ATTENTION,
+    BORDER,
     GHOST,
     GRID,
     INK,
@@ -23,6 +25,7 @@ from phexplore.figures.look import (
     FigureFormat,
     chart_bytes,
 )
+from phexplore.figures.map import tint_of
 from phexplore.figures.marks import (
     AnyMark,
     Box,
@@ -40,6 +43,7 @@ from phexplore.figures.marks import (
     Words,
     shape_of,
 )
+from phexplore.figures.scales import spread
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,6 +83,7 @@ _ROW, _FRAME, _PLANE = 0.21, 0.75, 3.2
 _CHARACTER = 6.6
 """Pixels of a character of bold text, for the room texts need."""
 _MOST_NAME = 44
+_MOST_TICKS = 12
 
 
 def chart_of(figure: Figure) -> Chart:
@@ -138,7 +143,10 @@ class _Drawing:
         self._parts(figure.under, 0)
         for row, mark in zip(figure.row_numbers, figure.marks, strict=True):
             self._mark(mark, row if figure.has_rows else 0)
+        if not figure.has_rows:
+            self._line_names()
         self._cells()
+        self._patches()
         for points in figure.points:
             x = np.array([figure.x.position(value) for value in points.x.tolist()])
             y = np.array([figure.y.position(value) for value in points.y.tolist()])
@@ -186,7 +194,7 @@ class _Drawing:
 
     def _mark(self, mark: AnyMark, row: int) -> None:
         self._parts(mark.parts, row)
-        if not mark.text:
+        if not mark.text or not self._figure.has_rows:
             return
         end = mark.anchor if mark.anchor is not None else max(mark.reach, default=0.0)
         others = [value for value in mark.reach if value > end]
@@ -196,6 +204,20 @@ class _Drawing:
             mark.text, (self._x(place), row), xytext=(-6 if is_left else 6, 0), textcoords="offset points",
             ha="right" if is_left else "left", va="center", fontsize=7.5, color=colour_of(mark.ink),
         )  # fmt: skip
+
+    def _line_names(self) -> None:
+        """Write the names of lines at their ends, moved apart where the lines are close."""
+        named = [
+            (mark, path) for mark in self._figure.marks if mark.text for path in mark.parts if isinstance(path, Path)
+        ]
+        low, high = self._axes.get_ylim()
+        gap = (high - low) / 13
+        places = spread([self._y(path.ys[-1], 0) for _, path in named], gap, low + gap / 2, high - gap / 2)
+        for (mark, path), place in zip(named, places, strict=True):
+            self._axes.annotate(
+                mark.text, (self._x(path.xs[-1]), self._y(path.ys[-1], 0)), xytext=(self._x(path.xs[-1]), place),
+                textcoords="data", va="center", fontsize=7.5, color=colour_of(path.ink), annotation_clip=False,
+            )  # fmt: skip
 
     def _parts(self, parts: tuple[Part, ...], row: int) -> None:
         for part in parts:
@@ -291,6 +313,25 @@ class _Drawing:
                 axes.annotate(part.text, (1.0, self._y(part.y, 0)), xycoords=("axes fraction", "data"), xytext=(-2, 3),
                               textcoords="offset points", ha="right", fontsize=7.5, color=MUTED)  # fmt: skip
 
+    def _patches(self) -> None:
+        from matplotlib.patches import PathPatch  # noqa: PLC0415 - only files pay for matplotlib
+        from matplotlib.path import Path as Outline  # noqa: PLC0415 - as above
+
+        figure = self._figure
+        if figure.tint is None:
+            return
+        middle = math.radians(sum(figure.y_range()) / 2)
+        self._axes.set_aspect(1 / max(math.cos(middle), 0.05), adjustable="datalim")
+        self._axes.grid(visible=False)
+        for patch in figure.patches:
+            found = tint_of(figure.tint, patch.value)
+            colour = GRID if found is None else _mixed(colour_of(found[0]), found[1])
+            outline = Outline.make_compound_path(*(Outline(ring, closed=True) for ring in patch.rings))
+            self._axes.add_patch(PathPatch(outline, facecolor=colour, edgecolor=BORDER, linewidth=0.3))
+        if figure.tint.unit:
+            low = f"{-figure.tint.limit:+,.3g}" if figure.tint.is_signed else "0"
+            self._axes.set_xlabel(f"colours from {low} to {figure.tint.limit:,.3g} {figure.tint.unit}")
+
     def _cells(self) -> None:
         from matplotlib.patches import Rectangle  # noqa: PLC0415 - only files pay for matplotlib
 
@@ -299,7 +340,7 @@ class _Drawing:
             if cell.strength is None:
                 self._axes.text(*middle, "–", ha="center", va="center", fontsize=7, color=MUTED)
                 continue
-            tint = _tint(cell.strength)
+            tint = _mixed(ACCENT, cell.strength)
             self._axes.add_patch(
                 Rectangle(
                     (cell.column + 0.02, cell.row - 0.46), 0.96, 0.92, facecolor=tint, edgecolor=GRID, linewidth=0.4
@@ -311,13 +352,14 @@ class _Drawing:
             )  # fmt: skip
 
 
-def _tint(strength: float) -> tuple[float, float, float]:
-    red, green, blue = (int(ACCENT[place : place + 2], 16) / 255 for place in (1, 3, 5))
+def _mixed(colour: str, strength: float) -> tuple[float, float, float]:
+    red, green, blue = (int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
     return (1 - strength * (1 - red), 1 - strength * (1 - green), 1 - strength * (1 - blue))
 
 
 def _ticks(axis: Axis, low: float, high: float, target: Any) -> None:
     values = axis.values_between(low, high)
+    values = values[:: -(-len(values) // _MOST_TICKS)] if values else values
     target.set_ticks([axis.position(value) for value in values], [axis.label(value) for value in values])
 
 

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from phexplore.figures.axis import Scale
 from phexplore.figures.figure import Figure
-from phexplore.figures.marks import AnyMark, Box, extent
+from phexplore.figures.map import bounds
+from phexplore.figures.marks import AnyMark, Box, Patch, extent
 
 NEAR = 14.0
 """Pixels around an item of a plane within which it answers to the pointer."""
@@ -144,15 +145,16 @@ def items_of(figure: Figure) -> Items:
             tips.append(tip)
             rows.append(0)
             tall.append(False)
+    first: dict[str, Patch] = {}
     for patch in figure.patches:
-        if patch.key not in keys:
-            points = np.concatenate(patch.rings)
-            boxes.append((float(points[:, 0].min()), float(points[:, 0].max()),
-                          float(points[:, 1].min()), float(points[:, 1].max())))  # fmt: skip
-            keys.append(patch.key)
-            tips.append(patch.tip)
-            rows.append(0)
-            tall.append(False)
+        first.setdefault(patch.key, patch)
+    for key, patch in first.items():
+        left, right, bottom, top = bounds((patch,))
+        boxes.append((left, right, bottom, top))
+        keys.append(key)
+        tips.append(patch.tip)
+        rows.append(0)
+        tall.append(False)
     return Items(
         np.array(boxes, dtype=np.float64).reshape(-1, 4),
         tuple(keys),

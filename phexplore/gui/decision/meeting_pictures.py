@@ -103,7 +103,7 @@ def _semantics(sessions: Sessions) -> LivePicture:
 
 
 def _heat(sessions: Sessions) -> LivePicture:
-    from phexplore.gui.systems.topdown.heat_chart import TopDownHeatChart
+    from phexplore.gui.systems.topdown.heat_chart import HeatView
 
-    chart = TopDownHeatChart()
-    return LivePicture(chart, lambda: chart.show_figures(sessions.topdown.shown))
+    chart = HeatView()
+    return LivePicture(chart, lambda: chart.show_version(sessions.topdown.shown))

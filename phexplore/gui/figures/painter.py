@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -33,6 +33,7 @@ from phexplore.figures.marks import (
     Words,
     shape_of,
 )
+from phexplore.figures.scales import spread
 from phexplore.gui.charts.colours import blended, categories_on, ghost_on, ink_on, level_mark
 from phexplore.gui.charts.pixels import Pixels
 from phexplore.gui.theme.colours import Colours
@@ -141,8 +142,22 @@ class FigurePainter:
     def paint_mark(self, mark: AnyMark, row: int, *, is_chosen: bool) -> None:
         """Paint the strokes of a mark and its text."""
         self.paint_parts(mark.parts, row)
-        if mark.text:
+        if mark.text and self._has_rows:
             self._paint_text(mark, row, is_bold=is_chosen)
+
+    def paint_line_names(self, marks: Sequence[AnyMark]) -> None:
+        """Write the names of lines at their ends, moved apart where the lines are close."""
+        named = [(mark, path) for mark in marks if mark.text for path in mark.parts if isinstance(path, Path)]
+        if not named:
+            return
+        area, gap = self._pixels.area, lettering().height + 3
+        ends = [(self.x(path.xs[-1]), self.y(path.ys[-1])) for _, path in named]
+        places = spread([y for _, y in ends], gap, area.top() + gap / 2, area.bottom() - gap / 2)
+        for (mark, path), (x, y), place in zip(named, ends, places, strict=True):
+            self._pen(path.ink, 1)
+            self._painter.drawLine(QPointF(x, y), QPointF(x + 2 * GAP, place))
+            words = lettering().elided(mark.text, max(area.right() - x - 2 * GAP - 4, 0.0))
+            draw_text(self._painter, QPointF(x + 2 * GAP + 4, place), words, self._colours.text)
 
     def paint_parts(self, parts: Iterable[Part], row: int = 0) -> None:
         """Paint strokes in their order."""

@@ -15,12 +15,14 @@ from PySide6.QtWidgets import QToolTip
 
 from phexplore.figures.axis import Axis
 from phexplore.figures.figure import Figure
+from phexplore.figures.map import equal_degrees
 from phexplore.figures.marks import AnyMark, Handle
 from phexplore.figures.scales import whole_people_near
 from phexplore.figures.table import Table
 from phexplore.figures.walk import Items, Step, items_of
 from phexplore.gui.charts.canvas import Canvas, Pixels
 from phexplore.gui.charts.rows import RowAxis, RowView
+from phexplore.gui.figures.map_painter import MapPainter
 from phexplore.gui.figures.painter import FigurePainter
 from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.lettering import draw_text, lettering
@@ -74,6 +76,7 @@ class Plot(RowView):
         super().__init__(Canvas(), axis)
         self._figure: Figure | None = None
         self._found: Items | None = None
+        self._map = MapPainter()
         self._here: int | None = None
         self._key: Hashable = None
         self._hovered: int | None = None
@@ -123,6 +126,7 @@ class Plot(RowView):
         """Show another figure; zoom and choice stay where they still make sense."""
         before, self._figure = self._figure, figure
         self._found = None
+        self._map.use(figure.patches)
         canvas = self.canvas
         if before is None or before.id != figure.id or before.has_rows is not figure.has_rows:
             self._zoom, self._here = None, None
@@ -131,7 +135,8 @@ class Plot(RowView):
             canvas.bottom_axis.set_scale(figure.x.label, figure.x.values_between, figure.x.position)
             canvas.left_axis.set_scale(figure.y.label, figure.y.values_between, figure.y.position)
             canvas.set_axis_labels(figure.x.title, figure.y.title)
-            canvas.set_grid(vertical=not figure.cells, horizontal=not figure.has_rows)
+            is_plain = not (figure.cells or figure.patches)
+            canvas.set_grid(vertical=is_plain, horizontal=is_plain and not figure.has_rows)
         self._find_choice()
         self._stretch = figure.stretch
         self._fit_head()
@@ -327,6 +332,8 @@ class Plot(RowView):
         if self._figure is None or not pixels.area.top() <= point.y() <= pixels.area.bottom():
             return None
         x, y = pixels.value_x(point.x()), pixels.value_y(point.y())
+        if self._figure.patches:
+            return self.items.find(self._map.at(self._figure, x, y))
         found = self.items.nearest(x, y, pixels.per_x, pixels.per_y, in_rows=self._figure.has_rows)
         if (
             found is not None
@@ -423,6 +430,8 @@ class Plot(RowView):
         if self._figure is None:
             return (0.0, 1.0), (0.0, 1.0)
         width = max(self.canvas.area.width(), 100.0)
+        if self._figure.patches:
+            return equal_degrees(self._figure, width, self.canvas.area.height())
         return self._figure.x_range_in(width, lettering(bold=True).width, GAP), self._figure.y_range()
 
     def _x_range(self, width: float) -> Range:
@@ -492,19 +501,14 @@ class Plot(RowView):
             return
         brush = FigurePainter(painter, pixels, figure, colours)
         brush.paint_parts(figure.under)
-        if figure.cells:
-            seen = self.rows_to_paint(pixels)
-            for cell in figure.cells:
-                if cell.row in seen:
-                    brush.paint_cell(cell)
+        if figure.patches:
+            self._map.paint(painter, pixels, figure, self.chosen_key, colours)
         elif figure.has_rows:
-            seen = self.rows_to_paint(pixels)
-            for row, mark in zip(figure.row_numbers, figure.marks, strict=True):
-                if row in seen:
-                    brush.paint_mark(mark, row, is_chosen=row == self.axis.chosen)
+            self._paint_rows(brush, pixels, figure)
         else:
             for mark in figure.marks:
                 brush.paint_mark(mark, 0, is_chosen=mark.key is not None and mark.key == self._key)
+            brush.paint_line_names(figure.marks)
         crowd = sum(len(each.x) for each in figure.points)
         for points in figure.points:
             brush.paint_points(points, crowd=crowd)
@@ -512,9 +516,19 @@ class Plot(RowView):
         self._paint_chosen(painter, pixels, figure, colours)
         self._paint_drag(painter, pixels, figure, colours)
 
+    def _paint_rows(self, brush: FigurePainter, pixels: Pixels, figure: Figure) -> None:
+        """Paint the rows that are seen."""
+        seen = self.rows_to_paint(pixels)
+        for cell in figure.cells:
+            if cell.row in seen:
+                brush.paint_cell(cell)
+        for row, mark in zip(figure.row_numbers, figure.marks, strict=True):
+            if row in seen:
+                brush.paint_mark(mark, row, is_chosen=row == self.axis.chosen)
+
     def _paint_chosen(self, painter: QPainter, pixels: Pixels, figure: Figure, colours: Colours) -> None:
         """Outline the chosen mark where its row does not show it, and name it in a plane."""
-        if self._here is None or self._here >= len(self.items):
+        if self._here is None or self._here >= len(self.items) or figure.patches:
             return
         several = figure.has_rows and len(figure.rows) < len(figure.marks)
         if figure.has_rows and not figure.cells and not several:

@@ -58,9 +58,13 @@ class FigureView(ChartFrame):
         figure = self.plot.figure
         return figure.marks if figure is not None and not self.is_empty else ()
 
+    @property
+    def chosen_key(self) -> Hashable:
+        """Key of the chosen mark, None for none."""
+        return None if self.is_empty else self.plot.chosen_key
+
     def show_figure(self, figure: Figure) -> None:
         """Show another figure; where nothing is drawn its summary says why."""
-        self._figure = figure
         if figure.is_empty:
             self.show_empty(figure.summary)
             return

@@ -6,39 +6,9 @@ import enum
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
 from phexplore.figures.figure import Figure
-from phexplore.figures.table import Table
 from phexplore.gui.binding.headline import TileContent
 from phexplore.runs.states import RunState
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ShapeContent:
-    """A histogram of errors; without Qt, so that the reader does not load it.
-
-    Attributes:
-        edges: ``float64[bins + 1]``.
-        shares: ``float64[bins]``, percent of all errors.
-        sigma: of one noisy number before post-processing, None for no curve.
-        unit: of the errors.
-        title: the finding.
-        summary: one sentence.
-        numbers: the table twin.
-    """
-
-    edges: NDArray[np.float64]
-    shares: NDArray[np.float64]
-    sigma: float | None
-    unit: str
-    title: str
-    summary: str
-    numbers: Table
-
-
-MechanismContent = Figure | ShapeContent
 
 
 class MechanismTab(enum.Enum):
@@ -93,5 +63,5 @@ class MechanismAnswer:
     tiles: tuple[TileContent, ...]
     headline: TileContent
     parts: tuple[str, ...]
-    content: MechanismContent | None
+    content: Figure | None
     problems: tuple[str, ...] = ()

@@ -9,12 +9,10 @@ from PySide6.QtGui import QAction, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QStackedWidget, QToolButton, QVBoxLayout, QWidget
 
 from phexplore.errors import PhexploreError
-from phexplore.figures.figure import Figure
 from phexplore.gui.binding.request_service import RequestService
 from phexplore.gui.binding.systems import System, system_of
 from phexplore.gui.charts.controls import field_label
 from phexplore.gui.charts.frame import ChartFrame
-from phexplore.gui.charts.topdown_histogram_chart import HistogramContent, TopDownHistogramChart
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.run_manager.chart_tabs import ChartTabs, Make
 from phexplore.gui.run_manager.mechanism_results import (
@@ -23,7 +21,6 @@ from phexplore.gui.run_manager.mechanism_results import (
     MechanismAnswer,
     MechanismRequest,
     MechanismTab,
-    ShapeContent,
 )
 from phexplore.gui.run_manager.report_process import FORMATS, ReportFormat, ReportProcess
 from phexplore.gui.run_manager.result_reader import reader_process
@@ -154,7 +151,7 @@ class MechanismResultsPage(QWidget):
 
         found: dict[MechanismTab, Make] = {
             MechanismTab.ERRORS: rows("Errors of the run"),
-            MechanismTab.SHAPE: lambda place: TopDownHistogramChart("Distribution of errors", _TEACHING, place),
+            MechanismTab.SHAPE: lambda place: FigureView("Distribution of errors", _TEACHING, place),
             MechanismTab.TRUTH: lambda place: FigureView("Errors against true size", _TEACHING, place),
             MechanismTab.SIZES: rows("Errors by group size"),
             MechanismTab.PROMISES: rows("Promises"),
@@ -276,19 +273,10 @@ class MechanismResultsPage(QWidget):
             return
         chart = self.charts[request.tab]
         self._shown_on[request.tab] = request.directory
-        match answer.content:
-            case None:
-                chart.show_empty(WAITING)
-            case ShapeContent() as shape:
-                chart.show_content(
-                    HistogramContent(
-                        shape.edges, shape.shares, shape.sigma, shape.unit, shape.title, shape.summary, shape.numbers
-                    )
-                )
-            case Figure() as rows if isinstance(chart, FigureView):
-                chart.show_figure(rows)
-            case other:
-                chart.show_empty(other.summary)
+        if answer.content is None:
+            chart.show_empty(WAITING)
+        else:
+            chart.show_figure(answer.content)
 
     def _on_unreadable(self, error: PhexploreError) -> None:
         self.charts[self.tab].show_empty(f"{error.sentence} {error.remedy}")

@@ -8,12 +8,12 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QScrollArea, QVBoxLayout, QWidget
 
+from phexplore.decide.figures import frontier_figure
 from phexplore.decide.frontier import FrontierPoint, Weighting
 from phexplore.decide.sensitivity import leave_out
 from phexplore.figures.wording import percent
 from phexplore.gui.binding.latest import Latest
 from phexplore.gui.binding.session import Session
-from phexplore.gui.charts.frontier_chart import FrontierChart
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.targets.trade_answers import TradeAnswer, TradeRequest, trade_off
 from phexplore.gui.theme.appearance import appearance
@@ -28,6 +28,9 @@ from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.numbers import parse_exact
 from phexplore.model.workbook import add_scenario
 
+_TEACHING = (
+    "The smallest margins that every privacy loss can buy appear here as soon as something is published with noise."
+)
 _WEIGHTS = {
     Weighting.PRESENT: "Weights for which this scenario is best",
     Weighting.TARGETS: "By targets: a margin counts by its share of its target",
@@ -63,7 +66,7 @@ class TradeView(QWidget):
         self._worker = Latest(trade_off, self)
         self._worker.finished.connect(self._show)
         self._worker.failed.connect(self.failed)
-        self.curve = FrontierChart()
+        self.curve = FigureView("Trade-off", _TEACHING)
         self.prices = FigureView("Marginal price", "What one per cent more budget buys appears here.")
         self.left = FigureView("Availability", "What leaving out a level frees appears here.")
         self.leverage = FigureView("Sensitivity", "What a parameter does to a margin appears here.")
@@ -71,8 +74,8 @@ class TradeView(QWidget):
         self._lay_out()
         for chart in self.charts:
             chart.failed.connect(self.failed)
-        self.curve.point_activated.connect(self.load)
-        self.curve.point_chosen.connect(self._on_chosen)
+        self.curve.key_activated.connect(self._load_point)
+        self.curve.key_selected.connect(self._on_chosen)
         self.left.key_activated.connect(self.drop)
         self.left.key_selected.connect(self._on_left_chosen)
         self._seen = WhenSeen(self, self._ask)
@@ -80,7 +83,7 @@ class TradeView(QWidget):
         self._seen.request()
 
     @property
-    def charts(self) -> tuple[FrontierChart | FigureView, ...]:
+    def charts(self) -> tuple[FigureView, ...]:
         """All pictures."""
         return (self.curve, self.prices, self.left, self.leverage)
 
@@ -222,7 +225,7 @@ class TradeView(QWidget):
             self.curve.show_empty(found.refused)
             self.prices.show_empty(found.refused)
         else:
-            self.curve.show_frontier(found.curve, found.loss)
+            self.curve.show_figure(frontier_figure(found.curve, found.loss))
             self.prices.show_figure(found.prices)
         self.left.show_figure(found.left_bars)
         self.leverage.show_figure(found.leverage)
@@ -245,15 +248,19 @@ class TradeView(QWidget):
         self._risk_more.setText("\n".join(lines))
 
     def _on_chosen(self, _point: object = None) -> None:
-        self.load_button.setEnabled(self.curve.chosen is not None)
+        self.load_button.setEnabled(self.curve.chosen_key is not None)
 
     def _on_left_chosen(self, name: str) -> None:
         self._left_chosen = name
         self.drop_button.setEnabled(True)
 
     def _load_chosen(self) -> None:
-        if self.curve.chosen is not None:
-            self.load(self.curve.chosen)
+        if (number := self.curve.chosen_key) is not None:
+            self._load_point(number)
+
+    def _load_point(self, number: object) -> None:
+        if self.answer is not None and self.answer.curve is not None and isinstance(number, int):
+            self.load(self.answer.curve.points[number])
 
     def _drop_chosen(self) -> None:
         self.drop_button.setEnabled(False)

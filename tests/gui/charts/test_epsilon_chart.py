@@ -8,20 +8,20 @@ import numpy as np
 import pytest
 
 from phexplore.accounting.zcdp import epsilon
-from phexplore.gui.charts.epsilon_chart import EpsilonDeltaChart
-from phexplore.gui.charts.epsilon_curves import POINTS, epsilon_curves
+from phexplore.gui.figures.view import FigureView
 from phexplore.model.conventions import Conversion, Neighbours
 from phexplore.model.edits import set_conventions
 from phexplore.model.numbers import UNLIMITED
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.systems.phsafe.edits import set_budget, set_framework
+from phexplore.systems.phsafe.epsilon_curves import POINTS, epsilon_curves, epsilon_figure
 from phexplore.systems.phsafe.forecast import forecast
 
 
 @pytest.fixture
 def chart(shown, figures):
-    found = shown(EpsilonDeltaChart(), 900, 420)
-    found.show_forecast(figures)
+    found = shown(FigureView("Privacy curve", "x"), 900, 420)
+    found.show_figure(epsilon_figure(figures))
     return found
 
 
@@ -56,12 +56,12 @@ def test_that_lines_rise_towards_smaller_delta_and_keep_their_order(figures):
         )
 
 
-def test_that_every_label_says_whose_rho_and_which_conversion(chart):
-    for each in chart.curves:
+def test_that_every_label_says_whose_rho_and_which_conversion(chart, figures):
+    for each in epsilon_curves(figures):
         assert each.neighbours.value in each.label
         assert ("2.514562" if each.neighbours is Neighbours.BOUNDED else "1.257281") in each.label
-    assert "approximation" in chart.curves[2].label
-    assert len({each.short_label for each in chart.curves}) == 6
+    assert "approximation" in epsilon_curves(figures)[2].label
+    assert len({each.short_label for each in epsilon_curves(figures)}) == 6
 
 
 def test_that_the_title_is_the_forecasts_own_figure(chart, figures):
@@ -73,19 +73,19 @@ def test_that_the_title_is_the_forecasts_own_figure(chart, figures):
     assert chart.title == f"Bounded ε = {figure.value:.2f} at δ = 10⁻¹⁰ (zCDP, optimal α)"
 
 
-def test_that_the_table_starts_with_the_mark_and_has_every_power_of_ten(chart):
+def test_that_the_table_starts_with_the_mark_and_has_every_power_of_ten(chart, figures):
     numbers = chart.numbers
-    assert numbers.rows[0] == ("1e-10 (marked)", *(each.marked for each in chart.curves))
+    assert numbers.rows[0] == ("1e-10 (marked)", *(each.marked for each in epsilon_curves(figures)))
     assert [row[0] for row in numbers.rows[1:]] == [f"1e-{power:02d}" for power in range(2, 21)]
     assert numbers.rows[9][1:] == numbers.rows[0][1:]
-    for column, line in enumerate(chart.curves, start=1):
+    for column, line in enumerate(epsilon_curves(figures), start=1):
         assert numbers.rows[-1][column] == epsilon(line.budget, Fraction(1, 10**20), line.conversion)
 
 
 def test_that_few_points_draw_the_line_to_half_a_pixel(chart, figures):
     """Between its points a line is straight; the formula there is off by less than half a pixel of 400."""
-    top = max(chart.curves[0].epsilons)
-    for line in chart.curves:
+    top = max(epsilon_curves(figures)[0].epsilons)
+    for line in epsilon_curves(figures):
         for tenth in range(20, 201):
             exact = epsilon(line.budget, Fraction(10 ** (-tenth / 10)), line.conversion)
             drawn = float(np.interp(tenth / 10, [-each for each in line.exponents], line.epsilons))
@@ -94,25 +94,22 @@ def test_that_few_points_draw_the_line_to_half_a_pixel(chart, figures):
 
 def test_that_the_scenarios_neighbours_lead(chart, us):
     other = set_conventions(us, replace(us.conventions, neighbours=Neighbours.UNBOUNDED))
-    chart.show_forecast(forecast(other))
-    assert chart.curves[0].neighbours is Neighbours.UNBOUNDED
+    figure = epsilon_figure(forecast(other))
+    chart.show_figure(figure)
+    assert "unbounded" in figure.marks[0].tip
     assert chart.title.startswith("Unbounded ε")
 
 
 def test_that_pure_privacy_needs_no_conversion(chart, us):
-    chart.show_forecast(forecast(set_framework(us, PrivacyFramework.PURE_DP)))
-    assert [each.conversion for each in chart.curves] == [None, None]
+    figure = epsilon_figure(forecast(set_framework(us, PrivacyFramework.PURE_DP)))
+    chart.show_figure(figure)
+    assert ["pure DP" in mark.tip for mark in figure.marks] == [True, True]
     assert chart.title.startswith("Bounded ε = 2.514562, for every δ")
     assert not chart.grab().isNull()
 
 
 def test_that_an_unlimited_budget_has_no_guarantee(chart, us):
-    chart.show_forecast(forecast(set_budget(us, next(iter(us.method.budgets)), UNLIMITED)))
+    figure = epsilon_figure(forecast(set_budget(us, next(iter(us.method.budgets)), UNLIMITED)))
+    chart.show_figure(figure)
     assert chart.is_empty
     assert "no (ε, δ) guarantee" in chart.accessibleDescription()
-
-
-def test_that_a_narrow_picture_uses_short_labels(chart, qtbot):
-    assert chart._labels == tuple(each.label for each in chart.curves)
-    chart.resize(420, 320)
-    qtbot.waitUntil(lambda: chart._labels == tuple(each.short_label for each in chart.curves))

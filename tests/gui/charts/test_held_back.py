@@ -6,23 +6,24 @@ import pytest
 from PySide6.QtGui import QGuiApplication
 
 from phexplore.gui.charts.frame import PictureError
-from phexplore.gui.charts.threshold_chart import ThresholdChart
+from phexplore.gui.figures.view import FigureView
 from phexplore.model.conventions import Conventions
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.runs.disclosure import HELD_BACK
+from phexplore.systems.phsafe.threshold_figure import threshold_figure
 from phexplore.systems.phsafe.truncation_study import HouseholdSizes, study
 
 
 @pytest.mark.defect("F6")
 def test_that_neither_picture_nor_numbers_leave_what_is_held_back(qtbot, tmp_path) -> None:
-    chart = ThresholdChart()
+    chart = FigureView("Truncation thresholds", "x")
     qtbot.addWidget(chart)
     found = study(HouseholdSizes({1: 10, 3: 4}), PrivacyFramework.ZCDP, Conventions(), budget=1)
-    chart.show_study(found, "PH7", 2)
+    chart.show_figure(threshold_figure(found, "PH7", 2))
     clipboard = QGuiApplication.clipboard()
     clipboard.setText("before")
     chart.hold_back(HELD_BACK)
-    chart.show_study(found, "PH7", 2)
+    chart.show_figure(threshold_figure(found, "PH7", 2))
     chart.copy_numbers()
     chart.copy_picture()
     chart.table.copy()

@@ -9,10 +9,11 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 
 from phexplore.figures.axis import Scale
+from phexplore.figures.histogram import Counts, paired_histograms
+from phexplore.figures.map import map_figure, tint_of
+from phexplore.figures.marks import Patch
 from phexplore.figures.table import Table
-from phexplore.gui.charts.topdown_map_chart import MapPicture, MapPiece, TopDownMapChart
 from phexplore.gui.figures.view import FigureView
-from phexplore.gui.systems.topdown.spine_histogram_chart import PairedHistograms, SpineHistogramChart
 from phexplore.gui.systems.topdown.spine_pictures import (
     bins_of,
     bypass_rows,
@@ -116,19 +117,15 @@ def histograms(this, other):
         np.array(this), None if other is None else np.array(other), "places", "distance", np.empty(0, "U1"), "F", "R"
     )
     edges = bins_of(found.this, found.other)
-    return PairedHistograms(
-        edges,
-        np.histogram(found.this, edges)[0],
-        None if other is None else np.histogram(found.other, edges)[0],
-        (float(found.this.mean()), None if other is None else float(found.other.mean())),
-        "this spine",
-        "standard spine",
-        "distance",
-        "places",
-        "F",
-        "R",
-        distribution_numbers(found, edges, "this spine", "standard spine"),
-    )
+
+    def counts(title, values):
+        return None if values is None else Counts(title, np.histogram(values, edges)[0], float(values.mean()))
+
+    numbers = distribution_numbers(found, edges, "this spine", "standard spine")
+    return paired_histograms(
+        "distance", edges, counts("this spine", found.this), counts("standard spine", found.other),
+        ("distance", "places"), ("F", "R"), numbers,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -137,24 +134,24 @@ def histograms(this, other):
 def test_that_bins_hold_every_number_once(values):
     this, other = values
     found = histograms(this, other)
-    assert found.this.sum() == len(this)
-    assert other is None or found.other.sum() == len(other)
-    assert len(found.this) <= 33
-    assert len(set(np.diff(found.edges).tolist())) == 1
+    heights = [[part.top for part in mark.parts] for mark in found.marks]
+    assert sum(parts[-1] for parts in heights) == len(this)
+    assert other is None or sum(parts[0] for parts in heights) == len(other)
+    assert len(found.marks) <= 33
 
 
 def test_that_bins_are_walked_and_described(qtbot):
-    chart = SpineHistogramChart("Distance", "Later")
+    chart = FigureView("Distance", "Later")
     qtbot.addWidget(chart)
     chart.resize(600, 400)
     chart.show()
-    chart.show_content(histograms([1, 1, 2], [2, 2, 3]))
+    chart.show_figure(histograms([1, 1, 2], [2, 2, 3]))
     qtbot.keyClick(chart.canvas, Qt.Key.Key_Right)
     assert chart.canvas.accessibleDescription() == "1: standard spine: 0; this spine: 2 places"
     qtbot.keyClick(chart.canvas, Qt.Key.Key_Right)
     assert chart.canvas.accessibleDescription() == "2: standard spine: 2; this spine: 1 places"
     assert chart.numbers.rows == (("1", 0, 2), ("2", 2, 1), ("3", 1, 0))
-    chart.show_content(histograms([4], None))
+    chart.show_figure(histograms([4], None))
     assert chart.grab().width() == 600
 
 
@@ -260,12 +257,10 @@ def test_that_colours_that_tell_neighbours_apart_are_no_quantity(qtbot):
     assert map_tip(found, "a", 1.0, 14, unit) == "Block group a: 14 blocks"
     assert map_tip(found, "b", 2.0, 1, unit) == "Block group b: 1 block"
     ring = np.array([[0, 0], [1, 0], [1, 1], [0, 0]], np.float32)
-    pieces = tuple(MapPiece(code, (ring + i,), value, "") for i, (code, value) in enumerate((("a", 1.0), ("b", 2.0))))
-    chart = TopDownMapChart("Map", "Later")
-    qtbot.addWidget(chart)
-    images = []
+    pieces = tuple(Patch(code, (ring + i,), value, "") for i, (code, value) in enumerate((("a", 1.0), ("b", 2.0))))
+    series = []
     for shown in (unit, "people"):
-        chart.show_picture(MapPicture(pieces, shown, is_signed=False, title="t", summary="s", numbers=Table(("x",))))
-        images.append([chart._colour(piece.value, appearance().colours).hslHue() for piece in pieces])
-    assert len(set(images[0])) == 2  # colours of their own
-    assert len(set(images[1])) == 1  # shades of one
+        tint = map_figure("map", pieces, shown, ("t", "s"), Table(("x",))).tint
+        series.append({tint_of(tint, piece.value)[0] for piece in pieces})
+    assert len(series[0]) == 2  # colours of their own
+    assert len(series[1]) == 1  # shades of one

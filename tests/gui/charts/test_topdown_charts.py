@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 
@@ -11,14 +12,14 @@ from PySide6.QtCore import QPointF, Qt
 
 from phexplore.figures.axis import Axis, Scale, signed_text
 from phexplore.figures.figure import nothing, row_figure
-from phexplore.figures.marks import Row
+from phexplore.figures.histogram import error_histogram, noise_share
+from phexplore.figures.map import map_figure, tint_of
+from phexplore.figures.marks import Patch, Row
 from phexplore.figures.table import Table
 from phexplore.gui.binding.shown import shown
-from phexplore.gui.charts.topdown_histogram_chart import HistogramContent, TopDownHistogramChart
-from phexplore.gui.charts.topdown_map_chart import MapPicture, MapPiece, TopDownMapChart
 from phexplore.gui.figures.view import FigureView
-from phexplore.gui.systems.topdown.heat import heat_table
-from phexplore.gui.systems.topdown.heat_chart import TopDownHeatChart
+from phexplore.gui.systems.topdown.heat import heat_figure
+from phexplore.gui.systems.topdown.heat_chart import HeatView
 from phexplore.gui.systems.topdown.scenario_view import topdown_shown
 from phexplore.gui.systems.topdown.shares import Quantity
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
@@ -46,29 +47,29 @@ def put(qtbot, chart, size=(640, 480)):
 
 
 def test_that_the_heat_table_holds_every_measurement_and_the_finding():
-    heat = heat_table(version(), Quantity.OF_TOTAL)
+    heat = heat_figure(version(), Quantity.OF_TOTAL)
     assert heat.title == "Total at State takes 32.4 % of the privacy loss"
-    cells = [cell for row in heat.cells for cell in row if cell is not None]
+    cells = [cell for cell in heat.cells if cell.strength is not None]
     assert len(cells) == 65
     assert max(cell.strength for cell in cells) == 1.0
-    assert heat.cells[0][0] is None
-    margins = heat_table(version(), Quantity.MARGIN)
+    assert heat.cells[0].strength is None
+    margins = heat_figure(version(), Quantity.MARGIN)
     assert margins.title.startswith("Margins run from ±1.81 (total at State)")
 
 
 def test_that_the_heat_chart_selects_by_pointer_and_keys(qtbot):
-    chart = put(qtbot, TopDownHeatChart())
-    chart.show_figures(version())
+    chart = put(qtbot, HeatView())
+    chart.show_version(version())
     chosen = []
-    chart.place_selected.connect(chosen.append)
+    chart.key_selected.connect(chosen.append)
     pixels = chart.canvas.pixels
-    chart.pointer_pressed(QPointF(pixels.x(1.5), pixels.y(0)))
+    chart.plot.pointer_pressed(QPointF(pixels.x(1.5), pixels.y(0)))
     assert chosen == [LevelQuery("State", "total")]
     qtbot.keyClick(chart.canvas, Qt.Key.Key_Right)
     qtbot.keyClick(chart.canvas, Qt.Key.Key_Down)
     assert chosen[-1] == LevelQuery("County", "cenrace")
     activated = []
-    chart.place_activated.connect(activated.append)
+    chart.key_activated.connect(activated.append)
     qtbot.keyClick(chart.canvas, Qt.Key.Key_Return)
     assert activated == [LevelQuery("County", "cenrace")]
 
@@ -76,8 +77,8 @@ def test_that_the_heat_chart_selects_by_pointer_and_keys(qtbot):
 @pytest.mark.parametrize("theme", [ThemeChoice.LIGHT, ThemeChoice.DARK])
 def test_that_every_picture_draws_in_both_themes(qtbot, theme):
     appearance().choose(theme)
-    heat, bars = put(qtbot, TopDownHeatChart()), put(qtbot, FigureView("Levels", "x"))
-    heat.show_figures(version())
+    heat, bars = put(qtbot, HeatView()), put(qtbot, FigureView("Levels", "x"))
+    heat.show_version(version())
     bars.show_figure(levels(version()))
     for chart in (heat, bars):
         image = chart.picture(1.0).toImage()
@@ -169,33 +170,35 @@ def test_that_no_rows_say_why(qtbot):
 
 
 def test_that_the_histogram_shows_shares_and_the_noise_over_it(qtbot):
-    chart = put(qtbot, TopDownHistogramChart("Errors", "x"))
+    chart = put(qtbot, FigureView("Errors", "x"))
     edges = np.array([-1.5, -0.5, 0.5, 1.5])
-    chart.show_content(
-        HistogramContent(edges, np.array([25.0, 50.0, 25.0]), 1.0, "people", "Half", "s", Table(("x",), ((1,),)))
-    )
-    assert chart._curve(0.0, chart._content) == pytest.approx(39.89, abs=0.01)
+    bins = (edges, np.array([25.0, 50.0, 25.0]))
+    figure = error_histogram("shape", bins, 1.0, "people", ("Half", "s"), Table(("x",), ((1,),)))
+    chart.show_figure(figure)
+    assert noise_share(0.0, 1.0, 1.0) == pytest.approx(39.89, abs=0.01)
+    (curve,) = figure.over
+    assert max(curve.ys) == pytest.approx(39.89, abs=0.1)
     assert not chart.picture(1.0).isNull()
 
 
 def square(code, left, value):
     ring = np.array([[left, 41.0], [left + 0.1, 41.0], [left + 0.1, 41.1], [left, 41.1], [left, 41.0]], np.float32)
-    return MapPiece(code, (ring,), value, f"{code}: {value}")
+    return Patch(code, (ring,), value, f"{code}: {value}")
 
 
 def test_that_the_map_finds_units_under_the_pointer_and_keeps_degrees_equal(qtbot):
-    chart = put(qtbot, TopDownMapChart("Map", "x"))
+    chart = put(qtbot, FigureView("Map", "x"))
     pieces = (square("A", -71.4, 3.0), square("B", -71.3, -1.0), square("C", -71.2, float("nan")))
-    picture = MapPicture(pieces, "people", is_signed=True, title="t", summary="s", numbers=Table(("x",), ((1,),)))
-    chart.show_picture(picture)
+    picture = map_figure("map", pieces, "people", ("t", "s"), Table(("x",), ((1,),)), is_signed=True)
+    chart.show_figure(picture)
     pixels = chart.canvas.pixels
-    assert abs(pixels.per_x / pixels.per_y) == pytest.approx(1.0, rel=0.02)
+    assert abs(pixels.per_x / pixels.per_y) == pytest.approx(math.cos(math.radians(41.05)), rel=0.02)
     chosen = []
-    chart.unit_selected.connect(chosen.append)
-    chart.pointer_pressed(QPointF(pixels.x(-71.25 * chart._aspect), pixels.y(41.05)))
+    chart.key_selected.connect(chosen.append)
+    chart.plot.pointer_pressed(QPointF(pixels.x(-71.25), pixels.y(41.05)))
     assert chosen == ["B"]
     qtbot.keyClick(chart.canvas, Qt.Key.Key_Right)
     assert chosen[-1] == "C"
-    light, dark = chart._colour(3.0, appearance().colours), chart._colour(-1.0, appearance().colours)
-    assert light != dark
+    assert tint_of(picture.tint, 3.0)[0] != tint_of(picture.tint, -1.0)[0]
+    assert tint_of(picture.tint, float("nan")) is None
     assert not chart.picture(1.0).isNull()

@@ -52,8 +52,8 @@ def test_that_a_point_loads_as_a_scenario_with_its_total(qtbot, view, session) -
     view.curve.canvas.setFocus()
     qtbot.keyClick(view.curve.canvas, Qt.Key.Key_Home)
     qtbot.keyClick(view.curve.canvas, Qt.Key.Key_Right)
-    point = view.curve.points[1]
-    assert view.curve.chosen is point
+    point = view.answer.curve.points[1]
+    assert view.curve.chosen_key == 1
     qtbot.keyClick(view.curve.canvas, Qt.Key.Key_Return)
     assert len(session.project.workbook.scenarios) == 2
     assert loss_of(session.scenario).bound == point.headline
@@ -62,12 +62,14 @@ def test_that_a_point_loads_as_a_scenario_with_its_total(qtbot, view, session) -
 
 
 def test_that_a_click_chooses_the_point_under_the_pointer(view) -> None:
-    place = view.curve.position_of(3)
-    view.curve.pointer_pressed(QPointF(place.x() + 2, place.y() - 2))
-    assert view.curve.chosen is view.curve.points[3]
+    pixels, figure = view.curve.canvas.pixels, view.curve.plot.figure
+    dot = figure.marks[3].parts[0]
+    place = QPointF(pixels.x(figure.x.position(dot.x)), pixels.y(figure.y.position(dot.y)))
+    view.curve.plot.pointer_pressed(QPointF(place.x() + 2, place.y() - 2))
+    assert view.curve.chosen_key == 3
     assert view.load_button.isEnabled()
-    view.curve.pointer_pressed(QPointF(place.x() + 60, place.y() - 60))
-    assert view.curve.chosen is view.curve.points[3]
+    view.curve.plot.pointer_pressed(QPointF(place.x() + 60, place.y() - 60))
+    assert view.curve.chosen_key == 3
 
 
 def test_that_other_weights_give_another_curve(qtbot, view) -> None:

@@ -12,16 +12,15 @@ from numpy.typing import NDArray
 from phexplore.errors import PhexploreError
 from phexplore.figures.axis import Axis, Scale, signed_text
 from phexplore.figures.figure import Figure, row_figure
+from phexplore.figures.histogram import error_histogram
 from phexplore.figures.marks import Row
 from phexplore.figures.table import Table, Value
 from phexplore.figures.wording import people, signed_people
 from phexplore.gui.binding.headline import TileContent, Tone
 from phexplore.gui.run_manager.mechanism_results import (
     MechanismAnswer,
-    MechanismContent,
     MechanismRequest,
     MechanismTab,
-    ShapeContent,
 )
 from phexplore.metrics.topdown.distribution import ErrorDistribution, distribution_of, merge
 from phexplore.model.numbers import exact_text
@@ -131,7 +130,7 @@ def answer_sizes(run: SizeRun, request: MechanismRequest) -> MechanismAnswer:
     )
 
 
-def _content(run: SizeRun, request: MechanismRequest) -> MechanismContent:
+def _content(run: SizeRun, request: MechanismRequest) -> Figure:
     number = run.tree.levels.index(request.part)
     match request.tab:
         case MechanismTab.ERRORS:
@@ -218,7 +217,7 @@ def _by_level(run: SizeRun) -> Figure:
     )
 
 
-def _shape(run: SizeRun, number: int) -> ShapeContent:
+def _shape(run: SizeRun, number: int) -> Figure:
     level, name = run.levels[number], run.tree.levels[number]
     # Regions without groups of a size would hide everything else.
     whole = (
@@ -234,14 +233,18 @@ def _shape(run: SizeRun, number: int) -> ShapeContent:
     rows = tuple(
         (float(a), float(b), float(share)) for a, b, share in zip(edges[:-1], edges[1:], shares.tolist(), strict=True)
     )
-    return ShapeContent(
-        np.asarray(edges, np.float64),
-        np.asarray(shares, np.float64),
+    return error_histogram(
+        "shape",
+        (np.asarray(edges, np.float64), np.asarray(shares, np.float64)),
         run.sigma(number),
         "groups",
-        f"Numbers with groups at the level {name} are {whole.mean_absolute:.3g} groups off on average, {zero:.1%} are exact",
-        f"Sizes and regions with groups, {len(run.trials):,} trials; the 0.1 % farthest off are not drawn. Of those without groups "
-        f"{empty:.2%} come out as 0.",
+        (
+            f"Numbers with groups at the level {name} are {whole.mean_absolute:.3g} groups off on average, {zero:.1%} are exact",
+            (
+                f"Sizes and regions with groups, {len(run.trials):,} trials; the 0.1 % farthest off are not drawn. Of those without groups "
+                f"{empty:.2%} come out as 0."
+            ),
+        ),
         Table(("From", "To", "Share, percent"), rows),
     )
 

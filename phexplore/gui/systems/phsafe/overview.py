@@ -9,15 +9,17 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from phexplore.gui.binding.session import Session
-from phexplore.gui.charts.epsilon_chart import EpsilonDeltaChart
 from phexplore.gui.charts.frame import ChartFrame
 from phexplore.gui.charts.margin_chart import MarginChart
 from phexplore.gui.charts.share_chart import PrivacyShareChart
+from phexplore.gui.figures.view import FigureView
 from phexplore.gui.systems.phsafe.changes_panel import ChangesPanel
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.model.keys import QueryKey
 from phexplore.systems.phsafe.budget_edits import edit_margin
+from phexplore.systems.phsafe.epsilon_curves import TEACHING as CURVE_TEACHING
+from phexplore.systems.phsafe.epsilon_curves import epsilon_figure
 
 _COLUMN = 46 * GRID
 """Least width of a picture beside another at normal text size."""
@@ -126,7 +128,7 @@ class OverviewPage(LivePage):
         super().__init__(session, parent)
         self.margins = MarginChart(self)
         self.shares = PrivacyShareChart(self)
-        self.curve = EpsilonDeltaChart(self)
+        self.curve = FigureView("Privacy curve", CURVE_TEACHING, self)
         self.changes = ChangesPanel(session)
         self.changes.query_chosen.connect(joint.opened)
         joint.join_margins(self.margins)
@@ -143,7 +145,7 @@ class OverviewPage(LivePage):
         figures = self.session.shown.figures
         show_margins(self.margins, self.session)
         self.shares.show_forecast(figures)
-        self.curve.show_forecast(figures)
+        self.curve.show_figure(epsilon_figure(figures))
         self.changes.refresh()
 
     def _lay_out(self) -> None:

@@ -17,7 +17,7 @@ from phexplore.files.atomic_files import read_text
 from phexplore.gui.binding.latest import Latest
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.shown import Update
-from phexplore.gui.charts.threshold_chart import ThresholdChart, point_words
+from phexplore.gui.figures.view import FigureView
 from phexplore.gui.targets.project_runs import ProjectRuns
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton
@@ -34,6 +34,7 @@ from phexplore.runs.disclosure import HELD_BACK
 from phexplore.runs.store import load_summary
 from phexplore.systems.phsafe.budget_edits import Keep, edit_threshold
 from phexplore.systems.phsafe.budget_model import reach_of
+from phexplore.systems.phsafe.threshold_figure import point_words, threshold_figure
 from phexplore.systems.phsafe.truncation_sources import (
     COUNTED,
     NATION,
@@ -46,6 +47,7 @@ from phexplore.systems.phsafe.truncation_sources import (
 from phexplore.systems.phsafe.truncation_study import (
     HouseholdSizes,
     StudyError,
+    ThresholdPoint,
     TruncationStudy,
     judged,
     read_sizes,
@@ -56,6 +58,7 @@ from phexplore.systems.phsafe.truncation_study import (
 
 _FILES = "Household sizes (*.csv);;All files (*)"
 _LARGEST = 20
+_TEACHING = "Bias and noise of every truncation threshold appear here once a query with a budget and household sizes are chosen."
 _CONFIDENTIAL = "treated as confidential"
 _KEEPS = {Keep.BUDGETS: "The budget stays", Keep.MARGINS: "The margin stays"}
 
@@ -202,10 +205,10 @@ class StudioView(QWidget):
         self._worker = Latest(run_study, self)
         self._worker.finished.connect(self._show)
         self._worker.failed.connect(self.failed)
-        self.chart = ThresholdChart()
+        self.chart = FigureView("Truncation thresholds", _TEACHING)
         self.chart.failed.connect(self.failed)
-        self.chart.threshold_chosen.connect(self._on_chosen)
-        self.chart.threshold_activated.connect(self.take)
+        self.chart.key_selected.connect(self._on_chosen)
+        self.chart.key_activated.connect(self.take)
         self._lay_out()
         self._seen = WhenSeen(self, self._refresh)
         session.updated.connect(self._forget)
@@ -346,11 +349,12 @@ class StudioView(QWidget):
         if found.found is None:
             self.chart.show_empty(found.refused)
         else:
-            self.chart.show_study(found.found, query.title, found.request.scenario.phsafe.thresholds[query.table])
+            present = found.request.scenario.phsafe.thresholds[query.table]
+            self.chart.show_figure(threshold_figure(found.found, query.title, present))
         self._on_chosen()
 
     def _on_chosen(self, _threshold: object = None) -> None:
-        point = self.chart.chosen if not self.chart.is_empty else None
+        point = self._chosen_point()
         self.use.setEnabled(point is not None)
         words = "Choose a threshold in the picture to see it in words and to take it."
         if point is not None:
@@ -363,8 +367,13 @@ class StudioView(QWidget):
         self._words.setText(words)
 
     def _take_chosen(self) -> None:
-        if self.chart.chosen is not None:
-            self.take(self.chart.chosen.threshold)
+        if (point := self._chosen_point()) is not None:
+            self.take(point.threshold)
+
+    def _chosen_point(self) -> ThresholdPoint | None:
+        chosen = self.chart.chosen_key
+        found = self.answer.found if self.answer is not None else None
+        return found.point(chosen) if found is not None and isinstance(chosen, int) else None
 
     def _take_part(self, typed: str) -> str:
         return self._take_number(typed, "_part", self.part)

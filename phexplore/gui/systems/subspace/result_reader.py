@@ -14,6 +14,7 @@ from phexplore.accounting.subspace_noise import noise_plans
 from phexplore.errors import PhexploreError
 from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import Figure, nothing, row_figure
+from phexplore.figures.histogram import error_histogram
 from phexplore.figures.marks import Row
 from phexplore.figures.scatter import Series, scatter_figure
 from phexplore.figures.table import Table, Value
@@ -21,10 +22,8 @@ from phexplore.figures.wording import people
 from phexplore.gui.binding.headline import TileContent, Tone
 from phexplore.gui.run_manager.mechanism_results import (
     MechanismAnswer,
-    MechanismContent,
     MechanismRequest,
     MechanismTab,
-    ShapeContent,
 )
 from phexplore.model.numbers import exact_text
 from phexplore.runs.spec import RunMode
@@ -155,7 +154,7 @@ def answer_releases(run: ReleaseRun, request: MechanismRequest) -> MechanismAnsw
     )
 
 
-def _content(run: ReleaseRun, request: MechanismRequest) -> MechanismContent:
+def _content(run: ReleaseRun, request: MechanismRequest) -> Figure:
     match request.tab:
         case MechanismTab.ERRORS:
             return _by_release(run)
@@ -263,7 +262,7 @@ def _by_release(run: ReleaseRun) -> Figure:
     )
 
 
-def _shape(run: ReleaseRun, name: str) -> ShapeContent | Figure:
+def _shape(run: ReleaseRun, name: str) -> Figure:
     found = run.releases[name]
     if not found.errors:
         return _too_many(len(found.truth))
@@ -276,14 +275,18 @@ def _shape(run: ReleaseRun, name: str) -> ShapeContent | Figure:
     rows = tuple(
         (float(a), float(b), float(share)) for a, b, share in zip(edges[:-1], edges[1:], shares.tolist(), strict=True)
     )
-    return ShapeContent(
-        np.asarray(edges, np.float64),
-        np.asarray(shares, np.float64),
+    return error_histogram(
+        "shape",
+        (np.asarray(edges, np.float64), np.asarray(shares, np.float64)),
         sigma,
         "people",
-        f"Half of the errors of {name} are within ±{people(float(np.quantile(np.abs(errors), 0.5)))} people",
-        f"{len(errors):,} errors of {len(found.errors):,} trials; the 0.05 % farthest off are not drawn. The curve is normal with the "
-        "same spread: Laplace noise is more peaked.",
+        (
+            f"Half of the errors of {name} are within ±{people(float(np.quantile(np.abs(errors), 0.5)))} people",
+            (
+                f"{len(errors):,} errors of {len(found.errors):,} trials; the 0.05 % farthest off are not drawn. The curve is normal with the "
+                "same spread: Laplace noise is more peaked."
+            ),
+        ),
         Table(("From, people", "To, people", "Share, percent"), rows),
     )
 

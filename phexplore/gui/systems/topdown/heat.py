@@ -4,64 +4,57 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
 
+from phexplore.figures.axis import Axis, Tick
+from phexplore.figures.figure import ROWS, Figure, RowLabel, nothing
+from phexplore.figures.marks import Cell
 from phexplore.figures.table import Table
 from phexplore.figures.wording import budget_text, margin_word, people, percent
 from phexplore.gui.systems.topdown.scenario_view import TopDownShown
-from phexplore.gui.systems.topdown.shares import Quantity, ShareCell, cell_of, margin_of, query_rows, text
+from phexplore.gui.systems.topdown.shares import Quantity, ShareCell, cell_of, margin_of, query_rows, text, tip
 from phexplore.model.topdown import LevelQuery
-from phexplore.systems.topdown.wording import counted, heading, place_title
+from phexplore.systems.topdown.wording import counted, heading, place_title, query_title, short_level
 
 QUANTITIES = (Quantity.OF_TOTAL, Quantity.MARGIN, Quantity.SIGMA)
 """What the heat table can show."""
 
 
-@dataclass(frozen=True, slots=True)
-class HeatCell:
-    """One query group at one level.
+def heat_figure(shown: TopDownShown, quantity: Quantity) -> Figure:
+    """Return the heat table of a version: a cell per query group and level.
 
-    Attributes:
-        key: which one.
-        text: the number in the cell.
-        strength: how dark it is, 0 to 1.
-        is_changed: whether the reference has another share.
+    Args:
+        shown: the version.
+        quantity: what the numbers and tints are.
     """
-
-    key: LevelQuery
-    text: str
-    strength: float
-    is_changed: bool
-
-
-@dataclass(frozen=True, slots=True)
-class HeatTable:
-    """The picture as values.
-
-    Attributes:
-        levels: columns, widest first.
-        queries: rows.
-        cells: by row and column; None where a query group is not measured.
-        title: the finding.
-        summary: one sentence.
-    """
-
-    levels: tuple[str, ...]
-    queries: tuple[str, ...]
-    cells: tuple[tuple[HeatCell | None, ...], ...]
-    title: str
-    summary: str
-
-
-def heat_table(shown: TopDownShown, quantity: Quantity) -> HeatTable:
-    """Return the heat table of a version."""
     method = shown.method
     queries = query_rows(method)
+    if not queries:
+        return nothing("heat", "")
     found = [[cell_of(shown, LevelQuery(level, query)) for level in method.levels] for query in queries]
     measured = [cell for row in found for cell in row if cell.entry is not None and cell.entry.sigma is not None]
     scale = _scale(measured, quantity)
-    cells = tuple(tuple(_heat(cell, quantity, shown, scale) for cell in row) for row in found)
-    return HeatTable(method.levels, queries, cells, _title(measured, quantity, shown), _summary(measured, shown))
+    return Figure(
+        "heat",
+        _title(measured, quantity, shown),
+        _summary(measured, shown),
+        Axis(
+            _axis(quantity, shown),
+            domain=(0.0, float(len(method.levels))),
+            ticks=tuple(Tick(column + 0.5, short_level(level)) for column, level in enumerate(method.levels)),
+        ),
+        ROWS,
+        (),
+        partial(heat_numbers, shown),
+        cells=tuple(
+            _heat(cell, (row, column), quantity, shown, scale)
+            for row, line in enumerate(found)
+            for column, cell in enumerate(line)
+        ),
+        labels=tuple(RowLabel("", query_title(query)) for query in queries),
+        columns=tuple(short_level(level) for level in method.levels),
+        stretch=1.0,
+    )
 
 
 def heat_numbers(shown: TopDownShown) -> Table:
@@ -110,13 +103,22 @@ def _scale(measured: Sequence[ShareCell], quantity: Quantity) -> tuple[float, fl
     return low, max(*values, low + 1e-9)
 
 
-def _heat(cell: ShareCell, quantity: Quantity, shown: TopDownShown, scale: tuple[float, float]) -> HeatCell | None:
+def _heat(
+    cell: ShareCell, place: tuple[int, int], quantity: Quantity, shown: TopDownShown, scale: tuple[float, float]
+) -> Cell:
     if cell.share is None or not isinstance(cell.key, LevelQuery):
-        return None
+        return Cell(cell.key, *place, "", None)
     low, high = scale
     strength = (_value(cell, quantity) - low) / (high - low) if cell.share else 0.0
     words = _percent_text(cell) if quantity is Quantity.OF_TOTAL else text(cell, quantity, shown).lstrip("±")
-    return HeatCell(cell.key, words, min(max(strength, 0.0), 1.0), cell.is_changed)
+    return Cell(cell.key, *place, words, min(max(strength, 0.0), 1.0), tip(cell, shown), cell.is_changed)
+
+
+def _axis(quantity: Quantity, shown: TopDownShown) -> str:
+    if quantity is Quantity.OF_TOTAL:
+        return f"share of the whole {shown.method.framework.symbol}, percent"
+    word = counted(shown.method.schema)
+    return f"σ of one answer, {word}" if quantity is Quantity.SIGMA else f"margin of one answer, {word}"
 
 
 def _percent_text(cell: ShareCell) -> str:

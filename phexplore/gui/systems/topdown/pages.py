@@ -15,7 +15,7 @@ from phexplore.gui.editors.scenario_manager import ScenarioManager
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.systems.topdown.changes import TopDownChange
 from phexplore.gui.systems.topdown.changes_panel import TopDownChangesPanel
-from phexplore.gui.systems.topdown.heat_chart import TopDownHeatChart
+from phexplore.gui.systems.topdown.heat_chart import HeatView
 from phexplore.gui.systems.topdown.passes_editor import PassesEditor
 from phexplore.gui.systems.topdown.rules_editor import RuleKind, RulesEditor
 from phexplore.gui.systems.topdown.scenario_editor import TopDownScenarioEditor
@@ -92,13 +92,13 @@ class TopDownOverviewPage(QWidget):
         super().__init__()
         self._session = session
         self._is_stale = True
-        self.heat = TopDownHeatChart()
+        self.heat = HeatView()
         self.levels = FigureView("Privacy loss by level", _LEVELS_TEACHING)
         self.semantics = FigureView("What can be learned", _SEMANTICS_TEACHING)
         self.changes = TopDownChangesPanel(session)
         self._drags = LevelDrags(session, self.levels, self)
-        self.heat.place_selected.connect(session.select)
-        self.heat.place_activated.connect(self.opened)
+        self.heat.key_selected.connect(session.select)
+        self.heat.key_activated.connect(self.opened)
         self.levels.key_selected.connect(session.select)
         self.levels.key_activated.connect(self.opened)
         self.changes.change_chosen.connect(self._go)
@@ -117,7 +117,7 @@ class TopDownOverviewPage(QWidget):
         """Draw what the session shows."""
         shown = self._session.shown
         before = shown.reference
-        self.heat.show_figures(shown)
+        self.heat.show_version(shown)
         self.levels.show_figure(level_figure(shown.method, None if before is None else before.scenario.topdown))
         self.semantics.show_figure(semantics_figure(shown.figures, None if before is None else before.figures))
         self.changes.refresh()
@@ -135,7 +135,7 @@ class TopDownOverviewPage(QWidget):
             self.refresh()
 
     def _show_selection(self, place: Place) -> None:
-        self.heat.select_place(place)
+        self.heat.select_key(place)
         self.levels.select_key(place)
 
     def _go(self, change: TopDownChange) -> None:

@@ -8,12 +8,12 @@ import numpy as np
 
 from phexplore.figures.axis import Axis, Scale, signed_text
 from phexplore.figures.figure import Figure, nothing, row_figure
-from phexplore.figures.marks import Row
+from phexplore.figures.histogram import error_histogram
+from phexplore.figures.map import map_figure
+from phexplore.figures.marks import Patch, Row
 from phexplore.figures.table import Table, grouped
 from phexplore.figures.wording import people, signed_people
 from phexplore.gui.binding.headline import TileContent, Tone
-from phexplore.gui.charts.topdown_histogram_chart import HistogramContent
-from phexplore.gui.charts.topdown_map_chart import MapPicture, MapPiece
 from phexplore.gui.systems.topdown.results import (
     ALL_SIZES,
     BiasContent,
@@ -130,26 +130,30 @@ def _size_words(choice: TopDownChoice) -> str:
     return "units of all sizes" if choice.size == ALL_SIZES else f"units of {choice.size} people"
 
 
-def histogram(content: ErrorsContent, choice: TopDownChoice, unit: str) -> HistogramContent | None:
-    """Return the histogram of the chosen level, None where there is no error."""
+def histogram(content: ErrorsContent, choice: TopDownChoice, unit: str) -> Figure:
+    """Return the histogram of the errors of the chosen level."""
     place = next(number for number, level in enumerate(content.levels) if level.level == content.chosen)
     found = content.levels[place]
     if found.errors is None or not found.errors.total:
-        return None
+        return nothing("shape", "No unit of this level is of this size, or its numbers are too many to split by size.")
     errors = _without_tails(found.errors)
     edges, counts = errors.histogram(_BINS)
     shares = 100 * counts / found.errors.total
     left_out = found.errors.total - errors.total
     exact = found.errors.within(0)
     tails = f" {left_out:,} errors lie further out." if left_out else ""
-    return HistogramContent(
-        edges,
-        shares,
+    return error_histogram(
+        "shape",
+        (edges, shares),
         content.sigma[place],
         unit,
-        f"{exact:.0%} of the numbers are published as they are; the mean error is {signed_people(found.errors.mean)}",
-        f"{heading(query_title(content.query))} at {level_title(found.level).lower()}, {_size_words(choice)}, "
-        f"{trials_words(content.trials)}: {found.errors.total:,} errors.{tails}",
+        (
+            f"{exact:.0%} of the numbers are published as they are; the mean error is {signed_people(found.errors.mean)}",
+            (
+                f"{heading(query_title(content.query))} at {level_title(found.level).lower()}, {_size_words(choice)}, "
+                f"{trials_words(content.trials)}: {found.errors.total:,} errors.{tails}"
+            ),
+        ),
         Table(
             ("From", "To", "Share, %"),
             tuple(
@@ -345,12 +349,12 @@ def worst_rows(content: WorstContent, unit: str) -> Figure:
     )
 
 
-def map_picture(content: MapContent, unit: str) -> MapPicture:
+def map_picture(content: MapContent, unit: str) -> Figure:
     """Return the map, with the finding."""
-    pieces = tuple(MapPiece(shape.code, shape.rings, shape.value, shape.tip) for shape in content.shapes)
+    pieces = tuple(Patch(shape.code, shape.rings, shape.value, shape.tip) for shape in content.shapes)
     values = {shape.code: shape.value for shape in content.shapes if math.isfinite(shape.value)}
     if not values:
-        return MapPicture((), "", is_signed=False, title="", summary=content.reason, numbers=Table(()))
+        return nothing("map", content.reason)
     words = {
         MapValue.ERROR: unit,
         MapValue.RELATIVE: "%",
@@ -359,16 +363,19 @@ def map_picture(content: MapContent, unit: str) -> MapPicture:
     worst = max(values, key=lambda code: abs(values[code]))
     level = level_title(content.level).lower()
     mean = sum(abs(value) for value in values.values()) / len(values)
-    return MapPicture(
+    return map_figure(
+        "map",
         pieces,
         words,
-        content.value is not MapValue.SHARE,
-        f"{content.value.value}: {people(mean)} {words} on average, most at {level} {worst} ({signed_people(values[worst])})",
-        f"{len(values):,} units of the level {level} with shapes, mean over {trials_words(content.trials)}. Blue is too many, "
-        "the other colour too few."
-        if content.value is not MapValue.SHARE
-        else f"{len(values):,} units of the level {level} with shapes, mean over {trials_words(content.trials)}.",
+        (
+            f"{content.value.value}: {people(mean)} {words} on average, most at {level} {worst} ({signed_people(values[worst])})",
+            f"{len(values):,} units of the level {level} with shapes, mean over {trials_words(content.trials)}. Blue is too many, "
+            "the other colour too few."
+            if content.value is not MapValue.SHARE
+            else f"{len(values):,} units of the level {level} with shapes, mean over {trials_words(content.trials)}.",
+        ),
         Table((level_title(content.level), f"{content.value.value}, {words}"), tuple(values.items())),
+        is_signed=content.value is not MapValue.SHARE,
     )
 
 

@@ -17,8 +17,6 @@ from phexplore.figures.figure import Figure
 from phexplore.gui.binding.request_service import RequestService
 from phexplore.gui.charts.controls import field_label
 from phexplore.gui.charts.frame import ChartFrame
-from phexplore.gui.charts.topdown_histogram_chart import TopDownHistogramChart
-from phexplore.gui.charts.topdown_map_chart import TopDownMapChart
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.run_manager.chart_tabs import ChartTabs
 from phexplore.gui.run_manager.result_reader import reader_process
@@ -270,7 +268,7 @@ class TopDownResultsPage(QWidget):
         self.tabs = self.charts = ChartTabs(
             {
                 TopDownTab.ERRORS: lambda place: FigureView("Errors by level", _TEACHING, place),
-                TopDownTab.SHAPE: lambda place: TopDownHistogramChart("Distribution of errors", _TEACHING, place),
+                TopDownTab.SHAPE: lambda place: FigureView("Distribution of errors", _TEACHING, place),
                 TopDownTab.BIAS: lambda place: FigureView("Bias by true count", _TEACHING, place),
                 TopDownTab.CRITERION: lambda place: FigureView("Redistricting criterion", _TEACHING, place),
                 TopDownTab.WORST: lambda place: FigureView("Units farthest off", _TEACHING, place),
@@ -278,7 +276,7 @@ class TopDownResultsPage(QWidget):
                 TopDownTab.PATH: lambda place: FigureView("Measurements of one place", _TEACHING, place),
                 TopDownTab.PLAUSIBLE: lambda place: FigureView("Checks of plausibility", _TEACHING, place),
                 TopDownTab.COMPARE: lambda place: FigureView("Runs compared", _TEACHING, place),
-                TopDownTab.MAP: lambda place: TopDownMapChart("Map of errors", _TEACHING, place),
+                TopDownTab.MAP: lambda place: FigureView("Map of errors", _TEACHING, place),
             },
             self._filled,
         )
@@ -336,12 +334,10 @@ class TopDownResultsPage(QWidget):
         chart.failed.connect(self.failed)
         if isinstance(chart, FigureView) and tab in {TopDownTab.ERRORS, TopDownTab.CRITERION}:
             chart.key_activated.connect(self._look_at_level)
-        if isinstance(chart, FigureView) and tab is TopDownTab.WORST:
+        if isinstance(chart, FigureView) and tab in {TopDownTab.WORST, TopDownTab.MAP}:
             chart.key_activated.connect(self._look_at_unit)
         if isinstance(chart, FigureView) and tab is TopDownTab.PLAUSIBLE:
             chart.key_activated.connect(self._look_at_place)
-        if isinstance(chart, TopDownMapChart):
-            chart.unit_activated.connect(self._look_at_unit)
 
     def _make_first_picture(self) -> None:
         _ = self.tabs[self.tab]
@@ -534,14 +530,6 @@ class TopDownResultsPage(QWidget):
         chart.hold_back(HELD_BACK if run.confidential and tab not in _ERRORS_ALONE else "")
         if content is None:
             chart.show_empty(COUNTING)
-        elif isinstance(chart, TopDownHistogramChart) and isinstance(content, ErrorsContent):
-            found = histogram(content, self._choice, unit)
-            if found is None:
-                chart.show_empty("No unit of this level is of this size, or its numbers are too many to split by size.")
-            else:
-                chart.show_content(found)
-        elif isinstance(chart, TopDownMapChart) and isinstance(content, MapContent):
-            chart.show_picture(map_picture(content, unit))
         elif isinstance(chart, FigureView):
             self._show_rows(chart, content, unit)
 
@@ -549,7 +537,10 @@ class TopDownResultsPage(QWidget):
         if isinstance(content, PlaceContent | PathContent) and not self.unit.hasFocus():
             self.unit.setText(content.code)
         if isinstance(content, ErrorsContent):
-            chart.show_figure(error_rows(content, self._choice, unit))
+            draw = histogram if self.tab is TopDownTab.SHAPE else error_rows
+            chart.show_figure(draw(content, self._choice, unit))
+        elif isinstance(content, MapContent):
+            chart.show_figure(map_picture(content, unit))
         else:
             chart.show_figure(_ROWS[type(content)](content, unit))
         if isinstance(content, ErrorsContent | CriterionContent):

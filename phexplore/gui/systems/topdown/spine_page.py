@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
@@ -24,10 +25,13 @@ from PySide6.QtWidgets import (
 )
 
 from phexplore.errors import PhexploreError
+from phexplore.figures.figure import Figure, nothing
+from phexplore.figures.histogram import Counts, paired_histograms
+from phexplore.figures.map import map_figure
+from phexplore.figures.marks import Patch
 from phexplore.figures.table import Table
 from phexplore.gui.binding.request_service import RequestService
 from phexplore.gui.charts.frame import ChartFrame
-from phexplore.gui.charts.topdown_map_chart import MapPicture, MapPiece, TopDownMapChart
 from phexplore.gui.charts.twin import NumbersTable
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.main.project_data import ProjectData
@@ -39,7 +43,6 @@ from phexplore.gui.systems.phsafe.results_page import run_words
 from phexplore.gui.systems.topdown.session import TopDownSession
 from phexplore.gui.systems.topdown.spine_choices import FITTING, NO_RUN, SpineChoices
 from phexplore.gui.systems.topdown.spine_editor import SpineKeysEditor
-from phexplore.gui.systems.topdown.spine_histogram_chart import PairedHistograms, SpineHistogramChart
 from phexplore.gui.systems.topdown.spine_pictures import (
     bins_of,
     bypass_rows,
@@ -219,12 +222,12 @@ class SpinePage(QWidget):
         self.tabs = ChartTabs(
             {
                 SpineTab.TREE: _TreePanel,
-                SpineTab.DISTANCE: lambda place: SpineHistogramChart("Off-spine distance", _teaching(), place),
+                SpineTab.DISTANCE: lambda place: FigureView("Off-spine distance", _teaching(), place),
                 SpineTab.MARGINS: lambda place: FigureView("Predicted margins of areas", _teaching(), place),
                 SpineTab.LEVELS: lambda place: FigureView("Predicted margins of levels", _teaching(), place),
-                SpineTab.FAN_OUT: lambda place: SpineHistogramChart("Fan-out", _teaching(), place),
+                SpineTab.FAN_OUT: lambda place: FigureView("Fan-out", _teaching(), place),
                 SpineTab.BYPASSED: lambda place: FigureView("Bypassed units", _teaching(), place),
-                SpineTab.MAP: lambda place: TopDownMapChart("Map of the spine", _teaching(), place),
+                SpineTab.MAP: lambda place: FigureView("Map of the spine", _teaching(), place),
             },
             self._filled,
         )
@@ -332,8 +335,8 @@ class SpinePage(QWidget):
             frame.failed.connect(self.failed)
         if tab is SpineTab.MARGINS and isinstance(chart, FigureView):
             chart.key_activated.connect(self._make_up)
-        if isinstance(chart, TopDownMapChart):
-            chart.unit_selected.connect(self._unit_on_map)
+        if tab is SpineTab.MAP and isinstance(chart, FigureView):
+            chart.key_selected.connect(self._unit_on_map)
 
     # What is asked
 
@@ -485,22 +488,22 @@ class SpinePage(QWidget):
         elif isinstance(content, TreeContent):
             chart.chart.show_tree(content)
         elif isinstance(content, DistributionContent):
-            chart.show_content(_histograms(content, answer.request.other_title))
+            chart.show_figure(_histograms(content, answer.request.other_title))
         elif isinstance(content, MarginsContent):
             chart.show_figure(margin_rows(content, _THIS, answer.request.other_title))
         elif isinstance(content, BypassContent):
             chart.show_figure(bypass_rows(content))
         else:
-            chart.show_picture(self._map_picture(content))
+            chart.show_figure(self._map_picture(content))
 
-    def _map_picture(self, content: SpineMap) -> MapPicture:
+    def _map_picture(self, content: SpineMap) -> Figure:
         if content.rings is not None:
             self._rings = (content.shapes, content.rings)
         unit, title, summary = map_words(content)
         if content.reason:
-            return MapPicture((), unit, is_signed=False, title=title, summary=content.reason, numbers=Table(()))
+            return nothing("map", content.reason)
         pieces = tuple(
-            MapPiece(
+            Patch(
                 code,
                 rings,
                 float(value),
@@ -511,12 +514,12 @@ class SpinePage(QWidget):
             )
         )
         if unit:
-            header, values = f"{content.colour.value}, {unit}", {piece.code: piece.value for piece in pieces}
+            header, values = f"{content.colour.value}, {unit}", {piece.key: piece.value for piece in pieces}
         else:
             header, values = "blocks", dict(zip(content.units, content.blocks.tolist(), strict=True))
         values.pop("", None)
         numbers = Table((level_title(content.level), header), tuple(sorted(values.items())))
-        return MapPicture(pieces, unit, is_signed=False, title=title, summary=summary, numbers=numbers)
+        return map_figure("map", pieces, unit, (title, summary), numbers)
 
 
 class _TreePanel(QWidget):
@@ -567,26 +570,22 @@ class _RefusedBlocks(QWidget):
         self.table.set_numbers(Table(("Line", "Column", "What is wrong", "What to do"), rows))
 
 
-def _histograms(content: DistributionContent, other_title: str) -> PairedHistograms:
+def _histograms(content: DistributionContent, other_title: str) -> Figure:
     edges = bins_of(content.this, content.other)
-    theirs = None if content.other is None else np.histogram(content.other, edges)[0].astype(np.int64)
-    means = (
-        float(content.this.mean()) if len(content.this) else 0.0,
-        float(content.other.mean()) if content.other is not None and len(content.other) else None,
-    )
-    return PairedHistograms(
-        edges,
-        np.histogram(content.this, edges)[0].astype(np.int64),
-        theirs,
-        means,
-        _THIS,
-        other_title,
-        content.axis,
+    return paired_histograms(
         content.what,
-        content.finding,
-        content.reason,
+        edges,
+        _counts(_THIS, content.this, edges),
+        None if content.other is None else _counts(other_title, content.other, edges),
+        (content.axis, content.what),
+        (content.finding, content.reason),
         distribution_numbers(content, edges, _THIS, other_title),
     )
+
+
+def _counts(title: str, values: NDArray[np.int64], edges: NDArray[np.int64]) -> Counts:
+    counts = np.histogram(values, edges)[0].astype(np.int64)
+    return Counts(title, counts, float(values.mean()) if len(values) else 0.0)
 
 
 def _warned(answer: SpineAnswer) -> tuple[str, ...]:

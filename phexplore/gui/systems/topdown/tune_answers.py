@@ -9,6 +9,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from phexplore.figures.axis import Axis, whole_text
+from phexplore.figures.figure import Figure
+from phexplore.figures.marks import Dot, Mark, Role, Rule
 from phexplore.figures.table import Table
 from phexplore.files.atomic_files import read_text
 from phexplore.model.numbers import parse_exact
@@ -115,6 +118,34 @@ def probe_numbers(probes: Sequence[Probe]) -> Table:
         for number, probe in enumerate(probes, start=1)
     )  # fmt: skip
     return Table(("Setting", *(f"ρ {level}" for level in levels), "ρ in all", "Share of areas", "Meets"), rows)
+
+
+def probe_figure(probes: Sequence[Probe], limit: float) -> Figure:
+    """Return a search: the share of areas that met the criterion, setting by setting; keys are their numbers from 0.
+
+    Args:
+        probes: settings in order, at least one.
+        limit: of the criterion, 0 to 1.
+    """
+    lowest = 100 * min(limit, *(probe.value for probe in probes))
+    marks = tuple(
+        Mark(
+            number,
+            (Dot(number + 1, 100 * probe.value, Role.MET if probe.meets else Role.MISSED, is_hollow=not probe.meets),),
+            tip=probe_words(probe),
+        )
+        for number, probe in enumerate(probes)
+    )
+    return Figure(
+        "search",
+        f"{len(probes)} settings simulated, {sum(probe.meets for probe in probes)} meet the criterion",
+        f"The line is the criterion ({limit:.1%}). Filled dots meet it, hollow ones miss it.",
+        Axis("simulated setting", domain=(0.3, max(len(probes), 10) + 0.7), text=whole_text),
+        Axis("areas that meet the criterion, percent", domain=(max(0.0, lowest - 8), 104.0)),
+        marks,
+        probe_numbers(probes),
+        under=(Rule(y=100 * limit, width=1.2, text="criterion"),),
+    )
 
 
 def probe_words(probe: Probe) -> str:

@@ -24,12 +24,11 @@ from phexplore.files.project_file import single, write_project
 from phexplore.gui.binding.process_service import CommandProcess, phexplore_command
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.shown import Update
-from phexplore.gui.charts.probe_chart import ProbeChart, ProbeMark
+from phexplore.gui.figures.view import FigureView
 from phexplore.gui.systems.topdown.tune_answers import (
     FoundBudgets,
     as_scenario,
-    probe_numbers,
-    probe_words,
+    probe_figure,
     read_probes,
     read_result,
     result_words,
@@ -49,6 +48,10 @@ from phexplore.model.topdown import TopDown
 from phexplore.model.workbook import Workbook, add_scenario
 from phexplore.runs.confidentiality import warning_about_blocks
 
+_TEACHING = (
+    "Every simulated setting appears here with the share of areas that meet the criterion. Choose block data and a starting "
+    "strategy and press Start; the search can be paused and gone on with at any time."
+)
 _FILES = "Block data (*.csv *.csv.gz);;All files (*)"
 
 
@@ -97,9 +100,9 @@ class TuneView(QWidget):
         self.process.stopped.connect(self._on_stopped)
         self.process.failed.connect(self._on_failed)
         self.process.busy_changed.connect(self._on_busy)
-        self.chart = ProbeChart()
+        self.chart = FigureView("Search", _TEACHING)
         self.chart.failed.connect(self.failed)
-        self.chart.mark_chosen.connect(self._on_mark)
+        self.chart.key_selected.connect(self._on_mark)
         self._make_fields()
         self._lay_out()
         self._seen = WhenSeen(self, self._refresh)
@@ -252,7 +255,7 @@ class TuneView(QWidget):
         self._settings.setEnabled(not busy)
 
     def _on_mark(self, number: int) -> None:
-        self._detail.setText(self.chart.marks[number].words)
+        self._detail.setText(self.chart.marks[number].tip)
 
     def _refresh(self, _signal: object = None) -> None:
         method = self._session.scenario.method
@@ -271,8 +274,10 @@ class TuneView(QWidget):
 
     def _refresh_probes(self) -> None:
         probes = read_probes(self._file) if self._file is not None else ()
-        marks = [ProbeMark(probe.value, probe.meets, probe_words(probe)) for probe in probes]
-        self.chart.show_marks(marks, float(parse_exact(self.at_least.text()) / 100), probe_numbers(probes))
+        if probes:
+            self.chart.show_figure(probe_figure(probes, float(parse_exact(self.at_least.text()) / 100)))
+        else:
+            self.chart.show_empty()
 
     def _fill_strategies(self, names: tuple[str, ...]) -> None:
         while (item := self._ticks.takeAt(0)) is not None:

@@ -81,7 +81,7 @@ def test_that_the_bias_of_a_run_is_what_truncation_cuts(qtbot, view, run) -> Non
     view._take_share("1")
     view.choose_source(SizeSource(run=run))
     _wait(qtbot, view)
-    by_tau = {point.threshold: point for point in view.chart.points}
+    by_tau = {point.threshold: point for point in view.answer.found.points}
     assert by_tau[10].bias == -20
     assert by_tau[12].bias == 0
     assert by_tau[10].households_cut == pytest.approx(10 / 110)
@@ -93,7 +93,7 @@ def test_that_a_threshold_is_taken_as_one_edit_by_keyboard(qtbot, view, session)
     qtbot.keyClick(view.chart.canvas, Qt.Key.Key_Home)
     for _ in range(4):
         qtbot.keyClick(view.chart.canvas, Qt.Key.Key_Right)
-    assert view.chart.chosen.threshold == 5
+    assert view.chart.chosen_key == 5
     assert "τ = 5" in view._words.text()
     steps = session.project.cursor
     qtbot.keyClick(view.chart.canvas, Qt.Key.Key_Return)
@@ -106,7 +106,7 @@ def test_that_a_threshold_is_taken_as_one_edit_by_keyboard(qtbot, view, session)
 def test_that_keeping_margins_moves_budgets(qtbot, view, session) -> None:
     view.keep.setCurrentIndex(view.keep.findData(Keep.MARGINS))
     _wait(qtbot, view)
-    margins = [point.margin for point in view.chart.points]
+    margins = [point.margin for point in view.answer.found.points]
     assert max(margins) <= 68
     assert "Cheapest threshold" in view._words.text() or view.answer.found.cheapest is None
     before = session.scenario.phsafe.budgets[PH7]
@@ -120,7 +120,7 @@ def test_that_a_place_with_few_households_has_another_best(qtbot, view) -> None:
     assert view._take_part("1/100000") == ""
     _wait(qtbot, view)
     assert view.answer.found.best < best
-    view.chart.pointer_moved(QPointF(view.chart.canvas.pixels.x(3), 50))
+    view.chart.plot.pointer_moved(QPointF(view.chart.canvas.pixels.x(3), 50))
 
 
 def test_that_a_file_is_read_and_a_bad_one_named(qtbot, view, tmp_path) -> None:

@@ -100,7 +100,7 @@ def test_that_errors_of_every_level_are_those_of_the_counts(run):
     assert [row.key for row in rows.marks] == list(answer.offer.levels)
     assert rows.marks[0].value == moved
     picture = histogram(replace(answer.content, chosen="Block"), answer.request.choice, "people")
-    assert picture.shares.sum() == pytest.approx(100)
+    assert sum(mark.parts[0].top for mark in picture.marks) == pytest.approx(100)
 
 
 def test_that_sizes_of_units_are_told_apart(run):
@@ -265,11 +265,11 @@ def test_that_a_map_joins_shapes_by_code_and_colours_wider_units(run, tmp_path):
     path.write_bytes(gzip.compress(json.dumps({"type": "FeatureCollection", "features": features}).encode()))
     answer = ask(run, TopDownTab.MAP, level="Tract", shapes=str(path))
     picture = map_picture(answer.content, "people")
-    assert len(picture.pieces) == 50
-    assert {len(piece.code) for piece in picture.pieces} == {11}
-    assert np.isfinite([piece.value for piece in picture.pieces]).all()
+    assert len(picture.patches) == 50
+    assert {len(piece.key) for piece in picture.patches} == {11}
+    assert np.isfinite([piece.value for piece in picture.patches]).all()
     shares = ask(run, TopDownTab.MAP, level="Tract", shapes=str(path), value=MapValue.SHARE)
-    assert not map_picture(shares.content, "people").is_signed
+    assert not map_picture(shares.content, "people").tint.is_signed
     nothing = ask(run, TopDownTab.MAP, level="Tract")
     assert "Choose a file of shapes" in map_picture(nothing.content, "people").summary
 

@@ -83,7 +83,7 @@ def test_that_every_setting_is_stored_listed_and_the_result_loads(qtbot, make, s
     view = make()
     view.start_button.click()
     qtbot.waitUntil(lambda: bool(view.found))
-    assert [mark.meets for mark in view.chart.marks] == [True, False]
+    assert [mark.parts[0].is_hollow for mark in view.chart.marks] == [False, True]
     folder = next((tmp_path / "tuning").iterdir())
     stored = read_project((folder / "parameters.phx").read_text(), name="a.phx").workbook.scenario
     assert stored == session.scenario
@@ -129,7 +129,7 @@ def test_that_settings_are_walked_by_keyboard(qtbot, make) -> None:
     view.chart.canvas.setFocus()
     qtbot.keyClick(view.chart.canvas, Qt.Key.Key_End)
     assert "93.1%" in view._detail.text()
-    view.chart.pointer_moved(QPointF(200, 100))
+    view.chart.plot.pointer_moved(QPointF(200, 100))
     view.chart.show_table(visible=True)
     assert view.chart.numbers.column("Meets") == ("yes", "no")
 

@@ -1,4 +1,4 @@
-"""What the privacy-curve chart shows, as values: (ε, δ) under the named conversions, each with its ρ and neighbours."""
+"""What the privacy loss means as (ε, δ): a figure of the named conversions, each with its ρ and neighbours."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from phexplore.accounting.zcdp import curve, epsilon
 from phexplore.accuracy.privacy_loss import HEADLINE_DELTA
+from phexplore.figures.axis import Axis, Tick
+from phexplore.figures.figure import Figure, nothing
+from phexplore.figures.marks import Dash, Dot, Mark, Path, Rule
 from phexplore.figures.table import Table, Value
 from phexplore.figures.wording import budget_text, power_text
 from phexplore.model.conventions import Conversion, Neighbours
@@ -154,3 +157,50 @@ def epsilon_numbers(curves: Sequence[EpsilonCurve]) -> Table:
         (f"1e-{power:02d}", *(_epsilon_at(each, Fraction(1, 10**power)) for each in curves)) for power in powers
     ]
     return Table(("δ", *names), (marked, *rows))
+
+
+TEACHING = "What the privacy loss means as (ε, δ) appears here as soon as a level has a budget above 0."
+UNLIMITED_SENTENCE = (
+    "Without a limit on the budget there is no (ε, δ) guarantee. Give every published level a finite budget to see it."
+)
+_MARKED = -10.0
+_DASHES = {
+    Conversion.ZCDP_OPTIMAL_ALPHA: Dash.SOLID,
+    Conversion.BUN_STEINKE: Dash.DASHED,
+    Conversion.GAUSSIAN_CONTINUOUS: Dash.DOTTED,
+    None: Dash.SOLID,
+}
+
+
+def epsilon_figure(figures: Forecast) -> Figure:
+    """Return lines of ε over δ, the smaller δ to the right; every line says whose ρ and which conversion."""
+    curves = epsilon_curves(figures)
+    if not curves:
+        return nothing("epsilon", UNLIMITED_SENTENCE if isinstance(figures.privacy.total, Unlimited) else TEACHING)
+    main = figures.conventions.neighbours
+    ticks = tuple(Tick(float(power), power_text(Fraction(1, 10**power))) for power in (2, 6, 10, 14, 18))
+    top = max(max(each.epsilons) for each in curves)
+    return Figure(
+        "epsilon",
+        epsilon_title(curves, figures),
+        epsilon_summary(curves),
+        Axis(
+            "δ, the chance that the guarantee does not hold (smaller to the right)",
+            domain=(-float(LARGEST_EXPONENT), -float(SMALLEST_EXPONENT)),
+            ticks=ticks,
+        ),
+        Axis("ε", domain=(0.0, 1.04 * top)),
+        tuple(_line(each, is_main=each.neighbours is main) for each in curves),
+        partial(epsilon_numbers, curves),
+        under=(Rule(x=-_MARKED, text="δ = 10⁻¹⁰", width=1.2),),
+        explain="ρ of zero-concentrated differential privacy becomes (ε, δ) by ε = ρ + 2√(ρ ln 1/δ) (Bun and Steinke 2016, "
+        "Proposition 1.3) or, tighter, by the optimal order α of Rényi divergence (Canonne, Kamath and Steinke 2020). The continuous "
+        "Gaussian is an approximation, not a bound for the discrete noise.",
+    )
+
+
+def _line(each: EpsilonCurve, *, is_main: bool) -> Mark:
+    ink = 0 if is_main else 1
+    exponents = tuple(-exponent for exponent in each.exponents)
+    path = Path(exponents, each.epsilons, ink, 2.4 if is_main else 1.6, _DASHES[each.conversion])
+    return Mark(each.label, (path, Dot(-_MARKED, each.marked, ink)), text=each.short_label, tip=each.label)

@@ -1,0 +1,145 @@
+"""Histograms as figures: errors with the noise of one answer over them, and whole numbers before and after."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phexplore.figures.axis import Axis, Tick, whole_text
+from phexplore.figures.figure import Figure, KeyEntry
+from phexplore.figures.marks import Box, Fill, Floats, Mark, Part, Path, Role, Rule
+from phexplore.figures.table import Table, grouped, signed_tick
+
+_CURVE_POINTS = 160
+
+
+def percent_tick(value: float) -> str:
+    """Return a tick of an axis in percent."""
+    return f"{value:g} %"
+
+
+def error_histogram(
+    identity: str, bins: tuple[Floats, Floats], sigma: float | None, unit: str, words: tuple[str, str], table: Table
+) -> Figure:
+    """Return a histogram of errors with the normal curve of the noise before post-processing.
+
+    Args:
+        identity: short name for files.
+        bins: edges ``float64[bins + 1]`` and shares ``float64[bins]``, percent of all errors.
+        sigma: of one noisy answer, None where the query is not measured: no curve.
+        unit: of the errors.
+        words: the finding, and one sentence.
+        table: the same numbers.
+    """
+    edges, shares = bins
+    reach = max(abs(float(edges[0])), abs(float(edges[-1])))
+    top = float(shares.max())
+    over: tuple[Part, ...] = ()
+    key: tuple[KeyEntry, ...] = ()
+    if sigma is not None:
+        reach = max(reach, min(3 * sigma, 3 * reach))
+        values = np.linspace(-1.04 * reach, 1.04 * reach, _CURVE_POINTS)
+        heights = [noise_share(value, sigma, float(edges[1] - edges[0])) for value in values.tolist()]
+        top = max(top, min(max(heights), 1.3 * top))
+        over = (Path(tuple(values.tolist()), tuple(heights), 1),)
+        line = KeyEntry(Path((0.0, 1.0), (0.0, 0.0), 1), f"one noisy answer alone, σ = {sigma:,.1f}")
+        key = (KeyEntry(Box(0, 1, -0.4, 0.4, 0, Fill.SOFT), "errors"), line)
+    marks = tuple(
+        Mark(
+            parts=(Box(low, high, 0.0, share, 0, Fill.SOFT),),
+            tip=f"{signed_tick(low)} to {signed_tick(high)}: {share:.3g} %",
+        )
+        for low, high, share in zip(edges[:-1].tolist(), edges[1:].tolist(), shares.tolist(), strict=True)
+    )
+    return Figure(
+        identity,
+        *words,
+        Axis(f"published − true, {unit}", domain=(-1.04 * reach, 1.04 * reach), text=signed_tick),
+        Axis("share of the numbers", domain=(0.0, max(1.08 * top, 1e-6)), text=percent_tick),
+        marks,
+        table,
+        under=(Rule(x=0.0),),
+        over=over,
+        key=key,
+    )
+
+
+def noise_share(value: float, sigma: float, width: float) -> float:
+    """Return how many percent of normal noise fall into a bin around a value.
+
+    Args:
+        value: middle of the bin.
+        sigma: of the noise.
+        width: of the bin.
+    """
+    if sigma <= 0:
+        return 0.0
+    return 100 * width * math.exp(-0.5 * (value / sigma) ** 2) / (sigma * math.sqrt(2 * math.pi))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counts:
+    """How many fall into each bin.
+
+    Attributes:
+        title: of what is counted.
+        counts: ``int64[bins]``.
+        mean: of the numbers themselves.
+    """
+
+    title: str
+    counts: NDArray[np.int64]
+    mean: float
+
+
+def paired_histograms(
+    identity: str,
+    edges: NDArray[np.int64],
+    this: Counts,
+    other: Counts | None,
+    axes: tuple[str, str],
+    words: tuple[str, str],
+    table: Table,
+) -> Figure:
+    """Return two histograms of whole numbers on one scale: hollow before, filled after.
+
+    Args:
+        identity: short name for files.
+        edges: ``int64[bins + 1]``: bin i holds the numbers from ``edges[i]`` to ``edges[i + 1] - 1``.
+        this: what is shown.
+        other: what it is compared with, None for nothing.
+        axes: quantity and unit of the numbers, and what is counted, plural.
+        words: the finding, and one sentence.
+        table: the same numbers.
+    """
+    marks, ticks = [], []
+    for number, count in enumerate(this.counts.tolist()):
+        low, high = int(edges[number]), int(edges[number + 1]) - 1
+        name = grouped(low) if low == high else f"{grouped(low)}–{grouped(high)}"
+        ticks.append(Tick(number + 0.5, name))
+        tip = f"{this.title}: {grouped(count)} {axes[1]}"
+        parts = (Box(number + 0.15, number + 0.85, 0.0, count),)
+        if other is not None:
+            was = int(other.counts[number])
+            tip = f"{other.title}: {grouped(was)}; {tip}"
+            before = Box(number + 0.1, number + 0.48, 0.0, was, Role.REFERENCE, Fill.HOLLOW)
+            parts = (before, Box(number + 0.52, number + 0.9, 0.0, count))  # type: ignore[assignment]
+        marks.append(Mark(parts=parts, tip=f"{name}: {tip}"))
+    key = [KeyEntry(Box(0, 1, -0.4, 0.4), f"{this.title}, mean {this.mean:,.2f}")]
+    top = float(this.counts.max(initial=1))
+    if other is not None:
+        sign = Box(0, 1, -0.4, 0.4, Role.REFERENCE, Fill.HOLLOW)
+        key.insert(0, KeyEntry(sign, f"{other.title}, mean {other.mean:,.2f}"))
+        top = max(top, float(other.counts.max(initial=1)))
+    return Figure(
+        identity,
+        *words,
+        Axis(axes[0], domain=(0.0, float(max(len(marks), 1))), ticks=tuple(ticks)),
+        Axis(axes[1], domain=(0.0, 1.08 * top), text=whole_text),
+        tuple(marks),
+        table,
+        key=tuple(key),
+    )

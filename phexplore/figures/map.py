@@ -1,0 +1,99 @@
+"""A map as a figure: units coloured by how far they are off, or told from their neighbours."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from phexplore.figures.axis import Axis
+from phexplore.figures.figure import Figure, Tint
+from phexplore.figures.marks import Patch
+from phexplore.figures.table import Table
+
+STEPS = 7
+"""Colours on each side of 0."""
+_SHOWN = 0.98
+"""Part of the values that the scale of colours tells apart."""
+
+
+def longitude_text(value: float) -> str:
+    """Return a longitude as people write it."""
+    return f"{abs(value):.2f}° {'W' if value < 0 else 'E'}"
+
+
+def latitude_text(value: float) -> str:
+    """Return a latitude as people write it."""
+    return f"{abs(value):.2f}° {'N' if value > 0 else 'S'}"
+
+
+def map_figure(
+    identity: str, patches: Sequence[Patch], unit: str, words: tuple[str, str], table: Table, *, is_signed: bool = False
+) -> Figure:
+    """Return a map.
+
+    Args:
+        identity: short name for files.
+        patches: all polygons.
+        unit: of the values; "" where they only tell neighbours apart: no scale, and a colour of its own for each.
+        words: the finding, and one sentence.
+        table: the same numbers.
+        is_signed: below and above 0 mean different things.
+    """
+    values = np.array([abs(patch.value) for patch in patches if math.isfinite(patch.value)])
+    limit = max(float(np.quantile(values, _SHOWN)) if len(values) else 1.0, 1e-9)
+    left, right, bottom, top = bounds(tuple(patches))
+    return Figure(
+        identity,
+        *words,
+        Axis(domain=(left, right), text=longitude_text),
+        Axis(domain=(bottom, top), text=latitude_text),
+        (),
+        table,
+        patches=tuple(patches),
+        tint=Tint(unit, limit, is_signed),
+    )
+
+
+@lru_cache(maxsize=8)
+def bounds(patches: tuple[Patch, ...]) -> tuple[float, float, float, float]:
+    """Return the smallest and largest longitude, then latitude, of polygons; those of one point where there are none."""
+    rings = [ring for patch in patches for ring in patch.rings if len(ring)]
+    if not rings:
+        return 0.0, 1.0, 0.0, 1.0
+    lows = np.min([ring.min(axis=0) for ring in rings], axis=0)
+    highs = np.max([ring.max(axis=0) for ring in rings], axis=0)
+    return float(lows[0]), float(highs[0]), float(lows[1]), float(highs[1])
+
+
+def equal_degrees(figure: Figure, width: float, height: float) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return the ranges of longitude and latitude that show a map with equal lengths both ways.
+
+    Args:
+        figure: of patches.
+        width: of the plot area, in pixels.
+        height: of the plot area, in pixels.
+    """
+    left, right, bottom, top = bounds(figure.patches)
+    x, y = (left + right) / 2, (bottom + top) / 2
+    aspect = max(math.cos(math.radians(y)), 0.05)
+    degrees = 1.03 * max((right - left) * aspect / max(width, 1.0), (top - bottom) / max(height, 1.0), 1e-9)
+    half, rise = degrees * width / aspect / 2, degrees * height / 2
+    return (x - half, x + half), (y - rise, y + rise)
+
+
+def tint_of(tint: Tint, value: float) -> tuple[int, float] | None:
+    """Return the series whose colour a value has and how strong it is, 0 to 1; None for nothing known.
+
+    Args:
+        tint: scale of the map.
+        value: to be coloured.
+    """
+    if not math.isfinite(value):
+        return None
+    if not tint.unit:
+        return int(value), 0.5
+    part = math.ceil(min(abs(value) / tint.limit, 1.0) * STEPS) / STEPS
+    return (1 if tint.is_signed and value < 0 else 0), 0.9 * part
