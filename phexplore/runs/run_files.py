@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 
 from phexplore.model.issues import InputProblemsError
 from phexplore.opening import refuse_irregular
+from phexplore.runs.simulation import TrialFigures
 from phexplore.runs.store import REMEDY, RunUnreadableError
 
 MARK = b"phexplore"
@@ -159,3 +160,14 @@ def read_columns(path: Path, kinds: Mapping[str, Kind]) -> Any:
         table = file.read(columns=list(kinds), use_threads=False)
     check_filled(table)
     return table
+
+
+def read_trial_figures(path: Path) -> TrialFigures:
+    """Return what the file of a trial says of it.
+
+    Raises:
+        RunUnreadableError: the file is damaged.
+    """
+    mark = read_mark(path)
+    with reading(path):
+        return TrialFigures(int(mark["covered"]), int(mark["numbers"]), mark.get("watched"))

@@ -6,10 +6,14 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
-from phexplore.runs.place import Place
-from phexplore.runs.spec import RunSpec
+from phexplore.noise.entropy import Entropy, OsEntropy, SeededEntropy
+from phexplore.runs.place import HERE, Place
+from phexplore.runs.spec import RunMode, RunSpec
+from phexplore.runs.store import trial_file
+
+Shared = TypeVar("Shared")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +107,55 @@ class Simulation(Protocol):
 
 Maker = Callable[[RunSpec, Path, Place], Simulation]
 """Makes the simulation of a specification in its run directory, computed at a place. Reads nothing yet."""
+
+
+_SEEDED = "Drawn from a seed: anyone who has it can take the noise away. For simulation only, never for release."
+_FROM_SYSTEM = "Drawn from the operating system. Every trial that is released spends the budget once more."
+
+
+class PreparedSimulation(Generic[Shared]):
+    """What the simulations of all systems have: a specification, a directory, noise, and what all trials share."""
+
+    exact_label = "Exact counts, not protected."
+    """What trials without noise are."""
+
+    def __init__(self, spec: RunSpec, directory: Path, place: Place = HERE) -> None:
+        self._spec = spec
+        self._directory = directory
+        self._place = place
+        self._shared: Shared | None = None
+
+    @property
+    def prepared(self) -> Shared:
+        """What all trials share.
+
+        Raises:
+            RuntimeError: `prepare` was not called.
+        """
+        if self._shared is None:
+            raise RuntimeError("the run is not prepared")
+        return self._shared
+
+    @property
+    def is_private(self) -> bool:
+        """Whether noise is added."""
+        return self._spec.mode is RunMode.PRIVATE
+
+    @property
+    def label(self) -> str:
+        """What the trials are, and what they are not fit for."""
+        if not self.is_private:
+            return self.exact_label
+        return _SEEDED if self._spec.is_reproducible else _FROM_SYSTEM
+
+    def entropy(self, index: int) -> Entropy:
+        """Return where the noise of a trial comes from."""
+        seed = self._spec.seed
+        return OsEntropy() if seed is None else SeededEntropy(seed, (index,))
+
+    def paths(self, trials: tuple[int, ...]) -> list[Path]:
+        """Return the files of some trials."""
+        return [self._directory / trial_file(index) for index in trials]
 
 
 Check = bool | int

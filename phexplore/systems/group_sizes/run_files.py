@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from phexplore.data.regions.region_tree import SEPARATOR, RegionTree, tree_of_paths
 from phexplore.files.atomic_files import write_atomically
 from phexplore.runs.run_files import MARK, integers, read_columns, read_mark, reading, words
-from phexplore.runs.simulation import TrialFigures
 from phexplore.runs.store import REMEDY, RunUnreadableError
 
 Ints = NDArray[np.int64]
@@ -109,17 +108,6 @@ def _places(table: Any, name: str, known: Sequence[str]) -> Ints:
     if column.dictionary.to_pylist() != list(known):
         raise ValueError(f"column {name} has other names than the run")
     return np.asarray(column.indices.to_numpy(zero_copy_only=False), np.int64)
-
-
-def read_trial_figures(path: Path) -> TrialFigures:
-    """Return what a trial's metadata says of it.
-
-    Raises:
-        RunUnreadableError: the file is damaged.
-    """
-    meta = read_mark(path)
-    with reading(path):
-        return TrialFigures(int(meta["covered"]), int(meta["numbers"]))
 
 
 def write_release(directory: Path, tree: RegionTree, levels: Sequence[Ints]) -> None:

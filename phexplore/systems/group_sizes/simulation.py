@@ -12,23 +12,20 @@ from numpy.typing import NDArray
 
 from phexplore.data.regions.group_size_reading import read_group_sizes, shipped_group_sizes
 from phexplore.model.scenario import Scenario
-from phexplore.noise.entropy import Entropy, OsEntropy, SeededEntropy
 from phexplore.runs.place import HERE, Place
-from phexplore.runs.simulation import Simulation, TrialFigures, Watch
+from phexplore.runs.run_files import read_trial_figures
+from phexplore.runs.simulation import PreparedSimulation, Simulation, TrialFigures, Watch
 from phexplore.runs.spec import RunMode, RunSpec
-from phexplore.runs.store import RELEASE_DIRECTORY, TRUTH_FILE, trial_file
+from phexplore.runs.store import RELEASE_DIRECTORY, TRUTH_FILE
 from phexplore.runs.writing import writing
 from phexplore.simulate.group_sizes.release import GroupSizeReleaser
 from phexplore.systems.group_sizes.forecast import forecast_group_sizes
 from phexplore.systems.group_sizes.presets import group_sizes_presets
-from phexplore.systems.group_sizes.run_files import read_sizes, read_trial_figures, write_release, write_sizes
+from phexplore.systems.group_sizes.run_files import read_sizes, write_release, write_sizes
 from phexplore.systems.group_sizes.summary import Evidence, group_sizes_summary
 
 Ints = NDArray[np.int64]
 
-_SEEDED = "Drawn from a seed: anyone who has it can take the noise away. For simulation only, never for release."
-_FROM_SYSTEM = "Drawn from the operating system. Every trial that is released spends the budget once more."
-_NOT_PRIVATE = "Exact counts, not protected."
 _INCONSISTENT = "This baseline rounds every value by itself: its regions need not add up."
 
 
@@ -50,23 +47,8 @@ class _Prepared:
     margins: tuple[float, ...]
 
 
-class GroupSizesSimulation:
+class GroupSizesSimulation(PreparedSimulation[_Prepared]):
     """One run."""
-
-    def __init__(self, spec: RunSpec, directory: Path) -> None:
-        self._spec = spec
-        self._directory = directory
-        self._shared: _Prepared | None = None
-
-    @property
-    def _prepared(self) -> _Prepared:
-        if self._shared is None:
-            raise RuntimeError("the run is not prepared")
-        return self._shared
-
-    @property
-    def _is_private(self) -> bool:
-        return self._spec.mode is RunMode.PRIVATE
 
     def prepare(self, watch: Watch) -> None:
         """Read the groups, work out the noise and write the exact counts; see `Simulation.prepare`."""
@@ -76,59 +58,49 @@ class GroupSizesSimulation:
             table = read_group_sizes(Path(spec.data.path), method)
         watch.checkpoint()
         with watch.phase("prepare"):
-            releaser = GroupSizeReleaser(table, method, noise=self._is_private)
+            releaser = GroupSizeReleaser(table, method, noise=self.is_private)
             figures = forecast_group_sizes(method, scenario.conventions)
             margins = tuple(level.size_margins.by(scenario.conventions.margin) for level in figures.levels)
-            self._shared = _Prepared(releaser, margins if self._is_private else (0.0,) * len(margins))
+            self._shared = _Prepared(releaser, margins if self.is_private else (0.0,) * len(margins))
             with writing(self._directory / TRUTH_FILE) as part:
                 write_sizes(part, table.tree, releaser.levels, {"synthetic": table.synthetic, "remarks": table.remarks})
         for remark in table.remarks:
             watch.note(remark)
         if not method.mechanism.is_exact:
             watch.note(_INCONSISTENT)
-        watch.note(self._label)
-
-    @property
-    def _label(self) -> str:
-        if not self._is_private:
-            return _NOT_PRIVATE
-        return _SEEDED if self._spec.is_reproducible else _FROM_SYSTEM
+        watch.note(self.label)
 
     def write_trial(self, index: int, path: Path) -> TrialFigures:
         """Draw one trial; see `Simulation.write_trial`."""
-        shared = self._prepared
+        shared = self.prepared
         releaser = shared.releaser
         exact = self._spec.mode is RunMode.NON_PRIVATE
-        levels = releaser.levels if exact else releaser.release(self._entropy(index))
+        levels = releaser.levels if exact else releaser.release(self.entropy(index))
         figures = self._figures(levels)
-        meta = {"covered": figures.covered, "numbers": figures.numbers, "label": self._label}
+        meta = {"covered": figures.covered, "numbers": figures.numbers, "label": self.label}
         write_sizes(path, releaser.table.tree, levels, meta)
         return figures
 
     def _figures(self, levels: list[Ints]) -> TrialFigures:
-        if not self._is_private:
+        if not self.is_private:
             return TrialFigures(0, 0)
-        shared = self._prepared
+        shared = self.prepared
         covered = sum(
             int(np.count_nonzero(np.abs(values - exact) <= margin))
             for values, exact, margin in zip(levels, shared.releaser.levels, shared.margins, strict=True)
         )
         return TrialFigures(covered, sum(level.size for level in levels))
 
-    def _entropy(self, index: int) -> Entropy:
-        seed = self._spec.seed
-        return OsEntropy() if seed is None else SeededEntropy(seed, (index,))
-
     def read_figures(self, path: Path) -> TrialFigures:
         """Return the figures of a trial on disk, its counts read; see `Simulation.read_figures`."""
-        table = self._prepared.releaser.table
+        table = self.prepared.releaser.table
         read_sizes(path, table.tree, table.largest)
         return read_trial_figures(path)
 
     def finish(self, trials: tuple[int, ...], watch: Watch) -> Mapping[str, Any]:
         """Write the first trial as CSV, check every trial and sum up; see `Simulation.finish`."""
-        table = self._prepared.releaser.table
-        paths = [self._directory / trial_file(index) for index in trials]
+        table = self.prepared.releaser.table
+        paths = self.paths(trials)
         write_release(self._directory / RELEASE_DIRECTORY, table.tree, read_sizes(paths[0], table.tree, table.largest))
         figures = [read_trial_figures(path) for path in paths]
         return group_sizes_summary(Evidence(self._spec, table, figures, paths, watch))

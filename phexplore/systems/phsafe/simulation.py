@@ -16,11 +16,10 @@ from phexplore.metrics.numbers import NumberKeys
 from phexplore.metrics.summary import truncation_by_size
 from phexplore.model.numbers import UNLIMITED
 from phexplore.model.phsafe import PhSafe
-from phexplore.noise.entropy import Entropy, OsEntropy, SeededEntropy
 from phexplore.runs.place import HERE, Place
-from phexplore.runs.simulation import Simulation, TrialFigures, Watch
+from phexplore.runs.simulation import PreparedSimulation, Simulation, TrialFigures, Watch
 from phexplore.runs.spec import RunMode, RunSpec
-from phexplore.runs.store import RELEASE_DIRECTORY, TRUTH_FILE, trial_file
+from phexplore.runs.store import RELEASE_DIRECTORY, TRUTH_FILE
 from phexplore.runs.writing import writing
 from phexplore.simulate.phsafe_count import CountingSpec
 from phexplore.simulate.phsafe_output import write_output
@@ -31,10 +30,6 @@ from phexplore.systems.phsafe.expectation import expectation_of
 from phexplore.systems.phsafe.number_files import NumberFiles, TrialWriter
 from phexplore.systems.phsafe.number_rows import keys_of, noise_columns, release_of, truth_of, values_of
 from phexplore.systems.phsafe.summary import Evidence, ReleasedCounts, exact_summary, private_summary
-
-_SEEDED = "Drawn from a seed: anyone who has it can take the noise away. For simulation only, never for release."
-_FROM_SYSTEM = "Drawn from the operating system. Every trial that is released spends the budget once more."
-_NOT_PRIVATE = "Exact counts, not protected."
 
 
 def make_simulation(spec: RunSpec, directory: Path, _: Place = HERE) -> Simulation:
@@ -57,19 +52,8 @@ class _Prepared:
     writer: TrialWriter
 
 
-class PrivateSimulation:
+class PrivateSimulation(PreparedSimulation[_Prepared]):
     """Production's private mode, with noise or at infinite budget."""
-
-    def __init__(self, spec: RunSpec, directory: Path) -> None:
-        self._spec = spec
-        self._directory = directory
-        self._shared: _Prepared | None = None
-
-    @property
-    def _prepared(self) -> _Prepared:
-        if self._shared is None:
-            raise RuntimeError("the run is not prepared")
-        return self._shared
 
     def prepare(self, watch: Watch) -> None:
         """Read, count with and without truncation, and write the truth; see `Simulation.prepare`."""
@@ -81,9 +65,6 @@ class PrivateSimulation:
             keys, truth = keys_of(measured), truth_of(measured, exact)
             files = NumberFiles(keys)
             _write_truth(self._directory, files, truth, measured, synthetic=spec.data.synthetic)
-            label = (
-                _NOT_PRIVATE if spec.mode is RunMode.NO_NOISE else (_SEEDED if spec.is_reproducible else _FROM_SYSTEM)
-            )
             columns = noise_columns(releaser.noise, keys)
             self._shared = _Prepared(
                 tabulation=measured,
@@ -92,15 +73,15 @@ class PrivateSimulation:
                 expectation=expectation_of(spec, keys),
                 measured=_directly_measured(keys),
                 files=files,
-                writer=files.trial_writer(*columns, label),
+                writer=files.trial_writer(*columns, self.label),
             )
-        watch.note(label)
+        watch.note(self.label)
 
     @property
     def _parameters(self) -> PhSafe:
         """The parameters of the noise: without noise, every published query gets an unlimited budget."""
         method = self._spec.scenario.phsafe
-        if self._spec.mode is RunMode.PRIVATE:
+        if self.is_private:
             return method
         return replace(
             method, budgets={q: UNLIMITED if budget != 0 else budget for q, budget in method.budgets.items()}
@@ -108,26 +89,22 @@ class PrivateSimulation:
 
     def write_trial(self, index: int, path: Path) -> TrialFigures:
         """Draw one trial; see `Simulation.write_trial`."""
-        shared = self._prepared
-        counts = values_of(shared.tabulation, shared.releaser.release(self._entropy(index)).counts)
+        shared = self.prepared
+        counts = values_of(shared.tabulation, shared.releaser.release(self.entropy(index)).counts)
         noise = counts - shared.truth.truncated
         figures = TrialFigures(*covered(shared.files.keys, shared.measured, noise, shared.expectation.margin))
         shared.writer.write(path, counts, figures)
         return figures
 
-    def _entropy(self, index: int) -> Entropy:
-        seed = self._spec.seed
-        return OsEntropy() if seed is None else SeededEntropy(seed, (index,))
-
     def read_figures(self, path: Path) -> TrialFigures:
         """Return the figures of a trial on disk, its counts checked; see `Simulation.read_figures`."""
-        self._prepared.files.read_counts(path)
-        return self._prepared.files.read_figures(path)
+        self.prepared.files.read_counts(path)
+        return self.prepared.files.read_figures(path)
 
     def finish(self, trials: tuple[int, ...], watch: Watch) -> Mapping[str, Any]:
         """Write the first trial in production's layout and sum up; see `Simulation.finish`."""
-        shared = self._prepared
-        paths = [self._directory / trial_file(index) for index in trials]
+        shared = self.prepared
+        paths = self.paths(trials)
         noise = shared.files.read_noise(paths[0])
         first = shared.files.read_counts(paths[0])
         release = release_of(shared.files.keys, first, *noise, is_reproducible=self._spec.is_reproducible)
@@ -147,15 +124,8 @@ class PrivateSimulation:
         return private_summary(evidence, _truncation(shared.tabulation))
 
 
-class ExactSimulation:
+class ExactSimulation(PreparedSimulation[tuple[Tabulation, NumberFiles, TrialWriter]]):
     """Production's non-private mode: every cell exactly, totals too. All trials are the same."""
-
-    def __init__(self, spec: RunSpec, directory: Path) -> None:
-        self._spec = spec
-        self._directory = directory
-        self._exact: Tabulation | None = None
-        self._files: NumberFiles | None = None
-        self._writer: TrialWriter | None = None
 
     def prepare(self, watch: Watch) -> None:
         """Read and count; see `Simulation.prepare`."""
@@ -165,35 +135,30 @@ class ExactSimulation:
         files = NumberFiles(keys)
         truth = Truth(counts, counts, counts)
         _write_truth(self._directory, files, truth, exact, synthetic=spec.data.synthetic)
-        blank = np.full(len(keys), "")
-        self._exact, self._files = exact, files
-        self._writer = files.trial_writer(blank, np.zeros(len(keys)), _NOT_PRIVATE)
-        watch.note(_NOT_PRIVATE)
+        writer = files.trial_writer(np.full(len(keys), ""), np.zeros(len(keys)), self.label)
+        self._shared = exact, files, writer
+        watch.note(self.label)
 
     def write_trial(self, index: int, path: Path) -> TrialFigures:
         """Write the counts; see `Simulation.write_trial`."""
         del index
-        figures = TrialFigures(0, 0)
-        if self._exact is None or self._writer is None:
-            raise RuntimeError("the run is not prepared")
-        self._writer.write(path, values_of(self._exact, self._exact.counts), figures)
+        (exact, _, writer), figures = self.prepared, TrialFigures(0, 0)
+        writer.write(path, values_of(exact, exact.counts), figures)
         return figures
 
     def read_figures(self, path: Path) -> TrialFigures:
         """Return the figures of a trial on disk, its counts checked; see `Simulation.read_figures`."""
-        if self._files is None:
-            raise RuntimeError("the run is not prepared")
-        self._files.read_counts(path)
-        return self._files.read_figures(path)
+        _, files, _ = self.prepared
+        files.read_counts(path)
+        return files.read_figures(path)
 
     def finish(self, trials: tuple[int, ...], watch: Watch) -> Mapping[str, Any]:
         """Write production's layout and sum up; see `Simulation.finish`."""
         del trials
         watch.checkpoint()
-        if self._exact is None:
-            raise RuntimeError("the run is not prepared")
-        write_output(self._exact, self._directory / RELEASE_DIRECTORY)
-        return exact_summary(self._exact)
+        exact, _, _ = self.prepared
+        write_output(exact, self._directory / RELEASE_DIRECTORY)
+        return exact_summary(exact)
 
 
 def _directly_measured(keys: NumberKeys) -> NDArray[np.bool_]:

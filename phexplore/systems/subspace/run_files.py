@@ -18,8 +18,7 @@ import pyarrow.parquet as pq
 
 from phexplore.files.atomic_files import write_atomically
 from phexplore.files.spreadsheet import csv_bytes
-from phexplore.runs.run_files import MARK, Kind, decimals, read_columns, read_mark, reading, whole_numbers
-from phexplore.runs.simulation import TrialFigures
+from phexplore.runs.run_files import MARK, Kind, decimals, read_columns, reading, whole_numbers
 from phexplore.runs.store import REMEDY, RunUnreadableError
 from phexplore.workload.subspace.exact import Exact, Rationals
 
@@ -111,17 +110,6 @@ def read_released(path: Path, names: AnswerNames) -> np.ndarray[Any, np.dtype[np
     """
     table = _read(path, {"released": decimals}, names)
     return np.asarray(table.column("released").to_numpy(), dtype=np.float64)
-
-
-def read_trial_figures(path: Path) -> TrialFigures:
-    """Return what a trial's metadata says of it.
-
-    Raises:
-        RunUnreadableError: the file is damaged.
-    """
-    meta = read_mark(path)
-    with reading(path):
-        return TrialFigures(int(meta["covered"]), int(meta["numbers"]))
 
 
 def _read(path: Path, kinds: Mapping[str, Kind], names: AnswerNames) -> Any:

@@ -12,11 +12,11 @@ import numpy as np
 from phexplore.accounting.subspace_noise import NoisePlan, confirm_budget, noise_plans
 from phexplore.model.scenario import Scenario
 from phexplore.model.subspace import Histogram, Subspace
-from phexplore.noise.entropy import Entropy, OsEntropy, SeededEntropy
 from phexplore.runs.place import HERE, Place
-from phexplore.runs.simulation import Simulation, TrialFigures, Watch
-from phexplore.runs.spec import RunMode, RunSpec
-from phexplore.runs.store import RELEASE_DIRECTORY, TRUTH_FILE, trial_file
+from phexplore.runs.run_files import read_trial_figures
+from phexplore.runs.simulation import PreparedSimulation, Simulation, TrialFigures, Watch
+from phexplore.runs.spec import RunSpec
+from phexplore.runs.store import RELEASE_DIRECTORY, TRUTH_FILE
 from phexplore.runs.writing import writing
 from phexplore.simulate.subspace.cell_counts import read_cell_counts, shipped_table
 from phexplore.simulate.subspace.drawing import Answers, draw_noise, released
@@ -26,7 +26,6 @@ from phexplore.systems.subspace.run_files import (
     AnswerNames,
     read_answers,
     read_released,
-    read_trial_figures,
     write_answers,
     write_release,
 )
@@ -34,10 +33,6 @@ from phexplore.systems.subspace.summary import Evidence, subspace_summary
 from phexplore.workload.subspace.exact import Rationals
 from phexplore.workload.subspace.releases import answer_names
 from phexplore.workload.subspace.spaces import Floats
-
-_SEEDED = "Drawn from a seed: anyone who has it can take the noise away. For simulation only, never for release."
-_FROM_SYSTEM = "Drawn from the operating system. Every trial that is released spends the budget once more."
-_NOT_PRIVATE = "Exact answers, not protected."
 
 
 def make_simulation(spec: RunSpec, directory: Path, _: Place = HERE) -> Simulation:
@@ -70,19 +65,10 @@ class _Prepared:
     margin: Floats
 
 
-class SubspaceSimulation:
+class SubspaceSimulation(PreparedSimulation[_Prepared]):
     """One run: releases of one histogram."""
 
-    def __init__(self, spec: RunSpec, directory: Path) -> None:
-        self._spec = spec
-        self._directory = directory
-        self._shared: _Prepared | None = None
-
-    @property
-    def _prepared(self) -> _Prepared:
-        if self._shared is None:
-            raise RuntimeError("the run is not prepared")
-        return self._shared
+    exact_label = "Exact answers, not protected."
 
     def prepare(self, watch: Watch) -> None:
         """Read the counts, work out the noise and write the exact answers; see `Simulation.prepare`."""
@@ -99,13 +85,7 @@ class SubspaceSimulation:
             with writing(self._directory / TRUTH_FILE) as part:
                 truth = {plan.name: _exact(own) for plan, own in zip(plans, answers, strict=True)}
                 write_answers(part, names, truth)
-        watch.note(self._label)
-
-    @property
-    def _label(self) -> str:
-        if self._spec.mode is not RunMode.PRIVATE:
-            return _NOT_PRIVATE
-        return _SEEDED if self._spec.is_reproducible else _FROM_SYSTEM
+        watch.note(self.label)
 
     def _margins(self, plans: tuple[NoisePlan, ...]) -> Floats:
         """Return the scenario's margin of every answer, 0 where nothing is added: ``float64[answers]``."""
@@ -113,7 +93,7 @@ class SubspaceSimulation:
         parts = []
         for plan in plans:
             own = np.zeros(plan.space.size)
-            if self._spec.mode is RunMode.PRIVATE:
+            if self.is_private:
                 classes = answer_classes(plan, conventions)
                 if len(classes) == 1:
                     own[:] = classes[0].margins.by(conventions.margin)
@@ -126,11 +106,11 @@ class SubspaceSimulation:
 
     def write_trial(self, index: int, path: Path) -> TrialFigures:
         """Draw one trial; see `Simulation.write_trial`."""
-        shared = self._prepared
-        entropy = self._entropy(index)
+        shared = self.prepared
+        entropy = self.entropy(index)
         values, errors = {}, []
         for number, (plan, own) in enumerate(zip(shared.plans, shared.answers, strict=True)):
-            if self._spec.mode is RunMode.PRIVATE:
+            if self.is_private:
                 noise = draw_noise(plan, entropy.spawn(number))
                 values[plan.name] = released(own, noise)
                 errors.append(noise.values)
@@ -138,26 +118,22 @@ class SubspaceSimulation:
                 values[plan.name] = _exact(own)
                 errors.append(np.zeros(plan.space.size))
         covered = int(np.count_nonzero(np.abs(np.concatenate(errors)) <= shared.margin))
-        figures = TrialFigures(covered, shared.names.size) if self._spec.mode is RunMode.PRIVATE else TrialFigures(0, 0)
-        meta = {"covered": figures.covered, "numbers": figures.numbers, "label": self._label}
+        figures = TrialFigures(covered, shared.names.size) if self.is_private else TrialFigures(0, 0)
+        meta = {"covered": figures.covered, "numbers": figures.numbers, "label": self.label}
         write_answers(path, shared.names, values, meta)
         return figures
 
-    def _entropy(self, index: int) -> Entropy:
-        seed = self._spec.seed
-        return OsEntropy() if seed is None else SeededEntropy(seed, (index,))
-
     def read_figures(self, path: Path) -> TrialFigures:
         """Return the figures of a trial on disk, its answers read; see `Simulation.read_figures`."""
-        read_released(path, self._prepared.names)
+        read_released(path, self.prepared.names)
         return read_trial_figures(path)
 
     def finish(self, trials: tuple[int, ...], watch: Watch) -> Mapping[str, Any]:
         """Write the first trial as CSV, check every trial and sum up; see `Simulation.finish`."""
-        shared = self._prepared
-        paths = [self._directory / trial_file(index) for index in trials]
+        shared = self.prepared
+        paths = self.paths(trials)
         write_release(self._directory / RELEASE_DIRECTORY, shared.names, read_answers(paths[0], shared.names))
-        private = self._spec.mode is RunMode.PRIVATE
+        private = self.is_private
         evidence = Evidence(
             spec=self._spec,
             plans=shared.plans,

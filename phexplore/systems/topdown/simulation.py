@@ -19,10 +19,10 @@ from phexplore.optimize.rounder import RounderOptions, Target
 from phexplore.optimize.rounding import round_families
 from phexplore.runs.cluster import Cluster
 from phexplore.runs.place import HERE, Place
-from phexplore.runs.run_files import read_mark
-from phexplore.runs.simulation import TrialFigures, Watch
+from phexplore.runs.run_files import read_trial_figures
+from phexplore.runs.simulation import PreparedSimulation, TrialFigures, Watch
 from phexplore.runs.spec import RunMode, RunSpec, RunSpecError
-from phexplore.runs.store import FACILITIES_FILE, TRUTH_FILE, present_trials, trial_file
+from phexplore.runs.store import FACILITIES_FILE, TRUTH_FILE, present_trials
 from phexplore.runs.topdown_options import Mechanism, RounderTarget, TopDownOptions
 from phexplore.runs.writing import writing
 from phexplore.simulate.topdown.baseline import leaves_alone
@@ -49,10 +49,6 @@ from phexplore.systems.topdown.run_data import check_input, read_input
 from phexplore.systems.topdown.run_files import LeafFiles
 from phexplore.systems.topdown.stop_metric import WatchedFigure, parse_watched
 from phexplore.systems.topdown.summary import TrialReader, topdown_summary
-
-_SEEDED = "Drawn from a seed: anyone who has it can take the noise away. For simulation only, never for release."
-_FROM_SYSTEM = "Drawn from the operating system. Every trial that is released spends the budget once more."
-_NOT_PRIVATE = "Exact measurements, not protected."
 
 
 def make_simulation(spec: RunSpec, directory: Path, place: Place = HERE) -> TopDownSimulation:
@@ -105,30 +101,18 @@ class Prepared:
     watched: WatchedFigure | None
 
 
-class TopDownSimulation:
+class TopDownSimulation(PreparedSimulation[Prepared]):
     """TopDown with noise or from exact measurements."""
 
+    exact_label = "Exact measurements, not protected."
+
     def __init__(self, spec: RunSpec, directory: Path, place: Place = HERE) -> None:
-        self._spec = spec
-        self._place = place
-        self._directory = directory
-        self._shared: Prepared | None = None
+        super().__init__(spec, directory, place)
         self._watch: Watch | None = None
         self._lock = threading.Lock()
         self._seconds: dict[str, float] = {}
         self._cluster: Cluster | None = None
         self._prepares = not is_solver_prepared()
-
-    @property
-    def prepared(self) -> Prepared:
-        """What all trials share.
-
-        Raises:
-            RuntimeError: `prepare` was not called.
-        """
-        if self._shared is None:
-            raise RuntimeError("the run is not prepared")
-        return self._shared
 
     @property
     def options(self) -> TopDownOptions:
@@ -178,15 +162,9 @@ class TopDownSimulation:
             if spec.stop is not None and spec.stop.figure:
                 watched = parse_watched(spec.stop.figure, full)
             margins = self._margins(world.design)
-            self._shared = Prepared(population, full, world, files, self._label, margins, watched)
-        for text in (*given.remarks, *world.design.remarks, *spine_remarks, self._label):
+            self._shared = Prepared(population, full, world, files, self.label, margins, watched)
+        for text in (*given.remarks, *world.design.remarks, *spine_remarks, self.label):
             watch.note(text)
-
-    @property
-    def _label(self) -> str:
-        if self._spec.mode is RunMode.NO_NOISE:
-            return _NOT_PRIVATE
-        return _SEEDED if self._spec.seed is not None else _FROM_SYSTEM
 
     def _margins(self, design: Design) -> tuple[tuple[int, ...], ...]:
         conventions = self._spec.scenario.conventions
@@ -291,8 +269,7 @@ class TopDownSimulation:
     def read_figures(self, path: Path) -> TrialFigures:
         """Return the figures of a trial on disk, its counts checked; see `Simulation.read_figures`."""
         self.prepared.files.read(path)
-        metadata = read_mark(path)
-        return TrialFigures(int(metadata["covered"]), int(metadata["numbers"]), metadata.get("watched"))
+        return read_trial_figures(path)
 
     def finish(self, trials: tuple[int, ...], watch: Watch) -> Mapping[str, Any]:
         """Write microdata and tables where they are wanted, and sum up; see `Simulation.finish`."""
@@ -302,7 +279,7 @@ class TopDownSimulation:
         for name, seconds in self._seconds.items():
             watch.phase_done(name, seconds)
         confirm_spent(self._spec.scenario.topdown.total, [spent_on_noise(design), design.unspent])
-        reader = TrialReader(shared.files, [self._directory / trial_file(index) for index in trials], watch)
+        reader = TrialReader(shared.files, self.paths(trials), watch)
         if self.options.microdata:
             with watch.phase("microdata"):
                 write_release(self._directory, self._spec, shared.population, reader)

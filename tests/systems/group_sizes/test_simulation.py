@@ -18,6 +18,7 @@ from phexplore.model.issues import InputProblemsError
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.runs.events import Finished, Outcome
 from phexplore.runs.launch import run_worker
+from phexplore.runs.run_files import read_trial_figures
 from phexplore.runs.spec import RunMode, RunSpec, data_of
 from phexplore.runs.states import RunState
 from phexplore.runs.store import (
@@ -30,7 +31,7 @@ from phexplore.runs.store import (
     verify_run,
 )
 from phexplore.simulate.group_sizes.release import GroupSizeDataError
-from phexplore.systems.group_sizes.run_files import read_sizes, read_trial_figures
+from phexplore.systems.group_sizes.run_files import read_sizes
 
 
 @pytest.fixture

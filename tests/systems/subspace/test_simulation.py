@@ -17,6 +17,7 @@ from phexplore.model.scenario import Scenario
 from phexplore.model.subspace import Axis, Histogram, Mechanism, Release, Subspace, Totals
 from phexplore.runs.events import Finished, Outcome
 from phexplore.runs.launch import run_worker
+from phexplore.runs.run_files import read_trial_figures
 from phexplore.runs.spec import RunMode
 from phexplore.runs.states import RunState
 from phexplore.runs.store import (
@@ -32,7 +33,6 @@ from phexplore.systems.subspace.run_files import (
     MOST_NAMED,
     AnswerNames,
     read_answers,
-    read_trial_figures,
     write_answers,
 )
 from phexplore.systems.subspace.simulation import make_simulation, names_of

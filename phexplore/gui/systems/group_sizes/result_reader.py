@@ -24,11 +24,12 @@ from phexplore.gui.run_manager.mechanism_results import (
 )
 from phexplore.metrics.topdown.distribution import ErrorDistribution, distribution_of, merge
 from phexplore.model.numbers import exact_text
+from phexplore.runs.run_files import read_trial_figures
 from phexplore.runs.spec import RunMode
 from phexplore.runs.store import TRUTH_FILE, load_spec, present_trials, state_of, trial_file
 from phexplore.simulate.group_sizes.release import Promises, promises_of
 from phexplore.systems.group_sizes.forecast import forecast_group_sizes
-from phexplore.systems.group_sizes.run_files import read_sizes, read_tree, read_trial_figures
+from phexplore.systems.group_sizes.run_files import read_sizes, read_tree
 
 Ints = NDArray[np.int64]
 

@@ -26,10 +26,11 @@ from phexplore.gui.run_manager.mechanism_results import (
     MechanismTab,
 )
 from phexplore.model.numbers import exact_text
+from phexplore.runs.run_files import read_trial_figures
 from phexplore.runs.spec import RunMode
 from phexplore.runs.store import TRUTH_FILE, load_spec, present_trials, state_of, trial_file
 from phexplore.systems.subspace.errors import expected_squared_error, variances
-from phexplore.systems.subspace.run_files import read_answers, read_trial_figures
+from phexplore.systems.subspace.run_files import read_answers
 from phexplore.systems.subspace.simulation import names_of
 from phexplore.workload.subspace.exact import Rationals
 
