@@ -210,5 +210,5 @@ def significant(value: Fraction, digits: int = 4) -> str:
 
 
 def capital(text: str) -> str:
-    """Return the text with a capital first letter."""
-    return text[:1].upper() + text[1:]
+    """Return the text with a capital first letter; a letter alone is a symbol such as ε and stays."""
+    return text if len(text) == 1 else text[:1].upper() + text[1:]

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from phexplore.errors import PhexploreError
 from phexplore.figures.stops import log_stops
-from phexplore.figures.wording import people
+from phexplore.figures.wording import capital, people
 from phexplore.model.fields import Declared, Field, declared_fields
 from phexplore.model.kinds import Exact
 from phexplore.model.numbers import exact_text
@@ -49,7 +50,7 @@ Margins = Callable[[Scenario], Mapping[str, float | None]]
 
 
 def declared_parameters(scenario: Scenario, margins: Margins) -> tuple[MeetingParameter, ...]:
-    """Return the exact numbers with a symbol that parameters declare: their privacy loss.
+    """Return the positive exact numbers that parameters declare: their privacy loss.
 
     Args:
         scenario: of a system without a list of its own.
@@ -57,9 +58,7 @@ def declared_parameters(scenario: Scenario, margins: Margins) -> tuple[MeetingPa
     """
     method: Any = scenario.method
     parts = declared_fields(type(method)) if isinstance(method, Declared) else ()
-    return tuple(
-        _declared(part, margins) for part in parts if part.symbol and type(part.kind) is Exact and part.is_parameter
-    )
+    return tuple(_declared(part, margins) for part in parts if part.kind == Exact(above=0) and part.is_parameter)
 
 
 def _declared(part: Field, margins: Margins) -> MeetingParameter:
@@ -72,10 +71,13 @@ def _declared(part: Field, margins: Margins) -> MeetingParameter:
         return replace(scenario, method=replace(scenario.method, **changed))
 
     def effect(scenario: Scenario) -> str:
-        known = [margin for margin in margins(scenario).values() if margin is not None]
+        try:
+            known = [margin for margin in margins(scenario).values() if margin is not None]
+        except PhexploreError as error:
+            return error.sentence
         if not known:
             return ""
         return f"Margins of one answer from ± {people(min(known))} to ± {people(max(known))}."
 
-    title = part.title[:1].upper() + part.title[1:]
+    title = capital(part.title)
     return MeetingParameter(part.name, title, part.symbol, _STOPS, read, edit, exact_text, effect, is_likely=True)

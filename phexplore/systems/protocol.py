@@ -224,7 +224,7 @@ class System:
         commands: adds the system's own commands to the program; where a command takes a SCENARIO, the program loads it:
             ``context.obj(text)``.
         experiments: of the papers about it, which one click reproduces.
-        meeting: what a meeting may move; None for the exact numbers with a symbol that the parameters declare.
+        meeting: what a meeting may move; None for the positive exact numbers that the parameters declare.
         place_name: what the places of its figures are called.
         budgets: the scenario as a budget model; None for a system whose budgets are not traded query by query.
         solve_estimates: like `solving_estimates.solve_estimates` of TopDown, budgets for margins of what is published after least

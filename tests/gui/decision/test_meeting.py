@@ -21,6 +21,7 @@ from phexplore.systems.phsafe.forecast import forecast
 from phexplore.systems.registry import meeting_parameters, presets
 
 SYSTEMS = ("sdhc-2020-us", "pl94-2020-persons-us", "dhc-2020-units-us")
+DECLARED = ("group-sizes-census-2010", "counties-invariant-2010")
 
 
 @pytest.fixture
@@ -49,7 +50,7 @@ def view(qtbot, page):
     return page.view
 
 
-@pytest.mark.parametrize("preset_id", SYSTEMS)
+@pytest.mark.parametrize("preset_id", SYSTEMS + DECLARED)
 def test_that_every_parameter_reads_words_and_edits_its_own_number(preset_id) -> None:
     scenario = presets()[preset_id].scenario
     parameters = meeting_parameters(scenario)
