@@ -143,9 +143,9 @@ class Bench:
     def __init__(self) -> None:
         from PySide6.QtWidgets import QApplication
 
-        from phexplore.gui.main.navigation import Area
+        from phexplore.gui.binding.areas import Area
+        from phexplore.gui.binding.settings import Settings
         from phexplore.gui.main.project_files import project_of
-        from phexplore.gui.main.settings import Settings
         from phexplore.gui.main.window import MainWindow
         from phexplore.model.keys import parse_query
         from phexplore.systems.registry import preset
@@ -178,9 +178,9 @@ class Bench:
         if window.inspector.isVisible():
             found.append(window.inspector.card._result)
         if area == BUDGETS:
-            found += [window.budgets.view.viewport(), window.budgets.panel.budget_field]
-            if window._picture.isVisible():
-                found.append(window._picture.chart.canvas)
+            found += [window.rooms["phsafe"].budgets.view.viewport(), window.rooms["phsafe"].budgets.panel.budget_field]
+            if (picture := window.rooms["phsafe"]._page.picture).isVisible():
+                found.append(picture.chart.canvas)
         else:
             page = window.pages.currentWidget()
             page.margins._view.make_visible(page.margins._row_of(self.query))
@@ -222,7 +222,7 @@ class Bench:
         from PySide6.QtGui import QMouseEvent
 
         painted = Painted(self.go(BUDGETS))
-        slider, session = self.window.budgets.panel.margin_slider, self.window.session
+        slider, session = self.window.rooms["phsafe"].budgets.panel.margin_slider, self.window.session
         middle, left, none = slider.height() / 2, Qt.MouseButton.LeftButton, Qt.MouseButton.NoButton
         before = len(session.project.labels)
 
@@ -263,7 +263,7 @@ class Bench:
 
     def run(self):
         """Watch the event loop while a run starts, works and its results are opened: gaps between two turns, ms."""
-        from phexplore.gui.main.navigation import Area
+        from phexplore.gui.binding.areas import Area
 
         found = {}
         window = self.window

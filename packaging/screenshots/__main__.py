@@ -19,10 +19,10 @@ from PySide6.QtCore import QObject, QSize, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 from topdown_screenshots import BlockFiles, topdown_results_tour
 
+from phexplore.gui.binding.areas import Area
+from phexplore.gui.binding.settings import Settings
 from phexplore.gui.main.display import display_problem
-from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.project_files import DEMONSTRATION, project_of
-from phexplore.gui.main.settings import Settings
 from phexplore.gui.main.window import DEFAULT_SIZE, MainWindow
 from phexplore.gui.systems.phsafe.published_view import PublishedView
 from phexplore.gui.systems.topdown.spine_page import SpinePage
@@ -156,14 +156,14 @@ class Tour(QObject):
         window.session.edit_workbook("Add TopDown", lambda book: add_scenario(book, chosen))
         window.session.edit_workbook("Compare TopDown", lambda book: compare_with(book, _TOPDOWN))
         window.session.edit("Set County to 20 %", lambda s: set_level_share(s, "County", Fraction(1, 5)))
-        window.topdown.select(LevelQuery("County", "total"))
+        window.rooms["topdown"].session.select(LevelQuery("County", "total"))
         for theme in self._themes:
             appearance().choose(theme)
-            for area in (*window.view.makers, Area.RUNS):
+            for area in (*window.room.makers(), Area.RUNS):
                 window.navigation.choose(area)
                 yield 2 * _SETTLE_MS
-                if window.topdown_inspector is not None:
-                    window.topdown_inspector.refresh_now()
+                if window.rooms["topdown"].inspector is not None:
+                    window.rooms["topdown"].inspector.refresh_now()
                 if area is Area.SPINE:
                     yield from self._spine_tour(theme)
                 self._save(f"topdown-{area.name.lower()}-{theme.value}")

@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QWidget
 
 from phexplore.decide.bundle_jobs import KeyJob
 from phexplore.document.project import Project
+from phexplore.gui.binding.areas import Area
 from phexplore.gui.decision.decision_page import DecisionTab
-from phexplore.gui.main.navigation import Area
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.model.approval import Status
 from phexplore.model.keys import TableId, parse_query

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
+from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.systems import System
-from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.run_manager.mechanism_results import MechanismTab
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
@@ -41,7 +41,7 @@ def mechanism_tour(
             yield from _experiment(window, system)
         for theme in themes:
             appearance().choose(theme)
-            for area in (*window.view.makers, Area.RUNS, Area.RESULTS):
+            for area in (*window.room.makers(), Area.RUNS, Area.RESULTS):
                 window.navigation.choose(area)
                 yield 2 * _SETTLE_MS
                 if area is Area.RESULTS and with_run:
@@ -62,7 +62,7 @@ def _run(window: MainWindow) -> Iterator[int]:
 def _experiment(window: MainWindow, system: System) -> Iterator[int]:
     window.navigation.choose(Area.EXPERIMENT)
     yield _SETTLE_MS
-    page = (window.group_sizes if system is System.GROUP_SIZES else window.subspace).experiments
+    page = (window.rooms["group-sizes"] if system is System.GROUP_SIZES else window.rooms["subspace"]).experiments
     if page is None:
         raise RuntimeError("the page of experiments was not made")
     page.choose(EXPERIMENTS[system])

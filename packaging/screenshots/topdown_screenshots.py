@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from phexplore.gui.main.navigation import Area
+from phexplore.gui.binding.areas import Area
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.run_manager.run_rows import RunRow
 from phexplore.gui.systems.topdown.launch import TopDownFields

@@ -230,6 +230,7 @@ class System:
         solve_estimates: like `solving_estimates.solve_estimates` of TopDown, budgets for margins of what is published after least
             squares; None for a system whose queries count by themselves.
         handover: None for a system without production files.
+        room: makes what is its own in the window, from the system and what the window offers; None for a room that any system gets.
     """
 
     id: str
@@ -258,3 +259,4 @@ class System:
     budgets: Callable[[Scenario], BudgetModel] | None = None
     solve_estimates: SolveEstimates | None = None
     handover: Handover | None = None
+    room: Callable[..., Any] | None = None

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from phexplore.document.project import Project
 from phexplore.gui.binding.session import Session
-from phexplore.gui.main.settings import Settings
+from phexplore.gui.binding.settings import Settings
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.model.keys import parse_query

@@ -6,7 +6,7 @@ import enum
 import json
 import pickle
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import MISSING, replace
 from fractions import Fraction
 from typing import ClassVar
 
@@ -14,7 +14,6 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from phexplore.model.fields import (
-    MISSING,
     Column,
     Declared,
     Record,

@@ -31,9 +31,9 @@ from phexplore.model.phsafe import PhSafe
 from phexplore.model.subspace import Subspace
 from phexplore.model.topdown import TopDown
 from phexplore.runs.events import Failed, Note, decode
+from phexplore.runs.lock import LOCK_FILE
 from phexplore.runs.store import (
     EVENTS_FILE,
-    LOCK_FILE,
     MANIFEST_FILE,
     SUMMARY_FILE,
     TRUTH_FILE,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -13,7 +14,6 @@ from phexplore.figures.wording import sentence
 from phexplore.gui.binding.coalesced import Coalesced
 from phexplore.gui.binding.kept import KEPT, KeptVersions
 from phexplore.gui.binding.shown import Shown, Update, shown
-from phexplore.model.keys import QueryKey
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook
 
@@ -47,7 +47,7 @@ class Session(QObject):
     Signals:
         updated: `Update`, synchronously after every edit, undo or opening. For cheap listeners: tables, texts.
         settled: the newest `Shown`, at most once per frame. For pictures.
-        selected: the `QueryKey` under inspection, None for nothing.
+        selected: the key under inspection, as the active system names its parts; None for nothing.
         refused: `Refusal` of an edit that has no field of its own to say it.
         saved: the `Project` after it was written, or when its clean state changed otherwise.
         troubled: the `PhexploreError` that says why edits are not kept beside the file; once per reason.
@@ -65,7 +65,7 @@ class Session(QObject):
         self._project = project
         self._kept = KeptVersions(project)
         self._shown = shown(project.workbook, kept=self._kept.find)
-        self._selection: QueryKey | None = None
+        self._selection: Hashable = None
         self._told_trouble = ""
         self._frames = Coalesced(self)
         self._frames.due.connect(self.settled)
@@ -96,8 +96,8 @@ class Session(QObject):
         return self._shown.scenario
 
     @property
-    def selection(self) -> QueryKey | None:
-        """The query under inspection."""
+    def selection(self) -> Any:
+        """The key under inspection, None for nothing."""
         return self._selection
 
     def install(self, project: Project) -> None:
@@ -110,11 +110,11 @@ class Session(QObject):
         self.select(None)
         self.saved.emit(project)
 
-    def select(self, query: QueryKey | None) -> None:
-        """Inspect a query."""
-        if query != self._selection:
-            self._selection = query
-            self.selected.emit(query)
+    def select(self, key: Hashable) -> None:
+        """Inspect a part of the parameters, None for nothing."""
+        if key != self._selection:
+            self._selection = key
+            self.selected.emit(key)
 
     def edit(self, label: str, change: Callable[[Scenario], Scenario], *, merge_key: object = None) -> Refusal | None:
         """Edit the active scenario as one named step; return why not, or None."""
@@ -188,6 +188,8 @@ class Session(QObject):
         self._journal.start()
 
     def _announce(self, before: Shown | None) -> None:
+        if before is not None and type(before.scenario.method) is not type(self._shown.scenario.method):
+            self.select(None)  # keys of one system mean nothing to another
         self.updated.emit(Update(before, self._shown))
         self._frames.request(self._shown)
 

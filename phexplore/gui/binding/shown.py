@@ -5,20 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Any, Generic, TypeVar
 
 from phexplore.document.soundness import require_figures
 from phexplore.errors import PhexploreError
 from phexplore.model.issues import Issue
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook
-from phexplore.systems.group_sizes.forecast import GroupSizesForecast, forecast_group_sizes
-from phexplore.systems.phsafe.forecast import Forecast, forecast
-from phexplore.systems.registry import check, presets
-from phexplore.systems.topdown.forecast import TopDownForecast, forecast_topdown
+from phexplore.systems.registry import check, forecast, presets, system_of
 
-if TYPE_CHECKING:
-    from phexplore.systems.subspace.forecast import SubspaceForecast
+View = TypeVar("View")
+
+
+def _figures(scenario: Scenario) -> Any:
+    """Return a system's own figures; None while an error of the parameters stands in their way, which the issues name."""
+    if not system_of(scenario).may_be_unfinished:
+        return forecast(scenario).detail
+    try:
+        return forecast(scenario).detail
+    except PhexploreError:
+        return None
 
 
 @dataclass(frozen=True)
@@ -34,22 +40,9 @@ class Reference:
     scenario: Scenario
 
     @cached_property
-    def figures(self) -> Forecast:
-        """The forecast of PHSafe parameters.
-
-        Raises:
-            TypeError: they are of another system.
-        """
-        return forecast(self.scenario)
-
-    @cached_property
-    def topdown(self) -> TopDownForecast:
-        """The forecast of TopDown parameters.
-
-        Raises:
-            TypeError: they are of another system.
-        """
-        return forecast_topdown(self.scenario.topdown, self.scenario.conventions)
+    def figures(self) -> Any:
+        """The system's own figures, None while an error stands in their way."""
+        return _figures(self.scenario)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,58 +60,9 @@ class Shown:
     reference: Reference | None
 
     @cached_property
-    def figures(self) -> Forecast:
-        """The forecast of PHSafe parameters.
-
-        Raises:
-            TypeError: the active scenario is of another system.
-        """
-        return forecast(self.scenario)
-
-    @cached_property
-    def topdown(self) -> TopDownForecast:
-        """The forecast of TopDown parameters.
-
-        Raises:
-            TypeError: the active scenario is of another system.
-        """
-        return forecast_topdown(self.scenario.topdown, self.scenario.conventions)
-
-    @cached_property
-    def group_sizes(self) -> GroupSizesForecast | None:
-        """The forecast of group sizes; None while an error of the parameters stands in its way, which the issues name.
-
-        Raises:
-            TypeError: the active scenario is of another system.
-        """
-        try:
-            return forecast_group_sizes(self.scenario.group_sizes, self.scenario.conventions)
-        except PhexploreError:
-            return None
-
-    @cached_property
-    def reference_group_sizes(self) -> GroupSizesForecast | None:
-        """The forecast of the reference of group sizes, None without one that has figures."""
-        if self.reference is None:
-            return None
-        try:
-            return forecast_group_sizes(self.reference.scenario.group_sizes, self.reference.scenario.conventions)
-        except PhexploreError:
-            return None
-
-    @cached_property
-    def subspace(self) -> SubspaceForecast | None:
-        """The forecast of subspace releases; None while an error of the parameters stands in its way.
-
-        Raises:
-            TypeError: the active scenario is of another system.
-        """
-        from phexplore.systems.subspace.forecast import forecast_subspace  # loads numpy; the window starts without
-
-        try:
-            return forecast_subspace(self.scenario.subspace, self.scenario.conventions)
-        except PhexploreError:
-            return None
+    def figures(self) -> Any:
+        """The system's own figures, None while an error stands in their way."""
+        return _figures(self.scenario)
 
     @cached_property
     def issues(self) -> tuple[Issue, ...]:
@@ -127,11 +71,11 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Update:
-    """From one moment to the next; `before` is None after another project was opened."""
+class Update(Generic[View]):
+    """From one moment to the next; `before` is None after another project or a scenario of another system was opened."""
 
-    before: Shown | None
-    after: Shown
+    before: View | None
+    after: View
 
 
 def shown(

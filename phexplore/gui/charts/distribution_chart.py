@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QComboBox, QStackedWidget, QWidget
 from phexplore.figures.figure import RowLabel
 from phexplore.figures.table import Table, grouped
 from phexplore.figures.wording import people
-from phexplore.gui.charts.canvas import Canvas, Pixels
+from phexplore.gui.charts.canvas import Canvas
 from phexplore.gui.charts.colours import blended
 from phexplore.gui.charts.controls import field_label
 from phexplore.gui.charts.distribution import (
@@ -31,6 +31,7 @@ from phexplore.gui.charts.distribution import (
     histogram_numbers,
 )
 from phexplore.gui.charts.frame import ChartFrame
+from phexplore.gui.charts.pixels import Pixels
 from phexplore.gui.charts.rows import RowAxis, RowView
 from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.lettering import draw_text, lettering

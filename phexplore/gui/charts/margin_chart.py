@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QToolTip, QWidget
 from phexplore.figures.figure import RowLabel
 from phexplore.figures.scales import log_people, nice_at_least, nice_at_most, whole_people_near
 from phexplore.figures.wording import people
-from phexplore.gui.charts.canvas import Canvas, Pixels, log_axis
+from phexplore.gui.charts.canvas import Canvas, log_axis
 from phexplore.gui.charts.frame import ChartFrame
 from phexplore.gui.charts.margin_painting import REACH, MarginPainter, margin_pixel
 from phexplore.gui.charts.margin_rows import (
@@ -26,6 +26,7 @@ from phexplore.gui.charts.margin_rows import (
     margin_title,
     row_explanation,
 )
+from phexplore.gui.charts.pixels import Pixels
 from phexplore.gui.charts.rows import RowAxis, RowView
 from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.lettering import lettering

@@ -9,9 +9,9 @@ from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 
 from phexplore.figures.scales import log_people
 from phexplore.figures.wording import people
-from phexplore.gui.charts.canvas import Pixels
 from phexplore.gui.charts.colours import blended, ghost_on
 from phexplore.gui.charts.margin_rows import MarginRow, Standing
+from phexplore.gui.charts.pixels import Pixels
 from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.lettering import draw_text, lettering
 

@@ -15,7 +15,7 @@ from phexplore.figures.figure import RowLabel
 from phexplore.figures.scales import log_people, log_range, spread
 from phexplore.figures.table import signed_tick
 from phexplore.figures.wording import people
-from phexplore.gui.charts.canvas import Canvas, Pixels, log_axis
+from phexplore.gui.charts.canvas import Canvas, log_axis
 from phexplore.gui.charts.colours import ghost_on
 from phexplore.gui.charts.controls import field_label
 from phexplore.gui.charts.frame import ChartFrame
@@ -27,6 +27,7 @@ from phexplore.gui.charts.observed import (
     percent_range,
     signed_percent,
 )
+from phexplore.gui.charts.pixels import Pixels
 from phexplore.gui.charts.rows import RowAxis, RowView
 from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.lettering import draw_text, lettering

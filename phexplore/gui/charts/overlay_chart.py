@@ -11,10 +11,11 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from phexplore.figures.figure import RowLabel
 from phexplore.figures.scales import log_people, log_range
 from phexplore.figures.wording import people
-from phexplore.gui.charts.canvas import Canvas, Pixels, log_axis
+from phexplore.gui.charts.canvas import Canvas, log_axis
 from phexplore.gui.charts.colours import categories_on
 from phexplore.gui.charts.frame import ChartFrame
 from phexplore.gui.charts.overlay_rows import OverlayContent, OverlayRow
+from phexplore.gui.charts.pixels import Pixels
 from phexplore.gui.charts.rows import RowAxis, RowView
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.colours import Colours

@@ -11,9 +11,10 @@ from PySide6.QtWidgets import QWidget
 from phexplore.figures.figure import RowLabel
 from phexplore.figures.table import grouped
 from phexplore.figures.wording import people, signed_people
-from phexplore.gui.charts.canvas import Canvas, Pixels
+from phexplore.gui.charts.canvas import Canvas
 from phexplore.gui.charts.frame import ChartFrame
 from phexplore.gui.charts.picked import PickedStory, picked_numbers, picked_summary, picked_title
+from phexplore.gui.charts.pixels import Pixels
 from phexplore.gui.charts.rows import RowAxis
 from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.lettering import draw_text, lettering

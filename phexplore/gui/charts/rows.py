@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QHBoxLayout, QScrollBar, QWidget
 
 from phexplore.figures.figure import RowLabel
 from phexplore.gui.charts.axes import Axis
-from phexplore.gui.charts.canvas import Canvas, Draw, Pixels
+from phexplore.gui.charts.canvas import Canvas, Draw
+from phexplore.gui.charts.pixels import Pixels
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.icons import pixmap
 from phexplore.gui.theme.lettering import draw_text, lettering

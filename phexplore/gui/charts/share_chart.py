@@ -12,10 +12,11 @@ from PySide6.QtWidgets import QToolTip, QWidget
 from phexplore.figures.figure import RowLabel
 from phexplore.figures.scales import nice_at_least
 from phexplore.figures.wording import budget_text, percent
-from phexplore.gui.charts.canvas import Canvas, Pixels
+from phexplore.gui.charts.canvas import Canvas
 from phexplore.gui.charts.colours import ink_on, level_code, level_mark
 from phexplore.gui.charts.frame import ChartFrame
 from phexplore.gui.charts.level_key import LevelKey, paint_mark
+from phexplore.gui.charts.pixels import Pixels
 from phexplore.gui.charts.rows import RowAxis, RowView
 from phexplore.gui.charts.share_bars import (
     Bar,

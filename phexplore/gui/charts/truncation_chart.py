@@ -13,10 +13,11 @@ from PySide6.QtWidgets import QComboBox, QWidget
 from phexplore.figures.figure import RowLabel
 from phexplore.figures.table import grouped
 from phexplore.figures.wording import people, signed_people
-from phexplore.gui.charts.canvas import Canvas, Pixels
+from phexplore.gui.charts.canvas import Canvas
 from phexplore.gui.charts.colours import blended
 from phexplore.gui.charts.controls import field_label
 from phexplore.gui.charts.frame import ChartFrame
+from phexplore.gui.charts.pixels import Pixels
 from phexplore.gui.charts.rows import RowAxis, RowView
 from phexplore.gui.charts.truncation import (
     CellBias,

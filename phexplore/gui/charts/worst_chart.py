@@ -11,9 +11,10 @@ from PySide6.QtWidgets import QToolTip, QWidget
 
 from phexplore.figures.figure import RowLabel
 from phexplore.figures.table import grouped
-from phexplore.gui.charts.canvas import Canvas, Pixels
+from phexplore.gui.charts.canvas import Canvas
 from phexplore.gui.charts.colours import blended
 from phexplore.gui.charts.frame import ChartFrame
+from phexplore.gui.charts.pixels import Pixels
 from phexplore.gui.charts.rows import RowAxis, RowView
 from phexplore.gui.charts.truncation_chart import draw_bias_bar
 from phexplore.gui.charts.twin import NumbersTable

@@ -17,7 +17,7 @@ from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
 from phexplore.figures.table import Table
 from phexplore.gui.binding.session import Session
-from phexplore.gui.binding.shown import Update
+from phexplore.gui.binding.shown import Shown, Update
 from phexplore.gui.charts.controls import field_label
 from phexplore.gui.charts.twin import NumbersTable
 from phexplore.gui.decision.decision_sheet import DecisionSheet, SheetWords
@@ -243,7 +243,7 @@ class ApprovePage(Page):
         self._show_deed()
         self._say(f"{error.sentence} {error.remedy}".strip())
 
-    def _forget(self, update: Update) -> None:
+    def _forget(self, update: Update[Shown]) -> None:
         """Empty the form when another project was opened: what stands in it was about the one before."""
         if update.before is None:
             self._waiting = None

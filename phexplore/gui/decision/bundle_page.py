@@ -23,7 +23,7 @@ from phexplore.decide.trusted_keys import trusted_keys
 from phexplore.errors import PhexploreError, visible
 from phexplore.files.project_file import write_project
 from phexplore.gui.binding.session import Session
-from phexplore.gui.binding.shown import Update
+from phexplore.gui.binding.shown import Shown, Update
 from phexplore.gui.charts.controls import field_label
 from phexplore.gui.decision.bundle_process import BundleProcess
 from phexplore.gui.decision.bundle_report import BundleReportView
@@ -175,7 +175,7 @@ class BundlePage(Page):
         desk.changed.connect(self._seen.request)
         self.refresh()
 
-    def _forget(self, update: Update) -> None:
+    def _forget(self, update: Update[Shown]) -> None:
         """Empty the forms when another project was opened: what stands in them was about the one before."""
         if update.before is None:
             self.clearance.clear()

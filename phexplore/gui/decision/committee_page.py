@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from phexplore.decide.committee import CommitteeMatrix, committee_matrix, consensus
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.session import Session
-from phexplore.gui.binding.shown import Update
+from phexplore.gui.binding.shown import Shown, Update
 from phexplore.gui.charts.twin import NumbersTable
 from phexplore.gui.decision.matrix import MatrixView, matrix_view
 from phexplore.gui.dialogs.messages import show_problems
@@ -187,7 +187,7 @@ class CommitteePage(QWidget):
             self.refresh()
             self.tick([name for name in self._session.project.workbook.names if name in ticked or name not in before])
 
-    def _forget(self, update: Update) -> None:
+    def _forget(self, update: Update[Shown]) -> None:
         """Tick anew when another project was opened: a name there may be another member's."""
         if update.before is None:
             self._is_touched = False

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.latest import Latest
 from phexplore.gui.binding.session import Session
-from phexplore.gui.binding.shown import Update
+from phexplore.gui.binding.shown import Shown, Update
 from phexplore.gui.charts.overlay_chart import OverlayChart
 from phexplore.gui.charts.twin import NumbersTable
 from phexplore.gui.decision.column_choices import column_choices
@@ -112,7 +112,7 @@ class ComparePage(QWidget):
         """Finish what is being compared, because the window closes."""
         self._work.stop()
 
-    def _forget(self, update: Update) -> None:
+    def _forget(self, update: Update[Shown]) -> None:
         """Tick anew when another project was opened: a name there may be another scenario's."""
         if update.before is None:
             self._is_touched = False

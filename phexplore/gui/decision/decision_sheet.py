@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from phexplore.gui.binding.headline import Tone
+from phexplore.gui.binding.tiles import Tone
 from phexplore.gui.decision.decision_summary import SummaryEntry
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import TextButton

@@ -8,12 +8,14 @@ from typing import assert_never
 
 from phexplore.accuracy.privacy_loss import EpsilonFigure
 from phexplore.figures.wording import conversion_title, people, power_text
-from phexplore.gui.binding.headline import TileContent, Tone, loss_tile, missed_targets
-from phexplore.gui.binding.mechanism_headline import size_tiles, subspace_tiles
-from phexplore.gui.binding.mechanism_words import change_texts
+from phexplore.gui.binding.change_texts import change_texts
 from phexplore.gui.binding.shown import Shown
+from phexplore.gui.binding.tiles import TileContent, Tone
 from phexplore.gui.binding.verdicts import verdict_summary
+from phexplore.gui.systems.group_sizes.tiles import size_tiles
 from phexplore.gui.systems.phsafe.changes import change_lines
+from phexplore.gui.systems.phsafe.tiles import loss_tile, missed_targets
+from phexplore.gui.systems.subspace.tiles import subspace_tiles
 from phexplore.gui.systems.topdown.changes import change_lines as topdown_change_lines
 from phexplore.gui.systems.topdown.scenario_view import topdown_shown
 from phexplore.gui.systems.topdown.tiles import topdown_loss_tile
@@ -78,12 +80,12 @@ def _tile_and_epsilons(shown: Shown) -> tuple[TileContent, tuple[EpsilonFigure, 
         case PhSafe():
             tile, figures = loss_tile(shown), shown.figures.privacy.epsilons
         case TopDown():
-            tile, figures = topdown_loss_tile(topdown_shown(shown)), shown.topdown.epsilons
+            tile, figures = topdown_loss_tile(topdown_shown(shown)), shown.figures.epsilons
         case GroupSizes():
-            sizes = shown.group_sizes
+            sizes = shown.figures
             tile, figures = size_tiles(shown)[0], () if sizes is None else sizes.epsilons
         case Subspace():
-            answers = shown.subspace
+            answers = shown.figures
             tile, figures = subspace_tiles(shown)[0], () if answers is None else answers.epsilons
         case _:
             assert_never(shown.scenario.method)

@@ -8,7 +8,7 @@ from functools import partial
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
-from phexplore.gui.binding.headline import TileContent
+from phexplore.gui.binding.tiles import TileContent
 from phexplore.gui.decision.meeting_pictures import Sessions, picture_choices
 from phexplore.gui.decision.meeting_view import MOST_SLIDERS, MeetingView
 from phexplore.gui.theme.metrics import GRID, MARGIN

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from PySide6.QtCore import Qt
 
 from phexplore.gui.binding.session import Session
+from phexplore.gui.binding.system_session import PlainSession
 from phexplore.gui.charts.frame import ChartFrame
-from phexplore.gui.systems.phsafe.session import PhSafeSession
 from phexplore.gui.systems.topdown.session import TopDownSession
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.topdown import TopDown
@@ -20,7 +20,7 @@ class Sessions:
     """The project as the views of all systems, of PHSafe and of TopDown see it."""
 
     whole: Session
-    phsafe: PhSafeSession
+    phsafe: PlainSession
     topdown: TopDownSession
 
 

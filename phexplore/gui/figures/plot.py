@@ -20,7 +20,8 @@ from phexplore.figures.marks import AnyMark, Handle
 from phexplore.figures.scales import whole_people_near
 from phexplore.figures.table import Table
 from phexplore.figures.walk import Items, Step, items_of
-from phexplore.gui.charts.canvas import Canvas, Pixels
+from phexplore.gui.charts.canvas import Canvas
+from phexplore.gui.charts.pixels import Pixels
 from phexplore.gui.charts.rows import RowAxis, RowView
 from phexplore.gui.figures.map_painter import MapPainter
 from phexplore.gui.figures.painter import FigurePainter

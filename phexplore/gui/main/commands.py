@@ -5,35 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
+from phexplore.gui.binding.actions import Action
+from phexplore.gui.binding.areas import AREAS, Area
+from phexplore.gui.binding.room import Room, TableView
 from phexplore.gui.binding.session import Session
-from phexplore.gui.binding.systems import System
+from phexplore.gui.binding.settings import FOLDER, INSPECTOR, ISSUES, NUMBERS, TEXT_SIZE, THEME, Settings
 from phexplore.gui.decision.decision_page import DecisionTab
 from phexplore.gui.editors.issues_panel import IssuesPanel
-from phexplore.gui.main.actions import Action, ActionTable
+from phexplore.gui.main.actions import ActionTable
 from phexplore.gui.main.command_hints import Subject, hint_of
 from phexplore.gui.main.exporting import ExportFormat, Exports, export_formats
-from phexplore.gui.main.navigation import AREAS, Area, Navigation
+from phexplore.gui.main.navigation import Navigation
 from phexplore.gui.main.project_files import ProjectFiles
-from phexplore.gui.main.settings import FOLDER, INSPECTOR, ISSUES, NUMBERS, PICTURE, TEXT_SIZE, THEME, Settings
 from phexplore.gui.theme.appearance import LARGEST_SCALE, SMALLEST_SCALE, ThemeChoice, appearance
 from phexplore.gui.theme.number_style import NumberStyle, number_style
 from phexplore.gui.widgets.labels import rewrite_labels
 from phexplore.systems.registry import system_of
 
-if TYPE_CHECKING:
-    from phexplore.gui.systems.phsafe.budget_view import BudgetView
-    from phexplore.gui.systems.phsafe.budgets_editor import BudgetsEditor
-    from phexplore.gui.systems.topdown.share_view import ShareView
-
 MENUS: Mapping[str, str] = {
     "file": "&File", "edit": "&Edit", "run": "&Run", "decide": "&Decide", "view": "&View", "help": "&Help",
 }  # fmt: skip
-_WITH_TABLE = frozenset({System.PHSAFE, System.TOPDOWN})
-"""Systems whose budgets are a table that copying and pasting act on."""
 _STYLES = {
     NumberStyle.SYSTEM: "As the system",
     NumberStyle.POINT: "Decimal point: 1,234.5",
@@ -54,25 +49,19 @@ class CommandedWindow(Protocol):
     issues: IssuesPanel
 
     @property
-    def budgets(self) -> BudgetsEditor: ...
-    @property
-    def has_budgets(self) -> bool: ...
-    @property
-    def table_view(self) -> BudgetView | ShareView | None: ...
-    @property
-    def system(self) -> System: ...
+    def room(self) -> Room: ...
+
+    rooms: Mapping[str, Room]
+
     def close(self) -> bool: ...
     def export(self, form: ExportFormat, path: Path) -> None: ...
     def show_decision(self, tab: DecisionTab) -> None: ...
     def start_meeting(self) -> None: ...
     def show_palette(self) -> None: ...
-    def show_sum(self) -> None: ...
     def show_log(self) -> None: ...
     def take_tour(self) -> None: ...
-    def show_conventions(self) -> None: ...
     def show_inspector(self, *, shown: bool) -> None: ...
     def show_issues(self, *, shown: bool) -> None: ...
-    def show_picture(self, *, shown: bool) -> None: ...
 
 
 class Commands:
@@ -95,6 +84,9 @@ class Commands:
     def table(self) -> list[Action]:
         """Return all actions, in the order of the menus."""
         actions = [*self._file(), *self._edit(), *self._run(), *self._decide(), *self._view(), *self._help()]
+        for room in self._window.rooms.values():
+            for before, action in room.actions():
+                actions.insert(1 + [each.id for each in actions].index(before), action)
         return [replace(action, hint=self._hinter(action.id)) for action in actions]
 
     def export_menu(self, actions: ActionTable) -> QMenu:
@@ -146,7 +138,7 @@ class Commands:
         ]
 
     def _edit(self) -> list[Action]:
-        window, session = self._window, self._window.session
+        session = self._window.session
         view = self._table
         return [
             Action(
@@ -179,16 +171,6 @@ class Commands:
             ),
             Action("edit.paste", "&Paste", view(lambda t: t.paste()), "Ctrl+V", self._is_table, is_local=True),
             Action("edit.fill-down", "&Fill down", view(lambda t: t.fill_down()), "Ctrl+D", self._is_table),
-            Action(
-                "edit.find",
-                "&Search the table",
-                self._find,
-                "Ctrl+F",
-                self._is_phsafe,
-                symbol="search",
-                starts_part=True,
-            ),
-            Action("edit.sum", "&Margin of a sum…", window.show_sum, "Ctrl+M", self._is_phsafe, symbol="sum"),
         ]
 
     def _run(self) -> list[Action]:
@@ -280,20 +262,6 @@ class Commands:
                 "F8",
                 checked=lambda: settings.read(ISSUES),
             ),
-            Action(
-                "view.picture",
-                "&Picture beside the budget table",
-                lambda: window.show_picture(shown=not settings.read(PICTURE)),
-                enabled=self._is_phsafe,
-                checked=lambda: settings.read(PICTURE),
-            ),
-            Action(
-                "view.conventions",
-                "Margin &conventions side by side",
-                window.show_conventions,
-                enabled=self._is_phsafe,
-                checked=lambda: window.has_budgets and window.budgets.side_by_side.isChecked(),
-            ),
         ]
         return [*areas, *themes, *styles, *sizes, *panels]
 
@@ -331,26 +299,18 @@ class Commands:
         return not self._window.session.project.is_clean
 
     def _is_table(self) -> bool:
-        return self._window.navigation.area is Area.BUDGETS and self._window.system in _WITH_TABLE
-
-    def _find(self) -> None:
-        self._window.navigation.choose(Area.BUDGETS)
-        self._window.budgets.search.setFocus()
-        self._window.budgets.search.selectAll()
+        return self._window.navigation.area is Area.BUDGETS and self._window.room.has_table
 
     def _scale(self, percent: int) -> None:
         appearance().set_scale(percent)
         self._window.settings.keep(TEXT_SIZE, appearance().scale)
 
-    def _table(self, act: Callable[[BudgetView | ShareView], object]) -> Callable[[], object]:
+    def _table(self, act: Callable[[TableView], object]) -> Callable[[], object]:
         def run() -> None:
-            if (view := self._window.table_view) is not None:
+            if (view := self._window.room.table) is not None:
                 act(view)
 
         return run
-
-    def _is_phsafe(self) -> bool:
-        return self._window.system is System.PHSAFE
 
     def _is_area(self, area: Area) -> Callable[[], bool]:
         return lambda: self._window.navigation.area is area

@@ -11,12 +11,12 @@ from PySide6.QtWidgets import QWidget
 
 from phexplore.files.atomic_files import read_text
 from phexplore.files.project_file import read_project
-from phexplore.gui.binding.headline import TileContent
+from phexplore.gui.binding.settings import FOLDER, Settings
+from phexplore.gui.binding.tiles import TileContent
 from phexplore.gui.decision.decision_page import DecisionPage, DecisionTab
 from phexplore.gui.decision.meeting_pictures import Sessions
 from phexplore.gui.main.importing import PROJECT_SUFFIX, read_parameters
 from phexplore.gui.main.project_files import ProjectFiles
-from phexplore.gui.main.settings import FOLDER, Settings
 from phexplore.gui.run_manager.run_desk import RunDesk
 from phexplore.model.scenario import Scenario
 

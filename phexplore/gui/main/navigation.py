@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Collection, Mapping
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem
 
+from phexplore.gui.binding.areas import AREAS, Area, area_keys
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.icons import icon
 from phexplore.gui.theme.metrics import GRID
-
-
-class Area(enum.Enum):
-    """One question per place. The value is the title."""
-
-    OVERVIEW = "Overview"
-    BUDGETS = "Budgets"
-    LEVELS = "Levels and thresholds"
-    SPINE = "Spine"
-    TARGETS = "Targets"
-    SCENARIO = "Scenario"
-    EXPERIMENT = "Experiments"
-    RUNS = "Runs"
-    RESULTS = "Results"
-    DECISION = "Decision"
-    HISTORY = "History"
-
 
 _SYMBOLS = {
     Area.OVERVIEW: "overview",
@@ -42,14 +25,6 @@ _SYMBOLS = {
     Area.DECISION: "decision",
     Area.HISTORY: "history",
 }
-AREAS = tuple(Area)
-_MOST_KEYS = 9
-
-
-def area_keys(hidden: Collection[Area]) -> dict[Area, str]:
-    """Return the keys of the areas that are not hidden: Ctrl+1 to Ctrl+9 in order, "" beyond."""
-    shown = (area for area in AREAS if area not in hidden)
-    return {area: f"Ctrl+{number}" if number <= _MOST_KEYS else "" for number, area in enumerate(shown, start=1)}
 
 
 class Navigation(QListWidget):

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from phexplore.gui.binding.room import Make
 from phexplore.gui.binding.session import Session
 from phexplore.gui.theme.metrics import MARGIN
-from phexplore.gui.widgets.page import Page, Section
+from phexplore.gui.widgets.page import Section
 from phexplore.gui.widgets.stack import Stack
 
-Make = Callable[[], QWidget]
 _PAUSE_MS = 250
 """Between two pages that are made ahead."""
 
@@ -49,6 +49,10 @@ class Pages(Stack):
         else:
             self._idle.stop()
 
+    def __contains__(self, area: object) -> bool:
+        """Return whether there is such a page."""
+        return area in self._makers
+
     def page(self, area: Hashable) -> QWidget:
         """Return the page of an area, made on first use."""
         if area not in self._made:
@@ -56,49 +60,6 @@ class Pages(Stack):
             self._made[area] = page
             self.addWidget(page)
         return self._made[area]
-
-
-def levels_page(session: Session, parent: QWidget) -> QWidget:
-    """Return the page of thresholds and levels."""
-    from phexplore.gui.systems.phsafe.levels_editor import LevelsEditor
-    from phexplore.gui.systems.phsafe.thresholds_editor import ThresholdsEditor
-
-    page = Page("Levels and thresholds", parent=parent)
-    page.add(
-        "Truncation thresholds",
-        "Most people counted per household. A smaller threshold needs less noise, and leaves people of large "
-        "households out of the counts.",
-        lambda: ThresholdsEditor(session),
-    )
-    page.add(
-        "Published levels",
-        "A tick publishes a table at a level; the number beside it says how many numbers that is. Ticking solves the "
-        "budget from the target, unticking sets it to 0.",
-        lambda: LevelsEditor(session),
-    )
-    return page
-
-
-def scenario_page(session: Session, parent: QWidget) -> QWidget:
-    """Return the page of scenarios, their description and conventions."""
-    from phexplore.gui.editors.conventions_editor import ConventionsEditor
-    from phexplore.gui.editors.scenario_manager import ScenarioManager
-    from phexplore.gui.systems.phsafe.scenario_editor import ScenarioEditor
-
-    page = Page("Scenario", parent=parent)
-    page.add(
-        "Scenarios of this project",
-        "Work on one, compare it with another. The bold one is being edited.",
-        lambda: ScenarioManager(session),
-    )
-    page.add("This scenario", "", lambda: ScenarioEditor(session))
-    page.add(
-        "Conventions",
-        "What the shown numbers mean. Changing them changes no parameter, only how margins and privacy loss are "
-        "stated and how budgets are solved from now on.",
-        lambda: ConventionsEditor(session),
-    )
-    return page
 
 
 def history_page(session: Session, parent: QWidget) -> QWidget:
@@ -109,13 +70,4 @@ def history_page(session: Session, parent: QWidget) -> QWidget:
     column = QVBoxLayout(page)
     column.setContentsMargins(MARGIN, MARGIN, MARGIN, MARGIN)
     column.addWidget(Section("History", "", HistoryPanel(session)))
-    return page
-
-
-def budgets_page(parent: QWidget) -> QSplitter:
-    """Return the page of the budget table with the picture of its margins, still empty."""
-    page = QSplitter(Qt.Orientation.Horizontal, parent)
-    page.setChildrenCollapsible(False)
-    page.setHandleWidth(1)
-    page.setProperty("look", "lined")
     return page

@@ -3,35 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
-from phexplore.gui.main.actions import Action
+from phexplore.gui.binding.actions import Action, Offer
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.labels import Text
 
 _MOVES = frozenset({Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown})
-
-
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """One line of the palette.
-
-    Attributes:
-        words: what is read and searched.
-        keys: its shortcut, "" for none.
-        run: does it.
-        hint: the command line that does the same, "" for none.
-    """
-
-    words: str
-    keys: str
-    run: Callable[[], object]
-    hint: str = ""
 
 
 def offers_of(actions: Sequence[Action], titles: dict[str, str], trigger: Callable[[str], object]) -> list[Offer]:

@@ -18,9 +18,9 @@ from phexplore.document.project import PREVIOUS_SUFFIX, FileChangedError, Projec
 from phexplore.errors import PhexploreError
 from phexplore.files.project_salvage import salvage_project
 from phexplore.gui.binding.session import Session
+from phexplore.gui.binding.settings import FOLDER, Settings
 from phexplore.gui.dialogs.messages import ask, ask_to_save, show_failure, show_problems
 from phexplore.gui.main.importing import PROJECT_SUFFIX, read_parameters
-from phexplore.gui.main.settings import FOLDER, Settings
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.workbook import Workbook, add_scenario
 from phexplore.systems.registry import preset

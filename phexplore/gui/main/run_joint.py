@@ -13,12 +13,12 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
+from phexplore.gui.binding.areas import Area
+from phexplore.gui.binding.project_data import ProjectData
 from phexplore.gui.binding.request_service import RequestService
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.systems import System, system_of
 from phexplore.gui.dialogs.messages import Message, ask
-from phexplore.gui.main.navigation import Area
-from phexplore.gui.main.project_data import ProjectData
 from phexplore.gui.main.project_files import left_behind_runs
 from phexplore.gui.main.run_verdicts import RunVerdicts
 from phexplore.gui.run_manager.last_run import LastRun
@@ -28,6 +28,7 @@ from phexplore.gui.run_manager.run_rows import RunRow
 from phexplore.gui.run_manager.run_strip import RunStrip
 from phexplore.gui.run_manager.shown_run import ShownRun
 from phexplore.gui.widgets.stack import Stack
+from phexplore.model.keys import QueryKey
 from phexplore.runs.belonging import RUNS_SUFFIX, runs_folder
 from phexplore.runs.confidentiality import person_here
 from phexplore.runs.states import RunState
@@ -137,8 +138,7 @@ class RunJoint(QObject):
 
         page = ResultsPage(self.desk, self._result_pages, service=self._service())
         page.written.connect(self.written)
-        self._session.selected.connect(page.select_query)
-        page.select_query(self._session.selection)
+        self._session.selected.connect(lambda key: page.select_query(key if isinstance(key, QueryKey) else None))
         return page
 
     def _make_topdown_results(self) -> TopDownResultsPage:

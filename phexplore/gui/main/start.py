@@ -47,12 +47,12 @@ def _run(path: Path | None, on_shown: Callable[[MainWindow], object] | None) -> 
     from PySide6.QtCore import QTimer
     from PySide6.QtWidgets import QApplication
 
+    from phexplore.gui.binding.settings import GEOMETRY, NUMBERS, TEXT_SIZE, THEME, Settings
     from phexplore.gui.dialogs.messages import show_failure
     from phexplore.gui.main.crash_reports import CrashReport, FailureLog
     from phexplore.gui.main.failures import FailureHook
     from phexplore.gui.main.importing import PROJECT_SUFFIX
     from phexplore.gui.main.project_files import first_project, report_folder, scratch_folder
-    from phexplore.gui.main.settings import GEOMETRY, NUMBERS, TEXT_SIZE, THEME, Settings
     from phexplore.gui.main.window import MainWindow
     from phexplore.gui.theme.appearance import ThemeChoice, appearance
     from phexplore.gui.theme.icons import program_icon

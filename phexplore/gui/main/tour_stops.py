@@ -6,9 +6,10 @@ from typing import Protocol
 
 from PySide6.QtWidgets import QMenuBar, QWidget
 
+from phexplore.gui.binding.areas import Area
 from phexplore.gui.main.guided_tour import Stop
 from phexplore.gui.main.header import HeaderBar
-from phexplore.gui.main.navigation import Area, Navigation
+from phexplore.gui.main.navigation import Navigation
 
 
 class TouredWindow(Protocol):

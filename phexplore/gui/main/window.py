@@ -13,12 +13,16 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QMainWindow, QSplitter,
 
 from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
-from phexplore.gui.binding.headline import TileContent, phsafe_tiles
+from phexplore.gui.binding.areas import Area, area_keys
+from phexplore.gui.binding.project_data import ProjectData
+from phexplore.gui.binding.room import Make, Room, Surroundings
 from phexplore.gui.binding.session import Refusal, Session
-from phexplore.gui.binding.systems import System, system_of
+from phexplore.gui.binding.settings import FOLDER, GEOMETRY, INSPECTOR, ISSUES, LAYOUT, TOUR, Settings
+from phexplore.gui.binding.tiles import TileContent
 from phexplore.gui.binding.verdicts import with_rules
 from phexplore.gui.decision.decision_page import DecisionTab
 from phexplore.gui.editors.issues_panel import IssuesPanel
+from phexplore.gui.editors.plain_room import PlainRoom
 from phexplore.gui.main.actions import ActionTable
 from phexplore.gui.main.bottom_bar import BottomBar
 from phexplore.gui.main.commands import MENUS, Commands
@@ -28,53 +32,27 @@ from phexplore.gui.main.focus_order import put_behind
 from phexplore.gui.main.header import HeaderBar
 from phexplore.gui.main.headline_bar import HeadlineBar
 from phexplore.gui.main.importing import is_readable
-from phexplore.gui.main.mechanism_areas import MechanismJoint
-from phexplore.gui.main.navigation import Area, Navigation, area_keys
-from phexplore.gui.main.pages import Make, Pages, budgets_page, history_page, levels_page, scenario_page
-from phexplore.gui.main.palette import Offer
-from phexplore.gui.main.project_data import ProjectData
+from phexplore.gui.main.navigation import Navigation
+from phexplore.gui.main.pages import Pages, history_page
 from phexplore.gui.main.project_files import ProjectFiles
-from phexplore.gui.main.settings import FOLDER, GEOMETRY, INSPECTOR, ISSUES, LAYOUT, PICTURE, TOUR, Settings
-from phexplore.gui.main.system_view import HIDDEN, SystemView, page_key, page_makers
 from phexplore.gui.main.warmup import Warmup
-from phexplore.gui.systems.phsafe.inspection import query_of
-from phexplore.gui.systems.phsafe.inspector import Inspector
-from phexplore.gui.systems.phsafe.session import PhSafeSession
-from phexplore.gui.systems.topdown.areas import (
-    TOPDOWN_TITLES,
-    make_budgets,
-    make_inspector,
-    make_overview,
-    make_processing_page,
-    make_scenario_page,
-    make_spine_page,
-    place_offers,
-)
-from phexplore.gui.systems.topdown.inspection import place_of
-from phexplore.gui.systems.topdown.session import Place, TopDownSession
-from phexplore.gui.systems.topdown.tiles import topdown_tiles
 from phexplore.gui.theme.metrics import GRID, INSPECTOR_WIDTH
 from phexplore.gui.widgets.labels import line
 from phexplore.gui.widgets.notice_bar import NoticeBar
+from phexplore.gui.widgets.stack import Stack
 from phexplore.model.issues import Issue
-from phexplore.model.keys import QueryKey
+from phexplore.systems.registry import system_of, systems
 
 if TYPE_CHECKING:
     from phexplore.gui.main.decision_joint import DecisionJoint
     from phexplore.gui.main.guided_tour import GuidedTour
     from phexplore.gui.main.run_joint import RunJoint
     from phexplore.gui.run_manager.run_rows import RunRow
-    from phexplore.gui.systems.phsafe.budget_view import BudgetView
-    from phexplore.gui.systems.phsafe.budgets_editor import BudgetsEditor
-    from phexplore.gui.systems.topdown.inspector import TopDownInspector
-    from phexplore.gui.systems.topdown.share_view import ShareView
-    from phexplore.gui.systems.topdown.shares_editor import TopDownBudgetsEditor
-    from phexplore.gui.systems.topdown.spine_page import SpinePage
     from phexplore.gui.targets.targets_page import TargetsPage
 
 DEFAULT_SIZE = QSize(1280, 800)
-_ROOM_FOR_PICTURE = 1560
-"""Width of the window from which on the table and its picture stand side by side."""
+_ROOM_FOR_INSPECTOR = 1560
+"""Width of the window from which on the overview and the inspector stand side by side."""
 _MESSAGE_MS = 6000
 
 
@@ -93,40 +71,35 @@ class MainWindow(QMainWindow):
         self.settings = settings
         self.session = Session(project, self)
         self.data = ProjectData(self.session, settings, self)
-        self.phsafe = PhSafeSession(self.session, self)
-        self.topdown = TopDownSession(self.session, self)
         self.files = ProjectFiles(self.session, settings, self, is_running=self._is_running)
         self.exports = Exports(self)
         self.notice = NoticeBar()
         self.navigation = Navigation()
-        experiments = runs_home.with_name("experiments")
-        self.group_sizes = MechanismJoint(self.session, System.GROUP_SIZES, experiments, self)
-        self.subspace = MechanismJoint(self.session, System.SUBSPACE, experiments, self)
-        self.views: Mapping[System, SystemView] = {
-            System.PHSAFE: self._phsafe_view(),
-            System.TOPDOWN: self._topdown_view(),
-            System.GROUP_SIZES: self.group_sizes.view(),
-            System.SUBSPACE: self.subspace.view(),
+        around = Surroundings(
+            self.session,
+            settings,
+            self.data,
+            runs_home.with_name("experiments"),
+            lambda: self.runs.desk,
+            lambda: self.navigation.area,
+            self,
+        )
+        self.rooms: Mapping[str, Room] = {
+            name: (system.room or PlainRoom)(system, around) for name, system in systems().items()
         }
         self.headline = HeadlineBar(self.session, self._tiles)
-        self.inspector = Inspector(self.phsafe)
-        self.topdown_inspector: TopDownInspector | None = None
-        self._inspectors: dict[System, QWidget] = {System.PHSAFE: self.inspector}
+        self._inspectors = Stack()
         self.issues = IssuesPanel(self.session)
         self.bottom = BottomBar()
         self._runs_home = runs_home
         self._runs: RunJoint | None = None
         self._decision: DecisionJoint | None = None
-        self._budgets: BudgetsEditor | None = None
-        self._topdown_budgets: TopDownBudgetsEditor | None = None
-        self._spine_page: SpinePage | None = None
-        self._shown_system: System | None = None
-        self._picture: QWidget | None = None
+        self._shown_room: Room | None = None
         self._targets: TargetsPage | None = None
         self._leaves_without_asking = False
         self._logged_step = (project.cursor, project.labels[project.cursor])
         self.tour: GuidedTour | None = None
-        self.pages = Pages(page_makers(self.views, self._shared_pages()))
+        self.pages = Pages(self._makers())
         self.commands = Commands(self, self)
         self.actions_table = ActionTable(self.commands.table(), self)
         self.header: HeaderBar = self._make_header()
@@ -155,47 +128,20 @@ class MainWindow(QMainWindow):
         self.navigation.setFocus()
 
     @property
-    def budgets(self) -> BudgetsEditor:
-        """The budget table, made on first use."""
-        self.pages.page(Area.BUDGETS)
-        if self._budgets is None:
-            raise RuntimeError("the page of budgets has no table")
-        return self._budgets
-
-    @property
-    def topdown_budgets(self) -> TopDownBudgetsEditor:
-        """The table of shares, made on first use."""
-        self.pages.page(page_key(System.TOPDOWN, Area.BUDGETS))
-        if self._topdown_budgets is None:
-            raise RuntimeError("the page of shares has no table")
-        return self._topdown_budgets
-
-    @property
     def targets(self) -> TargetsPage:
         """The page of targets, made on first use."""
         self.pages.page(Area.TARGETS)
         return cast("TargetsPage", self._targets)
 
     @property
-    def table_view(self) -> BudgetView | ShareView | None:
-        """The table that copying and pasting act on, None where there is none."""
-        match self.system:
-            case System.PHSAFE:
-                return self.budgets.view
-            case System.TOPDOWN:
-                return self.topdown_budgets.view
-            case _:
-                return None
+    def room(self) -> Room:
+        """What the window does for the system of the active scenario."""
+        return self.rooms[system_of(self.session.scenario).id]
 
     @property
-    def system(self) -> System:
-        """The system of the active scenario."""
-        return system_of(self.session.scenario)
-
-    @property
-    def view(self) -> SystemView:
-        """What the window does for the active scenario."""
-        return self.views[self.system]
+    def inspector(self) -> QWidget:
+        """What explains the selection of the active scenario."""
+        return self.room.show_inspector()
 
     @property
     def runs(self) -> RunJoint:
@@ -221,7 +167,7 @@ class MainWindow(QMainWindow):
             from phexplore.gui.main.decision_joint import DecisionJoint
 
             self._decision = DecisionJoint(
-                Sessions(self.session, self.phsafe, self.topdown),
+                Sessions(self.session, self.rooms["phsafe"].session, self.rooms["topdown"].session),
                 self.runs.desk,
                 self.files,
                 self.settings,
@@ -242,22 +188,11 @@ class MainWindow(QMainWindow):
         """Fill the screen with today's sliders."""
         self.decision.start_meeting()
 
-    @property
-    def has_budgets(self) -> bool:
-        """Whether the budget table was made already."""
-        return self._budgets is not None
-
     def export(self, form: ExportFormat, path: Path) -> None:
         """Write a file beside the window."""
         self.settings.keep(FOLDER, str(path.parent))
         self.say(f"Writing {path.name}…")
         self.exports.start(form, self.session.shown, path)
-
-    def show_sum(self) -> None:
-        """Open the margin of any list of published numbers."""
-        from phexplore.gui.systems.phsafe.sum_dialog import SumDialog
-
-        SumDialog(self, self.phsafe).show()
 
     def show_palette(self) -> None:
         """Open the list of everything that can be done, and of every row of the budget table."""
@@ -265,37 +200,11 @@ class MainWindow(QMainWindow):
 
         table = self.actions_table
         offers = offers_of(list(table.entries.values()), dict(MENUS), lambda name: table[name].trigger())
-        Palette(self, [*offers, *self.view.offers()]).open()
-
-    def show_query(self, query: QueryKey) -> None:
-        """Go to the row of a query."""
-        self.navigation.choose(Area.BUDGETS)
-        self.budgets.reveal(query)
+        Palette(self, [*offers, *self.room.offers()]).open()
 
     def show_issue(self, issue: Issue) -> None:
         """Go to the place of an issue."""
-        self.view.go_to_issue(issue)
-
-    def _show_phsafe_issue(self, issue: Issue) -> None:
-        query = query_of(issue)
-        if query is not None:
-            self.show_query(query)
-            return
-        area = {"thresholds": Area.LEVELS, "budgets": Area.BUDGETS}.get(issue.path[0] if issue.path else "")
-        self.navigation.choose(area or Area.SCENARIO)
-
-    def show_place(self, place: Place) -> None:
-        """Go to a share of TopDown."""
-        self.navigation.choose(Area.BUDGETS)
-        self.topdown_budgets.reveal(place)
-
-    def _show_topdown_issue(self, issue: Issue) -> None:
-        kind = issue.path[0] if issue.path else ""
-        if kind in {"levels", "queries"}:
-            self.show_place(place_of(issue, self.topdown.shown.method))
-        else:
-            areas = dict.fromkeys(("passes", "constraints", "invariants"), Area.LEVELS) | {"spine": Area.SPINE}
-            self.navigation.choose(areas.get(kind, Area.SCENARIO))
+        self.room.go_to_issue(issue)
 
     def show_inspector(self, *, shown: bool) -> None:
         """Show or hide the inspector, in the areas it is of use."""
@@ -307,11 +216,6 @@ class MainWindow(QMainWindow):
         self.issues.setVisible(shown)
         self.bottom.issues.setChecked(shown)
         self.settings.keep(ISSUES, shown)
-
-    def show_picture(self, *, shown: bool) -> None:
-        """Show or hide the picture beside the budget table, when there is room."""
-        self.settings.keep(PICTURE, shown)
-        self._make_room()
 
     def say(self, text: str) -> None:
         """Show a short message at the bottom for a while."""
@@ -363,11 +267,6 @@ class MainWindow(QMainWindow):
         self.tour = None
         self.navigation.setFocus()
 
-    def show_conventions(self) -> None:
-        """Show or hide the three margin conventions side by side in the budget table."""
-        self.navigation.choose(Area.BUDGETS)
-        self.budgets.side_by_side.toggle()
-
     def leave_without_asking(self) -> None:
         """Close, losing unsaved edits: the user said so, or a program drives the window."""
         self._leaves_without_asking = True
@@ -381,8 +280,6 @@ class MainWindow(QMainWindow):
         if self.isVisible():
             self.settings.keep(GEOMETRY, self.saveGeometry())
             self.settings.keep(LAYOUT, self._splitter.saveState())
-        if self._spine_page is not None:
-            self._spine_page.stop()
         self._warmup.stop()
         if self._runs is not None:
             self._runs.stop(discard=project.path is None)
@@ -391,8 +288,8 @@ class MainWindow(QMainWindow):
         self.exports.stop()
         if self._targets is not None:
             self._targets.stop()
-        for joint in (self.group_sizes, self.subspace):
-            joint.stop()
+        for room in self.rooms.values():
+            room.stop()
         project.close()
         event.accept()
 
@@ -413,69 +310,31 @@ class MainWindow(QMainWindow):
         self._make_room()
 
     def _make_room(self) -> None:
-        is_wide = self.width() >= _ROOM_FOR_PICTURE
-        system, view = self.system, self.view
-        useful = view.inspected | ({Area.OVERVIEW} if is_wide else set())
+        room = self.room
+        useful = room.inspected | ({Area.OVERVIEW} if self.width() >= _ROOM_FOR_INSPECTOR else set())
         wanted = self.settings.read(INSPECTOR) and self.navigation.area in useful
-        if wanted and system not in self._inspectors:
-            self._inspectors[system] = inspector = view.make_inspector()
-            self._splitter.addWidget(inspector)
-        for owner, inspector in self._inspectors.items():
-            inspector.setVisible(wanted and owner is system)
-        if self._picture is not None:
-            self._picture.setVisible(self.settings.read(PICTURE) and is_wide)
+        if wanted:
+            inspector = room.show_inspector()
+            if self._inspectors.indexOf(inspector) < 0:
+                self._inspectors.addWidget(inspector)
+            self._inspectors.setCurrentWidget(inspector)
+        self._inspectors.setVisible(wanted)
 
     def _tiles(self) -> tuple[TileContent, ...]:
-        return with_rules(self.view.tiles(), self.session.shown.workbook, self.session.scenario)
+        return with_rules(self.room.tiles(), self.session.shown.workbook, self.session.scenario)
 
-    def _phsafe_view(self) -> SystemView:
-        def offers() -> list[Offer]:
-            budgets = self.phsafe.scenario.phsafe.budgets
-            return [Offer(f"Go to {query.title}", "", partial(self.show_query, query)) for query in budgets]
-
-        return SystemView(
-            {
-                Area.OVERVIEW: self._make_overview,
-                Area.BUDGETS: self._make_budgets,
-                Area.LEVELS: lambda: levels_page(self.phsafe, self.pages),
-                Area.SCENARIO: lambda: scenario_page(self.phsafe, self.pages),
-            },
-            lambda: phsafe_tiles(self.session.shown),
-            lambda: self.inspector,
-            self._show_phsafe_issue,
-            offers,
-            inspected=frozenset({Area.BUDGETS, Area.LEVELS}),
-        )
-
-    def _topdown_view(self) -> SystemView:
-        return SystemView(
-            {
-                Area.OVERVIEW: self._make_topdown_overview,
-                Area.BUDGETS: self._make_topdown_budgets,
-                Area.LEVELS: lambda: make_processing_page(self.topdown),
-                Area.SPINE: self._make_spine_page,
-                Area.SCENARIO: lambda: make_scenario_page(self.topdown),
-            },
-            lambda: topdown_tiles(self.topdown.shown),
-            self._make_topdown_inspector,
-            self._show_topdown_issue,
-            lambda: place_offers(self.topdown, self.show_place),
-            titles=TOPDOWN_TITLES,
-        )
-
-    def _shared_pages(self) -> dict[Area, Make]:
-        """Return the pages that serve all systems."""
-        return {
+    def _makers(self) -> dict[Hashable, Make]:
+        """Return the makers of all pages: those that serve all systems by area, a room's own by its system too."""
+        shared: dict[Hashable, Make] = {
             Area.TARGETS: self._make_targets,
             Area.RUNS: self._make_runs,
             Area.RESULTS: self._make_results,
             Area.DECISION: lambda: self.decision.page,
             Area.HISTORY: lambda: history_page(self.session, self.pages),
         }
-
-    def _make_topdown_inspector(self) -> QWidget:
-        self.topdown_inspector = make_inspector(self.topdown)
-        return self.topdown_inspector
+        return shared | {
+            (name, area): make for name, room in self.rooms.items() for area, make in room.makers().items()
+        }
 
     def _make_header(self) -> HeaderBar:
         actions = self.actions_table
@@ -488,26 +347,6 @@ class MainWindow(QMainWindow):
             export=self.commands.export_menu(actions),
         )
 
-    def _make_overview(self) -> QWidget:
-        from phexplore.gui.systems.phsafe.overview import ChartJoint, OverviewPage
-
-        joint = ChartJoint(self.phsafe, self)
-        joint.opened.connect(self.show_query)
-        joint.failed.connect(self._say_failure)
-        return OverviewPage(self.phsafe, joint, self.pages)
-
-    def _make_topdown_overview(self) -> QWidget:
-        page = make_overview(self.topdown)
-        page.opened.connect(self.show_place)
-        page.processing_wanted.connect(lambda: self.navigation.choose(Area.LEVELS))
-        page.spine_wanted.connect(lambda: self.navigation.choose(Area.SPINE))
-        page.failed.connect(self._say_failure)
-        return page
-
-    def _make_topdown_budgets(self) -> QWidget:
-        self._topdown_budgets = make_budgets(self.topdown)
-        return self._topdown_budgets
-
     def _make_targets(self) -> QWidget:
         from phexplore.gui.main.targets_joint import make_targets_page
 
@@ -517,31 +356,11 @@ class MainWindow(QMainWindow):
         )
         return self._targets
 
-    def _make_spine_page(self) -> QWidget:
-        self._spine_page = make_spine_page(self.topdown, self.data, self.runs.desk)
-        self._spine_page.failed.connect(self._say_failure)
-        return self._spine_page
-
     def _make_runs(self) -> QWidget:
         return self.runs.make_runs_page()
 
     def _make_results(self) -> QWidget:
         return self.runs.make_results_page()
-
-    def _make_budgets(self) -> QWidget:
-        from phexplore.gui.systems.phsafe.budgets_editor import BudgetsEditor
-        from phexplore.gui.systems.phsafe.overview import ChartJoint, MarginPicture
-
-        joint = ChartJoint(self.phsafe, self)
-        joint.opened.connect(self.show_query)
-        joint.failed.connect(self._say_failure)
-        page = budgets_page(self.pages)
-        self._budgets, self._picture = BudgetsEditor(self.phsafe, page), MarginPicture(self.phsafe, joint, page)
-        for number, (widget, stretch) in enumerate(((self._budgets, 3), (self._picture, 2))):
-            page.addWidget(widget)
-            page.setStretchFactor(number, stretch)
-        self._make_room()
-        return page
 
     def _lay_out(self) -> None:
         self._splitter = QSplitter(Qt.Orientation.Horizontal)
@@ -549,7 +368,7 @@ class MainWindow(QMainWindow):
         self._splitter.setHandleWidth(1)
         self._splitter.setProperty("look", "lined")
         self._splitter.addWidget(self.pages)
-        self._splitter.addWidget(self.inspector)
+        self._splitter.addWidget(self._inspectors)
         self._splitter.setStretchFactor(0, 1)
         self._splitter.setSizes([DEFAULT_SIZE.width() - INSPECTOR_WIDTH, INSPECTOR_WIDTH])
         middle = QHBoxLayout()
@@ -599,9 +418,9 @@ class MainWindow(QMainWindow):
         self.files.changed.connect(self.commands.refresh_recent)
         self.exports.written.connect(self._on_exported)
         self.exports.failed.connect(self._say_failure)
-        for joint in (self.group_sizes, self.subspace):
-            joint.wanted.connect(self.navigation.choose)
-            joint.failed.connect(self._say_failure)
+        for room in self.rooms.values():
+            room.wanted.connect(self.navigation.choose)
+            room.failed.connect(self._say_failure)
 
     def _refresh(self, _signal: object = None) -> None:
         project = self.session.project
@@ -629,23 +448,24 @@ class MainWindow(QMainWindow):
         self.pages.prepare([self._page_key(area) for area in self.navigation.offered])
 
     def _page_key(self, area: Area) -> Hashable:
-        return page_key(self.system, area) if area in self.view.makers else area
+        own = (self.room.system.id, area)
+        return own if own in self.pages else area
 
     def _go(self, area: Area) -> None:
         page = self.pages.show_area(self._page_key(area))
         self._make_room()
-        put_behind(page, (*self._inspectors.values(), self.issues, self.bottom))
+        put_behind(page, (self._inspectors, self.issues, self.bottom))
 
     def _follow_system(self, _update: object = None) -> None:
         """Show the pages of the system of the active scenario."""
-        if self._shown_system is self.system:
+        room = self.room
+        if self._shown_room is room:
             return
-        self._shown_system, view = self.system, self.view
-        hidden = HIDDEN[self.system]
-        keys = area_keys(hidden)
-        self.navigation.arrange(view.titles, hidden)
+        self._shown_room = room
+        keys = area_keys(room.hidden)
+        self.navigation.arrange(room.titles, room.hidden)
         self.actions_table.restate(
-            {f"view.{area.name.lower()}": (view.titles.get(area, area.value), keys.get(area, "")) for area in Area}
+            {f"view.{area.name.lower()}": (room.titles.get(area, area.value), keys.get(area, "")) for area in Area}
         )
         if self.navigation.currentRow() < 0:
             return

@@ -9,9 +9,9 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from phexplore.errors import PhexploreError
-from phexplore.gui.binding.headline import TileContent, Tone
 from phexplore.gui.binding.request_service import RequestService
 from phexplore.gui.binding.session import Session
+from phexplore.gui.binding.tiles import TileContent, Tone
 from phexplore.gui.run_manager.mechanism_results import MechanismAnswer, MechanismRequest
 from phexplore.gui.run_manager.result_reader import reader_process
 from phexplore.gui.run_manager.result_tiles import headline_tile

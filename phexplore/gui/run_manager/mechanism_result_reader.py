@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from pathlib import Path
 
-from phexplore.gui.binding.headline import TileContent
+from phexplore.gui.binding.tiles import TileContent
 from phexplore.gui.run_manager.mechanism_results import MechanismAnswer, MechanismRequest
 from phexplore.gui.systems.group_sizes.result_reader import SizeRun, answer_sizes
 from phexplore.gui.systems.subspace.result_reader import ReleaseRun, answer_releases

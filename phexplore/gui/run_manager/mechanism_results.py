@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from phexplore.figures.figure import Figure
-from phexplore.gui.binding.headline import TileContent
+from phexplore.gui.binding.tiles import TileContent
 from phexplore.runs.states import RunState
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from phexplore.figures.wording import people, signed_people
-from phexplore.gui.binding.headline import TileContent, Tone
+from phexplore.gui.binding.tiles import TileContent, Tone
 from phexplore.gui.charts.truncation import bias_words
 from phexplore.gui.run_manager.run_rows import MODE_WORDS
 from phexplore.gui.systems.phsafe.result_reader import RunHeadline

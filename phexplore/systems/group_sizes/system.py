@@ -38,4 +38,5 @@ GROUP_SIZES = System(
     may_be_unfinished=True,
     own_data=lazy(f"{_ROOM}.simulation", "own_data"),
     experiments=lazy(f"{_ROOM}.experiment_pictures", "experiments"),
+    room=lazy("phexplore.gui.systems.group_sizes.room", "GroupSizesRoom"),
 )

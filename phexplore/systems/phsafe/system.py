@@ -67,4 +67,5 @@ PHSAFE = System(
         budgets=lazy(f"{_ROOM}.handover", "budgets"),
         configuration=lazy(f"{_ROOM}.handover", "configuration"),
     ),
+    room=lazy("phexplore.gui.systems.phsafe.room", "PhSafeRoom"),
 )

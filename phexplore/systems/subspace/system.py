@@ -38,4 +38,5 @@ SUBSPACE = System(
     may_be_unfinished=True,
     own_data=lazy(f"{_ROOM}.simulation", "own_data"),
     experiments=lazy(f"{_ROOM}.experiment_pictures", "experiments"),
+    room=lazy("phexplore.gui.systems.subspace.room", "SubspaceRoom"),
 )

@@ -64,4 +64,5 @@ TOPDOWN = System(
         budgets=lazy(f"{_ROOM}.handover", "budgets"),
         configuration=lazy(f"{_ROOM}.handover", "configuration"),
     ),
+    room=lazy("phexplore.gui.systems.topdown.room", "TopDownRoom"),
 )

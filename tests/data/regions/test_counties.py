@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from phexplore.data.regions.counties import BLANK, GROUPS, read_counties_2010
+from phexplore.data.regions.counties import GROUPS, read_counties_2010
+from phexplore.data.regions.table_file import BLANK
 from phexplore.model.issues import InputProblemsError
 
 REAL = Path(__file__).resolve().parents[4] / "shared" / "data" / "counties" / "counties_2010.csv"

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from phexplore.gui.binding.run_process import RunProcess, worker_command
+from phexplore.gui.binding.run_process import RunProcess
 from phexplore.runs.events import Failed, Finished, Note, Outcome, Started, TrialDone
+from phexplore.runs.launch import worker_command
 from phexplore.runs.states import RunState
 
 SCRIPT = """

@@ -9,8 +9,8 @@ import pytest
 
 from phexplore.document.project import Project
 from phexplore.figures.wording import share_percent, significant
-from phexplore.gui.binding.headline import Tone
 from phexplore.gui.binding.session import Session
+from phexplore.gui.binding.tiles import Tone
 from phexplore.gui.systems.topdown.changes import change_lines
 from phexplore.gui.systems.topdown.inspection import (
     field_history,
@@ -21,7 +21,7 @@ from phexplore.gui.systems.topdown.inspection import (
     subtitle,
     topics,
 )
-from phexplore.gui.systems.topdown.session import TopDownSession
+from phexplore.gui.systems.topdown.session import topdown_session
 from phexplore.gui.systems.topdown.tiles import topdown_epsilon_tile, topdown_loss_tile, topdown_margin_tile
 from phexplore.model.topdown import LevelQuery
 from phexplore.model.workbook import Workbook
@@ -35,7 +35,7 @@ KEY = LevelQuery("Block_Group", "total")
 @pytest.fixture
 def session(qapp):
     scenario = replace(preset("pl94-2020-persons-us").scenario, name="Proposal")
-    return TopDownSession(Session(Project.new(Workbook((scenario,), "Proposal", "pl94-2020-persons-us"))))
+    return topdown_session(Session(Project.new(Workbook((scenario,), "Proposal", "pl94-2020-persons-us"))))
 
 
 @pytest.mark.defect("S5")

@@ -9,15 +9,16 @@ from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QAbstractButton, QAbstractSlider, QScrollBar
 
 from phexplore.figures.wording import people
-from phexplore.gui.binding.headline import loss_tile, numbers_tile, targets_tile
+from phexplore.gui.binding.system_session import plain_session
 from phexplore.gui.decision.meeting_page import MeetingPage
 from phexplore.gui.decision.meeting_pictures import Sessions, picture_choices
-from phexplore.gui.systems.phsafe.session import PhSafeSession
-from phexplore.gui.systems.topdown.session import TopDownSession
+from phexplore.gui.systems.phsafe.tiles import loss_tile, numbers_tile, targets_tile
+from phexplore.gui.systems.topdown.session import topdown_session
 from phexplore.gui.theme.appearance import appearance
 from phexplore.model.workbook import add_scenario
 from phexplore.systems.phsafe.edits import set_lock
 from phexplore.systems.phsafe.forecast import forecast
+from phexplore.systems.phsafe.system import PHSAFE
 from phexplore.systems.registry import meeting_parameters, presets
 
 SYSTEMS = ("sdhc-2020-us", "pl94-2020-persons-us", "dhc-2020-units-us")
@@ -26,7 +27,7 @@ DECLARED = ("group-sizes-census-2010", "counties-invariant-2010")
 
 @pytest.fixture
 def sessions(session):
-    return Sessions(session, PhSafeSession(session), TopDownSession(session))
+    return Sessions(session, plain_session(session, PHSAFE), topdown_session(session))
 
 
 @pytest.fixture

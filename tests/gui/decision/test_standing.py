@@ -8,7 +8,8 @@ import pytest
 
 from phexplore.decide.approving import decision_about
 from phexplore.document.project import Project
-from phexplore.gui.decision.standing import approved_scenario, clock, run_offers, standing, superseded_sentence
+from phexplore.gui.binding.kept import approved_scenario
+from phexplore.gui.decision.standing import clock, run_offers, standing, superseded_sentence
 from phexplore.gui.decision.status import status_now
 from phexplore.gui.run_manager.run_rows import RunRow
 from phexplore.model.approval import Status

@@ -7,9 +7,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from phexplore.catalog.states import PUERTO_RICO, us_states
+from phexplore.gui.binding.system_session import plain_session
 from phexplore.gui.editors.conventions_editor import ConventionsEditor
 from phexplore.gui.editors.history_panel import HistoryPanel
 from phexplore.gui.editors.issues_panel import IssuesPanel
+from phexplore.gui.editors.scenario_form import ScenarioForm
 from phexplore.gui.editors.scenario_manager import ScenarioManager
 from phexplore.gui.systems.phsafe.changes_panel import ChangesPanel
 from phexplore.gui.systems.phsafe.inspector import Inspector
@@ -19,12 +21,15 @@ from phexplore.model.conventions import AS_IN_2020, MarginConvention, Neighbours
 from phexplore.model.edits import rename
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.systems.phsafe.edits import set_budget
+from phexplore.systems.phsafe.system import PHSAFE
 
 
 @pytest.fixture
 def make(qtbot, session):
+    own = plain_session(session, PHSAFE)
+
     def build(kind):
-        widget = kind(session)
+        widget = kind(own if issubclass(kind, ScenarioForm | Inspector) else session)
         qtbot.addWidget(widget)
         widget.show()
         return widget

@@ -15,7 +15,7 @@ from phexplore.gui.systems.topdown.inspector import TopDownInspector
 from phexplore.gui.systems.topdown.passes_editor import PassesEditor
 from phexplore.gui.systems.topdown.rules_editor import RuleKind, RulesEditor
 from phexplore.gui.systems.topdown.scenario_editor import TopDownScenarioEditor
-from phexplore.gui.systems.topdown.session import TopDownSession
+from phexplore.gui.systems.topdown.session import topdown_session
 from phexplore.gui.systems.topdown.shares import Quantity
 from phexplore.gui.systems.topdown.shares_editor import TopDownBudgetsEditor
 from phexplore.gui.systems.topdown.spine_editor import SpineKeysEditor
@@ -31,7 +31,7 @@ TOTAL = LevelQuery("County", "total")
 @pytest.fixture
 def session(qapp):
     scenario = replace(preset("pl94-2020-persons-us").scenario, name="Proposal")
-    return TopDownSession(Session(Project.new(Workbook((scenario,), "Proposal", "pl94-2020-persons-us"))))
+    return topdown_session(Session(Project.new(Workbook((scenario,), "Proposal", "pl94-2020-persons-us"))))
 
 
 @pytest.fixture

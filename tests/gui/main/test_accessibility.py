@@ -24,28 +24,25 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 from shiboken6 import isValid
+from window_areas import offered_areas
 
-from phexplore.gui.binding.systems import System, system_of
+from phexplore.gui.binding.areas import Area
 from phexplore.gui.charts.frame import ChartFrame
 from phexplore.gui.dialogs.about import show_about
 from phexplore.gui.dialogs.glossary import GlossaryDialog
 from phexplore.gui.dialogs.preset_dialog import PresetDialog
-from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.project_files import project_of
-from phexplore.gui.main.system_view import offered_areas
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.systems.phsafe.sum_dialog import SumDialog
 from phexplore.gui.theme.appearance import appearance
-from phexplore.systems.registry import presets
+from phexplore.systems.registry import presets, system_of, systems
 
 CONTROLS = (QAbstractButton, QAbstractItemView, QAbstractSlider, QComboBox, QLineEdit, QPlainTextEdit, QTabBar)
 LEAST_TARGET = 24
 """Pixels (WCAG 2.2, success criterion 2.5.8)."""
-CHOSEN = {system_of(preset.scenario): preset for preset in reversed(presets().values())}
+CHOSEN = {system_of(preset.scenario).id: preset for preset in reversed(presets().values())}
 PLACES = [(system, area) for system in CHOSEN for area in offered_areas(system)]
-place = pytest.mark.parametrize(
-    ("system", "area"), PLACES, ids=[f"{s.name.lower()}-{a.name.lower()}" for s, a in PLACES]
-)
+place = pytest.mark.parametrize(("system", "area"), PLACES, ids=[f"{s}-{a.name.lower()}" for s, a in PLACES])
 
 
 @pytest.fixture
@@ -106,7 +103,7 @@ def unlabelled(root):
 
 
 def test_that_the_walk_covers_every_preset_system():
-    assert {system_of(preset.scenario) for preset in presets().values()} == set(CHOSEN) == set(System)
+    assert {system_of(preset.scenario).id for preset in presets().values()} == set(CHOSEN) == set(systems())
 
 
 @pytest.mark.defect("S6")
@@ -134,7 +131,9 @@ def test_that_every_control_is_named_and_reached_by_the_tab_key(opened, system, 
 @place
 def test_that_the_tab_key_reaches_the_page_before_the_inspector_and_the_bottom(opened, system, area) -> None:
     window = opened(system, area)
-    late = [part for part in (window.inspector, window.topdown_inspector, window.issues, window.bottom) if part]
+    late = [
+        part for part in (window.inspector, window.rooms["topdown"].inspector, window.issues, window.bottom) if part
+    ]
     order, widget = [], window.navigation.nextInFocusChain()
     while widget is not window.navigation:
         if widget.isVisible() and widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
@@ -149,9 +148,15 @@ def test_that_the_tab_key_reaches_the_page_before_the_inspector_and_the_bottom(o
 
 @pytest.mark.defect("S6")
 def test_that_the_tab_key_goes_from_the_search_to_the_table_and_the_sliders(opened) -> None:
-    window = opened(System.PHSAFE, Area.BUDGETS)
-    row = window.budgets.panel
-    wanted = [window.budgets.search, window.budgets.view, row.margin_slider, row.margin_field.line, row.budget_slider]
+    window = opened("phsafe", Area.BUDGETS)
+    row = window.rooms["phsafe"].budgets.panel
+    wanted = [
+        window.rooms["phsafe"].budgets.search,
+        window.rooms["phsafe"].budgets.view,
+        row.margin_slider,
+        row.margin_field.line,
+        row.budget_slider,
+    ]
     order, widget = [], window.navigation.nextInFocusChain()
     while widget is not window.navigation:
         order += [widget] if widget in wanted else []
@@ -225,12 +230,12 @@ def scrolls(widget, window) -> bool:
 
 
 def test_that_every_dialog_is_named_and_closes_with_escape(qtbot, opened) -> None:
-    window = opened(System.PHSAFE, Area.OVERVIEW)
+    window = opened("phsafe", Area.OVERVIEW)
     openers = {
         "presets": lambda: PresetDialog(window, lambda _preset: None).open(),
         "glossary": lambda: GlossaryDialog(window).open(),
         "about": lambda: show_about(window),
-        "sum": lambda: SumDialog(window, window.phsafe).show(),
+        "sum": lambda: SumDialog(window, window.rooms["phsafe"].session).show(),
         "palette": window.show_palette,
     }
     for name, open_it in openers.items():

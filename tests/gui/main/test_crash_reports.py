@@ -13,7 +13,6 @@ from phexplore.gui.main.crash_reports import KEPT_LOGS, CrashReport, FailureLog
 BROUGHT_DOWN = """
 import faulthandler, sys
 from pathlib import Path
-from phexplore.gui.main import start
 from phexplore.gui.main.crash_reports import CrashReport
 print(repr(CrashReport(Path(sys.argv[1])).begin()), flush=True)
 faulthandler._sigsegv()

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QTableView
 
 from phexplore.document.project import Project
-from phexplore.gui.main.navigation import AREAS, Area
+from phexplore.gui.binding.areas import AREAS, Area
 from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.widgets.exact_field import ExactField

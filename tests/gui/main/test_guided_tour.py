@@ -6,8 +6,8 @@ import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtWidgets import QApplication
 
+from phexplore.gui.binding.settings import TOUR
 from phexplore.gui.main.guided_tour import _Outline
-from phexplore.gui.main.settings import TOUR
 from phexplore.gui.main.tour_stops import tour_stops
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.icons import program_icon

@@ -7,12 +7,12 @@ from fractions import Fraction
 import pytest
 
 from phexplore.document.project import Project
-from phexplore.gui.binding.systems import System
+from phexplore.gui.binding.areas import Area
 from phexplore.gui.main.exporting import export_formats
-from phexplore.gui.main.mechanism_pages import GroupSizesOverview, SubspaceOverview
-from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.window import MainWindow
+from phexplore.gui.systems.group_sizes.overview import GroupSizesOverview
+from phexplore.gui.systems.subspace.overview import SubspaceOverview
 from phexplore.model.group_sizes import SizeMechanism
 from phexplore.model.subspace import Mechanism, Totals
 from phexplore.model.workbook import add_scenario
@@ -58,10 +58,10 @@ def test_that_a_project_mixes_all_four_systems(opened, tmp_path) -> None:
         add(window, other)
         for area in (Area.BUDGETS, Area.OVERVIEW, Area.SCENARIO):
             window.navigation.choose(area)
-    assert window.system is System.PHSAFE
-    for expected in (System.TOPDOWN, System.SUBSPACE, System.GROUP_SIZES):
+    assert window.room.system.id == "phsafe"
+    for expected in ("topdown", "subspace", "group-sizes"):
         window.session.undo()
-        assert window.system is expected
+        assert window.room.system.id == expected
     window.session.redo()
     window.files.save_to(tmp_path / "mixed.phx")
     window.session.project.close()
@@ -73,7 +73,7 @@ def test_that_a_project_mixes_all_four_systems(opened, tmp_path) -> None:
 def test_that_an_edit_is_one_step_with_a_sentence_and_reaches_tiles_and_changes(qtbot, opened) -> None:
     window = opened(SIZES)
     window.navigation.choose(Area.BUDGETS)
-    page = window.group_sizes.sizes_page
+    page = window.rooms["group-sizes"].page
     page.budget.total.line.setText("1/2")
     page.budget.total.line.setModified(True)
     page.budget.total.line.offered.emit("1/2")
@@ -88,7 +88,7 @@ def test_that_an_edit_is_one_step_with_a_sentence_and_reaches_tiles_and_changes(
 def test_that_a_refused_entry_stays_with_its_reason(opened) -> None:
     window = opened(COUNTIES)
     window.navigation.choose(Area.BUDGETS)
-    page = window.subspace.releases_page
+    page = window.rooms["subspace"].page
     page.budget.epsilon.line.offered.emit("-1")
     assert "more than 0" in page.budget.epsilon.reason
     page.releases.invariants.setPlainText("total by countie")
@@ -101,7 +101,7 @@ def test_that_a_refused_entry_stays_with_its_reason(opened) -> None:
 def test_that_redundant_sums_are_said_beside_them(qtbot, opened) -> None:
     window = opened(COUNTIES)
     window.navigation.choose(Area.BUDGETS)
-    editor = window.subspace.releases_page.releases
+    editor = window.rooms["subspace"].page.releases
     editor.invariants.setPlainText("total\nwhole state = " + " + ".join(f"#{n}" for n in range(102)))
     editor.invariants.commit()
     assert "adds nothing" in editor.redundant.text()
@@ -125,13 +125,13 @@ def test_that_errors_leave_the_window_whole(qtbot, opened) -> None:
         "Gaussian", lambda s: set_release_mechanism(s, "counties", Mechanism.EXTENDED_GAUSSIAN)
     )
     assert refusal is None
-    assert window.session.shown.subspace is None
+    assert window.session.shown.figures is None
     assert "needs a δ" in window.session.shown.issues[0].sentence
     window.headline.refresh()
     window.navigation.choose(Area.OVERVIEW)
     qtbot.waitUntil(lambda: window.pages.currentWidget().alternatives.is_empty)
     window.session.edit("δ", lambda s: set_delta(s, Fraction(1, 10**10)))
-    assert window.session.shown.subspace is not None
+    assert window.session.shown.figures is not None
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10**6), Fraction(10**4)])
@@ -143,13 +143,13 @@ def test_that_tiny_and_huge_budgets_are_shown(qtbot, opened, epsilon) -> None:
     window.session.edit("ε", lambda s: set_epsilon(s, epsilon))
     window.pages.currentWidget().refresh()
     window.headline.refresh()
-    assert window.session.shown.subspace is not None
+    assert window.session.shown.figures is not None
 
 
 def test_that_the_levels_of_the_form_follow_the_scenario(opened) -> None:
     window = opened(SIZES)
     window.navigation.choose(Area.BUDGETS)
-    page = window.group_sizes.sizes_page
+    page = window.rooms["group-sizes"].page
     window.session.edit("Taxi", lambda s: set_size_levels(s, ("City", "Zone"), (1, 263)))
     assert list(page.levels.shares) == ["City", "Zone"]
     page.data.levels.line.offered.emit("City 1, Borough 6, Zone 263")
@@ -162,15 +162,15 @@ def test_that_the_chain_says_what_the_papers_noise_would_cost(opened) -> None:
     window = opened(SIZES)
     window.navigation.choose(Area.BUDGETS)
     window.session.edit("Chain", lambda s: set_size_mechanism(s, SizeMechanism.CHAIN))
-    assert "1053" in window.group_sizes.sizes_page.mechanism._erratum.text().replace(",", "")
+    assert "1053" in window.rooms["group-sizes"].page.mechanism._erratum.text().replace(",", "")
 
 
 def test_that_the_palette_leads_to_levels_and_releases(opened) -> None:
     window = opened(SIZES)
-    assert "Go to County" in [offer.words for offer in window.view.offers()]
-    window.group_sizes.show_place("County")
+    assert "Go to County" in [offer.words for offer in window.room.offers()]
+    window.rooms["group-sizes"].show_place("County")
     assert window.navigation.area is Area.BUDGETS
-    assert window.group_sizes.session.selection == "County"
+    assert window.rooms["group-sizes"].session.selection == "County"
 
 
 @pytest.mark.parametrize(("preset_id", "form"), [(SIZES, "group-sizes-json"), (COUNTIES, "subspace-json")])

@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import Qt
 
-from phexplore.gui.main.navigation import Area
-from phexplore.gui.main.palette import Offer, Palette, matching
+from phexplore.gui.binding.actions import Offer
+from phexplore.gui.binding.areas import Area
+from phexplore.gui.main.palette import Palette, matching
 from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.window import MainWindow
 from phexplore.systems.registry import preset
@@ -26,7 +27,7 @@ def test_that_every_action_that_can_be_done_is_offered_and_no_other(window, pale
 
 def test_that_every_row_of_the_budget_table_is_offered(window, palette) -> None:
     rows = [words for words in palette.shown if words.startswith("Go to ")]
-    assert rows == [f"Go to {query.title}" for query in window.phsafe.scenario.phsafe.budgets]
+    assert rows == [f"Go to {query.title}" for query in window.rooms["phsafe"].session.scenario.phsafe.budgets]
 
 
 def test_that_typing_and_enter_goes_to_a_row(qtbot, window, palette, query) -> None:
@@ -66,10 +67,10 @@ def test_that_every_level_and_query_of_topdown_is_offered(qtbot, settings, tmp_p
     window.show()
     window.show_palette()
     palette = window.findChild(Palette)
-    method = window.topdown.shown.method
+    method = window.rooms["topdown"].session.shown.method
     rows = [words for words in palette.shown if words.startswith("Go to ")]
     assert len(rows) == len(method.levels) + len(method.query_shares)
     qtbot.keyClicks(palette.search, "hispanic county votingage cenrace")
     qtbot.keyClick(palette.search, Qt.Key.Key_Return)
     assert window.navigation.area is Area.BUDGETS
-    assert window.topdown.selection.level == "County"
+    assert window.rooms["topdown"].session.selection.level == "County"

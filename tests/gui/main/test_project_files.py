@@ -6,8 +6,8 @@ import pytest
 from PySide6.QtWidgets import QFileDialog
 
 from phexplore.document.project import Project
+from phexplore.gui.binding.areas import Area
 from phexplore.gui.dialogs.messages import Message
-from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.project_files import (
     DEMONSTRATION,
     first_project,

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from phexplore.document.project import Project
-from phexplore.gui.main.navigation import Area
+from phexplore.gui.binding.areas import Area
 from phexplore.gui.main.project_files import first_project, project_of
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.systems.phsafe.launch import LaunchFields, read_fields

@@ -4,9 +4,7 @@ import subprocess
 import sys
 
 import pytest
-
-from phexplore.gui.binding.systems import System
-from phexplore.gui.main.system_view import offered_areas
+from window_areas import offered_areas
 
 
 @pytest.mark.slow
@@ -14,7 +12,7 @@ def test_that_every_view_is_drawn_in_both_themes(tmp_path) -> None:
     command = [sys.executable, "packaging/screenshots", str(tmp_path), "--without-run"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=280)
     assert done.returncode == 0, done.stderr
-    names = {f"{area.name.lower()}-{theme}.png" for area in offered_areas(System.PHSAFE) for theme in ("light", "dark")}
+    names = {f"{area.name.lower()}-{theme}.png" for area in offered_areas("phsafe") for theme in ("light", "dark")}
     own = ("overview", "budgets", "levels", "spine", "scenario", "runs")
     names |= {f"topdown-{area}-{theme}.png" for area in own for theme in ("light", "dark")}
     steps = ("compare", "committee", "meeting", "approve", "bundle", "check")

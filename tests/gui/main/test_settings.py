@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import QByteArray
 
-from phexplore.gui.main.settings import FOLDER, GEOMETRY, INSPECTOR, MOST_RECENT, RECENT, TEXT_SIZE, THEME, Settings
+from phexplore.gui.binding.settings import FOLDER, GEOMETRY, INSPECTOR, MOST_RECENT, RECENT, TEXT_SIZE, THEME, Settings
 
 
 @pytest.fixture

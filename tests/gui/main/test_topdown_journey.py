@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from phexplore.gui.main.navigation import Area
+from phexplore.gui.binding.areas import Area
 from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.run_manager.last_run import EDITED

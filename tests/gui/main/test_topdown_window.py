@@ -9,9 +9,9 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from phexplore.errors import PhexploreError
+from phexplore.gui.binding.areas import Area
 from phexplore.gui.main.exporting import export_formats
 from phexplore.gui.main.importing import read_parameters
-from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.run_manager.run_rows import RunAction, RunRow
@@ -63,7 +63,7 @@ def test_that_every_area_opens_for_every_preset(qtbot, window):
         window.session.edit_workbook("Add", lambda b, found=found: add_scenario(b, preset(found).scenario))
         for area in (Area.OVERVIEW, Area.BUDGETS, Area.LEVELS, Area.SCENARIO, Area.RUNS):
             window.navigation.choose(area)
-        assert window.topdown.scenario.baseline == found
+        assert window.rooms["topdown"].session.scenario.baseline == found
 
 
 def test_that_dhc_says_that_it_cannot_be_simulated_yet(qtbot, window):
@@ -83,9 +83,9 @@ def test_that_a_double_click_in_the_overview_opens_the_share(qtbot, window):
     window.pages.currentWidget().opened.emit(LevelQuery("County", "total"))
     assert window.navigation.area is Area.BUDGETS
     assert isinstance(window.pages.currentWidget(), TopDownBudgetsEditor)
-    assert window.topdown.selection == LevelQuery("County", "total")
-    assert window.topdown_inspector.isVisible()
-    assert not window.inspector.isVisible()
+    assert window.rooms["topdown"].session.selection == LevelQuery("County", "total")
+    assert window.rooms["topdown"].inspector.isVisible()
+    assert window.inspector is window.rooms["topdown"].inspector
 
 
 def test_that_an_issue_leads_to_its_editor(qtbot, window):
@@ -96,13 +96,13 @@ def test_that_an_issue_leads_to_its_editor(qtbot, window):
 
 def test_that_a_drag_of_a_level_is_one_step_and_escape_undoes_it(qtbot, window):
     page = window.pages.currentWidget()
-    before = dict(window.topdown.shown.method.level_shares)
+    before = dict(window.rooms["topdown"].session.shown.method.level_shares)
     for percent in (20.0, 25.0, 30.0):
         page.levels.handle_dragged.emit("State", percent)
-    assert window.topdown.shown.method.level_shares["State"] == Fraction(3, 10)
+    assert window.rooms["topdown"].session.shown.method.level_shares["State"] == Fraction(3, 10)
     assert len(window.session.project.labels) == 2
     page.levels.drag_cancelled.emit("State")
-    assert dict(window.topdown.shown.method.level_shares) == before
+    assert dict(window.rooms["topdown"].session.shown.method.level_shares) == before
     page.levels.handle_dragged.emit("State", 20.0)
     page.levels.handle_released.emit("State")
     assert window.session.project.labels[-1] == "Set the share of State to 20.00 %"
@@ -126,9 +126,9 @@ def test_that_production_files_are_written_and_read_back(qtbot, window, tmp_path
     with qtbot.waitSignal(window.exports.written):
         window.export(next(form for form in export_formats() if form.id == "das-ini"), target)
     scenario, _ = load_ini(target)
-    assert scenario.topdown.level_shares == window.topdown.shown.method.level_shares
+    assert scenario.topdown.level_shares == window.rooms["topdown"].session.shown.method.level_shares
     again, _ = read_parameters(target, window.session.scenario)
-    assert again.topdown.total == window.topdown.shown.method.total
+    assert again.topdown.total == window.rooms["topdown"].session.shown.method.total
 
 
 def test_that_a_table_of_the_other_system_is_refused(window, tmp_path):
@@ -160,7 +160,7 @@ def test_that_the_spine_is_an_area_of_topdown_only(window):
 
 def test_that_every_page_fits_a_small_screen_at_any_text_size(qtbot, window):
     window.session.edit("County", lambda s: set_level_share(s, "County", Fraction(1, 5)))
-    window.topdown.select(LevelQuery("County", "total"))
+    window.rooms["topdown"].session.select(LevelQuery("County", "total"))
     for scale in (100, 150, 200):
         appearance().set_scale(scale)
         for area in window.navigation.offered:
@@ -173,10 +173,10 @@ def test_that_every_page_fits_a_small_screen_at_any_text_size(qtbot, window):
 
 
 def test_that_headings_begin_with_a_capital_letter(qtbot, window):
-    window.topdown.select(LevelQuery("State", "total"))
+    window.rooms["topdown"].session.select(LevelQuery("State", "total"))
     window.navigation.choose(Area.BUDGETS)
-    window.topdown_inspector.refresh_now()
-    assert window.topdown_inspector.title.text() == "Total at State"
+    window.rooms["topdown"].inspector.refresh_now()
+    assert window.rooms["topdown"].inspector.title.text() == "Total at State"
 
 
 @pytest.mark.defect("F3")

@@ -16,13 +16,12 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QScrollBar,
 )
+from window_areas import offered_areas
 
 from phexplore.document.project import Project
-from phexplore.gui.binding.systems import System
-from phexplore.gui.main.navigation import Area
+from phexplore.gui.binding.areas import Area
+from phexplore.gui.binding.settings import GEOMETRY, TEXT_SIZE, THEME
 from phexplore.gui.main.project_files import project_of
-from phexplore.gui.main.settings import GEOMETRY, TEXT_SIZE, THEME
-from phexplore.gui.main.system_view import offered_areas
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.gui.theme.colours import DARK
@@ -46,10 +45,10 @@ def _controls(window):
 def _visit(window, area):
     window.navigation.choose(area)
     QApplication.sendPostedEvents()
-    return window.pages.page(area)
+    return window.pages.currentWidget()
 
 
-@pytest.mark.parametrize("area", offered_areas(System.PHSAFE), ids=lambda area: area.name.lower())
+@pytest.mark.parametrize("area", offered_areas("phsafe"), ids=lambda area: area.name.lower())
 def test_that_every_visible_control_has_a_name(window, area) -> None:
     _visit(window, area)
     unnamed = [
@@ -163,7 +162,7 @@ def test_that_a_query_chosen_in_a_picture_is_shown_in_the_table(window, query) -
     page = _visit(window, Area.OVERVIEW)
     page.margins.query_activated.emit(query)
     assert window.navigation.area is Area.BUDGETS
-    assert window.budgets.view.currentIndex().isValid()
+    assert window.rooms["phsafe"].budgets.view.currentIndex().isValid()
     assert window.session.selection == query
 
 
@@ -211,7 +210,7 @@ def test_that_every_area_shows_extreme_budgets(qtbot, window, query, value) -> N
 def test_that_a_very_long_name_keeps_the_window_in_shape(window) -> None:
     window.session.edit("Rename", lambda s: rename(s, "Proposal of the subcommittee " * 30))
     window.session._frames.flush()
-    for area in offered_areas(System.PHSAFE):
+    for area in offered_areas("phsafe"):
         _visit(window, area)
     assert window.minimumSizeHint().width() <= 1280
 
@@ -227,7 +226,7 @@ def test_that_the_window_is_drawn_in_both_themes(window, theme) -> None:
 
 def test_that_the_window_fits_at_double_text_size(window) -> None:
     appearance().set_scale(200)
-    for area in offered_areas(System.PHSAFE):
+    for area in offered_areas("phsafe"):
         _visit(window, area)
         QApplication.processEvents()
         assert window.minimumSizeHint().width() <= 1280, area
@@ -240,7 +239,7 @@ def test_that_a_number_in_a_field_is_not_cut_at_any_text_size(window, query, per
     _visit(window, Area.BUDGETS)
     appearance().set_scale(percent)
     QApplication.processEvents()
-    line = window.budgets.panel.budget_field.line
+    line = window.rooms["phsafe"].budgets.panel.budget_field.line
     assert line.text() == "1.325952"
     assert line.fontMetrics().horizontalAdvance(line.text()) < line.contentsRect().width() - 16
 
@@ -249,7 +248,7 @@ def test_that_a_scenario_without_a_reference_shows_every_area(qtbot, us, setting
     lone = MainWindow(Project.new(Workbook((us,), us.name)), settings, tmp_path / "runs")
     qtbot.addWidget(lone, before_close_func=lambda w: setattr(w, "_leaves_without_asking", True))
     lone.show()
-    for area in offered_areas(System.PHSAFE):
+    for area in offered_areas("phsafe"):
         _visit(lone, area)
     assert lone.session.shown.reference is None
 
@@ -262,9 +261,9 @@ def test_that_pages_are_made_ahead_one_by_one(qtbot, window) -> None:
     window.pages._idle.timeout.connect(lambda: counts.append(len(made)))
     window.pages._idle.setInterval(1)
     window._prepare()
-    qtbot.waitUntil(lambda: len(made) == len(offered_areas(System.PHSAFE)))
+    qtbot.waitUntil(lambda: len(made) == len(offered_areas("phsafe")))
     assert all(after - before <= 1 for before, after in pairwise(counts))
-    assert window.pages.currentWidget() is made[Area.OVERVIEW]
+    assert window.pages.currentWidget() is made["phsafe", Area.OVERVIEW]
     qtbot.waitUntil(lambda: not window.pages._idle.isActive())
 
 

@@ -10,8 +10,8 @@ import pytest
 from PySide6.QtCore import QObject, Signal
 
 from phexplore.document.project import Project
-from phexplore.gui.binding.headline import Tone
 from phexplore.gui.binding.session import Session
+from phexplore.gui.binding.tiles import Tone
 from phexplore.gui.run_manager.last_run import EDITED, LastRun, last_run_of
 from phexplore.gui.run_manager.run_desk import RunDesk
 from phexplore.gui.run_manager.run_rows import RunRow

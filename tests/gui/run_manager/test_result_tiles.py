@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from phexplore.gui.binding.headline import Tone
+from phexplore.gui.binding.tiles import Tone
 from phexplore.gui.run_manager.result_tiles import bias_tile, coverage_tile, headline_tile, trials_tile, worst_tile
 from phexplore.gui.systems.phsafe.result_reader import RunHeadline
 from phexplore.metrics.coverage import coverage_of

@@ -10,10 +10,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
 
 from phexplore.figures.wording import framework_title, people, significant
-from phexplore.gui.binding.mechanism_session import MechanismSession
-from phexplore.gui.binding.mechanism_words import SIZE_EXPLANATIONS, reach_sentence
 from phexplore.gui.binding.session import Refusal
-from phexplore.gui.editors.mechanism_forms import PromiseText, form_in, size_promises, taking_exact, taking_whole
+from phexplore.gui.binding.system_session import PlainSession
+from phexplore.gui.editors.scenario_form import PromiseText, form_in, taking_exact, taking_whole
+from phexplore.gui.systems.group_sizes.wording import SIZE_EXPLANATIONS, reach_sentence
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.exact_field import ExactField
@@ -47,7 +47,7 @@ _NOISE = {
 class SizeBudgetEditor(QWidget):
     """Definition of privacy and total."""
 
-    def __init__(self, session: MechanismSession) -> None:
+    def __init__(self, session: PlainSession) -> None:
         super().__init__()
         self._session = session
         self.framework = Chooser("Definition of privacy")
@@ -82,7 +82,7 @@ class SizeBudgetEditor(QWidget):
 class SizeLevelsEditor(QWidget):
     """One row per level: its regions, its share, what that buys; a lock keeps a share where it is."""
 
-    def __init__(self, session: MechanismSession) -> None:
+    def __init__(self, session: PlainSession) -> None:
         super().__init__()
         self._session = session
         self._built: tuple[str, ...] = ()
@@ -106,7 +106,7 @@ class SizeLevelsEditor(QWidget):
 
     def _refresh(self, _shown: object = None) -> None:
         shown = self._session.shown
-        method, figures = shown.scenario.group_sizes, shown.group_sizes
+        method, figures = shown.scenario.group_sizes, shown.figures
         if self._built != method.levels:
             self._build(method)
         known = {level.level: level for level in figures.levels} if figures is not None else {}
@@ -172,7 +172,7 @@ def _share_setter(level: str) -> Callable[[Scenario, Fraction], Scenario]:
 class SizeMechanismEditor(QWidget):
     """Which of the paper's mechanisms, and where its sensitivity comes from."""
 
-    def __init__(self, session: MechanismSession) -> None:
+    def __init__(self, session: PlainSession) -> None:
         super().__init__()
         self._session = session
         self.mechanism = Chooser("Mechanism")
@@ -192,7 +192,7 @@ class SizeMechanismEditor(QWidget):
 
     def _refresh(self, _shown: object = None) -> None:
         shown = self._session.shown
-        method, figures = shown.scenario.group_sizes, shown.group_sizes
+        method, figures = shown.scenario.group_sizes, shown.figures
         self.mechanism.select(method.mechanism)
         self._about.setText(SIZE_EXPLANATIONS[method.mechanism])
         self._reach.setText(reach_sentence(method.mechanism.is_cumulative, method.largest_quantity))
@@ -214,7 +214,7 @@ class SizeMechanismEditor(QWidget):
 class SizeDataEditor(QWidget):
     """Which sizes and regions, and how an open last class is drawn."""
 
-    def __init__(self, session: MechanismSession) -> None:
+    def __init__(self, session: PlainSession) -> None:
         super().__init__()
         self._session = session
         self.largest = ExactField("Largest size N", taking_whole(session, "the largest size", set_largest_size))
@@ -304,10 +304,10 @@ class SizeDataEditor(QWidget):
 class GroupSizesPage(Page):
     """All parameters of group sizes."""
 
-    def __init__(self, session: MechanismSession) -> None:
+    def __init__(self, session: PlainSession) -> None:
         self.budget, self.levels = SizeBudgetEditor(session), SizeLevelsEditor(session)
         self.mechanism, self.data = SizeMechanismEditor(session), SizeDataEditor(session)
-        self.promises = PromiseText(session, size_promises)
+        self.promises = PromiseText(session)
         super().__init__(
             "Parameters of group sizes",
             [

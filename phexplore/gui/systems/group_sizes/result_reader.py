@@ -16,7 +16,7 @@ from phexplore.figures.histogram import error_histogram
 from phexplore.figures.marks import Row
 from phexplore.figures.table import Table, Value
 from phexplore.figures.wording import people, signed_people
-from phexplore.gui.binding.headline import TileContent, Tone
+from phexplore.gui.binding.tiles import TileContent, Tone
 from phexplore.gui.run_manager.mechanism_results import (
     MechanismAnswer,
     MechanismRequest,

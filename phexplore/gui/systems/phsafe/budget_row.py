@@ -18,8 +18,8 @@ from phexplore.figures.wording import (
     signed_budget,
     signed_people,
 )
-from phexplore.gui.binding.headline import is_target_met
 from phexplore.gui.binding.shown import Shown
+from phexplore.gui.systems.phsafe.tiles import is_target_met
 from phexplore.model.conventions import Conventions, MarginConvention
 from phexplore.model.edits import EditRefusedError
 from phexplore.model.keys import QueryKey

@@ -10,8 +10,9 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from PySide6.QtGui import QColor, QFont
 
 from phexplore.errors import PhexploreError
-from phexplore.gui.binding.session import Refusal, Session
+from phexplore.gui.binding.session import Refusal
 from phexplore.gui.binding.shown import Shown, Update
+from phexplore.gui.binding.system_session import PlainSession
 from phexplore.gui.systems.phsafe.budget_row import (
     CHECKED,
     COLUMNS,
@@ -84,14 +85,14 @@ class BudgetTable(QAbstractTableModel):
     query changes; the scenario is not touched.
     """
 
-    def __init__(self, session: Session, parent: QObject | None = None) -> None:
+    def __init__(self, session: PlainSession, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session = session
         self._rows: list[Row] = list(rows_of(session.shown).values())
         self._looks: list[dict[Column, CellLook]] = [{} for _ in self._rows]
         self._refusals: dict[tuple[QueryKey, Column], Refusal] = {}
         self._is_paused = False
-        self._missed: Update | None = None
+        self._missed: Update[Shown] | None = None
         session.updated.connect(self._on_updated)
         appearance().changed.connect(self._on_appearance)
 
@@ -202,7 +203,7 @@ class BudgetTable(QAbstractTableModel):
             cell = self.index(self.row_of(key[0]), COLUMNS.index(key[1]))
             self.dataChanged.emit(cell, cell)
 
-    def _on_updated(self, update: Update) -> None:
+    def _on_updated(self, update: Update[Shown]) -> None:
         if self._is_paused:
             # From where the table stands to the newest; another project in between stays one.
             self._missed = update if self._missed is None else Update(_first(self._missed, update), update.after)
@@ -279,7 +280,7 @@ class BudgetTable(QAbstractTableModel):
             self.dataChanged.emit(self.index(0, 0), self.index(len(self._rows) - 1, len(COLUMNS) - 1))
 
 
-def _first(earlier: Update, later: Update) -> Shown | None:
+def _first(earlier: Update[Shown], later: Update[Shown]) -> Shown | None:
     return None if later.before is None else earlier.before
 
 

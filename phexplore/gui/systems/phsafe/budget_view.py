@@ -15,7 +15,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
-from phexplore.gui.binding.session import Refusal, Session
+from phexplore.gui.binding.session import Refusal
+from phexplore.gui.binding.system_session import PlainSession
 from phexplore.gui.systems.phsafe.budget_row import COLUMNS, CONVENTION_COLUMNS, TYPED, Column, Row, forbidden
 from phexplore.gui.systems.phsafe.budget_table import COLUMN_ROLE, REFUSAL_ROLE, ROW_ROLE, BudgetFilter
 from phexplore.gui.systems.phsafe.cell_delegate import CellDelegate
@@ -57,7 +58,7 @@ class BudgetView(QTableView):
 
     query_entered = Signal(object)
 
-    def __init__(self, session: Session, rows: BudgetFilter) -> None:
+    def __init__(self, session: PlainSession, rows: BudgetFilter) -> None:
         super().__init__()
         self._session = session
         self._widths: dict[int, int] = {}

@@ -7,7 +7,7 @@ from PySide6.QtGui import QAction, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QStackedLayout, QVBoxLayout, QWidget
 
 from phexplore.catalog.tables import config_tables
-from phexplore.gui.binding.session import Session
+from phexplore.gui.binding.system_session import PlainSession
 from phexplore.gui.systems.phsafe.budget_row import CONVENTION_COLUMNS, Column
 from phexplore.gui.systems.phsafe.budget_table import BudgetFilter, BudgetTable
 from phexplore.gui.systems.phsafe.budget_view import BudgetView
@@ -35,7 +35,7 @@ _SEARCH_IDLE_MS = 120
 class BudgetsEditor(QWidget):
     """Filter bar, budget table and row panel; the selection is shared with pictures and inspector."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+    def __init__(self, session: PlainSession, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
         self.table = BudgetTable(session, self)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from phexplore.figures.wording import budget_text
-from phexplore.gui.binding.headline import loss_tile
 from phexplore.gui.binding.shown import Shown
+from phexplore.gui.systems.phsafe.tiles import loss_tile
 from phexplore.model.diff import diff, parameters_only
 from phexplore.model.keys import QueryKey
 from phexplore.systems.phsafe.changes import change_sentence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QSizePolicy, QVBoxLayout
 
-from phexplore.gui.binding.session import Session
+from phexplore.gui.binding.system_session import PlainSession
 from phexplore.gui.systems.phsafe.changes import ChangeLine, change_lines, total_line
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.labels import ElidedText, Paragraph, Text
@@ -21,7 +21,7 @@ class ChangesPanel(QFrame):
 
     query_chosen = Signal(object)
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: PlainSession) -> None:
         super().__init__()
         self._session = session
         self._lines: tuple[ChangeLine, ...] | None = None

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 from phexplore.accuracy.explanation import Explanation
 from phexplore.figures.wording import people
 from phexplore.gui.binding.coalesced import Coalesced
-from phexplore.gui.binding.session import Session
+from phexplore.gui.binding.system_session import PlainSession
 from phexplore.gui.systems.phsafe.inspection import (
     DerivedLine,
     FieldStep,
@@ -73,7 +73,7 @@ class ExplanationCard(QFrame):
 class Inspector(QScrollArea):
     """Everything about the selected query; about the whole scenario when nothing is selected."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: PlainSession) -> None:
         super().__init__()
         self._session = session
         self._topics: tuple[Topic, ...] = ()
@@ -206,7 +206,7 @@ class Inspector(QScrollArea):
         self.card.show_explanation(self._derived[number].explanation)
 
     def _go_to_step(self, number: int) -> None:
-        self._session.go_to(self._steps[number].number)
+        self._session.whole.go_to(self._steps[number].number)
 
     def _show_derived(self, query: QueryKey | None) -> None:
         self._derived = derived_lines(self._session.shown, query) if query is not None else ()

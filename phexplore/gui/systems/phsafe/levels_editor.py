@@ -6,8 +6,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
 
 from phexplore.catalog.tables import TableProduct, tables
-from phexplore.gui.binding.headline import numbers_of
-from phexplore.gui.binding.session import Session
+from phexplore.gui.binding.system_session import PlainSession
+from phexplore.gui.systems.phsafe.tiles import numbers_of
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.when_seen import WhenSeen
@@ -23,7 +23,7 @@ _ALL = len(LEVELS) + 1
 class LevelsEditor(QWidget):
     """A tick per query, one per table and one per level for all of them. The number beside a tick is what it publishes."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: PlainSession) -> None:
         super().__init__()
         self._session = session
         self.ticks: dict[QueryKey, QCheckBox] = {}

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QScrollArea, QVBoxLayout, QWidget
 
-from phexplore.gui.binding.session import Session
+from phexplore.gui.binding.system_session import PlainSession
 from phexplore.gui.charts.frame import ChartFrame
 from phexplore.gui.charts.margin_chart import MarginChart
 from phexplore.gui.charts.share_chart import PrivacyShareChart
@@ -30,7 +30,7 @@ _STACKED_CHART, _STACKED_LIST = 36 * GRID, 18 * GRID
 class LivePage(QWidget):
     """A page that is drawn anew after edits while it is on screen, and once when it comes on screen."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+    def __init__(self, session: PlainSession, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.session = session
         self._is_stale = True
@@ -62,7 +62,7 @@ class ChartJoint(QObject):
     opened = Signal(object)
     failed = Signal(object)
 
-    def __init__(self, session: Session, parent: QObject) -> None:
+    def __init__(self, session: PlainSession, parent: QObject) -> None:
         super().__init__(parent)
         self._session = session
         self._is_dragging = False
@@ -109,7 +109,7 @@ class ChartJoint(QObject):
 class MarginPicture(LivePage):
     """The dot plot of margins, beside the budget table."""
 
-    def __init__(self, session: Session, joint: ChartJoint, parent: QWidget | None = None) -> None:
+    def __init__(self, session: PlainSession, joint: ChartJoint, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
         self.chart = MarginChart(self)
         joint.join_margins(self.chart)
@@ -124,7 +124,7 @@ class MarginPicture(LivePage):
 class OverviewPage(LivePage):
     """What it costs, what we get, what changed: three pictures and a list of sentences."""
 
-    def __init__(self, session: Session, joint: ChartJoint, parent: QWidget | None = None) -> None:
+    def __init__(self, session: PlainSession, joint: ChartJoint, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
         self.margins = MarginChart(self)
         self.shares = PrivacyShareChart(self)
@@ -188,7 +188,7 @@ class OverviewPage(LivePage):
             widget.setMinimumHeight(height * scale // 100 if is_narrow else 0)
 
 
-def show_margins(chart: MarginChart, session: Session) -> None:
+def show_margins(chart: MarginChart, session: PlainSession) -> None:
     """Show the margins of the active scenario in a chart."""
     shown = session.shown
     method, reference = shown.scenario.phsafe, shown.reference

@@ -17,8 +17,8 @@ from PySide6.QtWidgets import (
 )
 
 from phexplore.errors import PhexploreError
-from phexplore.gui.binding.headline import TileContent, Tone
 from phexplore.gui.binding.request_service import RequestService
+from phexplore.gui.binding.tiles import TileContent, Tone
 from phexplore.gui.charts.controls import field_label
 from phexplore.gui.charts.distribution_chart import ErrorDistributionChart
 from phexplore.gui.charts.frame import ChartFrame

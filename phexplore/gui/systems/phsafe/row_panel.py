@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QVBoxLayout, QWi
 from phexplore.errors import PhexploreError
 from phexplore.figures.stops import log_stops, people_stops
 from phexplore.figures.wording import budget_text, people
-from phexplore.gui.binding.session import Refusal, Session
+from phexplore.gui.binding.session import Refusal
+from phexplore.gui.binding.system_session import PlainSession
 from phexplore.gui.systems.phsafe.budget_row import Column, Row, check_edit, copied, edit_of, exact, forbidden, row_of
 from phexplore.gui.systems.phsafe.safe_ranges import safe_range
 from phexplore.gui.theme.metrics import GRID, HALF
@@ -30,7 +31,7 @@ _BUDGETS = log_stops(-6, 1)
 class RowPanel(QFrame):
     """Edits one query with sliders and exact fields. A drag is one step of the history."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: PlainSession) -> None:
         super().__init__()
         self._session = session
         self._row: Row | None = None

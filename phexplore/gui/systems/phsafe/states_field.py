@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from phexplore.catalog.states import PUERTO_RICO, states, us_states
-from phexplore.gui.binding.session import Session
+from phexplore.gui.binding.system_session import PlainSession
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.labels import Text
@@ -20,7 +20,7 @@ _ALL, _SOME, _PUERTO_RICO = "all", "some", "pr"
 class StatesField(QWidget):
     """A chooser and one small button per state."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: PlainSession) -> None:
         super().__init__()
         self._session = session
         self._is_picking = False

@@ -21,7 +21,7 @@ from phexplore.catalog.states import states
 from phexplore.catalog.tables import table, tables
 from phexplore.figures.wording import margin_word, people, percent
 from phexplore.gui.binding.coalesced import Coalesced
-from phexplore.gui.binding.session import Session
+from phexplore.gui.binding.system_session import PlainSession
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.interval_picture import IntervalPicture
@@ -85,7 +85,7 @@ def sum_of(scenario: Scenario, picks: Sequence[Pick]) -> SelectionMargin | str:
 class SumDialog(QDialog):
     """Stays open beside the window and follows every edit."""
 
-    def __init__(self, parent: QWidget | None, session: Session) -> None:
+    def __init__(self, parent: QWidget | None, session: PlainSession) -> None:
         super().__init__(parent)
         self._session = session
         self.picks: list[Pick] = []

@@ -7,8 +7,9 @@ from PySide6.QtWidgets import QButtonGroup, QGridLayout, QHBoxLayout, QRadioButt
 
 from phexplore.catalog.tables import TableProduct, truncated_tables
 from phexplore.figures.wording import people
-from phexplore.gui.binding.session import Refusal, Session
+from phexplore.gui.binding.session import Refusal
 from phexplore.gui.binding.shown import Shown
+from phexplore.gui.binding.system_session import PlainSession
 from phexplore.gui.systems.phsafe.budget_row import parse_threshold
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import SymbolButton
@@ -23,7 +24,7 @@ _HEADS = ("Table", "", "τ, people", "", "Sensitivity Δ", "Margins", "Reference
 class ThresholdsEditor(QWidget):
     """One line per truncated table. More people counted means less truncation bias and more noise."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: PlainSession) -> None:
         super().__init__()
         self._session = session
         self.keep_budgets = QRadioButton("Keep the budgets: margins follow")
@@ -75,7 +76,7 @@ class ThresholdsEditor(QWidget):
 class _Line:
     """The widgets of one table."""
 
-    def __init__(self, session: Session, product: TableProduct, owner: ThresholdsEditor) -> None:
+    def __init__(self, session: PlainSession, product: TableProduct, owner: ThresholdsEditor) -> None:
         self.product = product
         self._session, self._owner = session, owner
         name = f"Truncation threshold of {product.id}"

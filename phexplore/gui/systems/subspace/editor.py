@@ -12,10 +12,9 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QPlainTextEdit, Q
 from phexplore.errors import PhexploreError
 from phexplore.figures.wording import capital, sentence
 from phexplore.files.atomic_files import read_text
-from phexplore.gui.binding.mechanism_session import MechanismSession
-from phexplore.gui.binding.mechanism_words import BASES, CALIBRATIONS, MECHANISM_EXPLANATIONS
 from phexplore.gui.binding.session import Refusal
-from phexplore.gui.editors.mechanism_forms import PromiseText, form_in, subspace_promises, taking_exact
+from phexplore.gui.binding.system_session import PlainSession
+from phexplore.gui.editors.scenario_form import PromiseText, form_in, taking_exact
 from phexplore.gui.systems.subspace.text import (
     axes_text,
     invariant_text,
@@ -25,6 +24,7 @@ from phexplore.gui.systems.subspace.text import (
     parse_query,
     query_text,
 )
+from phexplore.gui.systems.subspace.wording import BASES, CALIBRATIONS, MECHANISM_EXPLANATIONS
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
@@ -128,7 +128,7 @@ class LineText(QPlainTextEdit):
 class SubspaceBudgetEditor(QWidget):
     """ε, δ and where the width of Gaussian noise comes from; the paper's constant beside what it really keeps."""
 
-    def __init__(self, session: MechanismSession) -> None:
+    def __init__(self, session: PlainSession) -> None:
         super().__init__()
         self._session = session
         self.epsilon = ExactField("ε of all releases", taking_exact(session, "ε", set_epsilon), width=17 * GRID)
@@ -149,7 +149,7 @@ class SubspaceBudgetEditor(QWidget):
 
     def _refresh(self, _shown: object = None) -> None:
         shown = self._session.shown
-        method, figures = shown.scenario.subspace, shown.subspace
+        method, figures = shown.scenario.subspace, shown.figures
         self.epsilon.set_value(exact_text(method.epsilon))
         self.delta.set_value(exact_text(method.delta))
         self.calibration.select(method.calibration)
@@ -175,7 +175,7 @@ class SubspaceBudgetEditor(QWidget):
 class HistogramEditor(QWidget):
     """The cells that are counted: axes with their sizes."""
 
-    def __init__(self, session: MechanismSession) -> None:
+    def __init__(self, session: PlainSession) -> None:
         super().__init__()
         self._session = session
         self.axes = ExactField("Axes of the histogram", self._take, width=40 * GRID)
@@ -210,7 +210,7 @@ class HistogramEditor(QWidget):
 class ReleasesEditor(QWidget):
     """One release at a time: what is asked, what is exact, which noise, which share."""
 
-    def __init__(self, session: MechanismSession) -> None:
+    def __init__(self, session: PlainSession) -> None:
         super().__init__()
         self._session = session
         self.release = Chooser("Release", letters=14)
@@ -278,7 +278,7 @@ class ReleasesEditor(QWidget):
 
     def _refresh(self, _shown: object = None) -> None:
         shown = self._session.shown
-        method, figures = shown.scenario.subspace, shown.subspace
+        method, figures = shown.scenario.subspace, shown.figures
         name = self.name
         self._offer(tuple(method.releases), name)
         release = method.releases.get(name)
@@ -433,10 +433,10 @@ class ReleasesEditor(QWidget):
 class SubspacePage(Page):
     """All parameters of releases under exact sums."""
 
-    def __init__(self, session: MechanismSession) -> None:
+    def __init__(self, session: PlainSession) -> None:
         self.budget, self.histogram = SubspaceBudgetEditor(session), HistogramEditor(session)
         self.releases = ReleasesEditor(session)
-        self.promises = PromiseText(session, subspace_promises)
+        self.promises = PromiseText(session)
         super().__init__(
             "Parameters of releases under exact sums",
             [

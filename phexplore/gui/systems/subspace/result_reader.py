@@ -19,7 +19,7 @@ from phexplore.figures.marks import Row
 from phexplore.figures.scatter import Series, scatter_figure
 from phexplore.figures.table import Table, Value
 from phexplore.figures.wording import people
-from phexplore.gui.binding.headline import TileContent, Tone
+from phexplore.gui.binding.tiles import TileContent, Tone
 from phexplore.gui.run_manager.mechanism_results import (
     MechanismAnswer,
     MechanismRequest,

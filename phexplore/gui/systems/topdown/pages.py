@@ -10,15 +10,12 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QScrollArea, QVBoxLayout, QWid
 
 from phexplore.figures.wording import share_percent
 from phexplore.gui.charts.frame import ChartFrame
-from phexplore.gui.editors.conventions_editor import ConventionsEditor
-from phexplore.gui.editors.scenario_manager import ScenarioManager
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.systems.topdown.changes import TopDownChange
 from phexplore.gui.systems.topdown.changes_panel import TopDownChangesPanel
 from phexplore.gui.systems.topdown.heat_chart import HeatView
 from phexplore.gui.systems.topdown.passes_editor import PassesEditor
 from phexplore.gui.systems.topdown.rules_editor import RuleKind, RulesEditor
-from phexplore.gui.systems.topdown.scenario_editor import TopDownScenarioEditor
 from phexplore.gui.systems.topdown.session import Place, TopDownSession
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, MARGIN
@@ -205,28 +202,6 @@ def processing_page(session: TopDownSession) -> QWidget:
                 "Constraints",
                 "What every published histogram keeps, whatever the noise says.",
                 RulesEditor(session, RuleKind.CONSTRAINT),
-            ),
-        ],
-    )
-
-
-def topdown_scenario_page(session: TopDownSession) -> QWidget:
-    """Return the page of scenarios, the description of the active one and conventions."""
-    whole = session.whole
-    return Page(
-        "Scenario",
-        [
-            Section(
-                "Scenarios of this project",
-                "Work on one, compare it with another. The bold one is being edited.",
-                ScenarioManager(whole),
-            ),
-            Section("This scenario", "", TopDownScenarioEditor(session)),
-            Section(
-                "Conventions",
-                "What the shown numbers mean. Changing them changes no parameter. TopDown is always stated for bounded "
-                "neighbours: one record replaced.",
-                ConventionsEditor(whole),
             ),
         ],
     )

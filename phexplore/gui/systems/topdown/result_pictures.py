@@ -13,7 +13,7 @@ from phexplore.figures.map import map_figure
 from phexplore.figures.marks import Patch, Row
 from phexplore.figures.table import Table, grouped
 from phexplore.figures.wording import people, signed_people
-from phexplore.gui.binding.headline import TileContent, Tone
+from phexplore.gui.binding.tiles import TileContent, Tone
 from phexplore.gui.systems.topdown.results import (
     ALL_SIZES,
     BiasContent,

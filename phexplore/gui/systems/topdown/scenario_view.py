@@ -59,7 +59,7 @@ class TopDownShown:
     @property
     def figures(self) -> TopDownForecast:
         """Its forecast."""
-        return self.whole.topdown
+        return self.whole.figures  # type: ignore[no-any-return]
 
     @property
     def method(self) -> TopDown:
@@ -91,14 +91,6 @@ class TopDownShown:
         return joint_release(self.method, partner.title, partner.scenario.topdown)
 
 
-@dataclass(frozen=True, slots=True)
-class TopDownUpdate:
-    """From one moment to the next; `before` is None after another project or scenario was opened."""
-
-    before: TopDownShown | None
-    after: TopDownShown
-
-
 def topdown_shown(whole: Shown, before: TopDownShown | None = None) -> TopDownShown:
     """Return what is to be shown of a version whose active scenario is TopDown.
 
@@ -114,5 +106,5 @@ def topdown_shown(whole: Shown, before: TopDownShown | None = None) -> TopDownSh
     if reference is None:
         found = None
     elif found is None or found.scenario is not reference.scenario or found.title != reference.title:
-        found = TopDownReference(reference.title, reference.scenario, reference.topdown)
+        found = TopDownReference(reference.title, reference.scenario, reference.figures)
     return TopDownShown(whole, found)

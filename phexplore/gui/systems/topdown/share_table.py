@@ -12,8 +12,9 @@ from PySide6.QtGui import QColor
 
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.session import Refusal
+from phexplore.gui.binding.shown import Update
 from phexplore.gui.systems.phsafe.budget_table import LOOK_ROLE, REFUSAL_ROLE
-from phexplore.gui.systems.topdown.scenario_view import TopDownShown, TopDownUpdate
+from phexplore.gui.systems.topdown.scenario_view import TopDownShown
 from phexplore.gui.systems.topdown.session import TopDownSession
 from phexplore.gui.systems.topdown.shares import (
     Key,
@@ -226,7 +227,7 @@ class ShareTable(QAbstractTableModel):
         self._looks.clear()
         self.dataChanged.emit(self.index(0, 0), self.index(self.rowCount() - 1, self.columnCount() - 1))
 
-    def _on_updated(self, update: TopDownUpdate) -> None:
+    def _on_updated(self, update: Update[TopDownShown]) -> None:
         before, after = update.before, update.after
         rows = query_rows(after.method)
         if before is None or rows != self._rows or after.method.levels != self._shown.method.levels:

@@ -30,11 +30,11 @@ from phexplore.figures.histogram import Counts, paired_histograms
 from phexplore.figures.map import map_figure
 from phexplore.figures.marks import Patch
 from phexplore.figures.table import Table
+from phexplore.gui.binding.project_data import ProjectData
 from phexplore.gui.binding.request_service import RequestService
 from phexplore.gui.charts.frame import ChartFrame
 from phexplore.gui.charts.twin import NumbersTable
 from phexplore.gui.figures.view import FigureView
-from phexplore.gui.main.project_data import ProjectData
 from phexplore.gui.run_manager.chart_tabs import ChartTabs
 from phexplore.gui.run_manager.result_reader import BLOCKS, reader_process
 from phexplore.gui.run_manager.run_desk import RunDesk

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from phexplore.accounting.zcdp import epsilon
 from phexplore.figures.wording import budget_text, margin_word, people, percent, power_text, signed_people, significant
-from phexplore.gui.binding.headline import TileContent, Tone
+from phexplore.gui.binding.tiles import TileContent, Tone
 from phexplore.gui.systems.topdown.scenario_view import TopDownShown
 from phexplore.model.conventions import Conversion
 from phexplore.model.phsafe import PrivacyFramework

@@ -6,14 +6,14 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from PySide6.QtCore import Signal
 
 from phexplore.document.project import Project
 from phexplore.gui.binding.session import Session
-from phexplore.gui.systems.phsafe.session import PhSafeSession
-from phexplore.gui.systems.topdown.session import TopDownSession
+from phexplore.gui.binding.system_session import plain_session
+from phexplore.gui.systems.topdown.session import topdown_session
 from phexplore.model.topdown import LevelQuery
 from phexplore.model.workbook import Workbook, activate, add_scenario
+from phexplore.systems.phsafe.system import PHSAFE
 from phexplore.systems.registry import preset
 from phexplore.systems.topdown.edits import set_level_share, set_total
 
@@ -26,7 +26,7 @@ def whole(qapp):
 
 @pytest.fixture
 def session(whole):
-    return TopDownSession(whole)
+    return topdown_session(whole)
 
 
 def test_that_an_edit_is_shown_with_its_figures(session):
@@ -46,7 +46,7 @@ def test_that_a_refused_edit_changes_nothing(session):
 
 
 def test_that_each_system_hears_only_of_its_own_scenarios(whole, session):
-    phsafe = PhSafeSession(whole)
+    phsafe = plain_session(whole, PHSAFE)
     heard = {"topdown": [], "phsafe": []}
     session.updated.connect(heard["topdown"].append)
     phsafe.updated.connect(heard["phsafe"].append)
@@ -76,11 +76,3 @@ def test_that_a_selection_that_is_gone_is_dropped(whole, session):
 def test_that_the_joint_release_and_misprints_come_from_the_origin(session):
     assert session.shown.joint.epsilon == pytest.approx(17.435, abs=5e-4)
     assert any("447/4099" in misprint for misprint in session.shown.origin.errata)
-
-
-def test_that_the_session_of_phsafe_passes_on_whatever_a_session_can_do() -> None:
-    """It has no project of its own: a method left to its base class would look for one."""
-    public = {
-        name for name, found in vars(Session).items() if not name.startswith("_") and not isinstance(found, Signal)
-    }
-    assert public <= set(vars(PhSafeSession))

@@ -13,8 +13,8 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QScrollBar, QWidget
 
 from phexplore.errors import PhexploreError
+from phexplore.gui.binding.areas import Area
 from phexplore.gui.main.exporting import export_formats
-from phexplore.gui.main.navigation import Area
 from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.systems.topdown.spine_reader import SpineReader

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 
 from phexplore.document.project import Project
 from phexplore.gui.binding.session import Session
-from phexplore.gui.systems.topdown.session import TopDownSession
+from phexplore.gui.systems.topdown.session import topdown_session
 from phexplore.gui.systems.topdown.spine_settings_editor import SpineSettingsEditor
 from phexplore.gui.systems.topdown.spine_views import AreaClass
 from phexplore.model.topdown import SpineChoice
@@ -22,7 +22,7 @@ from phexplore.systems.topdown.edits import set_spine
 @pytest.fixture
 def session(qapp):
     scenario = replace(preset("pl94-2020-persons-us").scenario, name="Proposal")
-    return TopDownSession(Session(Project.new(Workbook((scenario,), "Proposal", "pl94-2020-persons-us"))))
+    return topdown_session(Session(Project.new(Workbook((scenario,), "Proposal", "pl94-2020-persons-us"))))
 
 
 @pytest.fixture

@@ -2,49 +2,20 @@
 
 from __future__ import annotations
 
-import enum
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
 from phexplore.accuracy.margins import keeps_target
 from phexplore.catalog.tables import TableProduct, tables
-from phexplore.figures.wording import budget_text, margin_word, people, percent, signed_budget
+from phexplore.figures.wording import budget_text, people, percent, signed_budget
 from phexplore.gui.binding.shown import Shown
+from phexplore.gui.binding.tiles import TileContent, Tone
 from phexplore.model.keys import PopulationGroupLevel, QueryKey, Region
 from phexplore.model.numbers import Unlimited
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
 from phexplore.systems.phsafe.forecast import Forecast, QueryForecast
 from phexplore.systems.registry import absurd_epsilon
-
-
-class Tone(enum.Enum):
-    """How loudly something is said."""
-
-    NEUTRAL = "neutral"
-    GOOD = "good"
-    ATTENTION = "attention"
-    REFUSED = "refused"
-
-
-@dataclass(frozen=True, slots=True)
-class TileContent:
-    """What a tile says.
-
-    Attributes:
-        caption: the question.
-        value: the figure, large.
-        beside: what the figure is, or a second figure.
-        change: difference to the reference, or a hint.
-        tone: colour and sign of the change.
-    """
-
-    caption: str
-    value: str
-    beside: str = ""
-    change: str = ""
-    tone: Tone = Tone.NEUTRAL
 
 
 def is_target_met(entry: QueryForecast, target: Fraction, scenario: Scenario) -> bool:
@@ -177,14 +148,3 @@ def numbers_tile(shown: Shown) -> TileContent:
         change = f"{difference:+,}".replace("-", "−") if difference else "as in the reference"
         tone = Tone.ATTENTION if difference < 0 else Tone.NEUTRAL
     return TileContent("Numbers published", f"{count:,}", queries, change, tone)
-
-
-def run_tile(result: TileContent | None) -> TileContent:
-    """Return what the last simulated run found, or how to get one."""
-    return result or TileContent("Last run", "none yet", "", "Run the scenario to check the forecast")
-
-
-def conventions_text(shown: Shown) -> str:
-    """Return in one line what the shown margins mean."""
-    conventions = shown.scenario.conventions
-    return f"{percent(conventions.confidence, places=0)} margins, {margin_word(conventions.margin)} convention"

@@ -1,24 +1,24 @@
-"""Parts that the forms of group sizes and of subspace releases share: names, notes, exact fields, what is promised."""
+"""Forms of a scenario: name, note, origin, exact fields, and what is promised."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFormLayout, QLineEdit, QWidget
+from PySide6.QtGui import QFocusEvent
+from PySide6.QtWidgets import QFormLayout, QLineEdit, QPlainTextEdit, QWidget
 
-from phexplore.gui.binding.mechanism_session import MechanismSession
-from phexplore.gui.binding.session import Refusal
-from phexplore.gui.binding.shown import Shown
-from phexplore.gui.systems.phsafe.scenario_editor import NoteField
+from phexplore.gui.binding.session import Refusal, Session
+from phexplore.gui.binding.system_session import PlainSession, SystemSession
 from phexplore.gui.theme.metrics import GRID
-from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.labels import Paragraph, Text
 from phexplore.gui.widgets.when_seen import WhenSeen
-from phexplore.model.edits import rename
+from phexplore.model.edits import rename, set_note
 from phexplore.model.numbers import parse_exact
 from phexplore.model.scenario import Scenario
-from phexplore.systems.registry import presets
+from phexplore.systems.registry import forecast, presets
 
 
 def form_in(parent: QWidget) -> QFormLayout:
@@ -33,7 +33,7 @@ def form_in(parent: QWidget) -> QFormLayout:
 
 
 def taking_exact(
-    session: MechanismSession, what: str, change: Callable[[Scenario, Fraction], Scenario]
+    session: PlainSession, what: str, change: Callable[[Scenario, Fraction], Scenario]
 ) -> Callable[[str], str]:
     """Return what an exact field does with its text: an edit, or the reason why not.
 
@@ -54,9 +54,7 @@ def taking_exact(
     return take
 
 
-def taking_whole(
-    session: MechanismSession, what: str, change: Callable[[Scenario, int], Scenario]
-) -> Callable[[str], str]:
+def taking_whole(session: PlainSession, what: str, change: Callable[[Scenario, int], Scenario]) -> Callable[[str], str]:
     """Return what a field of a whole number does with its text: an edit, or the reason why not."""
 
     def take(typed: str) -> str:
@@ -69,10 +67,39 @@ def taking_whole(
     return take
 
 
-class MechanismScenarioEditor(QWidget):
-    """Name, note, origin and what the paper misprints; every change is one step."""
+class NoteField(QPlainTextEdit):
+    """Free text that is taken when the field is left."""
 
-    def __init__(self, session: MechanismSession) -> None:
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self.setAccessibleName("Note")
+        self.setPlaceholderText("Why these values? For whom? Shown in reports.")
+        self.setTabChangesFocus(True)
+        self.setFixedHeight(10 * GRID)
+        self._seen = WhenSeen(self, self._refresh)
+        session.updated.connect(self._seen.request)
+        self._refresh()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.commit()
+
+    def commit(self) -> None:
+        """Take what was written."""
+        text = self.toPlainText()
+        if text != self._session.scenario.note:
+            self._session.report(self._session.edit("Edit the note", lambda scenario: set_note(scenario, text)))
+
+    def _refresh(self, _update: object = None) -> None:
+        if not self.hasFocus() and self.toPlainText() != self._session.scenario.note:
+            self.setPlainText(self._session.scenario.note)
+
+
+class ScenarioForm(QWidget):
+    """Name, note, rows of a system's own, origin and what the papers misprint; every change is one step."""
+
+    def __init__(self, session: SystemSession[Any]) -> None:
         super().__init__()
         self._session = session
         self.name = QLineEdit()
@@ -80,27 +107,31 @@ class MechanismScenarioEditor(QWidget):
         self.name.setMaximumWidth(48 * GRID)
         self.name.editingFinished.connect(self._rename)
         self.note = NoteField(session.whole)
-        self._origin = Text(look="muted", wrap=True)
-        self.errata = Text(look="attention", wrap=True)
-        self.errata.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._origin = Paragraph(look="muted")
+        self.errata = Paragraph(look="attention")
         form = form_in(self)
         form.addRow("Name", self.name)
         form.addRow("Note", self.note)
+        self.add_rows(form)
         form.addRow("Origin", self._origin)
-        self._errata_label = Text("Paper prints")
+        self._errata_label = Text("Papers print")
         form.addRow(self._errata_label, self.errata)
-        self._seen = WhenSeen(self, self._refresh)
+        self._seen = WhenSeen(self, self.refresh)
         session.updated.connect(self._seen.request)
-        self._refresh()
+        self.refresh()
 
-    def _refresh(self, _shown: object = None) -> None:
+    def add_rows(self, form: QFormLayout) -> None:
+        """Add the rows of a system's own between note and origin."""
+
+    def refresh(self, _update: object = None) -> None:
+        """Show the scenario as it stands."""
         scenario = self._session.scenario
         if not (self.name.hasFocus() and self.name.isModified()):
             self.name.setText(scenario.name)
         origin = presets().get(scenario.baseline)
-        self._origin.setText(
-            f"{origin.title}. Source: {origin.source}" if origin is not None else "No preset; no published source."
-        )
+        source = f"{origin.title}. Source: {origin.source}" if origin is not None else "No preset; no published source."
+        imported = " Exported files keep the imported file's layout and unknown keys." if scenario.source_text else ""
+        self._origin.setText(source + imported)
         errata = "\n".join(origin.errata) if origin is not None else ""
         self.errata.setText(errata)
         for widget in (self.errata, self._errata_label):
@@ -111,23 +142,15 @@ class MechanismScenarioEditor(QWidget):
         self.name.setModified(False)
         if name != self._session.scenario.name:
             self._session.report(self._session.edit(f"Rename to {name}", lambda scenario: rename(scenario, name)))
-            self._refresh()
+            self.refresh()
 
 
 class PromiseText(QWidget):
     """What the number promises and what it does not, in sentences."""
 
-    def __init__(
-        self, session: MechanismSession, words: Callable[[Shown], tuple[Sequence[str], Sequence[str]]]
-    ) -> None:
-        """Show the promises of a scenario.
-
-        Args:
-            session: tells when they may have changed.
-            words: protected and not protected, in sentences.
-        """
+    def __init__(self, session: PlainSession) -> None:
         super().__init__()
-        self._session, self._words = session, words
+        self._session = session
         self.protected, self.not_protected = Text(wrap=True), Text(look="attention", wrap=True)
         form = form_in(self)
         form.addRow("Protected", self.protected)
@@ -137,19 +160,9 @@ class PromiseText(QWidget):
         self._refresh()
 
     def _refresh(self, _shown: object = None) -> None:
-        protected, exposed = self._words(self._session.shown)
+        shown = self._session.shown
         nothing = "Nothing can be promised while the scenario has errors; see the issues."
-        self.protected.setText("\n".join(protected) or nothing)
-        self.not_protected.setText("\n".join(exposed) or ("–" if protected else nothing))
-
-
-def size_promises(shown: Shown) -> tuple[Sequence[str], Sequence[str]]:
-    """Return what a release of group sizes protects and what it does not."""
-    figures = shown.group_sizes
-    return ((), ()) if figures is None else (figures.protected, figures.not_protected)
-
-
-def subspace_promises(shown: Shown) -> tuple[Sequence[str], Sequence[str]]:
-    """Return what releases under exact sums protect and what they do not."""
-    figures = shown.subspace
-    return ((), ()) if figures is None else (figures.protected, figures.not_protected)
+        known = shown.figures is not None
+        found = forecast(shown.scenario) if known else None
+        self.protected.setText("\n".join(found.protected) if found else nothing)
+        self.not_protected.setText(("\n".join(found.not_protected) or "–") if found else nothing)

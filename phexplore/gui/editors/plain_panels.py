@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
+from phexplore.gui.binding.change_texts import change_texts
 from phexplore.gui.binding.coalesced import Coalesced
-from phexplore.gui.binding.mechanism_session import MechanismSession
-from phexplore.gui.binding.mechanism_words import change_texts
 from phexplore.gui.binding.shown import Shown
+from phexplore.gui.binding.system_session import PlainSession
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.labels import ElidedText, Text
 from phexplore.systems.registry import presets
@@ -19,10 +19,10 @@ Explained = tuple[str, Sequence[tuple[str, str]]]
 """A title, and pairs of heading and text."""
 
 
-class MechanismChangesPanel(QFrame):
+class PlainChangesPanel(QFrame):
     """Every difference as a sentence; below them the misprints that the preset corrects."""
 
-    def __init__(self, session: MechanismSession) -> None:
+    def __init__(self, session: PlainSession) -> None:
         super().__init__()
         self._session = session
         self._filled: object = None
@@ -72,10 +72,10 @@ class MechanismChangesPanel(QFrame):
                 self.list.addItem(item)
 
 
-class MechanismInspector(QScrollArea):
+class PlainInspector(QScrollArea):
     """Where the numbers of the selection come from and what they promise."""
 
-    def __init__(self, session: MechanismSession, explain: Callable[[Shown, str | None], Explained]) -> None:
+    def __init__(self, session: PlainSession, explain: Callable[[Shown, str | None], Explained]) -> None:
         """Explain the selection of a session.
 
         Args:

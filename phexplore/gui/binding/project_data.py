@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Signal
 
 from phexplore.document.project import Project
 from phexplore.gui.binding.session import Session
-from phexplore.gui.main.settings import Settings
+from phexplore.gui.binding.settings import Settings
 
 
 class ProjectData(QObject):

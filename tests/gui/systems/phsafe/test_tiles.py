@@ -6,17 +6,9 @@ from fractions import Fraction
 import pytest
 
 from phexplore.catalog.tables import queries
-from phexplore.gui.binding.headline import (
-    Tone,
-    conventions_text,
-    loss_tile,
-    missed_targets,
-    numbers_tile,
-    published_numbers,
-    run_tile,
-    targets_tile,
-)
 from phexplore.gui.binding.shown import shown
+from phexplore.gui.binding.tiles import Tone, conventions_text, run_tile
+from phexplore.gui.systems.phsafe.tiles import loss_tile, missed_targets, numbers_tile, published_numbers, targets_tile
 from phexplore.model.keys import TableId, parse_query
 from phexplore.model.numbers import UNLIMITED
 from phexplore.model.phsafe import PrivacyFramework

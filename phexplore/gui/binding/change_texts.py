@@ -1,0 +1,55 @@
+"""Every difference to the reference as a sentence. No Qt."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from phexplore.figures.wording import capital, share_percent
+from phexplore.gui.binding.shown import Shown
+from phexplore.model.diff import Change, diff, parameters_only
+from phexplore.model.group_sizes import SizeMechanism
+from phexplore.model.numbers import exact_text
+from phexplore.model.subspace import Axis
+from phexplore.systems.group_sizes.figures import SIZE_MECHANISMS
+
+
+def change_texts(shown: Shown) -> tuple[str, ...]:
+    """Return every parameter that differs from the reference as a sentence; empty without one."""
+    if shown.reference is None:
+        return ()
+    return tuple(_sentence(change) for change in parameters_only(diff(shown.reference.scenario, shown.scenario)))
+
+
+def _sentence(change: Change) -> str:
+    key = str(change.key or "")
+    match change.word:
+        case "level share":
+            return f"Share of {key}: {_share(change.before)} → {_share(change.after)}"
+        case "level lock":
+            return f"Share of {key} " + ("locked" if change.after else "unlocked")
+        case "release":
+            return f"Release {key}: {_word(change.before)} → {_word(change.after)}"
+        case _:
+            name = capital(change.word) + (f" of {key}" if key else "")
+            return f"{name}: {_word(change.before)} → {_word(change.after)}"
+
+
+def _share(value: Any) -> str:
+    return share_percent(value) if isinstance(value, Fraction) else "none"
+
+
+def _word(value: Any) -> str:
+    match value:
+        case None | "":
+            return "none"
+        case Fraction():
+            return exact_text(value)
+        case Axis():
+            return f"{value.name} {value.size:,}"
+        case SizeMechanism():
+            return SIZE_MECHANISMS[value]
+        case tuple() | list():
+            return ", ".join(map(_word, value))
+        case _:
+            return str(getattr(value, "value", value))

@@ -1,0 +1,144 @@
+"""What the window asks of a system: one object per system and window, with answers that suit any system."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, ClassVar, Protocol
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
+
+from phexplore.gui.binding.actions import Action, Offer
+from phexplore.gui.binding.areas import Area
+from phexplore.gui.binding.project_data import ProjectData
+from phexplore.gui.binding.session import Session
+from phexplore.gui.binding.settings import Settings
+from phexplore.gui.binding.system_session import SystemSession, plain_session
+from phexplore.gui.binding.tiles import TileContent
+from phexplore.model.issues import Issue
+from phexplore.systems.protocol import System
+from phexplore.systems.registry import forecast
+
+Make = Callable[[], QWidget]
+
+
+class TableView(Protocol):
+    """A table that copying and pasting act on."""
+
+    def copy(self, *, headers: bool = False) -> None:
+        """Copy the selected cells."""
+
+    def paste(self) -> bool:
+        """Paste into the selected cells."""
+
+    def fill_down(self) -> bool:
+        """Repeat the first selected row."""
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a room may use of its window.
+
+    Attributes:
+        session: the open project.
+        settings: what the window remembers.
+        data: of the project.
+        experiments: folder of what experiments found.
+        runs: the controller of the project's runs, made on first use.
+        area: the area that is shown.
+        window: owner of dialogs.
+    """
+
+    session: Session
+    settings: Settings
+    data: ProjectData
+    experiments: Path
+    runs: Callable[[], Any]
+    area: Callable[[], Area]
+    window: QWidget
+
+
+class Room(QObject):
+    """One system in the window. Pages are made when they are first looked at; areas without one of its own are shared by all.
+
+    Signals:
+        wanted: the `Area` to go to.
+        failed: a `PhexploreError` of a page.
+
+    """
+
+    wanted = Signal(object)
+    failed = Signal(object)
+
+    hidden: ClassVar[frozenset[Area]] = frozenset({Area.LEVELS, Area.SPINE, Area.TARGETS, Area.EXPERIMENT})
+    """Areas that say nothing about this system."""
+    titles: ClassVar[Mapping[Area, str]] = MappingProxyType({Area.BUDGETS: "Parameters"})
+    """What areas are called, where it differs."""
+    inspected: ClassVar[frozenset[Area]] = frozenset({Area.BUDGETS})
+    """Areas whose rows the inspector explains; the overview joins them when there is room."""
+    has_table: ClassVar[bool] = False
+    """Whether the area of budgets is a table that copying and pasting act on."""
+
+    def __init__(self, system: System, around: Surroundings) -> None:
+        """Furnish a system.
+
+        Args:
+            system: whose scenarios are shown.
+            around: what the window offers.
+        """
+        super().__init__(around.window)
+        self.system, self.around = system, around
+        self.session: SystemSession[Any] = self.make_session()
+        self.inspector: QWidget | None = None
+
+    def make_session(self) -> SystemSession[Any]:
+        """Return the session of this system's pages."""
+        return plain_session(self.around.session, self.system, self)
+
+    def makers(self) -> Mapping[Area, Make]:
+        """Return the makers of its own pages."""
+        return {}
+
+    def tiles(self) -> tuple[TileContent, ...]:
+        """Return the three figures of the headline that the parameters give."""
+        raise NotImplementedError
+
+    def make_inspector(self) -> QWidget:
+        """Return what explains the selection beside the page."""
+        raise NotImplementedError
+
+    def show_inspector(self) -> QWidget:
+        """Return the inspector, made when it is first looked at."""
+        if self.inspector is None:
+            self.inspector = self.make_inspector()
+        return self.inspector
+
+    def go_to_issue(self, issue: Issue) -> None:
+        """Go to the place of an issue."""
+        self.wanted.emit(Area.SCENARIO if issue.path[:1] == ("conventions",) else Area.BUDGETS)
+
+    def show_place(self, key: Any) -> None:
+        """Go to a part of the parameters."""
+        self.session.select(key)
+        self.wanted.emit(Area.BUDGETS)
+
+    def offers(self) -> list[Offer]:
+        """Return the places the palette leads to, beside the actions."""
+        entries = forecast(self.session.scenario).entries if self.session.shown.figures is not None else ()
+        return [Offer(f"Go to {entry.place}", "", partial(self.show_place, entry.key)) for entry in entries]
+
+    def actions(self) -> list[tuple[str, Action]]:
+        """Return actions of its own, each with the id of the action it stands behind in the menu."""
+        return []
+
+    @property
+    def table(self) -> TableView | None:
+        """The table that copying and pasting act on, made on first use; None where there is none."""
+        return None
+
+    def stop(self) -> None:
+        """End what works beside the window, because it closes."""
