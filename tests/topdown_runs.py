@@ -9,7 +9,7 @@ from topdown_worlds import PERSONS
 from phexplore.model.scenario import Scenario
 from phexplore.runs.spec import RunSpec, describe_blocks
 from phexplore.runs.store import prepare_directory, trial_file
-from phexplore.runs.topdown_options import TopDownOptions
+from phexplore.systems.topdown.run_options import TopDownOptions
 from phexplore.systems.topdown.simulation import make_simulation
 
 SCENARIO = Scenario("persons", PERSONS)

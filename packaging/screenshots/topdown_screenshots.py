@@ -95,7 +95,7 @@ def _ended(window: MainWindow) -> list[RunRow]:
     return [
         row
         for row in window.runs.desk.rows
-        if row.spec is not None and row.spec.topdown is not None and row.state.is_final
+        if row.spec is not None and row.spec.options is not None and row.state.is_final
     ]
 
 

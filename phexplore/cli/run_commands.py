@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import typer
 
 from phexplore.cli.progress import ProgressLine
+from phexplore.cli.run_options import chosen_options, parse_stop, with_run_options
 from phexplore.errors import CancelledError, PhexploreError
 from phexplore.files.output_folder import writes_into_out
 from phexplore.model.data_kinds import DataKind
+from phexplore.model.fields import Declared
 from phexplore.model.scenario import Scenario
 from phexplore.report.terminal import print_json, say, say_issues
 from phexplore.runs.place import HERE, Place, tls_files
 from phexplore.runs.spec import LARGEST_SEED, StopRule
-from phexplore.runs.topdown_options import TopDownOptions
 from phexplore.systems.registry import system_of
 from phexplore.systems.sources import load_scenario
-from phexplore.systems.topdown.run_flags import TopDownWishes, parse_stop
 
 SCENARIO = typer.Argument(help="A preset id, a project file (.phx, #NAME for one of its scenarios) or a config.json.")
 
@@ -32,7 +31,7 @@ _TRIALS_ON_CLUSTER = 4
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the program."""
-    app.command()(run)
+    app.command()(with_run_options(run))
     app.command()(report)
 
 
@@ -60,26 +59,6 @@ def run(
     non_private: bool = typer.Option(
         False, "--non-private", help="S-DHC: exact counts, totals too, nothing truncated."
     ),
-    expand: int | None = typer.Option(
-        None, "--expand", min=0, max=LARGEST_SEED, help="TopDown: invent the full schema from 16 cells, by this seed."
-    ),
-    microdata: bool = typer.Option(
-        False, "--microdata", help="TopDown: write microdata and published tables of every trial."
-    ),
-    block_by_block: bool = typer.Option(
-        False, "--block-by-block", help="TopDown: the baseline; all of the budget at the blocks, each estimated alone."
-    ),
-    rounder_target: str = typer.Option(
-        "fraction", "--rounder-target", help="TopDown: fraction (the paper's), or whole (as in production)."
-    ),
-    keep_measurements: bool = typer.Option(
-        False, "--keep-measurements", help="TopDown: keep the noisy answers, to post-process them again."
-    ),
-    measurements: Path | None = typer.Option(
-        None,
-        "--measurements",
-        help="TopDown: post-process what this run kept, by the scenario's passes and constraints.",
-    ),
     scheduler: str = typer.Option(
         "",
         "--scheduler",
@@ -99,6 +78,7 @@ def run(
         help="End before the last trial once a figure's error is small: County/total/mae=0.5, coverage=0.001.",
     ),
     as_json: bool = typer.Option(False, "--json", help="Print the summary as JSON."),
+    **wishes: Any,
 ) -> None:
     """Simulate full releases in a worker process and keep every one of them. Ctrl-C cancels; finished trials stay.
 
@@ -112,7 +92,6 @@ def run(
     word = "no-noise" if no_noise else "non-private" if non_private else "private"
     if scheduler and not system_of(found).has_geography:
         raise typer.BadParameter(f"{found.name} is no scenario of TopDown: --scheduler belongs to it.")
-    wishes = TopDownWishes(expand, microdata, block_by_block, rounder_target, keep_measurements, measurements)
     summary = simulate(
         found,
         data,
@@ -124,8 +103,7 @@ def run(
         ),
         mode=word,
         stop=parse_stop(stop_at),
-        topdown=wishes.options(found),
-        measurements=measurements,
+        options=chosen_options(found, wishes),
     )
     if as_json:
         print_json(summary)
@@ -143,8 +121,7 @@ def simulate(
     place: Place = HERE,
     mode: str = "private",
     stop: StopRule | None = None,
-    topdown: TopDownOptions | None = None,
-    measurements: Path | None = None,
+    options: Declared | None = None,
 ) -> dict[str, Any] | None:
     """Run a scenario in a worker process, show its progress, and return its summary.
 
@@ -161,7 +138,6 @@ def simulate(
     from phexplore.runs.states import RunState
     from phexplore.runs.store import load_summary, prepare_directory, state_of
     from phexplore.systems.registry import check
-    from phexplore.systems.topdown.reprocessing import again
 
     errors = [issue for issue in check(scenario) if has_errors([issue])]
     if errors:
@@ -171,9 +147,8 @@ def simulate(
     if scenario.method.data_kind is DataKind.POPULATION:
         say_issues(find_source(data).remarks)
     described = data_of(scenario, data)
-    spec = RunSpec(scenario, described, trials, seed, RunMode(mode), place.workers or 1, stop=stop, topdown=topdown)
-    if measurements is not None and topdown is not None:
-        spec = replace(again(scenario, measurements, described, trials=trials, options=topdown), workers=spec.workers)
+    spec = RunSpec(scenario, described, trials, seed, RunMode(mode), place.workers or 1, stop=stop, options=options)
+    spec = system_of(scenario).complete_run(spec)
     if (warning := warning_about(scenario, spec.data)) is not None:
         say(warning.sentence)
         make_private(out)

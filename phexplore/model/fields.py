@@ -77,6 +77,8 @@ class Field:
         doc: one sentence about it.
         file_name: in files.
         option: of the command line, e.g. ``--keep-measurements``; "" when there is none.
+        unless: name of a field that leaves this one no say unless it has its default, "" for none.
+        said: what is said of a run where this is not the default, with ``{}`` for the value; "" for title and value.
         column: where it stands in files, if not by its own name.
         absent: what a file without it means; its default where nothing is stated.
         is_identity: whether it decides results: fingerprints cover it.
@@ -93,6 +95,8 @@ class Field:
     doc: str = field(compare=False)
     file_name: str = field(compare=False)
     option: str = field(compare=False)
+    unless: str = field(compare=False)
+    said: str = field(compare=False)
     column: Column | None = field(compare=False)
     absent: Any = field(compare=False)
     is_identity: bool = field(compare=False)
@@ -115,6 +119,8 @@ def parameter(  # noqa: PLR0913 - the words of a declaration, all by name
     word: str = "",
     file_name: str = "",
     option: str = "",
+    unless: str = "",
+    said: str = "",
     column: Column | None = None,
     absent: Any = MISSING,
     identity: bool = True,
@@ -132,6 +138,8 @@ def parameter(  # noqa: PLR0913 - the words of a declaration, all by name
         word: in differences and logs; the name when empty.
         file_name: in files; the name when empty.
         option: of the command line.
+        unless: name of a field that leaves this one no say unless it has its default.
+        said: of a run where this is not the default, with ``{}`` for the value.
         column: of a table of the file, for a field that does not stand by its own name.
         absent: what a file without it means, where that is not the default.
         identity: whether it decides results.
@@ -139,7 +147,7 @@ def parameter(  # noqa: PLR0913 - the words of a declaration, all by name
         omitted: whether files leave it out while it has its default.
     """
     stated = {"kind": kind, "title": title, "symbol": symbol, "doc": doc, "word": word, "file_name": file_name}
-    stated |= {"option": option, "column": column, "absent": absent}
+    stated |= {"option": option, "unless": unless, "said": said, "column": column, "absent": absent}
     flags = {"is_identity": identity, "is_parameter": alters, "is_omitted": omitted}
     metadata = {_DECLARED: {**stated, **flags}}
     if isinstance(default, dict):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from pathlib import PurePath
 from types import MappingProxyType
 from typing import Any
 
@@ -324,6 +325,19 @@ class Choice(Kind):
         name, words = self.options.__name__, [member.value for member in self.options]
         stated = {"description": self.options.__doc__ or "", "enum": words, "type": "string"}
         return {"$ref": f"#/$defs/{name}"} if shared.setdefault(name, stated) == stated else stated
+
+
+@dataclass(frozen=True, slots=True)
+class Switch(Choice):
+    """A choice of two; on the command line a flag without text that chooses the second."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunDirectory(Text):
+    """The directory of another run, "" for none."""
+
+    def words(self, value: Any) -> str:
+        return PurePath(value).name
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from phexplore import __version__
 from phexplore.data.provenance import Provenance
@@ -17,12 +17,12 @@ from phexplore.data.source import find_source
 from phexplore.errors import PhexploreError
 from phexplore.files.scenario_json import decode_scenario, encode_scenario
 from phexplore.model.data_kinds import DataKind
-from phexplore.model.fields import encode
+from phexplore.model.fields import Declared, declared_fields, decode, encode
 from phexplore.model.fingerprint import fingerprint
+from phexplore.model.kinds import Flag, Problems, RunDirectory
 from phexplore.model.numbers import exact_text, parse_exact
 from phexplore.model.scenario import Scenario
 from phexplore.resources import resource
-from phexplore.runs.topdown_options import TopDownOptions, decode_options, encode_options, flag, identifying
 
 SPEC_VERSION = 2
 """Version of ``spec.json``. In version 1 nothing protected the mark of synthetic data, and a scheduler's address stood in it:
@@ -219,6 +219,27 @@ class StopRule:
             raise ValueError(f"an error needs at least 2 trials, got {self.minimum_trials}")
 
 
+class _RunOptions(NamedTuple):
+    """The word of a system's run options in ``spec.json``, and their class; None for a system without any."""
+
+    word: str
+    declared: type[Declared] | None
+
+
+_OPTIONS: dict[type[Any], _RunOptions] = {}
+
+
+def register_options(parameters: type[Any], word: str, declared: type[Declared] | None) -> None:
+    """Say what runs of a system can be asked beyond their scenario.
+
+    Args:
+        parameters: the class of the system's parameters.
+        word: in ``spec.json``.
+        declared: the class of the options, None for none.
+    """
+    _OPTIONS[parameters] = _RunOptions(word, declared)
+
+
 @dataclass(frozen=True, slots=True)
 class RunSpec:
     """Everything that decides the result of a run.
@@ -233,7 +254,7 @@ class RunSpec:
         workers: trials computed at the same time; changes no byte.
         stop: an earlier end, None for exactly `trials`.
         code_version: of the program that made the run.
-        topdown: what a TopDown run is asked beyond its scenario; None for another method.
+        options: what the run is asked beyond its scenario, of the class its system declares; None for nothing.
         version: of the specification's format, which decides what its identity covers.
     """
 
@@ -245,7 +266,7 @@ class RunSpec:
     workers: int = 1
     stop: StopRule | None = None
     code_version: str = __version__
-    topdown: TopDownOptions | None = None
+    options: Declared | None = None
     version: int = SPEC_VERSION
 
     def __post_init__(self) -> None:
@@ -256,6 +277,13 @@ class RunSpec:
             raise ValueError(f"a run has at least 1 worker, got {self.workers}")
         if self.seed is not None and not 0 <= self.seed <= LARGEST_SEED:
             raise ValueError(f"a seed lies between 0 and {LARGEST_SEED}, got {self.seed}")
+
+    @property
+    def runs_read(self) -> tuple[Path, ...]:
+        """The directories of other runs that this one reads."""
+        parts = () if self.options is None else declared_fields(type(self.options))
+        named = [getattr(self.options, part.name) for part in parts if isinstance(part.kind, RunDirectory)]
+        return tuple(Path(text) for text in named if text)
 
     @property
     def is_reproducible(self) -> bool:
@@ -295,7 +323,7 @@ def _identifying(spec: RunSpec) -> Mapping[str, Any]:
         "mode": spec.mode.value,
         "stop": _encode_stop(spec.stop),
         "code_version": spec.code_version,
-        **({} if spec.topdown is None else {"topdown": identifying(spec.topdown)}),
+        **({} if spec.options is None else {_options_of(spec.scenario).word: spec.options.canonical()}),
         **({} if spec.version == 1 else {"synthetic": spec.data.synthetic, "blocks": spec.data.blocks}),
     }
 
@@ -321,7 +349,7 @@ def encode_spec(spec: RunSpec) -> dict[str, Any]:
         "data": {name: value for name, value in asdict(spec.data).items() if name != "blocks" or value},
         "fingerprint": fingerprint(spec.scenario),
         "scenario": encode_scenario(spec.scenario),
-        **({} if spec.topdown is None else {"topdown": encode_options(spec.topdown)}),
+        **({} if spec.options is None else {_options_of(spec.scenario).word: encode(spec.options)}),
     }
     return content if spec.version == 1 else content | {"seal": _digest(content)}
 
@@ -344,8 +372,9 @@ def decode_spec(content: Any, place: str = "spec.json") -> RunSpec:
                 f"this one reads up to {SPEC_VERSION}).",
                 "Open it with that version.",
             )
+        scenario = decode_scenario(content["scenario"], place)
         spec = RunSpec(
-            scenario=decode_scenario(content["scenario"], place),
+            scenario=scenario,
             data=_decode_data(content["data"], version),
             trials=_whole(content["trials"]),
             seed=None if content["seed"] is None else _whole(content["seed"]),
@@ -353,7 +382,7 @@ def decode_spec(content: Any, place: str = "spec.json") -> RunSpec:
             workers=_whole(content["workers"]),
             stop=_decode_stop(content["stop"]),
             code_version=str(content["code_version"]),
-            topdown=decode_options(content["topdown"]) if "topdown" in content else None,
+            options=_decode_options(scenario, content),
             version=version,
         )
         unsealed = {name: value for name, value in content.items() if name != "seal"}
@@ -371,13 +400,28 @@ def decode_spec(content: Any, place: str = "spec.json") -> RunSpec:
     return spec
 
 
+def _options_of(scenario: Scenario) -> _RunOptions:
+    return _OPTIONS.get(type(scenario.method), _RunOptions("", None))
+
+
+def _decode_options(scenario: Scenario, content: Mapping[str, Any]) -> Declared | None:
+    word, declared = _options_of(scenario)
+    if declared is None or word not in content:
+        return None
+    problems = Problems((word,))
+    options = decode(declared, content[word], problems, ())
+    if problems.issues:
+        raise ValueError(f"{problems.issues[0].place}: {problems.issues[0].sentence}")
+    return options
+
+
 def _decode_data(value: Any, version: int) -> RunData:
     return RunData(
         str(value["path"]),
         str(value["sha256"]),
         _whole(value["size_bytes"]),
-        flag(value["synthetic"]) and version > 1,
-        flag(value.get("blocks", False)),
+        Flag().read(value["synthetic"]) and version > 1,
+        Flag().read(value.get("blocks", False)),
     )
 
 

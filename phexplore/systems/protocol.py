@@ -19,6 +19,7 @@ from phexplore.accuracy.privacy_loss import HEADLINE_DELTA
 from phexplore.catalog.presets import Preset
 from phexplore.errors import PhexploreError
 from phexplore.model.conventions import Conversion, Neighbours
+from phexplore.model.fields import Declared
 from phexplore.model.goals import Key
 from phexplore.model.issues import Issue
 from phexplore.model.numbers import Budget
@@ -27,6 +28,7 @@ from phexplore.model.scenario import Scenario
 from phexplore.report.document import Part
 from phexplore.report.export_formats import ExportFormat
 from phexplore.runs.simulation import Maker
+from phexplore.runs.spec import RunSpec
 
 if TYPE_CHECKING:
     import typer
@@ -218,6 +220,8 @@ class System:
         report: what the results of a run are written from, and the time printed.
         has_geography: whether it works on blocks of a geography, with spines and areas.
         may_be_unfinished: whether parameters may contradict each other while they are edited; issues say so, figures wait.
+        run_options: what a run can be asked beyond its scenario: flags of the command line, rows of the form, part of ``spec.json``.
+        complete_run: adds to a new run what its options name, e.g. the run whose answers it reads.
         own_data: data that came with these parameters, None when a user has to name some.
         files: what its parameters are read from, beside the JSON of this program.
         read_table: lays a table of some parameters over a scenario; None for a system without such tables.
@@ -248,6 +252,8 @@ class System:
     report: Callable[[Path, datetime], RunReport]
     has_geography: bool = False
     may_be_unfinished: bool = False
+    run_options: type[Declared] | None = None
+    complete_run: Callable[[RunSpec], RunSpec] = lambda spec: spec
     own_data: Callable[[Scenario], Path | None] = lambda _: None
     presets: Callable[[], Mapping[str, Preset]] = dict
     files: tuple[ParameterFile, ...] = ()

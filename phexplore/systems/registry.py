@@ -15,7 +15,7 @@ from phexplore.model.issues import Issue, errors_first, has_errors
 from phexplore.model.scenario import Scenario, add_method
 from phexplore.runs.place import Place
 from phexplore.runs.simulation import Simulation
-from phexplore.runs.spec import RunSpec
+from phexplore.runs.spec import RunSpec, register_options
 from phexplore.systems.group_sizes.system import GROUP_SIZES
 from phexplore.systems.meeting import MeetingParameter, declared_parameters
 from phexplore.systems.phsafe.system import PHSAFE
@@ -26,7 +26,16 @@ from phexplore.systems.topdown.system import TOPDOWN
 SYSTEMS: tuple[System, ...] = (PHSAFE, TOPDOWN, GROUP_SIZES, SUBSPACE)
 """In the order people are offered them."""
 
-_BY_PARAMETERS: dict[type[object], System] = {system.parameters: system for system in SYSTEMS}
+_BY_PARAMETERS: dict[type[object], System] = {}
+
+
+def _add(system: System) -> None:
+    _BY_PARAMETERS[system.parameters] = system
+    register_options(system.parameters, system.id, system.run_options)
+
+
+for _system in SYSTEMS:
+    _add(_system)
 
 
 def register(system: System) -> None:
@@ -38,7 +47,7 @@ def register(system: System) -> None:
     if system.parameters in _BY_PARAMETERS or system.id in {known.id for known in _BY_PARAMETERS.values()}:
         raise ValueError(f"there is already a system {system.id!r}, or one of these parameters")
     add_method(system.parameters)
-    _BY_PARAMETERS[system.parameters] = system
+    _add(system)
     presets.cache_clear()
 
 

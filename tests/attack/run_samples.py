@@ -30,12 +30,12 @@ from phexplore.runs.store import (
     state_of,
     verify_run,
 )
-from phexplore.runs.topdown_options import TopDownOptions
 from phexplore.runs.writing import write_json
 from phexplore.systems.phsafe.results import NumberSelection, RunResults
 from phexplore.systems.registry import preset
 from phexplore.systems.topdown.measurements import KeptMeasurements, check_kept, kept_content, measurement_file
 from phexplore.systems.topdown.results import TopDownResults
+from phexplore.systems.topdown.run_options import TopDownOptions
 
 Add = Callable[[str, str, tuple[str, ...], Callable[[Path], str]], None]
 EVENT = '{"at": "2026-07-01T12:00:00+00:00", "event": "Note", "text": "x"}\n'
@@ -102,7 +102,7 @@ def add_runs(home: Path, add: Add) -> None:
     data.mkdir()
     made_run(home / "run-phsafe", preset("sdhc-2020-us").scenario, trials=2)
     write_block_file(synthesize_blocks(60, 3).part(0, 20), data / "blocks.csv")
-    spec = spec_of(data / "blocks.csv", trials=1, topdown=TopDownOptions(expand=5, keep_measurements=True))
+    spec = spec_of(data / "blocks.csv", trials=1, options=TopDownOptions(expand=5, keep_measurements=True))
     summary = {"trials": 1, "seconds": {"trials": 1.5}, **run_topdown(home / "run-topdown", spec)}
     write_json(home / "run-topdown" / SUMMARY_FILE, summary)
     run_subspace(home / "run-subspace", subspace_spec(TWO_RELEASES, counts_file(data), trials=1))

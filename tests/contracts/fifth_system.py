@@ -41,12 +41,20 @@ from phexplore.systems.registry import make_simulation, register
 class Counts(Declared):
     """ε of every place; a record is added or removed."""
 
+    kind: ClassVar[str] = "counts"
     data_kind: ClassVar[DataKind] = DataKind.COUNTS
     demonstration: ClassVar[str] = "tables/illinois_counties_2010.csv"
     file_kind: ClassVar[str] = "counts"
 
     epsilon: Fraction = parameter(Exact(above=0), title="ε")
     places: int = parameter(Whole(1), title="number of places")
+
+
+@declared
+class Options(Declared):
+    """What a run can be asked: so many draws of every place."""
+
+    draws: int = parameter(Whole(1, 100), default=1, option="--draws", doc="Draw every place so often.")
 
 
 def noise_of(scenario):
@@ -83,7 +91,8 @@ class Simulation:
 
     def write_trial(self, index, path):
         entropy = SeededEntropy(self.spec.seed, (index,))
-        drawn = sampler_for(noise_of(self.spec.scenario)).sample(entropy, self.spec.scenario.method.places)
+        wanted = self.spec.scenario.method.places * self.spec.options.draws
+        drawn = sampler_for(noise_of(self.spec.scenario)).sample(entropy, wanted)
         path.write_text(json.dumps([int(each) for each in drawn]), encoding="utf-8")
         return self.read_figures(path)
 
@@ -120,6 +129,7 @@ COUNTS = System(
     simulate=Simulation,
     formats=formats_by_id(parameters_json("json", "counts.json")),
     report=report,
+    run_options=Options,
 )
 
 

@@ -101,6 +101,25 @@ def test_that_it_is_run_resumed_and_reported(saved, tmp_path):
     assert "Noise" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
+def test_that_what_a_run_can_be_asked_is_a_flag_and_stands_in_the_specification(saved, tmp_path):
+    assert "--draws" in program("run", "--help")
+    run = ("run", saved, "--data", "demo", "--seed", "5", "--out", tmp_path / "run")
+    program(*run, "--draws", "3")
+    assert json.loads((tmp_path / "run" / "spec.json").read_text())["counts"] == {"draws": 3}
+    assert len(json.loads((tmp_path / "run" / "trial-00000.parquet").read_text())) == 3 * 7
+    assert "--draws" in refused(*run, "--draws", "101")
+    assert "--expand" in refused(*run, "--expand", "1")
+    assert "--draws" in refused("run", "sdhc-2020-us", "--data", "demo", "--out", tmp_path / "other", "--draws", "2")
+
+
+def refused(*arguments):
+    done = subprocess.run(
+        [sys.executable, str(PROGRAM), *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    return done.stderr
+
+
 def test_that_it_is_exported_and_read_back_with_every_problem_named(saved, tmp_path):
     program("export", saved, "--format", "json", "--out", tmp_path / "mine.json")
     assert json.loads(program("diff", saved, tmp_path / "mine.json", "--json"))["parameters"] == []

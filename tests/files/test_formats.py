@@ -27,10 +27,10 @@ from phexplore.model.rules import Bound, Measure, Rule
 from phexplore.model.topdown import TopDown
 from phexplore.model.workbook import Workbook
 from phexplore.runs.spec import RunData, RunMode, RunSpec, StopRule, encode_spec
-from phexplore.runs.topdown_options import Mechanism, RounderTarget, TopDownOptions
 from phexplore.systems.phsafe.budget_edits import edit_margin
 from phexplore.systems.phsafe.config_file import write_config
 from phexplore.systems.registry import preset, presets
+from phexplore.systems.topdown.run_options import Mechanism, RounderTarget, TopDownOptions
 
 FIRST, SECOND = queries()[:2]
 GOALS = Goals(
@@ -132,7 +132,7 @@ def test_that_a_run_specification_is_valid(mode):
 def test_that_a_specification_of_topdown_is_valid(mechanism, target):
     scenario = preset("pl94-2020-persons-us").scenario
     assert isinstance(scenario.method, TopDown)
-    spec = RunSpec(scenario, replace(DATA, blocks=True), 1, None, topdown=TopDownOptions(3, mechanism, target))
+    spec = RunSpec(scenario, replace(DATA, blocks=True), 1, None, options=TopDownOptions(3, mechanism, target))
     assert problems("run-specification", encode_spec(spec)) == []
 
 

@@ -24,9 +24,9 @@ from phexplore.runs.place import HERE, Place, PlaceError, TlsFiles, parse_worker
 from phexplore.runs.release_note import NOTE_FILE, release_note
 from phexplore.runs.spec import RunData, RunMode, RunSpec, StopRule, decode_spec, describe_blocks, encode_spec
 from phexplore.runs.store import SPEC_FILE, load_spec, prepare_directory, present_trials
-from phexplore.runs.topdown_options import TopDownOptions
 from phexplore.systems.registry import preset
-from phexplore.systems.topdown.reprocessing import again
+from phexplore.systems.topdown.reprocessing import reprocess_measurements
+from phexplore.systems.topdown.run_options import TopDownOptions
 
 PRESETS = ["sdhc-2020-us", "pl94-2020-persons-us", "group-sizes-census-2010", "counties-invariant-2010"]
 HARMLESS = {
@@ -66,7 +66,7 @@ def spec_of(name):
         4,
         7,
         stop=StopRule(Fraction(1, 100), 3, "County/total/mae"),
-        topdown=topdown if name.startswith("pl94") else None,
+        options=topdown if name.startswith("pl94") else None,
     )
 
 
@@ -178,7 +178,7 @@ def block_file(tmp_path_factory):
 @pytest.fixture
 def spec(block_file):
     data = describe_blocks(block_file)
-    return RunSpec(Scenario("persons", PERSONS), data, 2, 1, topdown=TopDownOptions(expand=5))
+    return RunSpec(Scenario("persons", PERSONS), data, 2, 1, options=TopDownOptions(expand=5))
 
 
 @pytest.mark.defect("F3", "F12")
@@ -198,14 +198,14 @@ def test_that_a_run_interrupted_on_a_cluster_goes_on_here_and_no_address_of_a_fi
 
 @pytest.mark.defect("F3")
 def test_that_other_kept_answers_are_refused(spec, tmp_path):
-    kept = replace(spec, trials=1, topdown=TopDownOptions(expand=5, keep_measurements=True))
+    kept = replace(spec, trials=1, options=TopDownOptions(expand=5, keep_measurements=True))
     run_worker(prepare_directory(tmp_path / "kept", kept), no_one)
-    made = again(spec.scenario, tmp_path / "kept", spec.data, trials=1, options=TopDownOptions())
+    made = reprocess_measurements(spec.scenario, tmp_path / "kept", spec.data, trials=1, options=TopDownOptions())
     shutil.copytree(tmp_path / "kept", tmp_path / "others")
     run_here(tmp_path / "again", made)
     for path in (tmp_path / "others" / "measurements").rglob("Block.parquet"):
         path.write_bytes((path.parent / "County.parquet").read_bytes())
-    elsewhere = replace(made, topdown=replace(made.topdown, measurements=str(tmp_path / "others")))
+    elsewhere = replace(made, options=replace(made.options, measurements=str(tmp_path / "others")))
     end = run_worker(prepare_directory(tmp_path / "second", elsewhere), no_one)
     assert isinstance(end, Failed)
     assert "are not those this run was made for" in end.sentence
@@ -231,7 +231,7 @@ def test_that_half_a_connection_is_refused(tmp_path):
 
 @pytest.mark.defect("F15")
 def test_that_simulated_tables_say_so_beside_them(spec, tmp_path):
-    wanted = replace(spec, trials=1, topdown=TopDownOptions(expand=5, microdata=True))
+    wanted = replace(spec, trials=1, options=TopDownOptions(expand=5, microdata=True))
     assert run_worker(prepare_directory(tmp_path / "run", wanted), no_one) == Finished(Outcome.COMPLETE)
     note = (tmp_path / "run" / "release" / NOTE_FILE).read_text()
     assert note.startswith("SIMULATED.")

@@ -32,13 +32,13 @@ from phexplore.runs.launch import run_worker
 from phexplore.runs.place import HERE, Place, TlsFiles
 from phexplore.runs.spec import RunSpec, describe_blocks
 from phexplore.runs.store import load_summary, prepare_directory, trial_file
-from phexplore.runs.topdown_options import TopDownOptions
 from phexplore.runs.wire import Refusal, WireError, pack, unpack
 from phexplore.simulate.topdown import driver
 from phexplore.simulate.topdown.driver import descend
 from phexplore.simulate.topdown.histograms import Histograms
 from phexplore.systems.registry import preset
-from phexplore.systems.topdown.reprocessing import again
+from phexplore.systems.topdown.reprocessing import reprocess_measurements
+from phexplore.systems.topdown.run_options import TopDownOptions
 
 pytest.importorskip("distributed", reason="the test extra has Dask")
 
@@ -245,7 +245,7 @@ def test_that_a_run_whose_worker_is_killed_has_the_bytes_of_a_local_run(machines
             describe_blocks(block_file),
             2,
             1,
-            topdown=TopDownOptions(expand=5, keep_measurements=True, **options),
+            options=TopDownOptions(expand=5, keep_measurements=True, **options),
         )
 
     def kill_after_the_first(event):
@@ -268,9 +268,9 @@ def test_that_a_run_whose_worker_is_killed_has_the_bytes_of_a_local_run(machines
 def test_that_kept_answers_travel_to_the_cluster(machines, block_file, tmp_path):
     scenario, data = Scenario("persons", PERSONS), describe_blocks(block_file)
     kept = TopDownOptions(expand=5, keep_measurements=True)
-    run(tmp_path / "kept", RunSpec(scenario, data, 1, 1, topdown=kept))
+    run(tmp_path / "kept", RunSpec(scenario, data, 1, 1, options=kept))
     for name, address in (("here", ""), ("there", machines.address)):
-        spec = again(scenario, tmp_path / "kept", data, trials=1, options=TopDownOptions())
+        spec = reprocess_measurements(scenario, tmp_path / "kept", data, trials=1, options=TopDownOptions())
         run(tmp_path / name, spec, place=Place(scheduler=address))
     one, other = ((tmp_path / name / trial_file(0)).read_bytes() for name in ("here", "there"))
     assert one == other

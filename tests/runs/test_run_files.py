@@ -61,7 +61,7 @@ def runs(tmp_path_factory):
     home = tmp_path_factory.mktemp("runs")
     made_run(home / "phsafe", preset("sdhc-2020-us").scenario, trials=2)
     write_block_file(blocks(), home / "blocks.csv")
-    summary = run_topdown(home / "topdown", spec_of(home / "blocks.csv", SCENARIO, topdown=EXPANDED))
+    summary = run_topdown(home / "topdown", spec_of(home / "blocks.csv", SCENARIO, options=EXPANDED))
     write_json(home / "topdown" / SUMMARY_FILE, {**summary, "seconds": {"trials": 1.5}})
     _, groups = small_file(home, np.random.default_rng(1))
     run_group_sizes(home / "group sizes", groups, trials=2)

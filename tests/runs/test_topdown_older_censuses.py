@@ -20,13 +20,13 @@ from phexplore.model.issues import has_errors
 from phexplore.model.scenario import Scenario
 from phexplore.runs.spec import RunMode
 from phexplore.runs.store import TRUTH_FILE, RunUnreadableError, trial_file
-from phexplore.runs.topdown_options import TopDownOptions
 from phexplore.systems.registry import check
 from phexplore.systems.topdown.ini_reading import load_ini
 from phexplore.systems.topdown.presets import topdown_presets
 from phexplore.systems.topdown.release import CELLS_FILE, PERSONS_FILE, trial_directory
 from phexplore.systems.topdown.results import TopDownResults
 from phexplore.systems.topdown.run_files import open_leaf_files
+from phexplore.systems.topdown.run_options import TopDownOptions
 from phexplore.workload.schema import load_schema
 
 DEMONSTRATION = Scenario("2010 demonstration", topdown_presets()["ddp-2019-persons-us"].scenario.method)
@@ -50,7 +50,7 @@ def demonstration(tmp_path_factory):
         directory / "persons.txt",
         DEMONSTRATION,
         trials=1,
-        topdown=TopDownOptions(microdata=True, keep_measurements=False),
+        options=TopDownOptions(microdata=True, keep_measurements=False),
     )
     return directory / "run", run(directory / "run", spec), made
 
@@ -61,7 +61,7 @@ def census_1940(tmp_path_factory):
     write_census_1940(synthesize_census_1940(6, 1, ("09", "44")), directory / "census.dat.gz")
     scenario, warnings = load_ini(EXAMPLE)
     assert warnings == ()
-    spec = spec_of(directory / "census.dat.gz", scenario, trials=1, topdown=TopDownOptions(microdata=True))
+    spec = spec_of(directory / "census.dat.gz", scenario, trials=1, options=TopDownOptions(microdata=True))
     return directory / "run", run(directory / "run", spec), read_population(directory / "census.dat.gz")
 
 
@@ -173,7 +173,7 @@ def test_that_blocks_of_the_redistricting_data_meet_the_demonstration_by_the_rul
             tmp_path / "blocks.csv",
             replace(DEMONSTRATION, method=topdown_presets()["pl94-2020-persons-us"].scenario.method),
             trials=1,
-            topdown=EXPANDED,
+            options=EXPANDED,
         ),
     )
     assert persons["design"]["schema"] == "pl94_persons"
@@ -181,7 +181,7 @@ def test_that_blocks_of_the_redistricting_data_meet_the_demonstration_by_the_rul
 
 def test_that_an_expansion_for_the_demonstration_data_invents_ages(tmp_path):
     write_block_file(synthesize_states(12, 3, ["44"]), tmp_path / "blocks.csv")
-    summary = run(tmp_path / "run", spec_of(tmp_path / "blocks.csv", DEMONSTRATION, trials=1, topdown=EXPANDED))
+    summary = run(tmp_path / "run", spec_of(tmp_path / "blocks.csv", DEMONSTRATION, trials=1, options=EXPANDED))
     assert summary["design"]["schema"] == "demonstration_2010_persons"
     assert summary["checks"] == HELD
 

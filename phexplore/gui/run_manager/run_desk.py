@@ -303,9 +303,7 @@ class RunDesk(QObject):
         """Runs that wait or work, and those whose answers they read."""
         own = {*self._queue.waiting, *self._queue.active}
         specs = [row.spec for path, row in self._rows.items() if path in own]
-        return own | {
-            Path(spec.topdown.measurements) for spec in specs if spec is not None and spec.topdown is not None
-        }
+        return own | {path for spec in specs if spec is not None for path in spec.runs_read}
 
     def _home(self, directory: Path) -> Path:
         return self._homes.get(directory.parent, directory.parent)
@@ -514,5 +512,5 @@ def _fresh(spec: RunSpec) -> RunSpec:
         mode=spec.mode,
         workers=spec.workers,
         stop=spec.stop,
-        topdown=spec.topdown,
+        options=spec.options,
     )

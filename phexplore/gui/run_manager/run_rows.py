@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from phexplore.gui.systems.topdown.stop import stop_words
+from phexplore.model.fields import Declared, declared_fields
 from phexplore.runs.events import (
     Event,
     Failed,
@@ -24,7 +25,6 @@ from phexplore.runs.events import (
 from phexplore.runs.spec import RunMode, RunSpec
 from phexplore.runs.states import RunState
 from phexplore.runs.store import RunEntry
-from phexplore.runs.topdown_options import Mechanism, RounderTarget, TopDownOptions
 
 MODE_WORDS = {
     RunMode.PRIVATE: "with noise",
@@ -227,23 +227,20 @@ def kind_words(spec: RunSpec | None) -> str:
         parts.append(f"{spec.workers} workers")
     if spec.stop is not None:
         parts.append(stop_words(spec.stop))
-    parts += _topdown_words(spec.topdown)
+    parts += _option_words(spec.options)
     return ", ".join(parts)
 
 
-def _topdown_words(options: TopDownOptions | None) -> list[str]:
-    """Return what a TopDown run was asked beyond its scenario, where it differs from the usual."""
+def _option_words(options: Declared | None) -> list[str]:
+    """Return what a run was asked beyond its scenario, where it differs from the usual."""
     if options is None:
         return []
-    wishes = (
-        (options.measurements, f"post-processes the answers of {Path(options.measurements).name} again"),
-        (options.expand is not None, f"expanded to the full schema by seed {options.expand}"),
-        (options.mechanism is Mechanism.BLOCK_BY_BLOCK, "block by block"),
-        (options.target is RounderTarget.WHOLE, "rounded as production"),
-        (options.microdata, "writes microdata"),
-        (options.keep_measurements, "keeps noisy answers"),
-    )
-    return [words for wished, words in wishes if wished]
+    wishes = [(part, getattr(options, part.name)) for part in declared_fields(type(options)) if part.option]
+    return [
+        (part.said or f"{part.title} {{}}").format(part.kind.words(value))
+        for part, value in wishes
+        if value != part.default
+    ]
 
 
 def refusal(row: RunRow, action: RunAction) -> str | None:

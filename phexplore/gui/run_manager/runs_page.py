@@ -179,7 +179,7 @@ class RunsPage(QWidget):
         """Return where a run is to go on: on the cluster whose address stands in the form now, else here."""
         starts = action is RunAction.RERUN or (row is not None and row.state is not RunState.PAUSED)
         form = self._topdown_form
-        if form is None or not starts or row is None or row.spec is None or row.spec.topdown is None:
+        if form is None or not starts or row is None or row.spec is None or row.spec.options is None:
             return HERE
         return form.place
 

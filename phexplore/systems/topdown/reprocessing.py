@@ -9,11 +9,13 @@ from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import TopDown
 from phexplore.runs.spec import RunData, RunMode, RunSpec, RunSpecError
 from phexplore.runs.store import MANIFEST_FILE, load_spec
-from phexplore.runs.topdown_options import Mechanism, TopDownOptions
 from phexplore.systems.topdown.measurements import kept_content
+from phexplore.systems.topdown.run_options import Mechanism, TopDownOptions, topdown_options
 
 
-def again(scenario: Scenario, run: Path, data: RunData, *, trials: int, options: TopDownOptions) -> RunSpec:
+def reprocess_measurements(
+    scenario: Scenario, run: Path, data: RunData, *, trials: int, options: TopDownOptions
+) -> RunSpec:
     """Return the specification that post-processes what a run measured.
 
     Passes, invariants and constraints are the scenario's; schema, levels, budgets and framework those of the measuring run, because
@@ -34,7 +36,7 @@ def again(scenario: Scenario, run: Path, data: RunData, *, trials: int, options:
     before, after = measured.scenario.method, scenario.method
     if not isinstance(before, TopDown) or not isinstance(after, TopDown):
         raise RunSpecError("Only measurements of TopDown runs are post-processed again.", "Choose another run.")
-    held = measured.topdown or TopDownOptions()
+    held = topdown_options(measured)
     if not held.keep_measurements or not (run / MANIFEST_FILE).exists():
         raise RunSpecError(
             f"{run} is not a complete run that kept its measurements.",
@@ -63,7 +65,7 @@ def again(scenario: Scenario, run: Path, data: RunData, *, trials: int, options:
         trials,
         measured.seed,
         RunMode(measured.mode.value),
-        topdown=replace(
+        options=replace(
             options,
             expand=held.expand,
             mechanism=held.mechanism,
@@ -72,3 +74,18 @@ def again(scenario: Scenario, run: Path, data: RunData, *, trials: int, options:
             measured_content=kept_content(run),
         ),
     )
+
+
+def complete_run(spec: RunSpec) -> RunSpec:
+    """Return a new run with what the run has whose measurements it names; any other run as it is.
+
+    Raises:
+        RunSpecError: that run kept nothing, has other data, fewer trials or another method.
+        RunUnreadableError: there is no run.
+    """
+    options = topdown_options(spec)
+    if not options.measurements or options.measured_identity:
+        return spec
+    run = Path(options.measurements)
+    found = reprocess_measurements(spec.scenario, run, spec.data, trials=spec.trials, options=options)
+    return replace(found, workers=spec.workers)

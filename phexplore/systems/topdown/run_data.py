@@ -16,9 +16,9 @@ from phexplore.data.blocks.population import BlockPopulation, from_dense
 from phexplore.data.blocks.source import read_population
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.topdown import TopDown
-from phexplore.runs.topdown_options import TopDownOptions
 from phexplore.simulate.topdown.bounds import facility_bounds
 from phexplore.simulate.topdown.design import Design, DesignError
+from phexplore.systems.topdown.run_options import TopDownOptions
 from phexplore.workload.queries import parse_query
 from phexplore.workload.schema import load_schema
 

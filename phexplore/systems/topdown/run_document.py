@@ -38,7 +38,6 @@ from phexplore.report.run_sections import (
     unfinished_warning,
 )
 from phexplore.runs.confidentiality import is_confidential
-from phexplore.runs.topdown_options import Mechanism, TopDownOptions
 from phexplore.systems.topdown.results import MOST_TRIALS, NamedUnit, TopDownResults
 from phexplore.systems.topdown.run_charts import (
     LevelDistribution,
@@ -47,6 +46,7 @@ from phexplore.systems.topdown.run_charts import (
     redistricting_chart,
     sizes_chart,
 )
+from phexplore.systems.topdown.run_options import Mechanism, topdown_options
 
 Entry = Mapping[str, Any]
 """An entry of ``metrics`` or ``redistricting`` of a summary."""
@@ -219,14 +219,10 @@ def _reading(results: TopDownResults) -> tuple[str, ...]:
 
 
 def _cautions(results: TopDownResults) -> tuple[str, ...]:
-    if _options(results).mechanism is not Mechanism.BLOCK_BY_BLOCK:
+    if topdown_options(results.spec).mechanism is not Mechanism.BLOCK_BY_BLOCK:
         return (noise_caution(results.spec),)
     baseline = "Block by block: all of the budget was spent at the blocks, and nothing holds the totals above."
     return (noise_caution(results.spec), baseline)
-
-
-def _options(results: TopDownResults) -> TopDownOptions:
-    return results.spec.topdown or TopDownOptions()
 
 
 def _tiles(results: TopDownResults) -> tuple[Tile, ...]:
@@ -350,7 +346,7 @@ _WORST_UNITS: tuple[Column[NamedUnit], ...] = (
 
 
 def _sections(results: TopDownResults) -> tuple[Section, ...]:
-    options, summary = _options(results), results.summary
+    options, summary = topdown_options(results.spec), results.summary
     specification = specification_section(
         results.spec,
         len(results.trials),

@@ -23,7 +23,6 @@ from phexplore.runs.run_files import read_trial_figures
 from phexplore.runs.simulation import PreparedSimulation, TrialFigures, Watch
 from phexplore.runs.spec import RunMode, RunSpec, RunSpecError
 from phexplore.runs.store import FACILITIES_FILE, TRUTH_FILE, present_trials
-from phexplore.runs.topdown_options import Mechanism, RounderTarget, TopDownOptions
 from phexplore.runs.writing import writing
 from phexplore.simulate.topdown.baseline import leaves_alone
 from phexplore.simulate.topdown.design import Design, make_design
@@ -47,6 +46,7 @@ from phexplore.systems.topdown.release import write_release
 from phexplore.systems.topdown.run_checks import spent_on_noise, trial_checks
 from phexplore.systems.topdown.run_data import check_input, read_input
 from phexplore.systems.topdown.run_files import LeafFiles
+from phexplore.systems.topdown.run_options import Mechanism, RounderTarget, TopDownOptions, topdown_options
 from phexplore.systems.topdown.stop_metric import WatchedFigure, parse_watched
 from phexplore.systems.topdown.summary import TrialReader, topdown_summary
 
@@ -117,7 +117,7 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
     @property
     def options(self) -> TopDownOptions:
         """What is asked beyond the scenario."""
-        return self._spec.topdown or TopDownOptions()
+        return topdown_options(self._spec)
 
     def prepare(self, watch: Watch) -> None:
         """Read, add up the tree, and write the exact counts; see `Simulation.prepare`."""

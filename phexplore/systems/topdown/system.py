@@ -6,6 +6,7 @@ from phexplore.lazy import lazy
 from phexplore.model.topdown import TopDown
 from phexplore.report.export_formats import ExportFormat, formats_by_id, report_formats
 from phexplore.systems.protocol import Handover, ParameterFile, System
+from phexplore.systems.topdown.run_options import TopDownOptions
 
 _ROOM = "phexplore.systems.topdown"
 _shares = lazy(f"{_ROOM}.ini_strategy", "write_table")
@@ -48,6 +49,8 @@ TOPDOWN = System(
     ),
     report=lazy(f"{_ROOM}.run_document", "run_report"),
     has_geography=True,
+    run_options=TopDownOptions,
+    complete_run=lazy(f"{_ROOM}.reprocessing", "complete_run"),
     meeting=lazy(f"{_ROOM}.meeting", "meeting_parameters"),
     place_name=lazy(f"{_ROOM}.wording", "place_name"),
     budgets=lazy(f"{_ROOM}.budget_model", "TopDownBudgets"),

@@ -71,7 +71,7 @@ def test_that_a_topdown_run_started_in_the_window_ends_in_pictures(qtbot, window
         qtbot, window, TopDownFields(path=first.spec.data.path, trials=3, again=str(first.directory)), runs=2
     )
     assert (again.state, again.trials, again.problem) == (RunState.COMPLETE, 3, "")
-    assert again.spec.topdown.measured_identity == first.spec.identity
+    assert again.spec.options.measured_identity == first.spec.identity
     qtbot.waitUntil(
         lambda: EDITED not in last.accessibleName() and "Last run: " in last.accessibleName(), timeout=PATIENCE_MS
     )

@@ -23,10 +23,10 @@ from phexplore.model.topdown import LevelQuery
 from phexplore.model.workbook import add_scenario
 from phexplore.runs.spec import RunData, RunSpec
 from phexplore.runs.states import RunState
-from phexplore.runs.topdown_options import TopDownOptions
 from phexplore.systems.registry import preset
 from phexplore.systems.topdown.edits import set_invariants, set_level_share, set_total
 from phexplore.systems.topdown.ini_reading import load_ini
+from phexplore.systems.topdown.run_options import TopDownOptions
 
 
 @pytest.fixture
@@ -203,7 +203,7 @@ def test_that_a_scheduler_is_trusted_by_a_person_each_time_a_run_is_started_or_r
     scenario = window.session.scenario
     cancelled = RunRow(
         Path("a"),
-        RunSpec(scenario, RunData("/no/data", "0" * 64, 1), 5, 1, topdown=TopDownOptions()),
+        RunSpec(scenario, RunData("/no/data", "0" * 64, 1), 5, 1, options=TopDownOptions()),
         RunState.CANCELLED,
     )
     monkeypatch.setattr(window.runs.desk, "row", lambda _directory: cancelled)

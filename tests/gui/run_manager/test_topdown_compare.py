@@ -23,11 +23,11 @@ from phexplore.gui.systems.topdown.results import (
 )
 from phexplore.runs.spec import RunData, RunMode, RunSpec
 from phexplore.runs.store import TRUTH_FILE, RunStore, trial_file
-from phexplore.runs.topdown_options import TopDownOptions
 from phexplore.simulate.topdown.histograms import Histograms, histograms_of
 from phexplore.systems.registry import preset
 from phexplore.systems.topdown.edits import set_total
 from phexplore.systems.topdown.run_files import LeafFiles
+from phexplore.systems.topdown.run_options import TopDownOptions
 
 SCENARIO = preset("pl94-2020-persons-us").scenario
 DATA = RunData("/no/blocks", "0" * 64, 1, synthetic=True, blocks=True)
@@ -36,7 +36,7 @@ DATA = RunData("/no/blocks", "0" * 64, 1, synthetic=True, blocks=True)
 def write(root, seed, scenario=SCENARIO, trials=4, hour=1):
     """A run whose trials add the absolute value of drawn noise to every cell; return it and the noise of each trial."""
     population = synthesize_blocks(200, 5)
-    spec = RunSpec(scenario, DATA, trials, seed, topdown=TopDownOptions())
+    spec = RunSpec(scenario, DATA, trials, seed, options=TopDownOptions())
     directory = RunStore(root).create(spec, datetime(2026, 5, 4, hour, tzinfo=UTC))
     files, truth = LeafFiles(population.schema, population.geoids), histograms_of(population)
     files.write(directory / TRUTH_FILE, truth, {"confidential": False, "label": "synthetic"})
@@ -120,7 +120,7 @@ def test_that_a_run_without_trials_has_no_figure(tmp_path):
 
 
 def test_that_common_random_numbers_need_seed_data_and_tree_alike():
-    spec = RunSpec(SCENARIO, DATA, 2, 1, topdown=TopDownOptions())
+    spec = RunSpec(SCENARIO, DATA, 2, 1, options=TopDownOptions())
     other = replace(spec, scenario=set_total(SCENARIO, Fraction(3)))
     assert are_common(spec, other)
     for different in (
@@ -128,12 +128,12 @@ def test_that_common_random_numbers_need_seed_data_and_tree_alike():
         replace(other, seed=None),
         replace(other, mode=RunMode.NO_NOISE),
         replace(other, data=replace(DATA, sha256="1" * 64)),
-        replace(other, topdown=TopDownOptions(expand=1)),
+        replace(other, options=TopDownOptions(expand=1)),
     ):
         assert not are_common(spec, different)
     unseeded = replace(spec, seed=None)
     assert not are_common(unseeded, replace(other, seed=None))
-    again = replace(unseeded, topdown=TopDownOptions(measurements="/kept", measured_identity=unseeded.identity))
+    again = replace(unseeded, options=TopDownOptions(measurements="/kept", measured_identity=unseeded.identity))
     assert are_common(unseeded, again)  # the very same noisy answers
     assert are_common(again, unseeded)
 

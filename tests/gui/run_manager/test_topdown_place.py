@@ -15,10 +15,10 @@ from phexplore.gui.systems.topdown.result_reader import TopDownResultReader
 from phexplore.gui.systems.topdown.results import EVERY_QUERY, TopDownChoice, TopDownRequest, TopDownTab
 from phexplore.runs.spec import RunSpec, describe_blocks
 from phexplore.runs.store import close_run, prepare_directory, trial_file
-from phexplore.runs.topdown_options import TopDownOptions
 from phexplore.systems.registry import preset
 from phexplore.systems.topdown.measurements import measurement_file
-from phexplore.systems.topdown.reprocessing import again
+from phexplore.systems.topdown.reprocessing import reprocess_measurements
+from phexplore.systems.topdown.run_options import TopDownOptions
 from phexplore.systems.topdown.simulation import make_simulation
 
 SCENARIO = preset("pl94-2020-persons-us").scenario
@@ -58,8 +58,8 @@ def folder(tmp_path_factory):
     found = tmp_path_factory.mktemp("runs")
     write_block_file(synthesize_blocks(400, 5), found / "blocks.csv.gz")
     data = describe_blocks(found / "blocks.csv.gz")
-    make(found / "kept", RunSpec(SCENARIO, data, 2, 1, topdown=TopDownOptions(keep_measurements=True)))
-    make(found / "plain", RunSpec(SCENARIO, data, 2, 1, topdown=TopDownOptions()))
+    make(found / "kept", RunSpec(SCENARIO, data, 2, 1, options=TopDownOptions(keep_measurements=True)))
+    make(found / "plain", RunSpec(SCENARIO, data, 2, 1, options=TopDownOptions()))
     return found
 
 
@@ -148,7 +148,9 @@ def test_that_a_run_that_kept_nothing_says_how_to_keep_them(folder):
 def test_that_a_run_that_post_processes_again_shows_the_answers_it_got(folder):
     data = describe_blocks(folder / "blocks.csv.gz")
     method = replace(SCENARIO.topdown, passes={})
-    spec = again(replace(SCENARIO, method=method), folder / "kept", data, trials=1, options=TopDownOptions())
+    spec = reprocess_measurements(
+        replace(SCENARIO, method=method), folder / "kept", data, trials=1, options=TopDownOptions()
+    )
     make(folder / "again", spec)
     code = busy_block(folder)
     first = ask(folder / "kept", TopDownTab.PATH, level="Block", unit=code).content.lines

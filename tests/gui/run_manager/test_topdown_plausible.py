@@ -23,10 +23,10 @@ from phexplore.runs.store import (
     trial_file,
     verify_run,
 )
-from phexplore.runs.topdown_options import TopDownOptions
 from phexplore.systems.registry import preset
 from phexplore.systems.topdown.facilities import read_facilities
 from phexplore.systems.topdown.run_files import open_leaf_files
+from phexplore.systems.topdown.run_options import TopDownOptions
 from phexplore.systems.topdown.simulation import make_simulation
 from phexplore.workload.queries import parse_query
 from phexplore.workload.schema import load_schema
@@ -58,7 +58,7 @@ def runs(tmp_path_factory):
         ("units", "pl94-2020-units-us", 5),
         ("few", "pl94-2020-persons-us", None),
     ):
-        spec = RunSpec(preset(scenario).scenario, data, 2, 1, topdown=TopDownOptions(expand=expand))
+        spec = RunSpec(preset(scenario).scenario, data, 2, 1, options=TopDownOptions(expand=expand))
         prepare_directory(folder / name, spec)
         simulation = make_simulation(spec, folder / name)
         simulation.prepare(SilentWatch())
@@ -156,7 +156,7 @@ def test_that_only_runs_of_the_other_records_are_partners(tmp_path):
     block.write_text("geoid\n", "utf-8")
     data = describe_blocks(block)
     rows = tuple(
-        RunRow(tmp_path / name, RunSpec(scenario, data, 1, 1, topdown=TopDownOptions()), RunState.COMPLETE, trials)
+        RunRow(tmp_path / name, RunSpec(scenario, data, 1, 1, options=TopDownOptions()), RunState.COMPLETE, trials)
         for name, scenario, trials in (("a", persons, 1), ("b", units, 1), ("c", units, 0))
     )
     assert [row.directory.name for row in partners_of(rows[0].spec, rows)] == ["b"]

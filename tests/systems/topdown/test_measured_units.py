@@ -14,8 +14,8 @@ from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery
 from phexplore.runs.spec import RunSpec, describe_blocks
 from phexplore.runs.store import RunUnreadableError, prepare_directory, trial_file
-from phexplore.runs.topdown_options import TopDownOptions
 from phexplore.systems.topdown.measured_units import UNITS_FILE, MeasuredUnits
+from phexplore.systems.topdown.run_options import TopDownOptions
 from phexplore.systems.topdown.simulation import make_simulation
 from phexplore.workload.queries import parse_query
 
@@ -41,7 +41,7 @@ def kept(tmp_path_factory):
     folder = tmp_path_factory.mktemp("kept")
     write_block_file(blocks(), folder / "blocks.csv.gz")
     options = TopDownOptions(expand=5, keep_measurements=True)
-    spec = RunSpec(Scenario("persons", PERSONS), describe_blocks(folder / "blocks.csv.gz"), 1, 1, topdown=options)
+    spec = RunSpec(Scenario("persons", PERSONS), describe_blocks(folder / "blocks.csv.gz"), 1, 1, options=options)
     prepare_directory(folder / "run", spec)
     simulation = make_simulation(spec, folder / "run")
     simulation.prepare(SilentWatch())

@@ -17,6 +17,7 @@ from phexplore.errors import BudgetMismatchError, PhexploreError
 from phexplore.metrics.topdown.figures import QUANTILES, error_figures
 from phexplore.metrics.topdown.size_classes import TENS
 from phexplore.metrics.topdown.summary import figure_json, figures_json
+from phexplore.model.fields import encode, read
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery
@@ -25,12 +26,12 @@ from phexplore.runs.launch import WorkerProcess
 from phexplore.runs.spec import RunMode, RunSpecError, StopRule, decode_spec, describe_blocks, encode_spec
 from phexplore.runs.states import RunState
 from phexplore.runs.store import load_summary, prepare_directory, state_of, trial_file, verify_run
-from phexplore.runs.topdown_options import Mechanism, RounderTarget, TopDownOptions, decode_options, encode_options
 from phexplore.spine.tree import tree_of
 from phexplore.systems.topdown import simulation as topdown
 from phexplore.systems.topdown.presets import topdown_presets
-from phexplore.systems.topdown.reprocessing import again
+from phexplore.systems.topdown.reprocessing import reprocess_measurements
 from phexplore.systems.topdown.run_files import LeafFiles, cell_names, open_leaf_files
+from phexplore.systems.topdown.run_options import Mechanism, RounderTarget, TopDownOptions
 from phexplore.systems.topdown.simulation import make_simulation
 from phexplore.workload.queries import parse_query
 
@@ -45,7 +46,7 @@ def block_file(tmp_path_factory):
 @pytest.fixture(scope="module")
 def done(block_file, tmp_path_factory):
     directory = tmp_path_factory.mktemp("run")
-    return directory, run(directory, spec_of(block_file, topdown=EXPANDED))
+    return directory, run(directory, spec_of(block_file, options=EXPANDED))
 
 
 def assert_close(found, expected):
@@ -206,8 +207,8 @@ class TestSummary:
 def release(block_file, tmp_path_factory):
     directory = tmp_path_factory.mktemp("micro")
     options = TopDownOptions(expand=5, microdata=True)
-    run(directory, spec_of(block_file, topdown=options))
-    run(directory / "units", spec_of(block_file, Scenario("units", UNITS), topdown=options))
+    run(directory, spec_of(block_file, options=options))
+    run(directory / "units", spec_of(block_file, Scenario("units", UNITS), options=options))
     return directory
 
 
@@ -237,7 +238,7 @@ class TestMicrodata:
 
 class TestModes:
     def test_that_exact_measurements_give_the_data_back(self, block_file, tmp_path):
-        summary = run(tmp_path, spec_of(block_file, trials=1, mode=RunMode.NO_NOISE, topdown=EXPANDED))
+        summary = run(tmp_path, spec_of(block_file, trials=1, mode=RunMode.NO_NOISE, options=EXPANDED))
         _, counts = dense(tmp_path / trial_file(0))
         assert (counts == full().dense(0, 150)).all()
         assert summary["privacy"]["budget"] == "unlimited"
@@ -248,7 +249,7 @@ class TestModes:
 
     def test_that_block_by_block_breaks_the_states_total_and_counts_it(self, block_file, tmp_path):
         options = TopDownOptions(expand=5, mechanism=Mechanism.BLOCK_BY_BLOCK)
-        summary = run(tmp_path, spec_of(block_file, topdown=options))
+        summary = run(tmp_path, spec_of(block_file, options=options))
         assert set(summary["checks"].values()) == {True}
         assert summary["broken_totals"] == {"State": {"units": 1, "trials": 2, "broken": 2}}
         assert Fraction(summary["privacy"]["budget"]) == PERSONS.total
@@ -261,20 +262,20 @@ class TestModes:
 
     def test_that_the_productions_rounding_is_another_run(self, block_file):
         one = spec_of(block_file)
-        other = spec_of(block_file, topdown=TopDownOptions(target=RounderTarget.WHOLE))
+        other = spec_of(block_file, options=TopDownOptions(target=RounderTarget.WHOLE))
         assert one.identity != other.identity
 
 
 class TestSpecification:
     def test_that_options_survive_the_file(self, block_file):
         options = TopDownOptions(7, Mechanism.BLOCK_BY_BLOCK, RounderTarget.WHOLE, microdata=True)
-        assert decode_options(encode_options(options)) == options
-        spec = spec_of(block_file, topdown=options)
+        assert read(TopDownOptions, encode(options)) == options
+        spec = spec_of(block_file, options=options)
         assert decode_spec(json.loads(json.dumps(encode_spec(spec)))) == spec
 
     @pytest.mark.defect("F3")
     def test_that_no_address_is_written_into_a_specification(self, block_file):
-        assert "scheduler" not in json.dumps(encode_spec(spec_of(block_file, topdown=TopDownOptions())))
+        assert "scheduler" not in json.dumps(encode_spec(spec_of(block_file, options=TopDownOptions())))
 
     def test_that_a_renamed_file_is_the_same_data(self, block_file, tmp_path):
         shutil.copy(block_file, tmp_path / "other.csv.gz")
@@ -301,7 +302,7 @@ class TestRefusals:
 
         write_persons(full(), tmp_path / "persons.txt")
         with pytest.raises(InputProblemsError, match="cannot be expanded"):
-            self.prepare(tmp_path / "persons.txt", tmp_path, topdown=EXPANDED)
+            self.prepare(tmp_path / "persons.txt", tmp_path, options=EXPANDED)
 
     def test_that_people_where_nobody_can_be_are_listed(self, tmp_path):
         from phexplore.data.blocks.cell_lists import write_cells
@@ -338,7 +339,7 @@ class TestRefusals:
 class TestWorker:
     def test_that_workers_and_resuming_change_no_byte(self, done, block_file, tmp_path):
         directory, _ = done
-        spec = spec_of(block_file, trials=3, workers=2, topdown=EXPANDED)
+        spec = spec_of(block_file, trials=3, workers=2, options=EXPANDED)
         place = prepare_directory(tmp_path / "run", spec)
         shutil.copy(directory / trial_file(1), place)
         with WorkerProcess(place) as worker:
@@ -363,7 +364,7 @@ class TestWorker:
 @pytest.fixture(scope="module")
 def kept(block_file, tmp_path_factory):
     directory = tmp_path_factory.mktemp("kept")
-    spec = spec_of(block_file, topdown=TopDownOptions(expand=5, keep_measurements=True))
+    spec = spec_of(block_file, options=TopDownOptions(expand=5, keep_measurements=True))
     prepare_directory(directory, spec)
     with WorkerProcess(directory) as worker:
         assert list(worker.events())[-1] == Finished(Outcome.COMPLETE)
@@ -399,7 +400,7 @@ class TestKeptMeasurements:
         assert abs(errors.mean()) < 4 * (variance / errors.size) ** 0.5
 
     def test_that_the_same_post_processing_gives_the_same_bytes(self, kept, block_file, tmp_path):
-        spec = again(SCENARIO, kept, describe_blocks(block_file), trials=2, options=TopDownOptions())
+        spec = reprocess_measurements(SCENARIO, kept, describe_blocks(block_file), trials=2, options=TopDownOptions())
         summary = run(tmp_path, spec)
         for index in range(2):
             assert (dense(tmp_path / trial_file(index))[1] == dense(kept / trial_file(index))[1]).all()
@@ -407,7 +408,7 @@ class TestKeptMeasurements:
 
     def test_that_other_passes_give_other_estimates_of_the_same_measurements(self, kept, block_file, tmp_path):
         single = Scenario("single pass", replace(PERSONS, passes={}))
-        spec = again(single, kept, describe_blocks(block_file), trials=1, options=TopDownOptions())
+        spec = reprocess_measurements(single, kept, describe_blocks(block_file), trials=1, options=TopDownOptions())
         summary = run(tmp_path, spec)
         assert set(summary["checks"].values()) == {True}
         assert (dense(tmp_path / trial_file(0))[1] != dense(kept / trial_file(0))[1]).any()
@@ -416,11 +417,13 @@ class TestKeptMeasurements:
         data = describe_blocks(block_file)
         write_block_file(blocks(60, 9), tmp_path / "other.csv")
         with pytest.raises(RunSpecError, match="measured other data"):
-            again(SCENARIO, kept, describe_blocks(tmp_path / "other.csv"), trials=1, options=TopDownOptions())
+            reprocess_measurements(
+                SCENARIO, kept, describe_blocks(tmp_path / "other.csv"), trials=1, options=TopDownOptions()
+            )
         with pytest.raises(RunSpecError, match="2 trials, 3 are asked for"):
-            again(SCENARIO, kept, data, trials=3, options=TopDownOptions())
+            reprocess_measurements(SCENARIO, kept, data, trials=3, options=TopDownOptions())
         with pytest.raises(RunSpecError, match="kept its measurements"):
-            again(SCENARIO, done[0], data, trials=1, options=TopDownOptions())
+            reprocess_measurements(SCENARIO, done[0], data, trials=1, options=TopDownOptions())
 
 
 class TestStopping:
@@ -445,7 +448,7 @@ class TestStopping:
         assert decode_spec(json.loads(json.dumps(encode_spec(spec)))) == spec
 
     def test_that_the_criterion_can_be_watched(self, block_file, tmp_path):
-        spec = spec_of(block_file, trials=2, topdown=EXPANDED, stop=StopRule(Fraction(1, 10), 2, "Tract/redistricting"))
+        spec = spec_of(block_file, trials=2, options=EXPANDED, stop=StopRule(Fraction(1, 10), 2, "Tract/redistricting"))
         prepare_directory(tmp_path / "run", spec)
         simulation = make_simulation(spec, tmp_path / "run")
         simulation.prepare(SilentWatch())

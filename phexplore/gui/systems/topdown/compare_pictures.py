@@ -20,7 +20,7 @@ from phexplore.gui.systems.topdown.results import (
     ComparedRun,
     CompareFigure,
 )
-from phexplore.runs.topdown_options import Mechanism
+from phexplore.systems.topdown.run_options import Mechanism, topdown_options
 from phexplore.systems.topdown.wording import heading, level_title, query_title
 
 _CLEAR = 2.0
@@ -109,7 +109,7 @@ def _cells(group: str, name: str, figure: ComparedFigure | None) -> tuple[str | 
 
 def _name(run: ComparedRun, content: CompareContent) -> str:
     name = run.spec.scenario.name
-    if run.spec.topdown is not None and run.spec.topdown.mechanism is Mechanism.BLOCK_BY_BLOCK:
+    if topdown_options(run.spec).mechanism is Mechanism.BLOCK_BY_BLOCK:
         return f"Block by block, {name}"
     same = sum(each.spec.scenario.name == name for each in content.runs) > 1
     return f"{name}, {started_words(run.directory)}".rstrip(", ") if same else name

@@ -23,7 +23,7 @@ from phexplore.gui.systems.topdown.results import (
 from phexplore.metrics.topdown.shapes import mean_and_error
 from phexplore.metrics.topdown.size_classes import TENS
 from phexplore.runs.spec import RunMode, RunSpec
-from phexplore.runs.topdown_options import TopDownOptions
+from phexplore.systems.topdown.run_options import topdown_options
 
 MOST_RUNS = 6
 NOTHING_TO_COMPARE = (
@@ -71,7 +71,7 @@ def compared(directories: Sequence[Path], open_run: Open, choice: TopDownChoice)
 
 def are_common(one: RunSpec, other: RunSpec) -> bool:
     """Return whether two runs share their noise: the same noisy answers, or seed, data, tree and what is measured agree."""
-    mine, theirs = one.topdown or TopDownOptions(), other.topdown or TopDownOptions()
+    mine, theirs = topdown_options(one), topdown_options(other)
     answers = {options.measured_identity or spec.identity for spec, options in ((one, mine), (other, theirs))}
     return len(answers) == 1 or (
         one.seed is not None

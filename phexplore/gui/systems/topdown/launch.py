@@ -13,8 +13,8 @@ from phexplore.gui.systems.topdown.stop import stop_rule
 from phexplore.model.scenario import Scenario
 from phexplore.runs.place import HERE, Place
 from phexplore.runs.spec import DEMONSTRATION, RunData, RunMode, RunSpec, StopRule
-from phexplore.runs.topdown_options import Mechanism, RounderTarget, TopDownOptions
-from phexplore.systems.topdown.reprocessing import again
+from phexplore.systems.topdown.reprocessing import reprocess_measurements
+from phexplore.systems.topdown.run_options import Mechanism, RounderTarget, TopDownOptions
 
 T = TypeVar("T")
 
@@ -108,7 +108,7 @@ class TopDownLaunch:
             RunSpecError: the run named does not fit: nothing kept, other data, too few trials.
         """
         if self.again is not None:
-            found = again(scenario, self.again, data, trials=self.trials, options=self.options)
+            found = reprocess_measurements(scenario, self.again, data, trials=self.trials, options=self.options)
             return replace(found, workers=self.workers)
         noisy = self.mode is RunMode.PRIVATE
         return RunSpec(
@@ -119,7 +119,7 @@ class TopDownLaunch:
             mode=self.mode,
             workers=self.workers,
             stop=self.stop if noisy else None,
-            topdown=self.options,
+            options=self.options,
         )
 
 

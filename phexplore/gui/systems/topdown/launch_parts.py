@@ -19,7 +19,7 @@ from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import TopDown
 from phexplore.runs.spec import RunMode
 from phexplore.runs.states import RunState
-from phexplore.runs.topdown_options import Mechanism
+from phexplore.systems.topdown.run_options import Mechanism, TopDownOptions
 from phexplore.systems.topdown.wording import level_title, query_title
 
 SHORT_FIELD = 12 * GRID
@@ -139,8 +139,8 @@ def kept_runs(rows: Sequence[RunRow], schema: str) -> tuple[KeptRun, ...]:
     """
     found = []
     for row in rows:
-        options = row.spec.topdown if row.spec is not None else None
-        if row.spec is None or options is None or row.state is not RunState.COMPLETE:
+        options = row.spec.options if row.spec is not None else None
+        if row.spec is None or not isinstance(options, TopDownOptions) or row.state is not RunState.COMPLETE:
             continue
         if row.spec.scenario.topdown.schema != schema:
             continue

@@ -36,6 +36,7 @@ from phexplore.spine.tree import GeoTree, tree_of
 from phexplore.systems.topdown.forecast import LevelQueryForecast, forecast_topdown
 from phexplore.systems.topdown.measured_units import MeasuredUnits
 from phexplore.systems.topdown.run_files import LeafFiles, open_leaf_files, schema_of
+from phexplore.systems.topdown.run_options import topdown_options
 from phexplore.systems.topdown.summary import criterion_query
 from phexplore.workload.queries import MarginalQuery, catalogue, parse_query, total_query
 from phexplore.workload.schema import Schema
@@ -284,8 +285,8 @@ class TopDownRun:
 
 def measured_units(run: TopDownRun) -> MeasuredUnits | str:
     """Return the units whose noisy answers a run kept or post-processes, or why there are none."""
-    options = run.spec.topdown
-    if options is None or not (options.keep_measurements or options.measurements):
+    options = topdown_options(run.spec)
+    if not (options.keep_measurements or options.measurements):
         return NOT_KEPT
     directory = Path(options.measurements) if options.measurements else run.directory
     try:

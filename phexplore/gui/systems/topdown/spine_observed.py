@@ -15,8 +15,8 @@ from phexplore.gui.systems.topdown.open_run import TopDownRun
 from phexplore.gui.systems.topdown.spine_views import Observed, SpineRequest
 from phexplore.model.topdown import TopDown
 from phexplore.runs.spec import RunMode, RunSpec
-from phexplore.runs.topdown_options import Mechanism, TopDownOptions
 from phexplore.spine.geodict import same_spine
+from phexplore.systems.topdown.run_options import Mechanism, topdown_options
 from phexplore.workload.queries import parse_query
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class ObservedErrors:
 
     def _refusal(self, run: TopDownRun, request: SpineRequest, geography: Geography) -> str:
         """Return why a run says nothing about this prediction, or ""."""
-        name, spec, options = run.directory.name, run.spec, run.spec.topdown or TopDownOptions()
+        name, spec, options = run.directory.name, run.spec, topdown_options(run.spec)
         codes = np.sort(run.files.geoids)
         reasons = (
             (not run.present, "has no trial yet; its errors appear here with the first one"),

@@ -25,9 +25,9 @@ from phexplore.runs.launch import run_worker
 from phexplore.runs.spec import RunData, RunMode, RunSpec, RunSpecError, data_of
 from phexplore.runs.states import RunState
 from phexplore.runs.store import RunStore, load_spec
-from phexplore.runs.topdown_options import Mechanism, RounderTarget, TopDownOptions
 from phexplore.systems.registry import preset
 from phexplore.systems.topdown.edits import set_constraints, set_total
+from phexplore.systems.topdown.run_options import Mechanism, RounderTarget, TopDownOptions
 from phexplore.systems.topdown.stop_metric import CRITERION, FIGURES
 
 
@@ -55,9 +55,9 @@ def test_that_the_fields_become_a_specification(fields):
     data = RunData(asked.path, "0" * 64, 6, blocks=True)
     spec = request.spec(preset("pl94-2020-persons-us").scenario, data)
     assert (spec.trials, spec.seed, spec.mode, spec.stop.minimum_trials) == (5, 3, RunMode.PRIVATE, 5)
-    assert spec.topdown.expand == 7
+    assert spec.options.expand == 7
     assert request.place.scheduler == "tcp://10.0.0.1:8786"
-    assert spec.topdown.microdata
+    assert spec.options.microdata
 
 
 def test_that_a_run_without_noise_is_one_trial(fields):
@@ -152,7 +152,7 @@ def form(qtbot, fields):
 
 def row(name, scenario, *, seed=7, state=RunState.COMPLETE, **options):
     spec = RunSpec(
-        scenario, RunData(f"/data/{name}", "0" * 64, 6, blocks=True), 3, seed, topdown=TopDownOptions(**options)
+        scenario, RunData(f"/data/{name}", "0" * 64, 6, blocks=True), 3, seed, options=TopDownOptions(**options)
     )
     return RunRow(Path(f"/runs/{name}"), spec, state, trials=3)
 
@@ -210,7 +210,7 @@ def kept(tmp_path_factory):
     folder = tmp_path_factory.mktemp("kept")
     scenario = preset("pl94-2020-persons-us").scenario
     data = data_of(scenario, Path("demo"))
-    spec = RunSpec(scenario, data, 1, 3, topdown=TopDownOptions(keep_measurements=True))
+    spec = RunSpec(scenario, data, 1, 3, options=TopDownOptions(keep_measurements=True))
     directory = RunStore(folder).create(spec, datetime(2026, 5, 4, tzinfo=UTC))
     assert run_worker(directory, lambda _event: None) == Finished(Outcome.COMPLETE)
     return directory
@@ -222,9 +222,9 @@ def test_that_the_form_asks_for_the_run_that_post_processes_again(kept, fields):
     asked = replace(fields, path=measured.data.path, again=str(kept), trials=1, workers=2, seed="wrong", keeps=True)
     edited = set_constraints(scenario, "Block", ())
     spec = read_topdown_fields(asked).spec(edited, data_of(scenario, Path("demo")))
-    assert spec.topdown.measurements == str(kept)
-    assert spec.topdown.measured_identity == measured.identity
-    assert not spec.topdown.keep_measurements
+    assert spec.options.measurements == str(kept)
+    assert spec.options.measured_identity == measured.identity
+    assert not spec.options.keep_measurements
     assert (spec.seed, spec.trials, spec.workers) == (3, 1, 2)
     assert "post-processes the answers of" in kind_words(spec)
     with pytest.raises(RunSpecError, match="2 are asked for"):

@@ -37,10 +37,10 @@ from phexplore.metrics.topdown.worst import WorstBy
 from phexplore.model.issues import InputProblemsError
 from phexplore.runs.spec import RunData, RunSpec
 from phexplore.runs.store import TRUTH_FILE, RunStore, trial_file
-from phexplore.runs.topdown_options import TopDownOptions
 from phexplore.simulate.topdown.histograms import Histograms, histograms_of
 from phexplore.systems.registry import preset
 from phexplore.systems.topdown.run_files import LeafFiles
+from phexplore.systems.topdown.run_options import TopDownOptions
 
 BLOCKS = 400
 
@@ -52,7 +52,7 @@ class WrittenRun:
         self.population = synthesize_blocks(BLOCKS, 5)
         scenario = preset("pl94-2020-persons-us").scenario
         spec = RunSpec(
-            scenario, RunData("/no/blocks", "0" * 64, 1, synthetic=True, blocks=True), 3, 1, topdown=TopDownOptions()
+            scenario, RunData("/no/blocks", "0" * 64, 1, synthetic=True, blocks=True), 3, 1, options=TopDownOptions()
         )
         self.directory = RunStore(root).create(spec, datetime(2026, 5, 4, tzinfo=UTC))
         self.files = LeafFiles(self.population.schema, self.population.geoids)

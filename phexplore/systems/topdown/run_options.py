@@ -1,0 +1,98 @@
+"""What a TopDown run can be asked beyond its scenario."""
+
+from __future__ import annotations
+
+import enum
+
+from phexplore.model.fields import Declared, declared, parameter
+from phexplore.model.kinds import Choice, Flag, Optional, RunDirectory, Switch, Text, Whole
+from phexplore.runs.spec import LARGEST_SEED, RunSpec
+
+
+class Mechanism(enum.Enum):
+    """How histograms are estimated. The value is the word in files and on the command line."""
+
+    TOP_DOWN = "top-down"
+    """From the root to the leaves, every parent's children at once."""
+    BLOCK_BY_BLOCK = "block-by-block"
+    """All of the budget at the leaves, each leaf estimated alone (TopDown paper, eq. 7.1 and 7.3): the baseline."""
+
+
+class RounderTarget(enum.Enum):
+    """What the controlled rounder draws its answers to."""
+
+    FRACTION = "fraction"
+    """The estimate itself: eq. 7.7 as printed."""
+    WHOLE = "whole"
+    """Its fractional part rounded first, as production does."""
+
+
+@declared
+class TopDownOptions(Declared):
+    """What decides a TopDown run beside its scenario, and what it leaves behind.
+
+    Attributes:
+        expand: seed of the expansion to the full schema; None takes the data as they are.
+        mechanism: how histograms are estimated.
+        target: of the rounder.
+        microdata: whether microdata and published tables are written for every trial.
+        keep_measurements: whether the noisy answers are kept.
+        measurements: directory of a run whose kept answers are post-processed again; "" draws new ones.
+        measured_identity: of that run.
+        measured_content: 64 hexadecimal digits over the kept answers, "" in runs of the first format.
+    """
+
+    expand: int | None = parameter(
+        Optional(Whole(0, LARGEST_SEED)),
+        default=None,
+        option="--expand",
+        unless="measurements",
+        title="seed of the expansion",
+        doc="Invent the full schema from 16 cells, by this seed.",
+        said="expanded to the full schema by seed {}",
+    )
+    mechanism: Mechanism = parameter(
+        Switch(Mechanism),
+        default=Mechanism.TOP_DOWN,
+        option="--block-by-block",
+        unless="measurements",
+        doc="The baseline; all of the budget at the blocks, each estimated alone.",
+        said="block by block",
+    )
+    target: RounderTarget = parameter(
+        Choice(RounderTarget),
+        default=RounderTarget.FRACTION,
+        option="--rounder-target",
+        title="target of the rounder",
+        doc="Fraction (the paper's), or whole (as in production).",
+        said="rounded as production",
+    )
+    microdata: bool = parameter(
+        Flag(),
+        default=False,
+        option="--microdata",
+        doc="Write microdata and published tables of every trial.",
+        said="writes microdata",
+    )
+    keep_measurements: bool = parameter(
+        Flag(),
+        default=False,
+        option="--keep-measurements",
+        doc="Keep the noisy answers, to post-process them again.",
+        said="keeps noisy answers",
+    )
+    measurements: str = parameter(
+        RunDirectory(),
+        default="",
+        option="--measurements",
+        identity=False,  # where kept answers lie decides nothing, their content does
+        doc="Post-process what this run kept, by the scenario's passes and constraints.",
+        said="post-processes the answers of {} again",
+    )
+    measured_identity: str = parameter(Text(), default="")
+    measured_content: str = parameter(Text(), default="", omitted=True)
+
+
+def topdown_options(spec: RunSpec) -> TopDownOptions:
+    """Return what a run was asked beyond its scenario; the usual where it says nothing."""
+    return spec.options if isinstance(spec.options, TopDownOptions) else TopDownOptions()
