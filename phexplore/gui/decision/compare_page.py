@@ -21,10 +21,10 @@ from phexplore.errors import PhexploreError
 from phexplore.gui.binding.latest import Latest
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.shown import Shown, Update
-from phexplore.gui.charts.overlay_chart import OverlayChart
 from phexplore.gui.charts.twin import NumbersTable
 from phexplore.gui.decision.column_choices import column_choices
 from phexplore.gui.decision.comparison import ColumnChoice, ComparisonRequest, ComparisonView, comparison_view
+from phexplore.gui.figures.view import FigureView
 from phexplore.gui.run_manager.run_desk import RunDesk
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
@@ -152,7 +152,7 @@ class ComparePage(QWidget):
             count = f" ({len(numbers.rows)})" if numbers.rows else ""
             self.details.setTabText(index, f"{detail.value}{count}")
             self.details.setTabEnabled(index, bool(numbers.rows) or detail is Detail.PARAMETERS)
-        self.picture.show_content(view.overlay)
+        self.picture.show_figure(view.overlay)
         self._fit()
 
     def _refuse(self, error: BaseException) -> None:
@@ -185,7 +185,7 @@ class ComparePage(QWidget):
             self.details.addTab(table, detail.value)
         for table in (self.columns, *self.tables.values()):
             table.horizontalHeader().setStretchLastSection(False)
-        self.picture = OverlayChart("Margins laid over each other", _TEACHING)
+        self.picture = FigureView("Margins laid over each other", _TEACHING)
         self.picture.failed.connect(self.failed)
 
     def _lay_out(self) -> None:

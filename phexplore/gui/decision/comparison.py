@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from phexplore.decide.comparing import Compared, Comparison, EffectRow, ParameterRow, compare
+from phexplore.figures.axis import Axis, Scale
+from phexplore.figures.figure import ROWS, Figure, KeyEntry, nothing
+from phexplore.figures.marks import Dot, Mark, Part, Role, Span, shape_of
 from phexplore.figures.table import Table, Value
 from phexplore.figures.wording import margin_word, people, percent
-from phexplore.gui.charts.overlay_rows import OverlayContent, OverlayRow
 from phexplore.model.diff import value_text
 from phexplore.model.numbers import Unlimited, exact_text
 from phexplore.model.rules import Outcome, Rule, Verdict
@@ -73,7 +75,7 @@ class ComparisonView:
     margins: Table
     measured: Table
     rules: Table
-    overlay: OverlayContent
+    overlay: Figure
 
 
 def comparison_view(request: ComparisonRequest) -> ComparisonView:
@@ -257,17 +259,16 @@ def verdict_words(system: System, verdict: Verdict) -> str:
     return f"{verdict.outcome.value}: {verdict.value:.4g}{distance}{where}".replace("-", "−")
 
 
-def _overlay(
-    found: Comparison, effects: Sequence[EffectRow], names: Sequence[str], letters: Sequence[str]
-) -> OverlayContent:
+def _overlay(found: Comparison, effects: Sequence[EffectRow], names: Sequence[str], letters: Sequence[str]) -> Figure:
     series = tuple(f"{mark}  {name}" for mark, name in zip(letters, names, strict=True))
     name_of = system_of(found.columns[0].scenario).place_name
     rows = tuple(_overlay_row(name_of(row.place), row, names) for row in effects)
-    numbers = Table(("Margin of", *(f"± {name}" for name in names)), tuple((r.name, *r.values) for r in rows))
+    numbers = Table(
+        ("Margin of", *(f"± {name}" for name in names)),
+        tuple((mark.name, *row.values) for mark, row in zip(rows, effects, strict=True)),
+    )
     if not rows:
-        return OverlayContent(
-            series, (), "", "", "All margins are the same; there is nothing to lay over each other.", numbers
-        )
+        return nothing("overlay", "All margins are the same; there is nothing to lay over each other.")
     wins = [0] * len(names)
     for effect in effects:
         known = [(value, n) for n, value in enumerate(effect.values) if value is not None]
@@ -282,12 +283,48 @@ def _overlay(
     summary = "A row per margin that differs, all on one scale; the line spans from the narrowest to the widest."
     conventions = found.columns[0].scenario.conventions
     axis = f"Margin of error in people, {percent(conventions.confidence, places=0)} (logarithmic)"
-    return OverlayContent(series, rows, axis, title, summary, numbers)
+    return overlay_figure(series, rows, Axis(axis, Scale.LOG, text=people, most=12), (title, summary), numbers)
 
 
-def _overlay_row(place: PlaceName, row: EffectRow, names: Sequence[str]) -> OverlayRow:
+def overlay_figure(
+    series: Sequence[str], rows: Sequence[Mark], axis: Axis, words: tuple[str, str], numbers: Table
+) -> Figure:
+    """Return several sets of margins over the same rows and the same scale; a shape per series.
+
+    Args:
+        series: their names, the one the others are compared with first.
+        rows: made by `overlay_row`.
+        axis: of the margins.
+        words: the finding, and one sentence.
+        numbers: the same numbers.
+    """
+    key = tuple(KeyEntry(Dot(0.5, ink=n, shape=shape_of(n)), name) for n, name in enumerate(series))
+    return Figure("overlay", *words, axis, ROWS, tuple(rows), numbers, key=key, stretch=1.0)
+
+
+def overlay_row(key: str, group: str, name: str, values: Sequence[float | None], tip: str) -> Mark:
+    """Return one row: a mark per series, joined from the narrowest to the widest.
+
+    Args:
+        key: what a click selects.
+        group: written once for neighbours that share it.
+        name: of the row.
+        values: one per series, in people; None where it has none.
+        tip: in words.
+    """
+    known = [(n, value) for n, value in enumerate(values) if value is not None]
+    parts: list[Part] = []
+    if len(known) > 1:
+        ends = [value for _, value in known]
+        parts.append(Span(min(ends), max(ends), ink=Role.REFERENCE))
+    # The first one last: what the others are compared with stays in sight.
+    parts += [Dot(value, ink=n, shape=shape_of(n)) for n, value in reversed(known)]
+    return Mark(key, tuple(parts), group, name, tip=tip)
+
+
+def _overlay_row(place: PlaceName, row: EffectRow, names: Sequence[str]) -> Mark:
     told = "\n".join(
         f"{each}: " + ("not published" if value is None else f"± {people(value)}")
         for each, value in zip(names, row.values, strict=True)
     )
-    return OverlayRow(row.place, place.group, place.name, row.values, f"{place.title}\n{told}")
+    return overlay_row(row.place, place.group, place.name, row.values, f"{place.title}\n{told}")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QDialog, QVBoxLayout, QWidget
 
 from phexplore.figures.figure import Figure
 from phexplore.figures.marks import AnyMark
 from phexplore.gui.charts.frame import ChartFrame
+from phexplore.gui.charts.twin import NumbersTable
 from phexplore.gui.figures.plot import Plot
 from phexplore.gui.theme.colours import Colours
 
@@ -89,6 +90,9 @@ class FigureView(ChartFrame):
         self.plot.axis.fit()
         self.plot.canvas.resized.emit()
 
+    def table_made(self, table: NumbersTable) -> None:
+        table.activated.connect(self._activate_row)
+
     def table_filled(self) -> None:
         self._follow_choice()
 
@@ -97,19 +101,28 @@ class FigureView(ChartFrame):
         if key is not None:
             self.key_selected.emit(key)
 
+    def _activate_row(self, index: QModelIndex) -> None:
+        keys = self._row_keys()
+        if index.row() < len(keys) and keys[index.row()] is not None:
+            self.key_activated.emit(keys[index.row()])
+
     def _choose_table_row(self, row: int) -> None:
-        figure = self.plot.figure
-        if figure is not None and len(figure.marks) == len(figure.table.rows):
-            found = self.plot.items.find(figure.marks[row].key)
-            if found is not None:
-                self.plot.choose_item(found)
+        keys = self._row_keys()
+        if row < len(keys) and (found := self.plot.items.find(keys[row])) is not None:
+            self.plot.choose_item(found)
 
     def _follow_choice(self) -> None:
         """Bring the data table to the chosen mark."""
-        figure, chosen = self.plot.figure, self.plot.chosen_key
-        if figure is not None and chosen is not None and len(figure.marks) == len(figure.table.rows):
-            keys = [mark.key for mark in figure.marks]
-            self.choose_table_row(keys.index(chosen) if chosen in keys else None)
+        keys, chosen = self._row_keys(), self.plot.chosen_key
+        if chosen is not None and chosen in keys:
+            self.choose_table_row(keys.index(chosen))
+
+    def _row_keys(self) -> list[Hashable]:
+        """Return the key of the mark of every row of the data table; empty where there is no table or it has other rows."""
+        figure = self.plot.figure
+        if self._table is None or figure is None or len(figure.marks) != len(self._table.numbers.rows):
+            return []
+        return [mark.key for mark in figure.marks]
 
 
 class FullPage(QDialog):

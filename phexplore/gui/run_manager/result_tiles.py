@@ -6,11 +6,11 @@ import math
 
 from phexplore.figures.wording import people, signed_people
 from phexplore.gui.binding.tiles import TileContent, Tone
-from phexplore.gui.charts.truncation import bias_words
 from phexplore.gui.run_manager.run_rows import MODE_WORDS
 from phexplore.gui.systems.phsafe.result_reader import RunHeadline
 from phexplore.runs.spec import RunMode
 from phexplore.runs.states import RunState
+from phexplore.systems.phsafe.truncation_figures import bias_words
 
 SUSPICIOUS = 4.0
 """A coverage further from the confidence than this many standard errors is not chance: 1 in 16,000."""

@@ -10,20 +10,38 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from phexplore.gui.charts.distribution import ErrorSample, box, picture_of
-from phexplore.gui.charts.distribution_chart import DistributionKind, ErrorDistributionChart
-from phexplore.gui.charts.observed import ObservedMargin, observed_numbers, observed_summary, observed_title
-from phexplore.gui.charts.observed_chart import ObservedKind, ObservedMarginChart
-from phexplore.gui.charts.picked import PickedStory
-from phexplore.gui.charts.picked_chart import PickedNumberChart
-from phexplore.gui.charts.truncation import CellBias, SizeCut, TableTruncation, bias_words
-from phexplore.gui.charts.truncation_chart import TruncationBiasChart, TruncationKind
-from phexplore.gui.charts.worst import Reason, WorstNumber
-from phexplore.gui.charts.worst_chart import WorstNumbersChart
+from phexplore.gui.figures.choice import FigureChoice
+from phexplore.gui.figures.view import FigureView
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.metrics.coverage import Interval
 from phexplore.model.keys import TableId, parse_query
 from phexplore.noise.distributions import DiscreteGaussian
+from phexplore.systems.phsafe.error_figures import (
+    ErrorSample,
+    box,
+    boxes_figure,
+    cumulated_figure,
+    errors_figure,
+    picture_of,
+)
+from phexplore.systems.phsafe.number_trace import NumberTrace, trace_figure
+from phexplore.systems.phsafe.observed_figures import (
+    ObservedMargin,
+    diagonal_figure,
+    difference_figure,
+    observed_numbers,
+    observed_summary,
+    observed_title,
+)
+from phexplore.systems.phsafe.truncation_figures import (
+    CellBias,
+    SizeCut,
+    TableTruncation,
+    bias_words,
+    cells_figure,
+    sizes_figure,
+)
+from phexplore.systems.phsafe.worst_figure import Reason, WorstNumber, worst_figure
 
 QUERY, OTHER = parse_query("PH3/state_A-G"), parse_query("PH2/usa_*")
 NOISE = DiscreteGaussian(Fraction(148))
@@ -49,7 +67,7 @@ CELLS = (CellBias("Grandchild", -3.5, -9, 100.0, 20.0, 52), CellBias("A very lon
 
 
 def story(**changes):
-    given = PickedStory("PH3, Texas, Grandchild", 1000, 990, [985, 1100, 991], [0, 1, 2], 20.0, 0.9, synthetic=True)
+    given = NumberTrace("PH3, Texas, Grandchild", 1000, 990, [985, 1100, 991], [0, 1, 2], 20.0, 0.9, synthetic=True)
     return replace(given, **changes)
 
 
@@ -63,13 +81,21 @@ def number(**changes):
 # Errors
 
 
-def test_that_every_kind_of_distribution_shows_its_own_table(shown):
-    chart = shown(ErrorDistributionChart())
+def distributions():
     sample = errors()
-    chart.show_errors(picture_of(sample), [box(sample)])
+    picture = picture_of(sample)
+    return (errors_figure(picture), cumulated_figure(picture), boxes_figure(picture, [box(sample)]))
+
+
+def test_that_every_kind_of_distribution_shows_its_own_table(shown):
+    kinds = ("Histogram", "Cumulated", "Boxes")
+    chart = shown(FigureChoice("Errors", "x", kinds))
+    chart.show_figures(
+        {kind: lambda figure=figure: figure for kind, figure in zip(kinds, distributions(), strict=True)}
+    )
     headers = set()
-    for kind in DistributionKind:
-        chart.choose_kind(kind)
+    for kind in kinds:
+        chart.kind.setCurrentText(kind)
         headers.add(chart.numbers.headers)
         assert not chart.is_empty
         assert not chart.picture().isNull()
@@ -77,21 +103,21 @@ def test_that_every_kind_of_distribution_shows_its_own_table(shown):
     assert chart.numbers.column("Errors") == (500,)
 
 
-def test_that_no_trial_yet_teaches(shown):
-    chart = shown(ErrorDistributionChart())
-    chart.show_errors(None)
-    assert chart.is_empty
-    assert "Start a run" in chart.accessibleDescription()
+def test_that_a_histogram_holds_the_shares_and_the_exact_noise_over_them():
+    figure = distributions()[0]
+    picture = picture_of(errors())
+    assert sum(mark.parts[0].top for mark in figure.marks) == pytest.approx(picture.histogram.shares.sum())
+    (steps,) = [part for part in figure.over if getattr(part, "is_stepped", False)]
+    assert steps.ys[:-1] == pytest.approx(picture.histogram.expected)
+    assert len(figure.key) == 3
 
 
 @themes
-@pytest.mark.parametrize("kind", DistributionKind)
+@pytest.mark.parametrize("kind", range(3))
 def test_that_distributions_are_drawn_in_the_theme(shown, colours_in, theme, kind):
     appearance().choose(theme)
-    chart = shown(ErrorDistributionChart(), 700, 400)
-    sample = errors()
-    chart.choose_kind(kind)
-    chart.show_errors(picture_of(sample), [box(sample)])
+    chart = shown(FigureView("Errors", "x"), 700, 400)
+    chart.show_figure(distributions()[kind])
     seen = colours_in(chart.canvas)
     assert {appearance().colours.base, appearance().colours.text} <= seen
 
@@ -126,17 +152,16 @@ def test_that_the_other_run_has_a_column_only_when_there_is_one():
     assert observed_numbers(margins(compared=19.0)).column("Other run, people") == (19.0, None)
 
 
-@pytest.mark.parametrize("kind", ObservedKind)
+@pytest.mark.parametrize("kind", [difference_figure, diagonal_figure])
 def test_that_a_row_is_selected_by_key_and_pointer(shown, kind):
-    chart = shown(ObservedMarginChart())
-    chart.choose_kind(kind)
-    chart.show_margins(margins(compared=22.0), Fraction(9, 10), 5)
+    chart = shown(FigureView("Observed margins", "x"))
+    chart.show_figure(kind(margins(compared=22.0), Fraction(9, 10), 5))
     heard = []
-    chart.query_selected.connect(heard.append)
+    chart.key_selected.connect(heard.append)
     QTest.keyClick(chart.canvas, Qt.Key.Key_Down)
     QTest.keyClick(chart.canvas, Qt.Key.Key_Down)
     assert heard == [QUERY, OTHER]
-    chart.select_query(QUERY)
+    chart.select_key(QUERY)
     assert heard == [QUERY, OTHER]
     assert chart.numbers.column("Agrees") == ("yes", "no")
     assert not chart.picture().isNull()
@@ -145,16 +170,16 @@ def test_that_a_row_is_selected_by_key_and_pointer(shown, kind):
 @themes
 def test_that_a_margin_that_disagrees_is_drawn_in_the_colour_of_attention(shown, colours_in, theme):
     appearance().choose(theme)
-    chart = shown(ObservedMarginChart(), 700, 400)
-    chart.show_margins(margins()[:1], Fraction(9, 10), 5)
+    chart = shown(FigureView("Observed margins", "x"), 700, 400)
+    chart.show_figure(difference_figure(margins()[:1], Fraction(9, 10), 5))
     assert appearance().colours.attention not in colours_in(chart.canvas)
-    chart.show_margins(margins(), Fraction(9, 10), 5)
+    chart.show_figure(difference_figure(margins(), Fraction(9, 10), 5))
     assert appearance().colours.attention in colours_in(chart.canvas)
 
 
 def test_that_no_observed_margins_teach(shown):
-    chart = shown(ObservedMarginChart())
-    chart.show_margins([], Fraction(9, 10), 0)
+    chart = shown(FigureView("Observed margins", "x"))
+    chart.show_figure(difference_figure([], Fraction(9, 10), 0))
     assert chart.is_empty
 
 
@@ -162,8 +187,8 @@ def test_that_no_observed_margins_teach(shown):
 
 
 def test_that_cut_people_are_counted_by_household_size(shown):
-    chart = shown(TruncationBiasChart())
-    chart.show_truncation(QUERY, SIZES, CELLS)
+    chart = shown(FigureView("Truncation bias", "x"))
+    chart.show_figure(sizes_figure(SIZES))
     assert chart.title == "PH3: τ = 5 leaves out at least 7 people (5.5 %) of 4 households"
     assert chart.numbers.column("Left out, people") == (0, 3, 4)
     assert chart.numbers.column("Household") == ("1 to 5 people", "6 people", "9 or more people")
@@ -171,9 +196,8 @@ def test_that_cut_people_are_counted_by_household_size(shown):
 
 
 def test_that_bias_and_noise_of_cells_stand_side_by_side(shown):
-    chart = shown(TruncationBiasChart())
-    chart.show_truncation(QUERY, SIZES, CELLS)
-    chart.choose_kind(TruncationKind.CELLS)
+    chart = shown(FigureView("Truncation bias", "x"))
+    chart.show_figure(cells_figure(QUERY, CELLS))
     assert "truncation takes 3.5 people on average from Grandchild; the noise margin is ±20" in chart.title
     assert chart.numbers.column("Truncation bias, mean people") == (-3.5, 0)
     assert chart.numbers.column("Noise margin, ± people") == (20.0, 20)
@@ -181,19 +205,17 @@ def test_that_bias_and_noise_of_cells_stand_side_by_side(shown):
 
 
 def test_that_a_table_without_threshold_says_so(shown):
-    chart = shown(TruncationBiasChart())
-    chart.show_truncation(parse_query("PH1_denom/usa_*"), None, CELLS)
+    chart = shown(FigureView("Truncation bias", "x"))
+    chart.show_figure(sizes_figure(None))
     assert chart.is_empty
     assert "no truncation threshold" in chart.accessibleDescription()
-    chart.show_truncation(None, None, ())
-    assert "Start a run" in chart.accessibleDescription()
 
 
 def test_that_a_threshold_nobody_reaches_leaves_nobody_out(shown):
-    chart = shown(TruncationBiasChart())
-    chart.show_truncation(QUERY, replace(SIZES, sizes=SIZES.sizes[:2]), CELLS[1:])
+    chart = shown(FigureView("Truncation bias", "x"))
+    chart.show_figure(sizes_figure(replace(SIZES, sizes=SIZES.sizes[:2])))
     assert chart.title == "PH3: τ = 5 leaves nobody out"
-    chart.choose_kind(TruncationKind.CELLS)
+    chart.show_figure(cells_figure(QUERY, CELLS[1:]))
     assert chart.title == "PH3 (State, A-G): truncation changes no number"
 
 
@@ -206,8 +228,8 @@ def test_that_a_bias_reads_0_only_when_there_is_none(value, words):
 
 
 def test_that_one_number_is_told_from_truth_to_release(shown):
-    chart = shown(PickedNumberChart())
-    chart.show_story(story())
+    chart = shown(FigureView("One number", "x"))
+    chart.show_figure(trace_figure(story()))
     assert chart.title == "True 1,000, truncated 990, measured between 985 and 1,100"
     assert "truncation changes it by −10 people; in 2 of 3 trials the noise stayed within ±20 people (90 %)" in (
         chart.summary
@@ -217,23 +239,23 @@ def test_that_one_number_is_told_from_truth_to_release(shown):
 
 
 def test_that_real_data_is_called_confidential(shown):
-    chart = shown(PickedNumberChart())
-    chart.show_story(story(synthetic=False))
+    chart = shown(FigureView("One number", "x"))
+    chart.show_figure(trace_figure(story(synthetic=False)))
     assert "The true count is confidential" in chart.summary
-    assert chart._axis.labels[0].name == "true (confidential)"
+    assert chart.plot.axis.labels[0].name == "true (confidential)"
 
 
 def test_that_a_number_that_is_not_published_says_why(shown):
-    chart = shown(PickedNumberChart())
-    chart.show_story(None, "It may not be published.")
+    chart = shown(FigureView("One number", "x"))
+    chart.show_figure(trace_figure(None, "It may not be published."))
     assert chart.is_empty
     assert chart.accessibleDescription() == "It may not be published."
 
 
 @pytest.mark.parametrize("measured", [[], [990], [990] * 3000, [-(10**9), 10**9]])
 def test_that_no_trial_equal_trials_and_huge_noise_are_drawn(shown, measured):
-    chart = shown(PickedNumberChart())
-    chart.show_story(story(measured=measured, trials=list(range(len(measured)))))
+    chart = shown(FigureView("One number", "x"))
+    chart.show_figure(trace_figure(story(measured=measured, trials=list(range(len(measured))))))
     assert not chart.picture().isNull()
     assert len(chart.numbers.rows) == 2 + len(measured)
 
@@ -255,9 +277,8 @@ def test_that_a_bad_number_names_its_reason(bias, noise, reason):
 
 
 def test_that_the_worst_come_first_as_a_table_with_reasons(shown):
-    chart = shown(WorstNumbersChart())
-    chart.show_worst([number(bias=-100, mean_error=99.0), number()], 5)
-    assert chart.table.isVisible()
+    chart = shown(FigureView("Worst numbers", "x"))
+    chart.show_figure(worst_figure([number(bias=-100, mean_error=99.0), number()], 5))
     assert chart.title == "Worst: PH3, Texas, Asian alone, off by 99 people on average (truncation)"
     assert chart.numbers.column("Reason") == ("truncation", "noise")
     assert chart.numbers.column("Mean error, people") == (99.0, 13.0)
@@ -265,12 +286,13 @@ def test_that_the_worst_come_first_as_a_table_with_reasons(shown):
 
 
 def test_that_a_bad_number_is_chosen_and_looked_into(shown):
-    chart = shown(WorstNumbersChart())
+    chart = shown(FigureView("Worst numbers", "x"))
     given = [number(), number(region="Ohio")]
-    chart.show_worst(given, 5)
+    chart.show_figure(worst_figure(given, 5))
     chosen, opened = [], []
-    chart.number_chosen.connect(chosen.append)
-    chart.number_activated.connect(opened.append)
+    chart.key_selected.connect(chosen.append)
+    chart.key_activated.connect(opened.append)
+    chart.show_table(visible=True)
     chart.table.selectRow(1)
     chart.show_table(visible=False)
     QTest.keyClick(chart.canvas, Qt.Key.Key_Home)
@@ -281,6 +303,6 @@ def test_that_a_bad_number_is_chosen_and_looked_into(shown):
 
 
 def test_that_without_trials_there_are_no_worst_numbers(shown):
-    chart = shown(WorstNumbersChart())
-    chart.show_worst([], 0)
+    chart = shown(FigureView("Worst numbers", "x"))
+    chart.show_figure(worst_figure([], 0))
     assert chart.is_empty

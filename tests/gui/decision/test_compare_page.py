@@ -29,7 +29,7 @@ def test_that_the_active_scenario_and_its_reference_are_compared_at_first(qtbot,
 
 def test_that_an_edit_shows_at_once_in_tables_and_picture(qtbot, page, session, query) -> None:
     session.edit("Edit", lambda scenario: set_budget(scenario, query, Fraction(1, 50)))
-    qtbot.waitUntil(lambda: len(page.picture.rows) == 1)
+    qtbot.waitUntil(lambda: len(page.picture.marks) == 1)
     assert page.details.tabText(0) == "Parameters and effects (1)"
     assert page.tables[Detail.PARAMETERS].numbers.rows[0][1] == Fraction(1, 50)
 
@@ -43,25 +43,30 @@ def test_that_one_tick_alone_teaches_what_to_do(qtbot, page) -> None:
 
 def test_that_rows_of_the_picture_are_walked_by_keyboard(qtbot, page, session) -> None:
     page.tick("scenario:Proposal", "preset:sdhc-2020-pr")
-    qtbot.waitUntil(lambda: len(page.picture.rows) > 3)
+    qtbot.waitUntil(lambda: len(page.picture.marks) > 3)
     chosen = []
     page.picture.key_selected.connect(chosen.append)
     for _ in range(2):
         qtbot.keyClick(page.picture.canvas, Qt.Key.Key_Down)
-    assert chosen == [page.picture.rows[0].key, page.picture.rows[1].key]
-    assert not page.picture.key_used(QKeyEvent(QKeyEvent.Type.KeyPress, Qt.Key.Key_F2, Qt.KeyboardModifier.NoModifier))
+    assert chosen == [page.picture.marks[0].key, page.picture.marks[1].key]
+    assert not page.picture.plot.key_used(
+        QKeyEvent(QKeyEvent.Type.KeyPress, Qt.Key.Key_F2, Qt.KeyboardModifier.NoModifier)
+    )
 
 
 def test_that_the_picture_survives_zero_huge_and_missing_values(qtbot, page) -> None:
+    from phexplore.figures.axis import Axis, Scale
     from phexplore.figures.table import Table
-    from phexplore.gui.charts.overlay_rows import OverlayContent, OverlayRow
+    from phexplore.gui.decision.comparison import overlay_figure, overlay_row
 
     rows = tuple(
-        OverlayRow(str(n), "group " * 9, "name " * 20, values)
+        overlay_row(str(n), "group " * 9, "name " * 20, values, "")
         for n, values in enumerate([(0.0, 1e12), (None, None), (3.0, None)])
     )
     series = ("A  " + "long name " * 12, "B")
-    page.picture.show_content(OverlayContent(series, rows, "people", "Title", "Summary", Table(("x",))))
+    page.picture.show_figure(
+        overlay_figure(series, rows, Axis("people", Scale.LOG), ("Title", "Summary"), Table(("x",)))
+    )
     picture = page.picture.picture(1.0)
     assert not picture.isNull()
 

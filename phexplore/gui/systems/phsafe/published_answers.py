@@ -15,7 +15,7 @@ from phexplore.catalog.tables import tables
 from phexplore.figures.figure import Figure, bar_figure
 from phexplore.figures.marks import Bar
 from phexplore.figures.table import Table
-from phexplore.gui.charts.published_chart import PublishedNumber
+from phexplore.systems.phsafe.published_figure import PublishedNumber
 
 AVERAGES = frozenset({"PH1", "PH5", "PH8"})
 """Tables whose numbers are people per household or family."""

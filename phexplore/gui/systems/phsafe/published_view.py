@@ -14,7 +14,6 @@ from phexplore.errors import PhexploreError
 from phexplore.gui.binding.latest import Latest
 from phexplore.gui.binding.process_service import CommandProcess, phexplore_command
 from phexplore.gui.binding.session import Session
-from phexplore.gui.charts.published_chart import PublishedChart
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.systems.phsafe.published_answers import (
     AVERAGES,
@@ -33,7 +32,9 @@ from phexplore.gui.widgets.labels import Paragraph, labelled
 from phexplore.gui.widgets.stack import Stack
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.phsafe import PhSafe
+from phexplore.systems.phsafe.published_figure import published_figure
 
+_TEACHING = "Noisy and published numbers of a simulated release appear here, each with its interval and the truth."
 _MOST_TRIALS = 200
 _DRAWS = {1000: "1,000 draws: quick", 10_000: "10,000 draws: as in 2020"}
 _NO_TRUTH = (
@@ -87,7 +88,7 @@ class PublishedView(QWidget):
         self._reader = Latest(read_release, self)
         self._reader.finished.connect(self._show)
         self._reader.failed.connect(self._on_unreadable)
-        self.chart = PublishedChart()
+        self.chart = FigureView("Noisy and published", _TEACHING)
         self.coverage = FigureView(
             "Coverage of published intervals", "How often intervals hold the truth appears here."
         )
@@ -201,7 +202,8 @@ class PublishedView(QWidget):
             self.chart.show_empty()
             return
         unit = "people per household" if table in AVERAGES else "people"
-        self.chart.show_numbers(f"{table}, {cell_words(table, cell)}", unit, self.release.numbers[table, cell])
+        rows = self.release.numbers[table, cell]
+        self.chart.show_figure(published_figure(f"{table}, {cell_words(table, cell)}", unit, rows))
 
     def _on_busy(self, busy: bool) -> None:
         self.publish_button.setEnabled(not busy)

@@ -13,11 +13,6 @@ from numpy.typing import NDArray
 
 from phexplore.accuracy.margins import Margins
 from phexplore.catalog.tables import tables
-from phexplore.gui.charts.distribution import Box, ErrorPicture, ErrorSample, box, picture_of
-from phexplore.gui.charts.observed import ObservedMargin
-from phexplore.gui.charts.picked import PickedStory
-from phexplore.gui.charts.truncation import CellBias, SizeCut, TableTruncation
-from phexplore.gui.charts.worst import WorstNumber
 from phexplore.gui.systems.phsafe.result_choices import (
     Choices,
     ResultChoice,
@@ -37,8 +32,13 @@ from phexplore.noise.distributions import DiscreteGaussian, Noise
 from phexplore.runs.spec import RunMode, RunSpec
 from phexplore.runs.states import RunState
 from phexplore.runs.store import RunUnreadableError
+from phexplore.systems.phsafe.error_figures import ErrorPicture, ErrorSample, Quantiles, box, picture_of
 from phexplore.systems.phsafe.forecast import Forecast, forecast, measured_codes
+from phexplore.systems.phsafe.number_trace import NumberTrace
+from phexplore.systems.phsafe.observed_figures import ObservedMargin
 from phexplore.systems.phsafe.results import NumberSelection, RunResults
+from phexplore.systems.phsafe.truncation_figures import CellBias, SizeCut, TableTruncation
+from phexplore.systems.phsafe.worst_figure import WorstNumber
 
 WORST_COUNT = 50
 NO_NUMBERS = Issue(
@@ -84,7 +84,7 @@ class DistributionContent:
     """Errors of the group chosen, and a box for it and each of its parts."""
 
     errors: ErrorPicture | None
-    boxes: tuple[Box, ...]
+    boxes: tuple[Quantiles, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class TruncationContent:
 class NumberContent:
     """One number, or why there is none."""
 
-    story: PickedStory | None
+    story: NumberTrace | None
     reason: str
 
 
@@ -407,7 +407,7 @@ class _OpenRun:
             picked = results.pick(TableId(query.table), region, code, cell)
         except RunUnreadableError as error:
             return NumberContent(None, f"{error.sentence} {error.remedy}")
-        story = PickedStory(
+        story = NumberTrace(
             title=number_words(query, region, code, cell),
             true=picked.untruncated,
             truncated=picked.truncated,

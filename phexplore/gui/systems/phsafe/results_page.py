@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QSize, QTimer, Signal
@@ -20,13 +21,9 @@ from phexplore.errors import PhexploreError
 from phexplore.gui.binding.request_service import RequestService
 from phexplore.gui.binding.tiles import TileContent, Tone
 from phexplore.gui.charts.controls import field_label
-from phexplore.gui.charts.distribution_chart import ErrorDistributionChart
 from phexplore.gui.charts.frame import ChartFrame
-from phexplore.gui.charts.observed_chart import ObservedMarginChart
-from phexplore.gui.charts.picked_chart import PickedNumberChart
-from phexplore.gui.charts.truncation_chart import TruncationBiasChart
-from phexplore.gui.charts.worst import WorstNumber
-from phexplore.gui.charts.worst_chart import WorstNumbersChart
+from phexplore.gui.figures.choice import FigureChoice
+from phexplore.gui.figures.view import FigureView
 from phexplore.gui.run_manager.chart_tabs import ChartTabs
 from phexplore.gui.run_manager.report_process import FORMATS, ReportFormat, ReportProcess
 from phexplore.gui.run_manager.result_reader import reader_process
@@ -53,6 +50,11 @@ from phexplore.gui.widgets.tile import Tile
 from phexplore.model.keys import QueryKey
 from phexplore.model.phsafe import PhSafe
 from phexplore.runs.disclosure import HELD_BACK
+from phexplore.systems.phsafe.error_figures import boxes_figure, cumulated_figure, errors_figure
+from phexplore.systems.phsafe.number_trace import trace_figure
+from phexplore.systems.phsafe.observed_figures import diagonal_figure, difference_figure
+from phexplore.systems.phsafe.truncation_figures import cells_figure, sizes_figure
+from phexplore.systems.phsafe.worst_figure import WorstNumber, worst_figure
 
 EMPTY_TITLE = "No results yet"
 EMPTY_SENTENCE = (
@@ -66,6 +68,52 @@ COUNTING = "The run is still counting its data; the first numbers appear here wi
 
 _EXACT = {ResultTab.TRUNCATION, ResultTab.NUMBER, ResultTab.WORST}
 """Pictures that show exact counts."""
+
+
+DISTRIBUTIONS = ("Histogram", "Cumulated share (ECDF)", "Boxes by cell")
+OBSERVED = ("Difference by table and level", "Observed against expected")
+TRUNCATIONS = ("People left out, by household size", "Bias and noise, by cell")
+"""What can be chosen in the pictures that have several kinds."""
+
+
+def _distribution(place: QWidget) -> FigureView:
+    teaching = (
+        "The errors of a simulated run appear here, with the exact distribution of the noise drawn over them. "
+        "Start a run on the page Runs; the picture grows with every finished trial."
+    )
+    return FigureChoice("Error distribution", teaching, DISTRIBUTIONS, place)
+
+
+def _observed(place: QWidget) -> FigureView:
+    teaching = (
+        "Observed margins of a simulated run appear here beside the expected ones. Start a run on the page Runs; "
+        "the intervals shrink with every finished trial."
+    )
+    return FigureChoice("Observed margins", teaching, OBSERVED, place)
+
+
+def _truncation(place: QWidget) -> FigureView:
+    teaching = "What the truncation thresholds cost appears here once a run has counted its data. Start a run on the page Runs."
+    return FigureChoice("Truncation bias", teaching, TRUNCATIONS, place)
+
+
+def _number(place: QWidget) -> FigureView:
+    teaching = (
+        "One published number appears here on its way from the true count over truncation to the measured counts. "
+        "Choose a run, then table, region, group and cell above."
+    )
+    return FigureView("One number", teaching, place)
+
+
+def _worst(place: QWidget) -> FigureView:
+    """Return the worst numbers, which open as a table, because names matter most here."""
+    teaching = (
+        "The published numbers with the largest errors appear here, the worst first, each with its reason. "
+        "Start a run on the page Runs."
+    )
+    found = FigureView("Worst numbers", teaching, place)
+    found.show_table(visible=True)
+    return found
 
 
 class ResultsPage(QWidget):
@@ -166,11 +214,11 @@ class ResultsPage(QWidget):
         self.chooser = NumberChooser(self._filled)
         self.tabs = ChartTabs(
             {
-                ResultTab.DISTRIBUTION: ErrorDistributionChart,
-                ResultTab.OBSERVED: ObservedMarginChart,
-                ResultTab.TRUNCATION: TruncationBiasChart,
-                ResultTab.NUMBER: PickedNumberChart,
-                ResultTab.WORST: WorstNumbersChart,
+                ResultTab.DISTRIBUTION: _distribution,
+                ResultTab.OBSERVED: _observed,
+                ResultTab.TRUNCATION: _truncation,
+                ResultTab.NUMBER: _number,
+                ResultTab.WORST: _worst,
             },
             self._filled,
         )
@@ -217,12 +265,12 @@ class ResultsPage(QWidget):
         self._desk.changed.connect(self._show_runs)
         self._desk.progressed.connect(self._on_progress)
 
-    def _join_chart(self, _tab: ResultTab, chart: ChartFrame) -> None:
+    def _join_chart(self, tab: ResultTab, chart: ChartFrame) -> None:
         chart.failed.connect(self.failed)
-        if isinstance(chart, ObservedMarginChart):
-            chart.query_selected.connect(self.select_query)
-        if isinstance(chart, WorstNumbersChart):
-            chart.number_activated.connect(self._look_into)
+        if tab is ResultTab.OBSERVED and isinstance(chart, FigureView):
+            chart.key_selected.connect(self.select_query)
+        if tab is ResultTab.WORST and isinstance(chart, FigureView):
+            chart.key_activated.connect(self._look_into)
 
     def _make_first_picture(self) -> None:
         _ = self.tabs[self.tab]
@@ -346,16 +394,28 @@ class ResultsPage(QWidget):
 
     def _show_content(self, tab: ResultTab, content: Content | None, *, counted: bool) -> None:
         match content:
-            case DistributionContent(errors, boxes):
-                self.charts[ResultTab.DISTRIBUTION].show_errors(errors, boxes)
+            case DistributionContent(errors, boxes) if errors is not None:
+                makers = (
+                    partial(errors_figure, errors),
+                    partial(cumulated_figure, errors),
+                    partial(boxes_figure, errors, boxes),
+                )
+                self.charts[tab].show_figures(dict(zip(DISTRIBUTIONS, makers, strict=True)))
             case ObservedContent(margins, confidence, trials):
-                self.charts[ResultTab.OBSERVED].show_margins(margins, confidence, trials)
+                given = (margins, confidence, trials)
+                observed = (partial(difference_figure, *given), partial(diagonal_figure, *given))
+                self.charts[tab].show_figures(dict(zip(OBSERVED, observed, strict=True)))
             case TruncationContent(query, sizes, cells):
-                self.charts[ResultTab.TRUNCATION].show_truncation(query, sizes, cells)
-            case NumberContent(story, reason):
-                self.charts[ResultTab.NUMBER].show_story(story, reason)
+                cells_maker = partial(sizes_figure, None) if sizes is None else partial(cells_figure, query, cells)
+                self.charts[tab].show_figures(
+                    dict(zip(TRUNCATIONS, (partial(sizes_figure, sizes), cells_maker), strict=True))
+                )
+            case NumberContent(trace, reason):
+                self.charts[tab].show_figure(trace_figure(trace, reason))
             case WorstContent(numbers, trials):
-                self.charts[ResultTab.WORST].show_worst(numbers, trials)
+                self.charts[tab].show_figure(worst_figure(numbers, trials))
+            case _ if content is not None:
+                self.charts[tab].show_empty()
             case None:
                 self.charts[tab].show_empty(NOTHING if counted else COUNTING)
 

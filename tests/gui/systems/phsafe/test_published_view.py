@@ -9,9 +9,9 @@ import pytest
 from PySide6.QtCore import QObject, QPointF, Qt, Signal
 from PySide6.QtWidgets import QPushButton
 
-from phexplore.gui.charts.published_chart import PublishedNumber
 from phexplore.gui.systems.phsafe.published_answers import coverage_bars, read_release
 from phexplore.gui.systems.phsafe.published_view import PublishedView
+from phexplore.systems.phsafe.published_figure import PublishedNumber, published_figure
 
 COLUMNS = "TABLE|REGION_TYPE|REGION_ID|ITERATION_CODE|DATA_CELL|NOISY|PRED|PRED_LO|PRED_HI|TRUTH|ROOM"
 PARTS = [
@@ -83,13 +83,13 @@ def test_that_a_trial_is_published_beside_the_window_and_shown(qtbot, make) -> N
     assert not view.publish_button.isEnabled()
     qtbot.waitUntil(lambda: view.release is not None)
     assert view.release.tables == ("PH1", "PH4")
-    assert [row.group for row in view.chart.rows] == ["Nation", "Rhode Island"]
+    assert [row.group for row in view.chart.marks] == ["Nation", "Rhode Island"]
     assert "50.0% of 2 intervals" in view.chart.title
     assert "90.0%" in view.coverage.title
     assert "cannot hold 90 %" in view.words.text()
     view.table.select("PH4")
     view._fill_cells()
-    assert view.chart.rows[0].is_held
+    assert view.chart.marks[0].text == ""
     qtbot.waitUntil(view.publish_button.isEnabled)
 
 
@@ -100,7 +100,7 @@ def test_that_rows_are_walked_by_keyboard(qtbot, make) -> None:
     view.chart.canvas.setFocus()
     qtbot.keyClick(view.chart.canvas, Qt.Key.Key_Down)
     assert "Nation" in view.chart.canvas.accessibleDescription()
-    view.chart.pointer_moved(QPointF(300, 60))
+    view.chart.plot.pointer_moved(QPointF(300, 60))
     view.chart.show_table(visible=True)
     assert view.chart.numbers.column("Held") == ("yes", "no")
 
@@ -143,9 +143,9 @@ def test_that_bars_mark_ninety_per_cent() -> None:
 def test_that_huge_and_missing_values_are_drawn(qtbot, make) -> None:
     view = make()
     rows = [PublishedNumber("A", "x" * 200, float("nan"), 1e12, 0, 1e12, 5), PublishedNumber("B", "", 0, 0, 0, 0, 0)]
-    view.chart.show_numbers("PH3", "people", rows)
+    view.chart.show_figure(published_figure("PH3", "people", rows))
     assert not view.chart.picture().isNull()
-    view.chart.show_numbers("PH3", "people", [])
+    view.chart.show_figure(published_figure("PH3", "people", []))
     assert view.chart.is_empty
 
 

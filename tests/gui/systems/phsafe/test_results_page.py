@@ -146,8 +146,8 @@ def test_that_a_bad_number_leads_to_its_story(page_of, write_run, reader):
     page = page_of(write_run())
     page.show_tab(ResultTab.WORST)
     reader.answer()
-    worst = page.charts[ResultTab.WORST].listed[0]
-    page.charts[ResultTab.WORST].number_activated.emit(worst)
+    worst = page.charts[ResultTab.WORST].marks[0].key
+    page.charts[ResultTab.WORST].key_activated.emit(worst)
     assert page.tab is ResultTab.NUMBER
     reader.answer()
     story = page.charts[ResultTab.NUMBER]

@@ -1,4 +1,4 @@
-"""What the error-distribution chart shows, as values: bins, cumulated shares, boxes, and the exact noise beside them."""
+"""How wrong will published numbers be? The errors of a run with the exact noise over them, as figures."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
+from phexplore.figures.axis import Axis, Tick, percent_text, whole_text
+from phexplore.figures.figure import ROWS, Figure, KeyEntry, nothing
+from phexplore.figures.marks import Box, Dash, Dot, Fill, Mark, Part, Path, Role, Rule, Span, Stroke
 from phexplore.figures.scales import nice_at_least
-from phexplore.figures.table import Table
+from phexplore.figures.table import Table, grouped
 from phexplore.figures.wording import people
 from phexplore.metrics.coverage import INTERVAL_CONFIDENCE, Coverage, coverage_of
 from phexplore.model.keys import QueryKey
@@ -92,7 +96,7 @@ class Cumulated:
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class Quantiles:
     """Five quantiles and the extremes of one group of errors, in people.
 
     Attributes:
@@ -222,14 +226,14 @@ def cumulated(sample: ErrorSample, points: int = 160) -> Cumulated:
     return Cumulated(values, shares, expected, band)
 
 
-def box(sample: ErrorSample) -> Box | None:
+def box(sample: ErrorSample) -> Quantiles | None:
     """Return the box of a sample, None when it is empty."""
     if not len(sample.errors):
         return None
     tail = float((1 - sample.confidence) / 2)
     probabilities = [0, tail, 0.25, 0.5, 0.75, 1 - tail, 1]
     smallest, low, lower, middle, upper, high, largest = map(float, np.quantile(sample.errors, probabilities))
-    return Box(
+    return Quantiles(
         sample.label, smallest, low, lower, middle, upper, high, largest, sample.margin, count=len(sample.errors)
     )
 
@@ -275,7 +279,7 @@ def _signed(value: float) -> str:
 
 
 def histogram_numbers(found: Histogram) -> Table:
-    """Return the table twin of a histogram."""
+    """Return the data table of a histogram."""
     headers = ("Error from, people", "Error to, people", "Observed, %", "Expected, %", "95 % range from", "to")
     rows = []
     for index, share in enumerate(found.shares):
@@ -294,7 +298,7 @@ def histogram_numbers(found: Histogram) -> Table:
 
 
 def cumulated_numbers(found: Cumulated) -> Table:
-    """Return the table twin of a cumulated distribution."""
+    """Return the data table of a cumulated distribution."""
     exact: Sequence[float | None] = [float(value) * 100 for value in found.expected] or [None] * len(found.values)
     return Table(
         ("Error up to, people", "Observed, %", "Expected, %"),
@@ -305,8 +309,8 @@ def cumulated_numbers(found: Cumulated) -> Table:
     )
 
 
-def box_numbers(boxes: Sequence[Box], confidence: Fraction) -> Table:
-    """Return the table twin of boxes."""
+def box_numbers(boxes: Sequence[Quantiles], confidence: Fraction) -> Table:
+    """Return the data table of boxes."""
     tail = float((1 - confidence) / 2) * 100
     headers = (
         "Cells",
@@ -325,5 +329,126 @@ def box_numbers(boxes: Sequence[Box], confidence: Fraction) -> Table:
         tuple(
             (b.label, b.count, b.smallest, b.low, b.lower, b.middle, b.upper, b.high, b.largest, b.margin)
             for b in boxes
+        ),
+    )
+
+
+def errors_figure(picture: ErrorPicture) -> Figure:
+    """Return the histogram of errors with the exact noise, its 95 % range, and the margin."""
+    found = picture.histogram
+    edges, shares = found.edges.tolist(), found.shares.tolist()
+    peak = max(*shares, *found.high.tolist(), 1e-9)
+    unit = "person" if found.width == 1 else f"{found.width} people"
+    over: list[Part] = []
+    for left, right, low, high in zip(edges, edges[1:], found.low.tolist(), found.high.tolist(), strict=False):
+        over.append(Box(left, right, low, high, Role.TEXT, Fill.FAINT))
+    if found.expected.size:
+        expected = (*found.expected.tolist(), float(found.expected[-1]))
+        over.append(Path(tuple(edges), expected, Role.TEXT, 1.8, is_stepped=True))
+    return Figure(
+        "errors",
+        distribution_title(picture),
+        distribution_summary(picture),
+        Axis("error, people", domain=(edges[0], edges[-1]), text=whole_text),
+        Axis(f"share of errors per {unit}", domain=(0.0, 1.12 * peak), text=percent_text),
+        tuple(
+            Mark(
+                parts=(Box(left, right, 0.0, share, Role.MAIN, Fill.SOFT),),
+                tip=f"{left + 0.5:,.0f} to {right - 0.5:,.0f} people: {share:.2%}".replace("-", "−"),
+            )
+            for left, right, share in zip(edges, edges[1:], shares, strict=False)
+            if share
+        ),
+        partial(histogram_numbers, found),
+        over=(*over, *_margin_rules(picture)),
+        key=_key(picture, KeyEntry(Box(0, 1, -0.4, 0.4, Role.MAIN, Fill.SOFT), "observed")),
+    )
+
+
+def cumulated_figure(picture: ErrorPicture) -> Figure:
+    """Return the cumulated share of errors with the exact one and its 95 % band."""
+    found = picture.cumulated
+    values = tuple(found.values.tolist())
+    over: list[Part] = []
+    if found.expected.size:
+        upper = tuple(np.minimum(1, found.expected + found.band).tolist())
+        lower = tuple(np.maximum(0, found.expected - found.band).tolist())
+        over += [
+            Path(values, upper, Role.TEXT, lows=lower),
+            Path(values, tuple(found.expected.tolist()), Role.TEXT, 1.6),
+        ]
+    line = Path(values, tuple(found.shares.tolist()), Role.MAIN, 2.4)
+    return Figure(
+        "cumulated-errors",
+        distribution_title(picture),
+        distribution_summary(picture),
+        Axis("error, people", domain=(values[0], values[-1]), text=whole_text),
+        Axis(
+            "share of errors up to this value",
+            domain=(-0.02, 1.14),
+            ticks=tuple(Tick(part / 4, f"{part * 25} %") for part in range(5)),
+        ),
+        (Mark(parts=(line,), tip=distribution_title(picture)),),
+        partial(cumulated_numbers, found),
+        over=(*over, *_margin_rules(picture)),
+        key=_key(picture, KeyEntry(Path((0.0, 1.0), (0.0, 0.0), Role.MAIN, 2.4), "observed")),
+    )
+
+
+def boxes_figure(picture: ErrorPicture, boxes: Sequence[Quantiles]) -> Figure:
+    """Return a box per group of cells with its margin.
+
+    Args:
+        picture: of the group chosen, for the words.
+        boxes: one row each.
+    """
+    if not boxes:
+        return nothing("error-boxes", "")
+    reach = 1.06 * max(*(max(each.largest, -each.smallest, each.margin) for each in boxes), 1.0)
+    return Figure(
+        "error-boxes",
+        distribution_title(picture),
+        distribution_summary(picture),
+        Axis("error, people", domain=(-reach, reach), text=whole_text),
+        ROWS,
+        tuple(_box_mark(each) for each in boxes),
+        partial(box_numbers, tuple(boxes), picture.confidence),
+    )
+
+
+def _box_mark(each: Quantiles) -> Mark:
+    band = Box(-each.margin, each.margin, 0.5, -0.5, Role.MUTED, Fill.FAINT)
+    ends = tuple(
+        Stroke(end, ink=Role.TEXT, reach=12.0, width=1.4, dash=Dash.DASHED) for end in (-each.margin, each.margin)
+    )
+    return Mark(
+        parts=(
+            band,
+            *ends,
+            Span(each.low, each.high, ink=Role.MAIN, cap=6.0),
+            Box(each.lower, each.upper, 0.27, -0.27, Role.MAIN, Fill.SOFT),
+            Stroke(each.middle, ink=Role.TEXT, width=2.2),
+            *(Dot(value, ink=Role.MAIN, is_hollow=True, size=2.6) for value in (each.smallest, each.largest)),
+        ),
+        name=each.label,
+        tip=f"{each.label}: median {people(each.middle)}, middle half {people(each.lower)} to {people(each.upper)}, "
+        f"margin ±{people(each.margin)}, {each.count:,} errors",
+    )
+
+
+def _margin_rules(picture: ErrorPicture) -> tuple[Part, ...]:
+    words = f"±{people(picture.margin)}: {float(picture.confidence) * 100:g} % margin"
+    left = Rule(x=-picture.margin, ink=Role.TEXT, width=1.4)
+    return (left, Rule(x=picture.margin, ink=Role.TEXT, width=1.4, text=words))
+
+
+def _key(picture: ErrorPicture, observed: KeyEntry) -> tuple[KeyEntry, ...]:
+    if not picture.has_noise:
+        return (observed,)
+    return (
+        observed,
+        KeyEntry(Path((0.0, 1.0), (0.0, 0.0), Role.TEXT, 1.8), "exact noise"),
+        KeyEntry(
+            Box(0, 1, -0.4, 0.4, Role.TEXT, Fill.FAINT), f"95 % range of {grouped(picture.coverage.errors)} errors"
         ),
     )

@@ -6,7 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from phexplore.gui.charts.distribution import (
+from phexplore.model.keys import parse_query
+from phexplore.noise.distributions import DiscreteGaussian, NoNoise, TwoSidedGeometric
+from phexplore.systems.phsafe.error_figures import (
     ErrorSample,
     bin_edges,
     box,
@@ -20,8 +22,6 @@ from phexplore.gui.charts.distribution import (
     histogram_numbers,
     picture_of,
 )
-from phexplore.model.keys import parse_query
-from phexplore.noise.distributions import DiscreteGaussian, NoNoise, TwoSidedGeometric
 
 QUERY = parse_query("PH3/state_A-G")
 NOISES = {

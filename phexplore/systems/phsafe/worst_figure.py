@@ -5,7 +5,11 @@ from __future__ import annotations
 import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
+from phexplore.figures.axis import Axis, whole_text
+from phexplore.figures.figure import ROWS, Figure, nothing
+from phexplore.figures.marks import Box, Fill, Mark, Role
 from phexplore.figures.table import Table, shortened
 from phexplore.figures.wording import people, signed_people
 from phexplore.model.keys import QueryKey
@@ -95,7 +99,7 @@ def worst_summary(numbers: Sequence[WorstNumber], trials: int) -> str:
 
 
 def worst_numbers(numbers: Sequence[WorstNumber]) -> Table:
-    """Return the table twin, the worst first."""
+    """Return the data table, the worst first."""
     headers = (
         "Table",
         "Level",
@@ -129,4 +133,39 @@ def worst_numbers(numbers: Sequence[WorstNumber]) -> Table:
             )
             for each in numbers
         ),
+    )
+
+
+def worst_figure(numbers: Sequence[WorstNumber], trials: int) -> Figure:
+    """Return the worst numbers, the worst first, truncation and noise as two bars; keys are the numbers.
+
+    Args:
+        numbers: the worst first; none gives an empty figure.
+        trials: how many the mean errors come from.
+    """
+    if not numbers:
+        return nothing("worst", "")
+    largest = max(max(abs(each.bias), each.mean_noise) for each in numbers)
+    return Figure(
+        "worst",
+        worst_title(numbers),
+        worst_summary(numbers, trials),
+        Axis("people: truncation bias (hatched) and mean noise", domain=(0.0, max(largest, 1.0)), text=whole_text),
+        ROWS,
+        tuple(
+            Mark(
+                each,
+                (
+                    Box(0.0, abs(each.bias), 0.0, -0.38, Role.MISSED, Fill.HATCHED),
+                    Box(0.0, each.mean_noise, 0.38, 0.03, Role.MAIN, Fill.SOFT),
+                ),
+                each.query.table,
+                each.label,
+                each.reason.value,
+                f"{each.query.title}\n{each.label}\n{each.explanation}",
+            )
+            for each in numbers
+        ),
+        partial(worst_numbers, tuple(numbers)),
+        stretch=1.7,
     )

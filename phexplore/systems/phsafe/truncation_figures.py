@@ -1,10 +1,14 @@
-"""What the truncation chart shows, as values: people cut per household size, bias per cell beside the noise margin."""
+"""What does truncation cost? People cut per household size, bias per cell beside the noise margin, as figures."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
+from phexplore.figures.axis import Axis, whole_text
+from phexplore.figures.figure import ROWS, Figure, KeyEntry, nothing
+from phexplore.figures.marks import Box, Fill, Mark, Part, Role, Span
 from phexplore.figures.table import Table, grouped, shortened
 from phexplore.figures.wording import people, signed_people
 from phexplore.model.keys import QueryKey, TableId
@@ -126,7 +130,7 @@ def size_summary(found: TableTruncation) -> str:
 
 
 def size_numbers(found: TableTruncation) -> Table:
-    """Return the table twin, one row per row of the picture."""
+    """Return the data table, one row per row of the picture."""
     headers = ("Household", "Households", "People", "Left out, people", "Left out, %")
     return Table(
         headers,
@@ -158,7 +162,7 @@ def bias_summary(query: QueryKey, cells: Sequence[CellBias]) -> str:
 
 
 def bias_numbers(cells: Sequence[CellBias]) -> Table:
-    """Return the table twin."""
+    """Return the data table."""
     headers = (
         "Cell",
         "Numbers",
@@ -173,3 +177,68 @@ def bias_numbers(cells: Sequence[CellBias]) -> Table:
             (cell.label, cell.numbers, cell.true_mean, cell.mean_bias, cell.largest_bias, cell.margin) for cell in cells
         ),
     )
+
+
+NOT_TRUNCATED = "This table counts housing units: it has no truncation threshold and no truncation bias."
+_BIAS = KeyEntry(Box(0, 1, -0.4, 0.4, Role.MISSED, Fill.HATCHED), "truncation, the same in every trial")
+_NOISE = KeyEntry(Box(0, 1, -0.4, 0.4, Role.MAIN, Fill.SOFT), "margin of the noise")
+
+
+def sizes_figure(found: TableTruncation | None) -> Figure:
+    """Return the people a threshold leaves out, by household size; none for a table without a threshold."""
+    if found is None:
+        return nothing("sizes", NOT_TRUNCATED)
+    marks = []
+    for label, each in found.rows:
+        homes = f"{grouped(each.households)} {'household' if each.households == 1 else 'households'}"
+        text = f"{grouped(each.cut)} of {grouped(each.persons)} people, {homes}" if each.cut else f"nobody, {homes}"
+        parts = (Box(0.0, each.cut, 0.3, -0.3, Role.MISSED, Fill.HATCHED),) if each.cut else ()
+        marks.append(Mark(parts=parts, name=label, text=text, tip=f"{label}: {text}"))
+    largest = max((each.cut for each in found.sizes), default=0)
+    return Figure(
+        "sizes",
+        size_title(found),
+        size_summary(found),
+        Axis("people left out", domain=(0.0, float(max(largest, 1))), text=whole_text),
+        ROWS,
+        tuple(marks),
+        partial(size_numbers, found),
+        stretch=1.7,
+    )
+
+
+def cells_figure(query: QueryKey, cells: Sequence[CellBias]) -> Figure:
+    """Return truncation bias and margin of the noise as two bars per cell.
+
+    Args:
+        query: table and level.
+        cells: one row each; none gives an empty figure.
+    """
+    if not cells:
+        return nothing("bias", "")
+    largest = max(max(abs(cell.mean_bias), abs(cell.largest_bias), cell.margin) for cell in cells)
+    return Figure(
+        "bias",
+        bias_title(query, cells),
+        bias_summary(query, cells),
+        Axis("people", domain=(0.0, max(largest, 1.0)), text=whole_text),
+        ROWS,
+        tuple(_cell_mark(cell) for cell in cells),
+        partial(bias_numbers, tuple(cells)),
+        key=(_BIAS, _NOISE),
+        stretch=1.7,
+    )
+
+
+def _cell_mark(cell: CellBias) -> Mark:
+    words = f"truncation {bias_words(cell.mean_bias)}"
+    if cell.numbers > 1 and cell.largest_bias:
+        words += f", at most {signed_people(cell.largest_bias)}"
+    parts: list[Part] = [
+        Box(0.0, abs(cell.mean_bias), 0.0, -0.38, Role.MISSED, Fill.HATCHED),
+        Box(0.0, cell.margin, 0.38, 0.03, Role.MAIN, Fill.SOFT),
+    ]
+    if abs(cell.largest_bias) > abs(cell.mean_bias):
+        parts.append(Span(abs(cell.mean_bias), abs(cell.largest_bias), -0.19, Role.MISSED, cap=4.0))
+    text = f"{words}; noise ±{people(cell.margin)}"
+    return Mark(parts=tuple(parts), name=cell.label, text=text, tip=f"{cell.label}: {text}")
