@@ -59,3 +59,13 @@ def _preset(entry: Mapping[str, Any], method: Method, product: str) -> Preset:
         partner=entry.get("partner", ""),
         errata=tuple(entry.get("errata", ())),
     )
+
+
+def errata_of(presets: Mapping[str, Preset], scenario: Scenario) -> tuple[str, ...]:
+    """Return what the papers print otherwise of the preset a scenario started from.
+
+    Args:
+        presets: of its system, by id.
+        scenario: of any origin.
+    """
+    return presets[scenario.baseline].errata if scenario.baseline in presets else ()

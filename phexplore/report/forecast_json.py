@@ -24,12 +24,17 @@ def conventions_json(conventions: Conventions) -> dict[str, Any]:
     }
 
 
-def epsilon_json(figure: EpsilonFigure) -> dict[str, Any]:
-    """Return one ε with what it was computed from."""
+def epsilon_json(figure: EpsilonFigure, unconverted: str = "pure-dp") -> dict[str, Any]:
+    """Return one ε with what it was computed from.
+
+    Args:
+        figure: to be stated.
+        unconverted: what an ε is called that comes from no conversion.
+    """
     return {
         "delta": float(figure.delta),
         "value": figure.value,
-        "conversion": figure.conversion.value if figure.conversion else "pure-dp",
+        "conversion": figure.conversion.value if figure.conversion else unconverted,
         "neighbours": figure.neighbours.value,
         "rho": exact_text(figure.rho) if figure.rho is not None else None,
     }

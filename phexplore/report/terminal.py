@@ -77,6 +77,19 @@ def print_epsilons(figures: Iterable[EpsilonFigure]) -> None:
         tell(f"ε = {figure.value:.4f} at δ = {float(figure.delta):.0e}  ({how}, {figure.neighbours.value} neighbours)")
 
 
+def print_guarantees(protected: Iterable[str], not_protected: Iterable[str], errata: Iterable[str] = ()) -> None:
+    """Print what is protected, what is not, and where the paper prints otherwise.
+
+    Args:
+        protected: sentences.
+        not_protected: sentences.
+        errata: sentences.
+    """
+    for word, sentences in (("protected", protected), ("not protected", not_protected), ("erratum", errata)):
+        for sentence in sentences:
+            tell(f"{word}: {sentence}")
+
+
 def margin_texts(margins: Margins | None) -> tuple[str, str, str]:
     """Return a margin in its three conventions as text."""
     if margins is None:

@@ -9,7 +9,7 @@ from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
 from phexplore.noise.distributions import DiscreteGaussian, TwoSidedGeometric
-from phexplore.report.forecast_json import conventions_json, margins_json
+from phexplore.report.forecast_json import conventions_json, epsilon_json, margins_json
 from phexplore.systems.group_sizes.forecast import GroupSizesForecast, LevelForecast
 
 
@@ -26,16 +26,7 @@ def group_sizes_json(scenario: Scenario, figures: GroupSizesForecast, errata: tu
         "privacy": {
             "rho": exact_text(figures.total) if zcdp else None,
             "pure_epsilon": None if zcdp else exact_text(figures.total),
-            "epsilon": [
-                {
-                    "delta": float(figure.delta),
-                    "value": figure.value,
-                    "conversion": figure.conversion.value if figure.conversion else "pure-dp",
-                    "neighbours": figure.neighbours.value,
-                    "rho": exact_text(figure.rho) if figure.rho is not None else None,
-                }
-                for figure in figures.epsilons
-            ],
+            "epsilon": [epsilon_json(figure) for figure in figures.epsilons],
             "protected": list(figures.protected),
             "not_protected": list(figures.not_protected),
             "published_chain_total": (

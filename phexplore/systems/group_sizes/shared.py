@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from phexplore.accuracy.absurd_values import total_warnings
+from phexplore.catalog.presets import errata_of
 from phexplore.model.conventions import Neighbours
 from phexplore.model.issues import Issue
 from phexplore.model.scenario import Scenario
@@ -31,9 +32,8 @@ def forecast_json(scenario: Scenario, _: Path | None = None) -> dict[str, Any]:
     """Return what ``forecast --json`` prints."""
     from phexplore.systems.group_sizes.forecast_json import group_sizes_json  # noqa: PLC0415 - only JSON needs it
 
-    preset = group_sizes_presets().get(scenario.baseline)
     detail = forecast_group_sizes(scenario.group_sizes, scenario.conventions)
-    return group_sizes_json(scenario, detail, preset.errata if preset is not None else ())
+    return group_sizes_json(scenario, detail, errata_of(group_sizes_presets(), scenario))
 
 
 def absurd_values(scenario: Scenario, reference: Scenario | None) -> Iterator[Issue]:

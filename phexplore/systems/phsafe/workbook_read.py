@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, TypeVar
 
 from phexplore.catalog.states import state
 from phexplore.catalog.tables import queries, tables, truncated_tables
 from phexplore.errors import PhexploreError
 from phexplore.files.sheet_grids import Grid, GridCell, sheet_grids
-from phexplore.model.conventions import Conventions, MarginConvention, Neighbours
 from phexplore.model.issues import InputProblemsError, Issue, Severity
 from phexplore.model.keys import LEVELS, PopulationGroupLevel, QueryKey, TableId
-from phexplore.model.numbers import Budget, Rounding, parse_exact
+from phexplore.model.numbers import Budget
 from phexplore.model.phsafe import PhSafe, PrivacyFramework
 from phexplore.model.scenario import Scenario
 from phexplore.opening import read_bytes
+from phexplore.report.workbook_reading import WorkbookReader
 from phexplore.report.workbook_settings import (
-    BASELINE,
-    CONVENTION_KEYS,
     FRAMEWORK,
     LEVELS_SHEET,
-    NAME,
     NO,
-    NOTE,
     READER,
     SETTINGS_SHEET,
     STATES,
@@ -38,7 +32,6 @@ from phexplore.systems.phsafe.table10_read import Table10Entry, read_table10
 from phexplore.systems.phsafe.workbook_sheets import TABLE_HEADER
 
 _LIKE = "sdhc-2020-us"
-Parsed = TypeVar("Parsed")
 
 
 def is_workbook(path: Path) -> bool:
@@ -71,17 +64,12 @@ def read_workbook(content: bytes, name: str = "workbook.xlsx") -> tuple[Scenario
     return scenario, tuple(reader.warnings)
 
 
-class _Reader:
+class _Reader(WorkbookReader):
     """Collects values and problems of one workbook."""
 
     def __init__(self, name: str, sheets: Mapping[str, Grid]) -> None:
-        self.name = name
-        self.sheets = sheets
-        self.issues: list[Issue] = []
+        super().__init__(name, sheets)
         self.warnings: list[Issue] = []
-
-    def report(self, cell: GridCell, sentence: str, remedy: str) -> None:
-        self.issues.append(Issue(cell.path, sentence, remedy, line=cell.line, column=cell.column))
 
     def assume(self, sheet: str, what: str) -> None:
         sentence = f"There is no sheet {sheet!r}; {what}."
@@ -101,19 +89,11 @@ class _Reader:
             budgets=budgets,
             thresholds=thresholds,
             states=self._states(settings.get(STATES)),
-            framework=self._choice(settings.get(FRAMEWORK), PrivacyFramework, PrivacyFramework.ZCDP),
+            framework=self.choice(settings.get(FRAMEWORK), PrivacyFramework, PrivacyFramework.ZCDP),
             reader=settings[READER].text if READER in settings else "csv",
             targets=targets,
         )
-        text = {key: settings[key].text for key in (NAME, NOTE, BASELINE) if key in settings}
-        baseline = text.get(BASELINE, "")
-        return Scenario(
-            name=text.get(NAME) or self.name.removesuffix(".xlsx"),
-            method=method,
-            conventions=self._conventions(settings),
-            note=text.get(NOTE, ""),
-            baseline=baseline if baseline in phsafe_presets() else "",
-        )
+        return self.scenario_of(method, settings, self.conventions(settings), phsafe_presets())
 
     def _settings(self) -> dict[str, GridCell]:
         grid = self.sheets.get(SETTINGS_SHEET)
@@ -177,29 +157,3 @@ class _Reader:
                 except PhexploreError as error:
                     self.report(cell, error.sentence.rstrip("."), error.remedy)
         return tuple(dict.fromkeys(found))
-
-    def _choice(self, cell: GridCell | None, kind: Callable[[str], Parsed], default: Parsed) -> Parsed:
-        if cell is None:
-            return default
-        try:
-            return kind(cell.text)
-        except ValueError as error:
-            self.report(cell, f"{error}".rstrip("."), "Copy the value from an exported workbook.")
-            return default
-
-    def _conventions(self, settings: Mapping[str, GridCell]) -> Conventions:
-        kinds: dict[str, Callable[[str], Any]] = {
-            "neighbours": Neighbours, "margin": MarginConvention, "rounding": Rounding,
-        }  # fmt: skip
-        default = Conventions()
-        values = {
-            key: self._choice(settings.get(key), kinds.get(key, parse_exact), getattr(default, key))
-            for key in CONVENTION_KEYS
-        }
-        try:
-            return replace(default, **values)
-        except ValueError as error:
-            place = next((settings[key] for key in CONVENTION_KEYS if key in settings), None)
-            if place is not None:
-                self.report(place, f"{error}", "Correct the conventions.")
-            return default

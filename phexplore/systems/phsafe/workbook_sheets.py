@@ -6,7 +6,6 @@ from typing import Any
 
 from phexplore.catalog.tables import config_tables, truncated_tables
 from phexplore.model.keys import LEVELS, QueryKey
-from phexplore.model.numbers import exact_text
 from phexplore.model.scenario import Scenario
 from phexplore.report.workbook_settings import (
     BASELINE,
@@ -21,6 +20,7 @@ from phexplore.report.workbook_settings import (
     STATES,
     THRESHOLDS_SHEET,
     YES,
+    convention_texts,
 )
 
 TABLE_HEADER, THRESHOLD_HEADER = "Table", "Truncation Threshold"
@@ -69,7 +69,7 @@ def write_settings(book: Any, scenario: Scenario) -> None:
 
 def settings_of(scenario: Scenario) -> dict[str, str]:
     """Return the settings by their name in the workbook."""
-    method, conventions = scenario.phsafe, scenario.conventions
+    method = scenario.phsafe
     return {
         NAME: scenario.name,
         NOTE: scenario.note,
@@ -77,11 +77,5 @@ def settings_of(scenario: Scenario) -> dict[str, str]:
         FRAMEWORK: method.framework.value,
         READER: method.reader,
         STATES: ", ".join(method.states),
-        "neighbours": conventions.neighbours.value,
-        "margin": conventions.margin.value,
-        "z": exact_text(conventions.z),
-        "confidence": exact_text(conventions.confidence),
-        "rounding": conventions.rounding.value,
-        "rounding_step": exact_text(conventions.rounding_step),
-        "delta": exact_text(conventions.delta),
+        **convention_texts(scenario.conventions),
     }

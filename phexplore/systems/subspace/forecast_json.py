@@ -8,7 +8,7 @@ from phexplore.accounting.gaussian_calibration import PaperConstant
 from phexplore.accounting.subspace_noise import Contrasted, NoisePlan, Shaped
 from phexplore.model.numbers import exact_text
 from phexplore.model.scenario import Scenario
-from phexplore.report.forecast_json import conventions_json, margins_json
+from phexplore.report.forecast_json import conventions_json, epsilon_json, margins_json
 from phexplore.systems.subspace.errors import AnswerClass
 from phexplore.systems.subspace.forecast import Alternative, ReleaseForecast, SubspaceForecast, alternatives
 
@@ -19,6 +19,7 @@ MOST_CLASSES = 24
 def subspace_json(scenario: Scenario, figures: SubspaceForecast, errata: tuple[str, ...]) -> dict[str, Any]:
     """Return the content of ``forecast --json``."""
     method = scenario.subspace
+    stated = "pure-dp" if figures.delta == 0 else "stated"
     return {
         "scenario": scenario.name,
         "framework": "subspace",
@@ -27,16 +28,7 @@ def subspace_json(scenario: Scenario, figures: SubspaceForecast, errata: tuple[s
             "rho": None,
             "pure_epsilon": exact_text(figures.epsilon) if figures.delta == 0 else None,
             "stated": {"epsilon": exact_text(figures.epsilon), "delta": exact_text(figures.delta)},
-            "epsilon": [
-                {
-                    "delta": float(figure.delta),
-                    "value": figure.value,
-                    "conversion": figure.conversion.value if figure.conversion else _conversion(figures),
-                    "neighbours": figure.neighbours.value,
-                    "rho": exact_text(figure.rho) if figure.rho is not None else None,
-                }
-                for figure in figures.epsilons
-            ],
+            "epsilon": [epsilon_json(figure, stated) for figure in figures.epsilons],
             "protected": list(figures.protected),
             "not_protected": list(figures.not_protected),
             "exact_sums": figures.disclosure.rank,
@@ -48,10 +40,6 @@ def subspace_json(scenario: Scenario, figures: SubspaceForecast, errata: tuple[s
         "derived": [],
         "errata": list(errata),
     }
-
-
-def _conversion(figures: SubspaceForecast) -> str:
-    return "pure-dp" if figures.delta == 0 else "stated"
 
 
 def _paper_json(paper: PaperConstant | None) -> dict[str, Any] | None:

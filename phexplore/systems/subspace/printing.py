@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from phexplore.catalog.presets import errata_of
 from phexplore.model.numbers import exact_text
 from phexplore.model.scenario import Scenario
-from phexplore.report.terminal import print_table, tell
+from phexplore.report.terminal import print_guarantees, print_table, tell
 from phexplore.systems.subspace.forecast import ReleaseForecast, alternatives, forecast_subspace
 from phexplore.systems.subspace.forecast_json import shown_classes
 from phexplore.systems.subspace.presets import subspace_presets
@@ -15,21 +16,15 @@ from phexplore.systems.subspace.presets import subspace_presets
 def print_forecast(scenario: Scenario, _: Path | None = None) -> None:
     """Print all figures."""
     figures = forecast_subspace(scenario.subspace, scenario.conventions)
-    preset = subspace_presets().get(scenario.baseline)
-    errata = preset.errata if preset is not None else ()
     delta = f", δ = {exact_text(figures.delta)}" if figures.delta else ""
     tell(scenario.name)
     tell(f"ε = {exact_text(figures.epsilon)}{delta} (replace one record)")
-    for sentence in figures.protected:
-        tell(f"protected: {sentence}")
-    for sentence in figures.not_protected:
-        tell(f"not protected: {sentence}")
+    print_guarantees(figures.protected, figures.not_protected)
     if figures.paper is not None and not figures.paper.protects:
         tell(
             f"erratum: the paper's constant would have {figures.paper.factor:.3g} times the δ asked for; it is not used."
         )
-    for erratum in errata:
-        tell(f"erratum: {erratum}")
+    print_guarantees((), (), errata_of(subspace_presets(), scenario))
     for release in figures.releases:
         tell()
         _print_release(scenario, release)

@@ -9,15 +9,11 @@ import numpy as np
 
 from phexplore.accounting.subspace_noise import NoisePlan, noise_plans
 from phexplore.model.subspace import Subspace
-from phexplore.runs.spec import RunSpec
-from phexplore.runs.states import RunState
+from phexplore.runs.run_folder import RunFolder
 from phexplore.runs.store import (
     TRUTH_FILE,
     RunUnreadableError,
     load_spec,
-    load_summary,
-    present_trials,
-    state_of,
     trial_file,
 )
 from phexplore.systems.subspace.run_files import AnswerNames, read_answers
@@ -45,18 +41,8 @@ class ReleaseErrors:
     trials: tuple[int, ...]
 
 
-class SubspaceResults:
-    """One run directory.
-
-    Attributes:
-        directory: of the run.
-        spec: what it does.
-    """
-
-    def __init__(self, directory: Path, spec: RunSpec) -> None:
-        """Use `open`; this reads nothing."""
-        self.directory = directory
-        self.spec = spec
+class SubspaceResults(RunFolder):
+    """One run directory."""
 
     @classmethod
     def open(cls, directory: Path) -> SubspaceResults:
@@ -74,23 +60,9 @@ class SubspaceResults:
         return cls(directory, spec)
 
     @property
-    def state(self) -> RunState:
-        """Where the run is in its life."""
-        return state_of(self.directory)
-
-    @property
     def names(self) -> AnswerNames:
         """The answers of all releases."""
         return names_of(self.spec.scenario.subspace)
-
-    @property
-    def trials(self) -> tuple[int, ...]:
-        """The trials on disk."""
-        return present_trials(self.directory)
-
-    def summary(self) -> dict[str, object] | None:
-        """Return ``summary.json``, None before it is written."""
-        return load_summary(self.directory)
 
     def errors(self, trials: tuple[int, ...] | None = None) -> tuple[ReleaseErrors, ...]:
         """Return the errors of every release.

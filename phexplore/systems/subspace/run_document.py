@@ -98,10 +98,10 @@ def run_document(results: SubspaceResults, errors: tuple[ReleaseErrors, ...], no
         errors: of its releases.
         now: printed in the report, with its zone.
     """
-    spec, summary = results.spec, results.summary() or {}
+    spec, summary = results.spec, results.summary or {}
     method = spec.scenario.subspace
-    checks: dict[str, Any] = dict(summary.get("checks", {}))  # type: ignore[call-overload]
-    privacy: dict[str, Any] = dict(summary.get("privacy", {}))  # type: ignore[call-overload]
+    checks: dict[str, Any] = summary.get("checks", {})
+    privacy: dict[str, Any] = summary.get("privacy", {})
     outcomes = check_entries(checks) or (("Checks", "not yet: the run is not complete"),)
     releases = ((f"Release {name}", str(release)) for name, release in method.releases.items())
     sections = (Section("Checks", outcomes), specification_section(spec, len(results.trials), *releases))

@@ -8,6 +8,7 @@ from typing import Any
 
 from phexplore.accuracy.absurd_values import total_warnings
 from phexplore.accuracy.privacy_loss import HEADLINE_DELTA
+from phexplore.catalog.presets import errata_of
 from phexplore.model.conventions import Neighbours
 from phexplore.model.issues import Issue
 from phexplore.model.phsafe import PrivacyFramework
@@ -47,9 +48,8 @@ def forecast_json(scenario: Scenario, _: Path | None = None) -> dict[str, Any]:
     """Return what ``forecast --json`` prints."""
     from phexplore.systems.subspace.forecast_json import subspace_json  # noqa: PLC0415 - only JSON needs it
 
-    preset = subspace_presets().get(scenario.baseline)
     detail = forecast_subspace(scenario.subspace, scenario.conventions)
-    return subspace_json(scenario, detail, preset.errata if preset is not None else ())
+    return subspace_json(scenario, detail, errata_of(subspace_presets(), scenario))
 
 
 def absurd_values(scenario: Scenario, reference: Scenario | None) -> Iterator[Issue]:

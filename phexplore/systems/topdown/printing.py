@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from phexplore.catalog.presets import errata_of
 from phexplore.model.numbers import exact_text
 from phexplore.model.scenario import Scenario
-from phexplore.report.terminal import margin_texts, print_epsilons, print_table, tell
+from phexplore.report.terminal import margin_texts, print_epsilons, print_guarantees, print_table, tell
 from phexplore.systems.topdown.block_forecast import on_blocks
 from phexplore.systems.topdown.forecast import WITHOUT_BLOCKS, forecast_topdown
 from phexplore.systems.topdown.presets import topdown_presets
@@ -17,8 +18,7 @@ from phexplore.systems.topdown.spine_printing import print_variances
 def print_forecast(scenario: Scenario, blocks: Path | None = None) -> None:
     """Print the losses and every margin; with blocks also the exact margins on the scenario's spine."""
     figures = forecast_topdown(scenario.topdown, scenario.conventions)
-    preset, joint = topdown_presets().get(scenario.baseline), joint_with_partner(scenario)
-    errata = preset.errata if preset is not None else ()
+    joint = joint_with_partner(scenario)
     predicted = None if blocks is None else on_blocks(scenario, blocks, queries=["total"])
     tell(scenario.name)
     tell(f"{figures.framework.symbol} {exact_text(figures.total)} ≈ {float(figures.total):.6f} (replace one record)")
@@ -32,8 +32,7 @@ def print_forecast(scenario: Scenario, blocks: Path | None = None) -> None:
             f"with {joint.partner}: ε = {joint.epsilon:.3f} as one release (sum of both ε {joint.sum_of_epsilons:.3f}; "
             f"ρ + 2√(ρ ln 1/δ) = {joint.loose_epsilon:.3f})"
         )
-    for erratum in errata:
-        tell(f"erratum: {erratum}")
+    print_guarantees((), (), errata_of(topdown_presets(), scenario))
     rows = [
         (
             entry.key.level,

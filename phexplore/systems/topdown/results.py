@@ -14,15 +14,11 @@ from phexplore.data.blocks.geocodes import layout_of
 from phexplore.data.blocks.population import BlockPopulation
 from phexplore.metrics.topdown.worst import WorstBy, WorstUnit, worst_units
 from phexplore.noise.distributions import Noise
-from phexplore.runs.spec import RunSpec
-from phexplore.runs.states import RunState
+from phexplore.runs.run_folder import RunFolder
 from phexplore.runs.store import (
     TRUTH_FILE,
     RunUnreadableError,
     load_spec,
-    load_summary,
-    present_trials,
-    state_of,
     trial_file,
 )
 from phexplore.simulate.topdown.design import make_design
@@ -56,18 +52,8 @@ class NamedUnit:
     sentence: str
 
 
-class TopDownResults:
-    """One run directory.
-
-    Attributes:
-        directory: of the run.
-        spec: what it does.
-    """
-
-    def __init__(self, directory: Path, spec: RunSpec) -> None:
-        """Use `open`; this reads nothing."""
-        self.directory = directory
-        self.spec = spec
+class TopDownResults(RunFolder):
+    """One run directory."""
 
     @classmethod
     def open(cls, directory: Path) -> TopDownResults:
@@ -81,21 +67,6 @@ class TopDownResults:
         if not (directory / TRUTH_FILE).exists():
             raise RunUnreadableError(f"The run in {directory} has not counted yet.", "Wait for it, or resume it.")
         return cls(directory, spec)
-
-    @property
-    def state(self) -> RunState:
-        """Where the run is in its life."""
-        return state_of(self.directory)
-
-    @property
-    def trials(self) -> tuple[int, ...]:
-        """Trials on disk, ascending."""
-        return present_trials(self.directory)
-
-    @cached_property
-    def summary(self) -> dict[str, Any] | None:
-        """The content of ``summary.json``, None while the run is not complete."""
-        return load_summary(self.directory)
 
     @cached_property
     def files(self) -> LeafFiles:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from phexplore.catalog.presets import errata_of
 from phexplore.model.conventions import Neighbours
 from phexplore.model.scenario import Scenario
 from phexplore.systems.protocol import Entry, Forecast, Loss
@@ -42,8 +43,7 @@ def forecast_json(scenario: Scenario, blocks: Path | None = None) -> dict[str, A
     from phexplore.systems.topdown.block_forecast import on_blocks  # noqa: PLC0415 - brings the spine's kernels
     from phexplore.systems.topdown.forecast_json import topdown_json  # noqa: PLC0415 - only JSON needs it
 
-    preset = topdown_presets().get(scenario.baseline)
     detail = forecast_topdown(scenario.topdown, scenario.conventions)
-    errata = preset.errata if preset is not None else ()
+    errata = errata_of(topdown_presets(), scenario)
     predicted = None if blocks is None else on_blocks(scenario, blocks, queries=None)
     return topdown_json(scenario, detail, joint_with_partner(scenario), errata, predicted)

@@ -6,11 +6,19 @@ import io
 from datetime import UTC, datetime
 from typing import Any
 
-from phexplore.model.conventions import Conventions
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.numbers import exact_text
 from phexplore.model.scenario import Scenario
-from phexplore.report.workbook_settings import BASELINE, FRAMEWORK, NAME, NOTE, SETTING_HEADERS, SETTINGS_SHEET, YES
+from phexplore.report.workbook_settings import (
+    BASELINE,
+    FRAMEWORK,
+    NAME,
+    NOTE,
+    SETTING_HEADERS,
+    SETTINGS_SHEET,
+    YES,
+    convention_texts,
+)
 from phexplore.systems.topdown.forecast import LevelQueryForecast, forecast_topdown
 
 LEVELS_SHEET, BUDGETS_SHEET, PASSES_SHEET, RULES_SHEET, SPINE_SHEET, ABOUT_SHEET = (
@@ -52,19 +60,6 @@ def topdown_xlsx(scenario: Scenario, now: datetime) -> bytes:
     writer.about(now)
     book.close()
     return buffer.getvalue()
-
-
-def convention_texts(conventions: Conventions) -> dict[str, str]:
-    """Return the conventions by their name in a workbook."""
-    return {
-        "neighbours": conventions.neighbours.value,
-        "margin": conventions.margin.value,
-        "z": exact_text(conventions.z),
-        "confidence": exact_text(conventions.confidence),
-        "rounding": conventions.rounding.value,
-        "rounding_step": exact_text(conventions.rounding_step),
-        "delta": exact_text(conventions.delta),
-    }
 
 
 class _Writer:

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from phexplore.errors import PhexploreError
-from phexplore.files.sheet_grids import Grid, GridCell, sheet_grids
-from phexplore.model.conventions import Conventions, MarginConvention, Neighbours
+from phexplore.files.sheet_grids import GridCell, sheet_grids
 from phexplore.model.issues import InputProblemsError, Issue
-from phexplore.model.numbers import Rounding, parse_exact
+from phexplore.model.numbers import parse_exact
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery, Passes, SpineChoice, TopDown
 from phexplore.opening import read_bytes
+from phexplore.report.workbook_reading import WorkbookReader
 from phexplore.report.workbook_settings import (
-    BASELINE,
-    CONVENTION_KEYS,
     FRAMEWORK,
-    NAME,
     NO,
-    NOTE,
     SETTING_HEADERS,
     SETTINGS_SHEET,
     YES,
@@ -52,7 +47,6 @@ from phexplore.systems.topdown.workbook import (
 )
 from phexplore.workload.schema import load_schema
 
-Parsed = TypeVar("Parsed")
 _MOST_PASSES = 1000
 
 
@@ -80,16 +74,8 @@ def read_topdown_workbook(content: bytes, name: str = "workbook.xlsx") -> Scenar
     return scenario
 
 
-class _Reader:
+class _Reader(WorkbookReader):
     """Collects values and problems of one workbook."""
-
-    def __init__(self, name: str, sheets: Mapping[str, Grid]) -> None:
-        self.name, self.sheets = name, sheets
-        self.issues: list[Issue] = []
-
-    def report(self, cell: GridCell, sentence: str, remedy: str) -> None:
-        """Keep a problem of a cell."""
-        self.issues.append(Issue(cell.path, sentence, remedy, line=cell.line, column=cell.column))
 
     def scenario(self) -> Scenario | None:
         """Return what the sheets say together; None where something is wrong."""
@@ -100,8 +86,8 @@ class _Reader:
         queries, locked_queries = self._queries(schema, shares)
         passes, spine = self._passes(shares), self._spine()
         invariants, constraints = self._rules(shares)
-        framework = self._choice(settings.get(FRAMEWORK), PrivacyFramework, PrivacyFramework.ZCDP)
-        conventions = self._conventions(settings)
+        framework = self.choice(settings.get(FRAMEWORK), PrivacyFramework, PrivacyFramework.ZCDP)
+        conventions = self.conventions(settings)
         if self.issues or total is None:
             return None
         method = TopDown(
@@ -118,15 +104,7 @@ class _Reader:
             locked_levels=frozenset(locked_levels),
             locked_queries=frozenset(locked_queries),
         )
-        text = {key: settings[key].text for key in (NAME, NOTE, BASELINE) if key in settings}
-        baseline = text.get(BASELINE, "")
-        return Scenario(
-            name=text.get(NAME, "").replace("#", "-").strip() or self.name.removesuffix(".xlsx"),
-            method=method,
-            conventions=conventions,
-            note=text.get(NOTE, ""),
-            baseline=baseline if baseline in topdown_presets() else "",
-        )
+        return self.scenario_of(method, settings, conventions, topdown_presets())
 
     def _lines(self, sheet: str, headers: Sequence[str]) -> Iterator[list[GridCell]]:
         """Yield the cells under these headers, line by line; a missing sheet or header is one problem."""
@@ -299,32 +277,6 @@ class _Reader:
             self.issues.append(
                 Issue((self.name, sheet), sentence, "Correct a share; fractions such as 104/4099 are exact.")
             )
-
-    def _choice(self, cell: GridCell | None, kind: Callable[[str], Parsed], default: Parsed) -> Parsed:
-        if cell is None:
-            return default
-        try:
-            return kind(cell.text)
-        except ValueError as error:
-            self.report(cell, f"{error}".rstrip("."), "Copy the value from an exported workbook.")
-            return default
-
-    def _conventions(self, settings: Mapping[str, GridCell]) -> Conventions:
-        kinds: dict[str, Callable[[str], Any]] = {
-            "neighbours": Neighbours, "margin": MarginConvention, "rounding": Rounding,
-        }  # fmt: skip
-        default = Conventions()
-        values = {
-            key: self._choice(settings.get(key), kinds.get(key, parse_exact), getattr(default, key))
-            for key in CONVENTION_KEYS
-        }
-        try:
-            return replace(default, **values)
-        except ValueError as error:
-            place = next((settings[key] for key in CONVENTION_KEYS if key in settings), None)
-            if place is not None:
-                self.report(place, f"{error}", "Correct the conventions.")
-            return default
 
 
 def _nested(placed: Mapping[tuple[int, int], tuple[str, ...]]) -> tuple[tuple[tuple[str, ...], ...], ...]:

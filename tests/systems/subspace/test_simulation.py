@@ -95,7 +95,7 @@ def test_that_results_give_errors_in_people(counties):
     squared = (release.errors**2).sum(axis=1).mean()
     assert squared == pytest.approx(content["metrics"][0]["squared_error"])
     assert results.errors((3,))[0].trials == (3,)
-    assert results.summary()["numbers"] == 102
+    assert results.summary["numbers"] == 102
 
 
 def test_that_several_releases_are_kept_apart(two):
