@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import traceback
 import unicodedata
+from collections.abc import Sequence
 
 MOST_FRAMES = 40
 """Calls that are shown of each error: a recursion without end has thousands."""
+
+_LONGEST_NAME = 1000
 
 _JOINERS = "\u200c\u200d"
 """Invisible, but part of the spelling of several languages; they move nothing."""
@@ -25,11 +28,17 @@ class UnknownNameError(PhexploreError):
     """A name that no catalogue knows; the remedy proposes the nearest known one."""
 
     def __init__(self, kind: str, name: str, known: list[str]) -> None:
-        from difflib import get_close_matches  # noqa: PLC0415 - only failures pay for it
-
-        near = get_close_matches(name, known, n=1)
-        remedy = f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(known)}."
+        near = nearest(name, known)
+        remedy = f"Did you mean {near!r}?" if near else f"Known: {', '.join(known)}."
         super().__init__(f"No {kind} is called {name!r}.", remedy)
+
+
+def nearest(name: str, known: Sequence[str]) -> str:
+    """Return the known name that a wrong one resembles most, "" when it resembles none or is no name at all."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only failures pay for it
+
+    # What compares them takes 200 bytes a character, and a damaged file can hold a name of millions.
+    return next(iter(get_close_matches(name, known, n=1)), "") if len(name) <= _LONGEST_NAME else ""
 
 
 class BudgetMismatchError(PhexploreError):

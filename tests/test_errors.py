@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phexplore.errors import visible
+from phexplore.errors import nearest, visible
 from phexplore.report.terminal import print_json
 
 
@@ -50,3 +50,9 @@ def test_that_nothing_a_terminal_obeys_is_left(text):
 )
 def test_that_what_people_write_stays(text):
     assert visible(text) == text
+
+
+def test_that_a_name_of_any_length_is_compared_at_no_cost():
+    assert nearest("stat", ["nation", "state"]) == "state"
+    assert nearest("quux", ["nation", "state"]) == ""
+    assert nearest("state" * 100_000, ["nation", "state"]) == ""

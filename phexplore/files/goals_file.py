@@ -19,12 +19,11 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from fractions import Fraction
 from typing import Any, TypeVar
 
 from phexplore.catalog.tables import queries
-from phexplore.errors import PhexploreError
+from phexplore.errors import PhexploreError, nearest
 from phexplore.files.json_text import (
     JsonList,
     JsonNumber,
@@ -72,8 +71,8 @@ def select_queries(text: str, known: Sequence[Key] | None = None) -> tuple[Key, 
         chosen = [key for key in there if second.strip() in _seconds(key)]
     if not chosen:
         known_seconds = dict.fromkeys(name for key in there for name in _seconds(key))
-        near = get_close_matches(second, list(known_seconds), n=1)
-        remedy = f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(list(known_seconds)[:12])}."
+        near = nearest(second, list(known_seconds))
+        remedy = f"Did you mean {near!r}?" if near else f"Known: {', '.join(list(known_seconds)[:12])}."
         raise GoalError(f"{first} has nothing measured at {second!r}.", remedy)
     return tuple(chosen)
 

@@ -21,6 +21,7 @@ from typing import Any
 
 from phexplore.errors import PhexploreError
 from phexplore.files.atomic_files import PART_SUFFIX, WriteError, flush_directory
+from phexplore.files.json_text import require_whole_characters
 from phexplore.files.project_file import LoggedStep, ProjectContent, decode_step, encode_step, with_cursor
 from phexplore.model.issues import InputProblemsError
 from phexplore.opening import open_regular, read_bytes, refuse_irregular_target
@@ -295,7 +296,9 @@ def _whole_lines(path: Path) -> Iterator[Mapping[str, Any]]:
         if hashlib.sha256(text).hexdigest()[:8].encode() != check:
             return
         try:
-            entry = json.loads(text)
+            words = text.decode()
+            entry = json.loads(words)
+            require_whole_characters(entry, words, 0, len(words))
         except (ValueError, RecursionError):
             return
         if not isinstance(entry, dict):

@@ -27,7 +27,7 @@ MOST_LOGGED_VALUES = 1_000_000
 """Values of a project file with its edit log."""
 _MOST_DIGITS = 100
 """Of a whole number: counts, places and seeds; numbers that decide privacy are text."""
-_HALF = re.compile(r"\\u[dD][89abAB]")
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 @dataclass(frozen=True, slots=True)

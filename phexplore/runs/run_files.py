@@ -23,6 +23,9 @@ from phexplore.runs.store import REMEDY, RunUnreadableError
 MARK = b"phexplore"
 """Under this name stands in the metadata of a file what this program wrote about it."""
 
+_ROWS_PER_BYTE, _ALWAYS_ROWS = 4, 100_000
+"""Places and answers do not repeat; a column of one value says millions in some bytes."""
+
 _SHAPE = (
     pa.ArrowException,
     ValueError,
@@ -148,14 +151,38 @@ def check_filled(table: Any) -> None:
         raise ValueError(f"column {empty[0]} has rows without a value")
 
 
-def read_columns(path: Path, kinds: Mapping[str, Kind]) -> Any:
+def check_rows(file: Any, path: Path, rows: int | None) -> None:
+    """Pass an open Parquet file before any of its columns is read: it announces no more rows than it should have.
+
+    Args:
+        file: whose metadata is read.
+        path: of the file.
+        rows: that it should have; None when nothing else knows them: then each takes some space.
+
+    Raises:
+        ValueError: it announces others.
+    """
+    found = file.metadata.num_rows
+    if rows is not None and found != rows:
+        raise ValueError(f"it has {found:,} rows, not {rows:,}")
+    if rows is None and found > _ROWS_PER_BYTE * path.stat().st_size + _ALWAYS_ROWS:
+        raise ValueError(f"it announces {found:,} rows in {path.stat().st_size:,} bytes")
+
+
+def read_columns(path: Path, kinds: Mapping[str, Kind], *, rows: int | None = None) -> Any:
     """Return columns of a Parquet file as a table, each of its kind and without gaps; call it inside `reading`.
+
+    Args:
+        path: of the file.
+        kinds: of the columns, by name.
+        rows: see `check_rows`.
 
     Raises:
         ValueError, LookupError, TypeError, OSError: they are not as this program writes them.
     """
     # One thread: small files, and several of them may be read at once.
     with pq.ParquetFile(path) as file:
+        check_rows(file, path, rows)
         check_columns(file.schema_arrow, kinds)
         table = file.read(columns=list(kinds), use_threads=False)
     check_filled(table)

@@ -18,7 +18,6 @@ A run directory holds
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 import shutil
@@ -29,6 +28,8 @@ from pathlib import Path
 from typing import Any
 
 from phexplore.errors import PhexploreError
+from phexplore.files.atomic_files import read_text
+from phexplore.files.json_text import plain_values
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.opening import read_bytes, refuse_irregular_target
 from phexplore.runs.events import Event, Failed, Finished, Note, Outcome, decode
@@ -36,6 +37,7 @@ from phexplore.runs.journal import EventJournal
 from phexplore.runs.lock import LOCK_FILE, RunBusyError, is_locked
 from phexplore.runs.spec import RunSpec, decode_spec, encode_spec
 from phexplore.runs.states import RunState
+from phexplore.runs.summary_shape import misfit
 from phexplore.runs.writing import PART_SUFFIX, write_error, write_json
 
 MANIFEST_VERSION = 1
@@ -102,7 +104,7 @@ def load_summary(directory: Path) -> dict[str, Any] | None:
     """Return the content of ``summary.json``, None when it is not written yet.
 
     Raises:
-        RunUnreadableError: it is there but cannot be read, or was altered after the run was complete.
+        RunUnreadableError: it is there but cannot be read, is of another shape, or was altered after the run was complete.
     """
     path, manifest = directory / SUMMARY_FILE, directory / MANIFEST_FILE
     if not path.exists():
@@ -110,6 +112,8 @@ def load_summary(directory: Path) -> dict[str, Any] | None:
     summary = _load_json(path)
     if manifest.exists() and _stated(manifest).get(SUMMARY_FILE) != sha256_of(path):
         raise RunUnreadableError(f"{path} was altered after the run was complete.", REMEDY)
+    if place := misfit(summary):
+        raise RunUnreadableError(f"{path} cannot be read: {place} is not as this program writes it.", REMEDY)
     return summary
 
 
@@ -418,16 +422,13 @@ def describe_run(directory: Path) -> RunEntry:
 
 def _load_json(path: Path) -> dict[str, Any]:
     try:
-        content = json.loads(read_bytes(path))
-        if not isinstance(content, dict):
-            raise RunUnreadableError(f"{path} cannot be read (it holds no object).", REMEDY)
-        json.dumps(content, ensure_ascii=False).encode()  # half a character could be read but not written again
+        content = plain_values(read_text(path), path.name, REMEDY)
     except InputProblemsError as error:
         if not os.path.lexists(path):
             raise RunUnreadableError(f"There is no {path}.", "Choose the directory of a run.") from None
         raise RunUnreadableError(f"{path} cannot be read. {error.issues[0].sentence}", REMEDY) from error
-    except (OSError, ValueError, RecursionError) as error:
-        raise RunUnreadableError(f"{path} cannot be read ({error}).", REMEDY) from error
+    if not isinstance(content, dict):
+        raise RunUnreadableError(f"{path} cannot be read (it holds no object).", REMEDY)
     return content
 
 

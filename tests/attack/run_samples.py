@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 from group_size_runs import run_here as run_group_sizes
 from group_size_runs import small_file
+from pyarrow import parquet
 from report.run_builder import made_run
 from subspace_runs import TWO_RELEASES, counts_file
 from subspace_runs import run_here as run_subspace
@@ -81,8 +83,8 @@ def _reported(folder: Path) -> str:
     return ""
 
 
-def measured_again(folder: Path) -> str:
-    """Read kept answers as a run does that post-processes them again."""
+def measured_again(folder: Path, units: Mapping[str, int]) -> str:
+    """Read kept answers as a run does that post-processes them again: so many units of every level."""
     kept_content(folder)
     results = TopDownResults.open(folder)
     words = ""
@@ -90,9 +92,9 @@ def measured_again(folder: Path) -> str:
         check_kept(folder, 0, results.world, results.spec.scenario.topdown.framework)
     except PhexploreError as error:
         words = str(error)
-    for level, units in zip(results.world.design.levels, results.world.tree.levels, strict=True):
-        kept = KeptMeasurements(measurement_file(folder, 0, level.name))
-        kept.measure(level, SimpleNamespace(units=len(units.codes)), 0, np.zeros(len(units.codes), np.int8))
+    for level in results.world.design.levels:
+        kept = KeptMeasurements(measurement_file(folder, 0, level.name), units[level.name])
+        kept.measure(level, SimpleNamespace(units=units[level.name]), 0, np.zeros(units[level.name], np.int8))
     return words
 
 
@@ -114,10 +116,11 @@ def add_runs(home: Path, add: Add) -> None:
         files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
         tables = tuple(name for name in files if name.endswith(".parquet"))
         kept = tuple(name for name in tables if name.startswith("measurements/"))
+        units = {Path(name).stem: parquet.read_metadata(folder / name).num_rows for name in kept}
         for kind, family, targets, read in (
             ("json", "json", tuple(name for name in files if name.endswith((".json", ".jsonl"))), looked_at),
             ("parquet", "parquet", tuple(name for name in tables if name not in kept), looked_at),
-            ("measurements", "parquet", kept, measured_again),
+            ("measurements", "parquet", kept, partial(measured_again, units=units)),
         ):
             if targets:
                 shutil.copytree(folder, home / f"run-{system}-{kind}")

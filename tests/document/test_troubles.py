@@ -455,3 +455,20 @@ def test_that_what_is_no_file_is_refused_at_once(tmp_path, kind):
     with pytest.raises(InputProblemsError, match=r"a\.phx"):
         Project.open(path)
     assert sorted(each.name for each in tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("half", ["\\ud800", "\\udfff"])
+def test_that_a_journal_with_half_a_character_is_recovered_up_to_it(path, half):
+    project = Project.open(path)
+    for note in ("whole", "marked", "lost"):
+        project.edit(note, lambda scenario, note=note: set_note(scenario, note))
+    project.flush()
+    lines = journal_path(path).read_bytes().splitlines()
+    text = lines[2].rpartition(b"\t")[0].replace(b'"marked"', f'"{half}"'.encode())
+    lines[2] = text + b"\t" + hashlib.sha256(text).hexdigest()[:8].encode()
+    project.close()
+    journal_path(path).write_bytes(b"\n".join(lines) + b"\n")
+    found = Project.open(path)
+    assert found.scenario.note == "whole"
+    found.save()
+    found.close()

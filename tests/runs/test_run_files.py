@@ -8,6 +8,7 @@ import random
 import shutil
 from contextlib import suppress
 from datetime import UTC, datetime
+from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
@@ -25,11 +26,14 @@ from topdown_worlds import blocks
 
 from phexplore.cli.exporting import export_run
 from phexplore.data.blocks.generator import write_block_file
+from phexplore.decide.comparing import compare, comparison_json, run_compared
 from phexplore.errors import PhexploreError
 from phexplore.model.group_sizes import GroupSizes
 from phexplore.model.phsafe import PhSafe
+from phexplore.model.rules import Bound, Measure, Rule
 from phexplore.model.subspace import Subspace
 from phexplore.model.topdown import TopDown
+from phexplore.runs.confidentiality import is_confidential
 from phexplore.runs.events import Failed, Note, decode
 from phexplore.runs.lock import LOCK_FILE
 from phexplore.runs.store import (
@@ -41,12 +45,15 @@ from phexplore.runs.store import (
     describe_run,
     load_events,
     load_spec,
+    load_summary,
     trial_file,
     verify_run,
 )
 from phexplore.runs.writing import write_json
 from phexplore.systems.group_sizes.run_files import read_sizes, read_tree
 from phexplore.systems.phsafe.results import RunResults
+from phexplore.systems.phsafe.truncation_sources import states_in_run
+from phexplore.systems.phsafe.truncation_study import StudyError, sizes_of_run
 from phexplore.systems.registry import preset
 from phexplore.systems.subspace.results import SubspaceResults
 from phexplore.systems.topdown.results import TopDownResults
@@ -178,14 +185,91 @@ def test_that_a_summary_of_changed_types_gives_a_report_or_a_sentence(system, ru
     (run / MANIFEST_FILE).unlink(missing_ok=True)
     summary = json.loads((run / SUMMARY_FILE).read_text())
     refused = 0
-    form = "csv" if system in {"topdown", "group sizes"} else "html"
+    form = "html" if system == "subspace" else "csv"
     for number, place in enumerate(list(places(summary))[:6]):
         new = (None, "x", [], {}, [[1]], -1)[number % 6]
         (run / SUMMARY_FILE).write_text(json.dumps(put(summary, place, new)))
         why = reported(run, tmp_path / "out", form)
         refused += bool(why)
         assert not why or SUMMARY_FILE in why, (place, new, why)
+    assert refused >= 1 or system == "phsafe"  # its tables need no summary
+
+
+RULES = tuple(
+    Rule(measure, Bound.AT_MOST, Fraction(1, 2), "", "mae" if measure is Measure.ERROR else "") for measure in Measure
+)
+
+
+def used(run):
+    """Use a summary as comparisons, rules, the truncation studio and result pages do; return why not, "" otherwise."""
+    try:
+        column = run_compared(run)
+        assert comparison_json(compare([column, column], RULES))
+        is_confidential(load_spec(run), column.summary)
+        match column.scenario.method:
+            case PhSafe():
+                query = next(iter(column.scenario.phsafe.budgets))
+                states_in_run(column.summary, query)
+                with suppress(StudyError):
+                    sizes_of_run(column.summary.get("truncation", ()), query.table)
+            case TopDown():
+                found = TopDownResults.open(run)
+                assert isinstance([*found.metrics, *found.redistricting], list)
+    except PhexploreError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.defect("F9")
+@pytest.mark.parametrize("new", [None, "x", [], [[1]], -1, {"level": 3, "table": []}])
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_that_a_summary_of_another_shape_surprises_nobody_who_uses_it(system, new, runs, tmp_path):
+    run = shutil.copytree(runs / system, tmp_path / "run")
+    (run / MANIFEST_FILE).unlink(missing_ok=True)
+    summary = json.loads((run / SUMMARY_FILE).read_text())
+    assert used(run) == ""
+    refused = 0
+    known = list(places(summary))
+    for place in known[:: max(1, len(known) // 20)]:
+        (run / SUMMARY_FILE).write_text(json.dumps(put(summary, place, new)))
+        why = used(run)
+        assert not why or SUMMARY_FILE in why, (place, why)
+        refused += bool(why)
     assert refused >= 1
+
+
+@pytest.mark.parametrize(
+    "content", ["[" * 100_000, '{"trials": 1' + "0" * 5000 + "}", '{"mode": "\\ud800"}', '{"numbers": NaN}', "{}x"]
+)
+def test_that_a_summary_that_is_hardly_json_is_refused(content, runs, tmp_path):
+    run = shutil.copytree(runs / "subspace", tmp_path / "run")
+    (run / MANIFEST_FILE).unlink(missing_ok=True)
+    (run / SUMMARY_FILE).write_text(content)
+    with pytest.raises(RunUnreadableError, match=SUMMARY_FILE):
+        load_summary(run)
+
+
+@pytest.mark.parametrize("system", ["phsafe", "topdown", "subspace"])  # group sizes: a line per size that occurs
+def test_that_a_table_with_more_rows_than_the_run_has_is_refused_before_any_is_read(
+    system, runs, tmp_path, monkeypatch
+):
+    run = shutil.copytree(runs / system, tmp_path / "run")
+    table = pq.read_table(run / trial_file(0))
+    again(run / trial_file(0), pa.concat_tables([table] * 500))
+    read = []
+
+    def noted(read_it):
+        def reading(file, *arguments, **named):
+            read.append(file.metadata.num_rows)
+            return read_it(file, *arguments, **named)
+
+        return reading
+
+    for name in ("read", "read_row_group"):
+        monkeypatch.setattr(pq.ParquetFile, name, noted(getattr(pq.ParquetFile, name)))
+    assert trial_file(0) in looked_at(run)
+    assert read
+    assert max(read) < 500 * table.num_rows
 
 
 @pytest.mark.defect("F9")

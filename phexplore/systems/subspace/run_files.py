@@ -19,7 +19,6 @@ import pyarrow.parquet as pq
 from phexplore.files.atomic_files import write_atomically
 from phexplore.files.spreadsheet import csv_bytes
 from phexplore.runs.run_files import MARK, Kind, decimals, read_columns, reading, whole_numbers
-from phexplore.runs.store import REMEDY, RunUnreadableError
 from phexplore.workload.subspace.exact import Exact, Rationals
 
 MOST_NAMED = 200_000
@@ -114,10 +113,7 @@ def read_released(path: Path, names: AnswerNames) -> np.ndarray[Any, np.dtype[np
 
 def _read(path: Path, kinds: Mapping[str, Kind], names: AnswerNames) -> Any:
     with reading(path):
-        table = read_columns(path, kinds)
-    if table.num_rows != names.size:
-        raise RunUnreadableError(f"{path} holds {table.num_rows:,} answers instead of {names.size:,}.", REMEDY)
-    return table
+        return read_columns(path, kinds, rows=names.size)
 
 
 def _values(table: Any, name: str) -> Exact:

@@ -41,7 +41,7 @@ def read_facilities(directory: Path, geoids: NDArray[np.str_]) -> NDArray[np.int
     remedy = "Resume the run to write it again."
     with reading(path, remedy):
         own, *kinds = pq.read_schema(path).names
-        table = read_columns(path, {own: texts, **dict.fromkeys(kinds, integers)})
+        table = read_columns(path, {own: texts, **dict.fromkeys(kinds, integers)}, rows=len(geoids))
         columns = [table.column(name).to_numpy() for name in kinds]
         blocks = table.column("geoid").to_pylist()
     if blocks != geoids.tolist() or not columns:

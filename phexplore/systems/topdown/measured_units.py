@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from phexplore.runs.run_files import (
     check_columns,
+    check_rows,
     integers,
     lists_of_integers,
     mark_of,
@@ -169,6 +170,7 @@ class MeasuredUnits:
         path = measurement_file(self._directory, trial, unit.level)
         with reading(path, _REMEDY), pq.ParquetFile(path) as file:
             names = [name for name, variance in unit.variances.items() if variance is not None]
+            check_rows(file, path, None)
             check_columns(file.schema_arrow, {"geocode": texts, **dict.fromkeys(names, lists_of_integers)})
             for group in range(file.num_row_groups):
                 codes = file.read_row_group(group, columns=["geocode"], use_threads=False).column("geocode")

@@ -121,14 +121,14 @@ class TopDownResults(RunFolder):
     def metrics(self) -> list[dict[str, Any]]:
         """The entries of ``metrics``: of all trials when the run is complete, else of the first ones."""
         if self.summary is not None:
-            return list(self.summary["metrics"])
+            return list(self.summary.get("metrics", ()))
         return [entry for tally in self.tallies for entry in tally.entries()] if self.estimates else []
 
     @cached_property
     def redistricting(self) -> list[dict[str, Any]]:
         """The redistricting criterion per level; empty where the schema has no groups."""
         if self.summary is not None:
-            return list(self.summary["redistricting"])
+            return list(self.summary.get("redistricting", ()))
         return [entry for tally in self.tallies if (entry := tally.redistricting())] if self.estimates else []
 
     def worst(self, count: int, *, by: WorstBy = WorstBy.TOTAL) -> tuple[NamedUnit, ...]:

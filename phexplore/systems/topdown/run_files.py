@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from phexplore.runs.run_files import (
     check_columns,
     check_filled,
+    check_rows,
     integers,
     lists_of_integers,
     read_columns,
@@ -167,6 +168,7 @@ def _read_counts(path: Path, leaves: int, cells: int) -> Histograms:
     parts: list[tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]] = []
     first = 0
     with pq.ParquetFile(path) as file:
+        check_rows(file, path, leaves)
         _, *names = file.schema_arrow.names
         if len(names) != cells:
             raise ValueError(f"it has {len(names):,} cells, not {cells:,}")
@@ -180,8 +182,6 @@ def _read_counts(path: Path, leaves: int, cells: int) -> Histograms:
                 if len(rows):
                     parts.append((rows + first, np.full(len(rows), cell, np.int32), values[rows].astype(np.int64)))
             first += table.num_rows
-    if first != leaves:
-        raise RunUnreadableError(f"{path} has {first} rows, not {leaves}.", _REMEDY)
     rows, places, counts = (
         (np.concatenate(column) for column in zip(*parts, strict=True))
         if parts
@@ -194,8 +194,9 @@ def _read_counts(path: Path, leaves: int, cells: int) -> Histograms:
 
 def _read_lists(path: Path, leaves: int, cells: int) -> Histograms:
     starts, places, counts = [np.zeros(1, np.int64)], [np.empty(0, np.int32)], [np.empty(0, np.int64)]
-    end = rows = 0
+    end = 0
     with pq.ParquetFile(path) as file:
+        check_rows(file, path, leaves)
         check_columns(file.schema_arrow, dict.fromkeys(("cells", "counts"), lists_of_integers))
         for group in range(file.num_row_groups):
             table = file.read_row_group(group, columns=["cells", "counts"], use_threads=False)
@@ -206,9 +207,7 @@ def _read_lists(path: Path, leaves: int, cells: int) -> Histograms:
             starts.append(end + filled.offsets.to_numpy()[1:].astype(np.int64))
             places.append(filled.values.to_numpy().astype(np.int32))
             counts.append(numbers.values.to_numpy().astype(np.int64))
-            end, rows = int(starts[-1][-1]) if len(starts[-1]) else end, rows + table.num_rows
-    if rows != leaves:
-        raise RunUnreadableError(f"{path} has {rows} rows, not {leaves}.", _REMEDY)
+            end = int(starts[-1][-1]) if len(starts[-1]) else end
     found = Histograms(np.concatenate(starts), np.concatenate(places), np.concatenate(counts))
     if found.cells.size and not 0 <= found.cells.min() <= found.cells.max() < cells:
         raise ValueError("a count is of a cell there is not")

@@ -237,8 +237,11 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
         if self.options.measurements:
             place = Path(self.options.measurements)
             check_kept(place, index, self.prepared.world, self._spec.scenario.topdown.framework.value)
-            names = [level.name for level in self.prepared.world.design.levels]
-            return [KeptMeasurements(measurement_file(place, index, name)) for name in names]
+            world = self.prepared.world
+            return [
+                KeptMeasurements(measurement_file(place, index, level.name), units.units)
+                for level, units in zip(world.design.levels, world.tree.levels, strict=True)
+            ]
         exact = self._spec.mode is RunMode.NO_NOISE
         key = TrialKey(self._spec.seed, index)
         return [DrawnMeasurements(Draw(key, exact, margins)) for margins in self.prepared.margins]

@@ -217,7 +217,7 @@ def test_that_fractions_beyond_64_bits_are_stored_as_text(tmp_path):
 def test_that_a_file_of_other_answers_is_refused(tmp_path):
     names = AnswerNames({"only": 2}, ("a", "b"))
     write_answers(tmp_path / "t.parquet", names, {"only": Rationals(np.array([1, 2]), np.array(1))})
-    with pytest.raises(RunUnreadableError, match="holds 2 answers instead of 3"):
+    with pytest.raises(RunUnreadableError, match="it has 2 rows, not 3"):
         read_answers(tmp_path / "t.parquet", AnswerNames({"only": 3}, ()))
 
 
