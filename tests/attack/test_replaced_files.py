@@ -25,7 +25,7 @@ from phexplore.runs.launch import run_worker
 from phexplore.runs.store import MANIFEST_FILE, RunStore, load_spec, prepare_directory, record_final
 from phexplore.systems.group_sizes.experiment import DRAWS_FILE
 
-SECONDS = 20
+SECONDS = 60
 """After so long on the clock an action counts as one that waits for ever."""
 
 

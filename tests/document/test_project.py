@@ -208,8 +208,11 @@ def test_that_other_files_are_refused_with_their_name(tmp_path, text):
 
 _EDITOR = """
 import sys
+from fractions import Fraction
 from pathlib import Path
+from phexplore.catalog.tables import queries
 from phexplore.document.project import Project
+from phexplore.systems.phsafe.edits import set_budget
 
 project = Project.open(Path(sys.argv[1]))
 value = 0
