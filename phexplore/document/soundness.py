@@ -6,18 +6,13 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache
 
-from phexplore.catalog.tables import queries, truncated_tables
 from phexplore.errors import PhexploreError
 from phexplore.files.project_file import LoggedStep, ProjectContent
 from phexplore.files.scenario_json import encode_scenario
 from phexplore.model.diff import apply, diff
 from phexplore.model.edits import EditRefusedError
 from phexplore.model.issues import InputProblemsError, Issue, Severity
-from phexplore.model.keys import QueryKey
-from phexplore.model.numbers import Budget, Unlimited
-from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook
 from phexplore.noise.distributions import NoiseOutOfRangeError
@@ -79,40 +74,14 @@ def is_ordinary(scenario: Scenario) -> bool:
     """Return whether the figures of a scenario certainly can be computed: its numbers are far from where they cannot.
 
     Opening a project asks this of the scenarios that are not shown; only those that are not ordinary are computed then.
-
-    Args:
-        scenario: of PHSafe to be ordinary; of the other systems none is.
     """
-    method, conventions = scenario.method, scenario.conventions
+    conventions = scenario.conventions
     return (
-        isinstance(method, PhSafe)
-        and Fraction(1, 100) <= conventions.confidence <= 1 - Fraction(1, 10**6)
+        Fraction(1, 100) <= conventions.confidence <= 1 - Fraction(1, 10**6)
         and Fraction(1, 100) <= conventions.z <= 100
         and Fraction(1, 10**30) <= conventions.delta <= Fraction(1, 2)
-        and all(_is_ordinary_budget(budget) for budget in method.budgets.values())
-        and all(people <= _ORDINARY_PEOPLE for people in method.thresholds.values())
-        and method.budgets.keys() == _measured()
-        and all(table.id in method.thresholds for table in truncated_tables())
+        and system_of(scenario).is_ordinary(scenario)
     )
-
-
-_ORDINARY_PEOPLE = 10_000
-_ORDINARY_POWER = 20
-"""Powers of two from 1. With 10,000 people per household σ² lies between 2^-20 and 2^50, b between 2^-20 and 2^36:
-noises are refused beyond 2^-96 and 2^96."""
-_ORDINARY_BITS = 256
-
-
-def _is_ordinary_budget(budget: Budget) -> bool:
-    if isinstance(budget, Unlimited) or not budget.numerator:
-        return True
-    above, below = budget.numerator.bit_length(), budget.denominator.bit_length()
-    return abs(above - below) < _ORDINARY_POWER and max(above, below) <= _ORDINARY_BITS
-
-
-@lru_cache(maxsize=1)
-def _measured() -> frozenset[QueryKey]:
-    return frozenset(queries())
 
 
 def sound_content(content: ProjectContent, name: str) -> ProjectContent:

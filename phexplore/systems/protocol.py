@@ -222,6 +222,7 @@ class System:
         may_be_unfinished: whether parameters may contradict each other while they are edited; issues say so, figures wait.
         run_options: what a run can be asked beyond its scenario: flags of the command line, rows of the form, part of ``spec.json``.
         complete_run: adds to a new run what its options name, e.g. the run whose answers it reads.
+        is_ordinary: whether figures certainly can be computed, told without computing them; conventions are asked elsewhere.
         own_data: data that came with these parameters, None when a user has to name some.
         files: what its parameters are read from, beside the JSON of this program.
         read_table: lays a table of some parameters over a scenario; None for a system without such tables.
@@ -254,6 +255,7 @@ class System:
     may_be_unfinished: bool = False
     run_options: type[Declared] | None = None
     complete_run: Callable[[RunSpec], RunSpec] = lambda spec: spec
+    is_ordinary: Callable[[Scenario], bool] = lambda _: False
     own_data: Callable[[Scenario], Path | None] = lambda _: None
     presets: Callable[[], Mapping[str, Preset]] = dict
     files: tuple[ParameterFile, ...] = ()

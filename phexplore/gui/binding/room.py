@@ -83,6 +83,11 @@ class Room(QObject):
     has_table: ClassVar[bool] = False
     """Whether the area of budgets is a table that copying and pasting act on."""
 
+    libraries: ClassVar[tuple[str, ...]] = ()
+    """Modules without Qt that are loaded once the window is on screen."""
+    parts: ClassVar[tuple[str, ...]] = ()
+    """Modules with Qt that are loaded once the window is on screen, each after what it needs."""
+
     def __init__(self, system: System, around: Surroundings) -> None:
         """Furnish a system.
 

@@ -15,30 +15,17 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from phexplore.gui.binding.collector import collector
 
-LIBRARIES = (
-    "numpy",
-    "pyarrow",
-    "pyarrow.parquet",
-    "phexplore.systems.phsafe.results",
-    "phexplore.metrics.accuracy_report",
-    "phexplore.systems.phsafe.snapshot",
-)
-"""Without Qt, in this order."""
+LIBRARIES = ("numpy", "pyarrow", "pyarrow.parquet", "phexplore.metrics.accuracy_report")
+"""Without Qt, in this order; those of the rooms follow."""
 PARTS = (
     "phexplore.gui.binding.run_process",
     "phexplore.gui.run_manager.runs_table",
-    "phexplore.gui.systems.phsafe.launch_form",
     "phexplore.gui.run_manager.runs_page",
     "phexplore.gui.figures.view",
-    "phexplore.gui.systems.phsafe.result_reader",
-    "phexplore.gui.systems.phsafe.results_page",
-    "phexplore.gui.systems.topdown.results_page",
     "phexplore.gui.main.run_joint",
-    "phexplore.gui.systems.phsafe.budgets_editor",
-    "phexplore.gui.systems.phsafe.levels_editor",
     "phexplore.gui.editors.conventions_editor",
 )
-"""With Qt, each after what it needs."""
+"""With Qt, each after what it needs; those of the rooms follow."""
 _PAUSE_MS = 5
 """Between two parts, for whatever the user does meanwhile."""
 
@@ -53,9 +40,7 @@ class Warmup(QObject):
     done = Signal()
     _loaded = Signal()
 
-    def __init__(
-        self, parent: QObject | None = None, libraries: Sequence[str] = LIBRARIES, parts: Sequence[str] = PARTS
-    ) -> None:
+    def __init__(self, parent: QObject | None, libraries: Sequence[str], parts: Sequence[str]) -> None:
         super().__init__(parent)
         self._libraries, self._parts = tuple(libraries), tuple(parts)
         self._thread: threading.Thread | None = None

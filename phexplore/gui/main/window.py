@@ -35,7 +35,7 @@ from phexplore.gui.main.importing import is_readable
 from phexplore.gui.main.navigation import Navigation
 from phexplore.gui.main.pages import Pages, history_page
 from phexplore.gui.main.project_files import ProjectFiles
-from phexplore.gui.main.warmup import Warmup
+from phexplore.gui.main.warmup import LIBRARIES, PARTS, Warmup
 from phexplore.gui.theme.metrics import GRID, INSPECTOR_WIDTH
 from phexplore.gui.widgets.labels import line
 from phexplore.gui.widgets.notice_bar import NoticeBar
@@ -109,7 +109,10 @@ class MainWindow(QMainWindow):
         self._follow_system()
         self._restore()
         self._refresh()
-        self._warmup = Warmup(self)
+        rooms = self.rooms.values()
+        libraries = (*LIBRARIES, *(name for room in rooms for name in room.libraries))
+        parts = (*PARTS, *(name for room in rooms for name in room.parts))
+        self._warmup = Warmup(self, libraries, parts)
         self._warmup.done.connect(self._prepare)
         # The first page loads the charts; the window is on screen before that.
         QTimer.singleShot(0, self, self._show_first_page)

@@ -68,4 +68,5 @@ PHSAFE = System(
         configuration=lazy(f"{_ROOM}.handover", "configuration"),
     ),
     room=lazy("phexplore.gui.systems.phsafe.room", "PhSafeRoom"),
+    is_ordinary=lazy(f"{_ROOM}.ordinary", "is_ordinary"),
 )

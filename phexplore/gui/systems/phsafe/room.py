@@ -33,6 +33,13 @@ class PhSafeRoom(Room):
     titles: ClassVar[Mapping[Area, str]] = MappingProxyType({})
     inspected: ClassVar[frozenset[Area]] = frozenset({Area.BUDGETS, Area.LEVELS})
     has_table: ClassVar[bool] = True
+    libraries: ClassVar[tuple[str, ...]] = ("phexplore.systems.phsafe.results", "phexplore.systems.phsafe.snapshot")
+    parts: ClassVar[tuple[str, ...]] = (
+        "phexplore.gui.systems.phsafe.launch_form",
+        "phexplore.gui.systems.phsafe.results_page",
+        "phexplore.gui.systems.phsafe.budgets_page",
+        "phexplore.gui.systems.phsafe.levels_editor",
+    )
     _page: BudgetsPage | None = None
 
     def makers(self) -> Mapping[Area, Make]:

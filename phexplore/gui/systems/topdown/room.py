@@ -35,6 +35,7 @@ class TopDownRoom(Room):
     hidden: ClassVar[frozenset[Area]] = frozenset({Area.EXPERIMENT})
     titles: ClassVar[Mapping[Area, str]] = MappingProxyType({Area.LEVELS: "Post-processing"})
     has_table: ClassVar[bool] = True
+    parts: ClassVar[tuple[str, ...]] = ("phexplore.gui.systems.topdown.results_page",)
     _shares: TopDownBudgetsEditor | None = None
     spine: SpinePage | None = None
 
