@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 
 import numpy as np
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from phexplore.accuracy.truncated_normal import Floats, draws_between, mean_above_zero, quantile_above_zero
+from phexplore.catalog.tables import tables
 
 Integers = NDArray[np.int64]
 
@@ -29,22 +31,23 @@ DRAWS = 100_000
 FAR = 6.0
 """A cell that lies this many standard deviations above 0 is normal: what is cut off is below 1e-9."""
 
-COUNT_TABLES: Mapping[str, Mapping[int, tuple[int, ...]]] = MappingProxyType(
-    {
-        "PH2": {2: (3, 4), 5: (6, 7), 8: (9, 10), 11: (12, 13), 1: (3, 4, 6, 7, 9, 10, 12, 13)},
-        "PH3": {3: (4, 5, 6, 7), 8: (9, 10), 1: (2, 4, 5, 6, 7, 9, 10)},
-        "PH4": {1: (2, 3)},
-        "PH6": {
-            2: (3, 4, 5, 6),
-            7: (8, 9, 10, 11),
-            12: (13, 14, 15, 16),
-            17: (18, 19, 20, 21),
-            1: (3, 4, 5, 6, 8, 9, 10, 11, 13, 14, 15, 16, 18, 19, 20, 21),
-        },
-        "PH7": {1: (2, 3, 4)},
+
+@lru_cache(maxsize=1)
+def count_tables() -> Mapping[str, Mapping[int, tuple[int, ...]]]:
+    """Return which basis cells the sums of the published count tables add, by table and cell; the whole comes last.
+
+    Numerators and denominators of averages (``PH1_num``) are published as averages alone.
+    """
+    sums = {
+        product.id: {cell.code: cell.sum_of for cell in product.cells if cell.sum_of} for product in tables().values()
     }
-)
-"""Which basis cells the sums of the published count tables add."""
+    return MappingProxyType(
+        {
+            name: dict(sorted(found.items(), key=lambda each: (each[0] == 1, each[0])))
+            for name, found in sums.items()
+            if found and "_" not in name
+        }
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,7 +102,7 @@ def publish_counts(
     estimate = np.rint(mean_above_zero(centre, variance)).astype(np.int64)
     low, high = _outward(quantile_above_zero(ALPHA, centre, variance), quantile_above_zero(1 - ALPHA, centre, variance))
     columns = [(noisy, variance, estimate, low, high)]
-    sums = COUNT_TABLES[table]
+    sums = count_tables()[table]
     random = np.random.default_rng(seed)
     for parts in sums.values():
         chosen = [place[part] for part in parts]

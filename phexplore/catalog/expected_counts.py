@@ -59,6 +59,9 @@ RATIO_CELLS: tuple[RatioCell, ...] = (
 )
 """The nine averages of the S-DHC and what they are made of (PHSafe paper, §3.2 and §6.4.1)."""
 
+AVERAGES: Mapping[str, tuple[str, str]] = {cell.table: (cell.numerator[0], cell.denominator[0]) for cell in RATIO_CELLS}
+"""The measured tables whose noise every published average needs."""
+
 
 @lru_cache(maxsize=1)
 def expected_counts() -> Mapping[tuple[str, int, PopulationGroupLevel], ExpectedCounts]:

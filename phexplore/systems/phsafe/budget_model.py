@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from phexplore.accuracy.budget_model import LeftOut, Numbers, middle_of
 from phexplore.accuracy.margins import margin_by, unrounded_budget
+from phexplore.catalog.expected_counts import AVERAGES
 from phexplore.catalog.tables import sensitivity, tables
 from phexplore.errors import ComparisonError
 from phexplore.model.conventions import Conventions
@@ -236,9 +237,6 @@ def _published_numbers(method: PhSafe, query: QueryKey) -> int:
     return areas * len(query.level.iteration.codes) * len(tables()[query.table].basis_cells)
 
 
-_AVERAGES = {"PH1": ("PH1_num", "PH1_denom"), "PH5": ("PH4", "PH5_denom"), "PH8": ("PH7", "PH8_denom")}
-
-
 def _averages(method: PhSafe, queries: tuple[QueryKey, ...]) -> tuple[str, ...]:
     lost: list[str] = []
     levels: dict[PopulationGroupLevel, set[str]] = {}
@@ -246,7 +244,7 @@ def _averages(method: PhSafe, queries: tuple[QueryKey, ...]) -> tuple[str, ...]:
         levels.setdefault(query.level, set()).add(query.table)
     published = set(method.published)
     for level, gone in levels.items():
-        for name, parts in _AVERAGES.items():
+        for name, parts in AVERAGES.items():
             whole = all(QueryKey(TableId(part), level) in published for part in parts)
             if whole and gone & set(parts):
                 lost.append(f"{name} ({level.title})")

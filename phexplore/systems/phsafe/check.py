@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from phexplore.accuracy.margins import keeps_target
+from phexplore.catalog.expected_counts import AVERAGES
 from phexplore.catalog.states import PUERTO_RICO, states
 from phexplore.catalog.tables import queries, sensitivity, tables, truncated_tables
 from phexplore.model.conventions import MarginConvention
@@ -134,12 +135,9 @@ def _targets(scenario: Scenario, figures: Forecast) -> Iterator[Issue]:
             )
 
 
-_RATIOS = {"PH1": ("PH1_num", "PH1_denom"), "PH5": ("PH4", "PH5_denom"), "PH8": ("PH7", "PH8_denom")}
-
-
 def _ratios(method: PhSafe) -> Iterator[Issue]:
     published = set(method.published)
-    for name, (numerator, denominator) in _RATIOS.items():
+    for name, (numerator, denominator) in AVERAGES.items():
         for query in tables()[denominator].queries:  # type: ignore[index]
             partner = query._replace(table=tables()[numerator].id)  # type: ignore[index]
             if (query in published) != (partner in published):

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from phexplore.accuracy.published_counts import COUNT_TABLES
+from phexplore.accuracy.published_counts import count_tables
 from phexplore.files.spreadsheet import csv_bytes
 from phexplore.metrics.coverage import Coverage, coverage_of
 from phexplore.systems.phsafe.published_ratios import LARGEST_AVERAGE
@@ -69,7 +69,7 @@ def rooms_of(results: RunResults, trial: int) -> dict[Place, float]:
 def rooms(numbers: ReleaseNumbers) -> dict[Place, float]:
     """Return the room of every published number; infinite where nothing was added."""
     found: dict[Place, float] = {}
-    for table, sums in COUNT_TABLES.items():
+    for table, sums in count_tables().items():
         groups, cells = numbers.groups(table), numbers.cells(table)
         if groups:
             counts, variance = numbers.arrays(table, groups, cells)

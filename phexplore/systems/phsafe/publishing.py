@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from phexplore.accuracy.published_counts import ALPHA, COUNT_TABLES, publish_counts
+from phexplore.accuracy.published_counts import ALPHA, count_tables, publish_counts
 from phexplore.metrics.coverage import Coverage, coverage_of
 from phexplore.metrics.numbers import NumberKeys
 from phexplore.systems.phsafe.published_ratios import DRAWS, PublishedRatios, publish_age_ratios, publish_tenure_ratios
@@ -130,7 +130,7 @@ def publish(
 ) -> tuple[PublishedTable, ...]:
     """Return every table that noisy numbers give."""
     numbers = ReleaseNumbers(keys, counts, variance)
-    found = [_counts(numbers, table, seed, 10 * draws) for table in COUNT_TABLES if numbers.groups(table)]
+    found = [_counts(numbers, table, seed, 10 * draws) for table in count_tables() if numbers.groups(table)]
     found += [_ages(numbers, table, seed, draws) for table in AGE_RATIOS if _has(numbers, *AGE_RATIOS[table][:2])]
     if _has(numbers, "PH8_num", "PH8_denom"):
         found.append(_tenure(numbers, seed, draws))
@@ -232,7 +232,7 @@ def truth_of(results: RunResults) -> dict[tuple[str, Group, int], float]:
 def publish_exactly(numbers: ReleaseNumbers) -> dict[tuple[str, Group, int], float]:
     """Return sums and averages of exact counts."""
     found: dict[tuple[str, Group, int], float] = {}
-    for table, sums in COUNT_TABLES.items():
+    for table, sums in count_tables().items():
         groups, cells = numbers.groups(table), numbers.cells(table)
         if not groups:
             continue

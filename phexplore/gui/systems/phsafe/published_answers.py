@@ -17,9 +17,6 @@ from phexplore.figures.marks import Bar
 from phexplore.figures.table import Table
 from phexplore.systems.phsafe.published_figure import PublishedNumber
 
-AVERAGES = frozenset({"PH1", "PH5", "PH8"})
-"""Tables whose numbers are people per household or family."""
-
 NEAR_A_LIMIT = (
     "Near a limit the intervals cannot hold 90 %: a count known not to be below 0 has an interval from the 5 % to the 95 % "
     "quantile of a normal cut at 0. A true 0 is left out as soon as that 5 % quantile reaches 1, and a count a little above 0 is "

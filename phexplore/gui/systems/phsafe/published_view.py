@@ -10,13 +10,13 @@ from tempfile import TemporaryDirectory
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QSplitter, QVBoxLayout, QWidget
 
+from phexplore.catalog.expected_counts import AVERAGES
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.latest import Latest
 from phexplore.gui.binding.process_service import CommandProcess, phexplore_command
 from phexplore.gui.binding.session import Session
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.systems.phsafe.published_answers import (
-    AVERAGES,
     NEAR_A_LIMIT,
     PublishedRelease,
     cell_words,
