@@ -121,10 +121,10 @@ class Project:
         return cls._opened(path, path, refuge)
 
     @staticmethod
-    def unsaved_edits(path: Path, *, refuge: Refuge | None = None) -> int:
-        """Return how many edits `open` would bring back to a file that a program left without saving or giving them up.
+    def interrupted_edits(path: Path, *, refuge: Refuge | None = None) -> int | None:
+        """Return how many edits `open` would bring back to a file that a program left without closing it.
 
-        Nothing is changed. A file that is open in a window has none, and one that cannot be read.
+        Nothing is changed. None for a file that was closed, is open in a window, or cannot be read.
 
         Args:
             path: of the file.
@@ -135,14 +135,14 @@ class Project:
             journals.append(journal_path(shelter))
         try:
             if not any(journal.stat().st_size for journal in journals if journal.exists()):
-                return 0
+                return None
             for journal in journals:
                 refuse_if_in_use(journal)
             base = read_bytes(path)
             content = read_project(text_of(base, path), name=path.name)
             return max(recover(journal, base, content)[1] for journal in journals)
         except (PhexploreError, OSError):
-            return 0
+            return None
 
     @classmethod
     def rescue(cls, scratch: Path, *, refuge: Refuge | None = None) -> Project:

@@ -154,7 +154,7 @@ def opened_and_saved(folder):
 PROJECT_ACTIONS = {
     "opened and saved": opened_and_saved,
     "salvaged": lambda folder: Project.salvage(folder / "a.phx").close(),
-    "asked for edits": lambda folder: Project.unsaved_edits(folder / "a.phx"),
+    "asked for edits": lambda folder: Project.interrupted_edits(folder / "a.phx"),
 }
 PROJECT_FILES = ("a.phx", "a.phx.journal", "a.phx.previous", "a.phx.journal.kept")
 

@@ -308,14 +308,14 @@ class ProjectFiles(QObject):
         return True
 
     def offer_unsaved(self) -> None:
-        """Offer the project whose edits a program that ended unexpectedly left unsaved."""
-        open_now = self._session.project.path
-        for path in self._settings.recent_files():
-            count = 0 if path == open_now else Project.unsaved_edits(path, refuge=refuge)
-            if count:
-                edits = f"{count} unsaved edit" + ("" if count == 1 else "s")
-                self.left_unsaved.emit(f"phexplore ended unexpectedly. Reopen {path.name} with {edits}?", path)
-                return
+        """Offer the project that a program that ended unexpectedly left: one with unsaved edits, else the one used last."""
+        recent = [path for path in self._settings.recent_files() if path != self._session.project.path]
+        left = {path: Project.interrupted_edits(path, refuge=refuge) for path in recent}
+        path = next((path for path in recent if left[path]), recent[0] if recent else None)
+        if path is None or (count := left[path]) is None:
+            return
+        edits = (f" with {count} unsaved edit" + ("" if count == 1 else "s")) if count else ""
+        self.left_unsaved.emit(f"phexplore ended unexpectedly. Reopen {path.name}{edits}?", path)
 
     def _open(self, path: Path) -> None:
         present = self._session.project

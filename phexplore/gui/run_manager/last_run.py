@@ -29,6 +29,8 @@ from phexplore.model.topdown import TopDown
 from phexplore.runs.spec import RunSpec
 from phexplore.runs.states import RunState
 
+_READING = TileContent("Last run", "reading", "", "The results of the run are being read")
+_UNREADABLE = TileContent("Last run", "unreadable", "", "Results says why", Tone.ATTENTION)
 EDITED = "the scenario was edited since"
 
 
@@ -97,7 +99,7 @@ class LastRun(QObject):
     """Reads the figure of the active scenario's last run, again when it has more trials or the scenario changes.
 
     Signals:
-        changed: the `TileContent` to show, None when the scenario has no run with trials.
+        changed: the `TileContent` to show, also while it is read; None when the scenario has no run with trials.
     """
 
     changed = Signal(object)
@@ -139,7 +141,7 @@ class LastRun(QObject):
         if before is None or (before.row.directory, before.row.trials) != (row.directory, row.trials):
             if before is None or before.row.directory != row.directory:
                 self._tile = None
-                self.changed.emit(None)
+                self.changed.emit(_READING)
             self._reader.request(_request(row))
         elif (before.is_current, before.row.state) != (self._found.is_current, row.state):
             self._show()
@@ -169,9 +171,9 @@ class LastRun(QObject):
             self.changed.emit(self._tile)
 
     def _on_unreadable(self, _error: PhexploreError) -> None:
-        """Leave the tile empty; the page of results says why."""
+        """Say so in the tile; the page of results says why."""
         self._tile = None
-        self.changed.emit(None)
+        self.changed.emit(_UNREADABLE)
 
 
 def marked(tile: TileContent, words: str) -> TileContent:

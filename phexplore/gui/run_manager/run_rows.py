@@ -171,6 +171,8 @@ def state_words(row: RunRow) -> str:
     if row.state is RunState.QUEUED and row.waits_behind:
         behind = "1 run" if row.waits_behind == 1 else f"{row.waits_behind} runs"
         return f"{words}, {behind} before it"
+    if row.state is RunState.CANCELLED and 0 < row.wanted <= row.trials:
+        return "stopped before the summary"
     if row.state is RunState.RUNNING and row.phase and row.phase != "trials":
         return f"{words}: {row.phase}"
     return words

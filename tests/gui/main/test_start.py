@@ -113,14 +113,27 @@ def test_that_the_start_after_a_crash_offers_the_project_with_its_unsaved_edit(t
     project = Project.new(Workbook((us,), us.name))
     project.save(path)
     project.close()
-    assert Project.unsaved_edits(path) == 0
+    assert Project.interrupted_edits(path) is None
     run(EDIT_AND_BE_KILLED.replace("sys.argv[1]", repr(str(path))), tmp_path)
-    assert Project.unsaved_edits(path) == 1
+    assert Project.interrupted_edits(path) == 1
     done = run(SAY_THE_NOTICE, tmp_path)
     assert done.stdout.splitlines() == [
         "phexplore ended unexpectedly. Reopen plan.phx with 1 unsaved edit?",
         "plan.phx 1",
     ], done.stderr
+
+
+@pytest.mark.defect("M18")
+@pytest.mark.skipif(os.name != "posix", reason="a process is killed by a signal")
+def test_that_the_start_after_a_crash_offers_the_project_also_when_nothing_was_unsaved(tmp_path, us) -> None:
+    path = tmp_path / "plan.phx"
+    project = Project.new(Workbook((us,), us.name))
+    project.save(path)
+    project.close()
+    killed = EDIT_AND_BE_KILLED.replace("    window.session.edit", "    0 and window.session.edit")
+    run(killed.replace("sys.argv[1]", repr(str(path))), tmp_path)
+    done = run(SAY_THE_NOTICE, tmp_path)
+    assert done.stdout.splitlines() == ["phexplore ended unexpectedly. Reopen plan.phx?", "plan.phx 0"], done.stderr
 
 
 @pytest.mark.defect("M18")
@@ -130,6 +143,6 @@ def test_that_a_project_that_is_open_elsewhere_is_not_offered(tmp_path, us) -> N
     project.save(path)
     project.commit("Add", add_scenario(project.workbook, replace(us, name="Other")))
     project.flush()
-    assert Project.unsaved_edits(path) == 0
-    assert Project.unsaved_edits(tmp_path / "missing.phx") == 0
+    assert Project.interrupted_edits(path) is None
+    assert Project.interrupted_edits(tmp_path / "missing.phx") is None
     project.close()

@@ -10,11 +10,12 @@ import pytest
 from PySide6.QtCore import QObject, Signal
 
 from phexplore.document.project import Project
+from phexplore.errors import PhexploreError
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.tiles import Tone
 from phexplore.gui.run_manager.last_run import EDITED, LastRun, last_run_of
 from phexplore.gui.run_manager.run_desk import RunDesk
-from phexplore.gui.run_manager.run_rows import RunRow
+from phexplore.gui.run_manager.run_rows import RunRow, state_words
 from phexplore.gui.run_manager.shown_run import reservation, wanted_run
 from phexplore.gui.systems.phsafe.result_reader import ResultReader
 from phexplore.model.keys import TableId
@@ -100,6 +101,14 @@ class Direct(QObject):
         """Nothing runs."""
 
 
+class Refusing(Direct):
+    """Cannot read any run."""
+
+    def request(self, request):
+        self.failed.emit(PhexploreError("The run cannot be read."))
+
+
+@pytest.mark.defect("M4")
 def test_that_the_tile_follows_the_active_scenario_and_says_when_it_was_edited(qtbot, us, write_run):
     run = write_run(2)
     session = Session(Project.new(Workbook((us,), us.name)))
@@ -108,6 +117,7 @@ def test_that_the_tile_follows_the_active_scenario_and_says_when_it_was_edited(q
     tiles = []
     last.changed.connect(tiles.append)
     qtbot.waitUntil(lambda: bool(tiles) and tiles[-1] is not None)
+    assert tiles[0].value == "reading"  # and not "none yet" beside the notice of a complete run
     assert tiles[-1].caption == "Last run: coverage"
     value = tiles[-1].value
 
@@ -123,3 +133,24 @@ def test_that_the_tile_follows_the_active_scenario_and_says_when_it_was_edited(q
     qtbot.waitUntil(lambda: tiles[-1] is not None and tiles[-1].value == value)
     last.stop()
     desk.shut_down()
+
+
+@pytest.mark.defect("M4")
+def test_that_a_run_that_cannot_be_read_is_not_called_none(qtbot, us, write_run):
+    run = write_run(2)
+    session = Session(Project.new(Workbook((us,), us.name)))
+    desk = RunDesk(run.directory.parent)
+    last = LastRun(session, desk, session, service=Refusing())
+    tiles = []
+    last.changed.connect(tiles.append)
+    qtbot.waitUntil(lambda: bool(tiles))
+    assert tiles[-1].value == "unreadable"
+    last.stop()
+    desk.shut_down()
+
+
+@pytest.mark.defect("M4")
+def test_that_a_run_with_all_trials_that_was_stopped_says_what_is_missing(us):
+    assert state_words(row(us, "1", trials=5, state=RunState.CANCELLED)) == "stopped before the summary"
+    assert state_words(row(us, "1", trials=4, state=RunState.CANCELLED)) == "cancelled"
+    assert state_words(row(us, "1", trials=5)) == "complete"
