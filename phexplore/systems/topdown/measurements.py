@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from phexplore.errors import PhexploreError
 from phexplore.model.numbers import exact_text
+from phexplore.runs.belonging import runs_in
 from phexplore.runs.run_files import check_columns, check_rows, lists_of_integers, mark_of, reading
-from phexplore.runs.store import MEASUREMENTS_DIRECTORY, RunUnreadableError, sha256_of
+from phexplore.runs.store import MEASUREMENTS_DIRECTORY, RunUnreadableError, load_spec, sha256_of
 from phexplore.runs.writing import writing
 from phexplore.simulate.topdown.design import LevelDesign
 from phexplore.simulate.topdown.driver import World
@@ -142,6 +145,31 @@ class KeptMeasurements:
                         out[asked, columns] = answers.to_numpy().reshape(-1, query.answers)
                 begin = end
         return Measured(out, 0, 0)
+
+
+def measuring_run(directory: Path, named: str, identity: str) -> Path:
+    """Return the directory of the run whose kept answers another run post-processes.
+
+    The first save of a project moves its runs, and a copied project has copies of them: so the one beside the run comes before the
+    place where it was when that run was made. Nowhere else is looked, and whether the answers are the ones `confirm_kept` finds out.
+
+    Args:
+        directory: of the run that post-processes.
+        named: where the run that measured was.
+        identity: of that run, "" when it is not recorded.
+    """
+    place = Path(named)
+    for beside in (directory.parent / place.name, *runs_in(directory.parent)):
+        with suppress(PhexploreError):
+            if identity and not _is_same(beside, directory) and load_spec(beside).identity == identity:
+                return beside
+    return place
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    with suppress(OSError):
+        return one.samefile(other)
+    return False
 
 
 def kept_content(directory: Path) -> str:

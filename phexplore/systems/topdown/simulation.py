@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ from phexplore.systems.topdown.measurements import (
     check_kept,
     confirm_kept,
     measurement_file,
+    measuring_run,
 )
 from phexplore.systems.topdown.release import write_release
 from phexplore.systems.topdown.run_checks import spent_on_noise, trial_checks
@@ -119,6 +121,10 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
         """What is asked beyond the scenario."""
         return topdown_options(self._spec)
 
+    @cached_property
+    def _measured(self) -> Path:
+        return measuring_run(self._directory, self.options.measurements, self.options.measured_identity)
+
     def prepare(self, watch: Watch) -> None:
         """Read, add up the tree, and write the exact counts; see `Simulation.prepare`."""
         spec, method = self._spec, self._spec.scenario.topdown
@@ -129,7 +135,7 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
                 self._cluster = Cluster(self._place.scheduler, watch, self._place.tls)
             watch.checkpoint()
         if self.options.measurements:
-            confirm_kept(Path(self.options.measurements), self.options.measured_content)
+            confirm_kept(self._measured, self.options.measured_content)
         with watch.phase("read"):
             given = read_input(path, method, self.options)
         watch.checkpoint()
@@ -235,7 +241,7 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
 
     def _sources(self, index: int) -> list[MeasurementSource]:
         if self.options.measurements:
-            place = Path(self.options.measurements)
+            place = self._measured
             check_kept(place, index, self.prepared.world, self._spec.scenario.topdown.framework.value)
             world = self.prepared.world
             return [

@@ -25,13 +25,22 @@ from phexplore.runs.events import Finished, Outcome, TrialDone
 from phexplore.runs.launch import WorkerProcess
 from phexplore.runs.spec import RunMode, RunSpecError, StopRule, decode_spec, describe_blocks, encode_spec
 from phexplore.runs.states import RunState
-from phexplore.runs.store import load_summary, prepare_directory, state_of, trial_file, verify_run
+from phexplore.runs.store import (
+    RunUnreadableError,
+    load_spec,
+    load_summary,
+    prepare_directory,
+    state_of,
+    trial_file,
+    verify_run,
+)
 from phexplore.spine.tree import tree_of
 from phexplore.systems.topdown import simulation as topdown
+from phexplore.systems.topdown.measurements import measuring_run
 from phexplore.systems.topdown.presets import topdown_presets
 from phexplore.systems.topdown.reprocessing import reprocess_measurements
 from phexplore.systems.topdown.run_files import LeafFiles, cell_names, open_leaf_files
-from phexplore.systems.topdown.run_options import Mechanism, RounderTarget, TopDownOptions
+from phexplore.systems.topdown.run_options import Mechanism, RounderTarget, TopDownOptions, topdown_options
 from phexplore.systems.topdown.simulation import make_simulation
 from phexplore.workload.queries import parse_query
 
@@ -405,6 +414,30 @@ class TestKeptMeasurements:
         for index in range(2):
             assert (dense(tmp_path / trial_file(index))[1] == dense(kept / trial_file(index))[1]).all()
         assert set(summary["checks"].values()) == {True}
+
+    def test_that_the_measuring_run_is_found_beside_when_both_were_moved(self, kept, block_file, tmp_path):
+        before, after = tmp_path / "unsaved", tmp_path / "project.phx.runs"
+        shutil.copytree(kept, before / "measured")
+        data = describe_blocks(block_file)
+        spec = reprocess_measurements(SCENARIO, before / "measured", data, trials=2, options=TopDownOptions())
+        prepare_directory(before / "again", spec)
+        before.rename(after)
+        held = load_spec(after / "again")
+        assert set(run(after / "again", held)["checks"].values()) == {True}
+        for index in range(2):
+            assert (dense(after / "again" / trial_file(index))[1] == dense(kept / trial_file(index))[1]).all()
+        # Another name is no hindrance: the run is known by its identity.
+        (after / "measured").rename(after / "measured-2")
+        options = topdown_options(held)
+        found = measuring_run(after / "again", options.measurements, options.measured_identity)
+        assert found == after / "measured-2"
+        # What lies there in its name, but measured something else, is none.
+        shutil.rmtree(after / "measured-2" / "measurements" / "trial-00001")
+        with pytest.raises(RunUnreadableError, match="not those this run was made for"):
+            make_simulation(held, after / "again").prepare(SilentWatch())
+        shutil.rmtree(after / "measured-2")
+        assert measuring_run(after / "again", options.measurements, options.measured_identity) == before / "measured"
+        assert measuring_run(after / "again", str(kept), options.measured_identity) == kept
 
     def test_that_other_passes_give_other_estimates_of_the_same_measurements(self, kept, block_file, tmp_path):
         single = Scenario("single pass", replace(PERSONS, passes={}))

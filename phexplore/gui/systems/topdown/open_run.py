@@ -35,6 +35,7 @@ from phexplore.simulate.topdown.histograms import Histograms, sums_up
 from phexplore.spine.tree import GeoTree, tree_of
 from phexplore.systems.topdown.forecast import LevelQueryForecast, forecast_topdown
 from phexplore.systems.topdown.measured_units import MeasuredUnits
+from phexplore.systems.topdown.measurements import measuring_run
 from phexplore.systems.topdown.run_files import LeafFiles, open_leaf_files, schema_of
 from phexplore.systems.topdown.run_options import topdown_options
 from phexplore.systems.topdown.summary import criterion_query
@@ -288,7 +289,9 @@ def measured_units(run: TopDownRun) -> MeasuredUnits | str:
     options = topdown_options(run.spec)
     if not (options.keep_measurements or options.measurements):
         return NOT_KEPT
-    directory = Path(options.measurements) if options.measurements else run.directory
+    directory = run.directory
+    if options.measurements:
+        directory = measuring_run(run.directory, options.measurements, options.measured_identity)
     try:
         return MeasuredUnits(directory)
     except RunUnreadableError as error:
