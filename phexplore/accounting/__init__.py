@@ -1,0 +1,1 @@
+"""Privacy loss: zCDP, its conversions to (ε, δ), and the calibration of noise."""

@@ -1,0 +1,1 @@
+"""Margins of error, and budgets solved from them; knows no system."""

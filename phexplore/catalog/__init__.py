@@ -1,0 +1,1 @@
+"""What the program ships and does not compute: tables, states, races, presets, licences."""

@@ -1,0 +1,1 @@
+"""The command line: verbs for every system; a room adds its own."""

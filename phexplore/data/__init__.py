@@ -1,0 +1,1 @@
+"""Populations of persons, units and geography: read, checked, described, converted."""

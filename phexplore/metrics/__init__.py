@@ -1,0 +1,1 @@
+"""What the accuracy of a release is measured by."""

@@ -1,0 +1,1 @@
+"""Values: scenarios and their parameters, declared fields, goals, rules, edits, differences; the standard library alone."""

@@ -1,0 +1,1 @@
+"""Distributions of noise: exact sampling, certified quantiles."""

@@ -1,0 +1,1 @@
+"""Least squares and rounding under constraints, in compiled code."""

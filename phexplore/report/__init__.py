@@ -1,0 +1,1 @@
+"""Documents in HTML, PDF and workbooks, and what terminals print."""

@@ -1,0 +1,1 @@
+"""Runs of simulations: specification, store, worker process, queue, what is confidential."""

@@ -1,0 +1,1 @@
+"""The release algorithms: exact counts of PHSafe and its noise."""

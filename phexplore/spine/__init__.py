@@ -1,0 +1,1 @@
+"""Geographic spines: built, described, and the variances they give."""

@@ -1,0 +1,1 @@
+"""The systems and what every one of them can answer: protocol, registry, sources of scenarios."""

@@ -1,0 +1,1 @@
+"""Queries as linear maps over the cells of a schema."""

@@ -1,0 +1,1 @@
+"""Block-level data in every layout the program reads, and synthetic blocks."""

@@ -1,0 +1,1 @@
+"""Tables of counts and of group sizes by region."""

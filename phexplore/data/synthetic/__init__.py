@@ -1,0 +1,1 @@
+"""Synthetic populations that match published figures."""

@@ -1,0 +1,1 @@
+"""The canvas of pictures: axes, scales, frame, keyboard and data table."""

@@ -1,0 +1,1 @@
+"""Pages of a decision: comparison, committee, meeting, approval, bundles."""

@@ -1,0 +1,1 @@
+"""Editors that every system shares."""

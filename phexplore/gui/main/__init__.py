@@ -1,0 +1,1 @@
+"""The main window, its areas and its commands."""

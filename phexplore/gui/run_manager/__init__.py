@@ -1,0 +1,1 @@
+"""Runs in the window: queue, list, details, results."""

@@ -1,0 +1,1 @@
+"""What is one system's own in the window, a room for each."""

@@ -1,0 +1,1 @@
+"""Targets, solving, trade-offs and decision rules in the window."""

@@ -1,0 +1,1 @@
+"""Colours, letters, icons and the style of both themes."""

@@ -1,0 +1,1 @@
+"""Controls that the toolkit does not have."""

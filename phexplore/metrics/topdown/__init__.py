@@ -1,0 +1,1 @@
+"""Metrics of TopDown releases, collected trial by trial."""

@@ -1,0 +1,1 @@
+"""Hierarchical group sizes: fitting with exact totals."""

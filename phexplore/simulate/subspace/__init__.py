@@ -1,0 +1,1 @@
+"""Subspace privacy: noise that keeps totals."""

@@ -1,0 +1,1 @@
+"""TopDown: measuring, estimating and rounding down the tree."""

@@ -1,0 +1,1 @@
+"""Hierarchical group sizes: how many groups of each size there are in every region."""

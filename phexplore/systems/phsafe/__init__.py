@@ -1,0 +1,1 @@
+"""PHSafe for the S-DHC: household tables with truncation and noise on every number."""

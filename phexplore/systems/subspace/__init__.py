@@ -1,0 +1,1 @@
+"""Subspace differential privacy: chosen totals exact, noise that never breaks them."""

@@ -1,0 +1,1 @@
+"""Queries and exact totals of subspace releases as spaces."""
