@@ -28,9 +28,6 @@ def check_group_sizes(scenario: Scenario) -> list[Issue]:
 
 
 def _regions(method: GroupSizes) -> Iterator[Issue]:
-    if not method.levels:
-        yield Issue(("levels",), "There is no level of regions.", "Start from a preset.")
-        return
     if method.regions[0] != 1:
         yield Issue(
             ("levels", method.levels[0]),

@@ -35,7 +35,6 @@ def test_that_the_preset_has_no_issue():
         (changed(tail=HeavyTail(smallest=2000)), "tail › smallest"),
         (changed(total=Fraction(1, 10**20)), "levels › Nation"),
         (replace(CENSUS, conventions=Conventions(margin=MarginConvention.PAPER)), "conventions › margin"),
-        (replace(CENSUS, method=GroupSizes((), (), Fraction(1), {}, 5)), "levels"),
     ],
 )
 def test_that_what_cannot_work_is_an_error_at_its_place(scenario, place):
@@ -50,3 +49,8 @@ def test_that_baselines_and_the_chain_are_warned_about(mechanism):
     issues = check(changed(mechanism=mechanism))
     assert [issue.place for issue in issues] == ["mechanism"]
     assert not has_errors(issues)
+
+
+def test_that_a_release_has_a_level() -> None:
+    with pytest.raises(ValueError, match="at least one level"):
+        GroupSizes((), (), Fraction(1), {}, 5)
