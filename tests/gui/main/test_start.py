@@ -74,6 +74,7 @@ def test_that_a_missing_display_is_said_and_nothing_aborts(tmp_path) -> None:
 EDIT_AND_BE_KILLED = """
 import os, signal, sys
 from fractions import Fraction
+from phexplore.gui.main import start
 from phexplore.systems.phsafe.edits import set_budget
 from phexplore.model.keys import parse_query
 
@@ -89,6 +90,7 @@ start.main(sys.argv[1], drive)
 SAY_THE_NOTICE = """
 import os, sys
 from PySide6.QtCore import QTimer
+from phexplore.gui.main import start
 
 def drive(window):
     def look():
