@@ -13,6 +13,7 @@ from pathlib import Path
 
 from phexplore.errors import PhexploreError
 from phexplore.files.atomic_files import WriteError, read_text, write_atomically
+from phexplore.files.journal import SUFFIX
 from phexplore.runs.lock import is_locked
 from phexplore.runs.store import SPEC_FILE, present_trials
 from phexplore.runs.writing import PART_SUFFIX
@@ -65,6 +66,40 @@ def promised_runs(scratch_folder: Path, project: Path) -> tuple[Path, ...]:
             if read_text(folder / _PROMISE_FILE).strip() == str(project.absolute()):
                 found += runs_in(folder)
     return tuple(found)
+
+
+def abandoned_runs(scratch_folder: Path, before: float) -> tuple[Path, ...]:
+    """Return the folders with finished runs that no project fetches: theirs was given up, or is not where it was saved.
+
+    One in which nothing finished is removed. A folder of a project that is there, or that anything changed in lately, is left
+    alone: its window may be at work, and its runs may still be waiting.
+
+    Args:
+        scratch_folder: of the projects that were never saved, and their runs; earlier versions named those after a process.
+        before: seconds since 1970; what changed later is in use.
+    """
+    found = []
+    for folder in sorted({*scratch_folder.glob(f"*{RUNS_SUFFIX}"), *scratch_folder.glob("*-runs")}):
+        with suppress(OSError, PhexploreError):
+            runs = runs_in(folder)
+            if folder.is_symlink() or folder.with_name(folder.name.removesuffix(RUNS_SUFFIX)) in _projects(
+                scratch_folder
+            ):
+                continue
+            if max(path.stat().st_mtime for path in (folder, *runs)) >= before or any(map(is_locked, runs)):
+                continue
+            if runs_with_trials(folder):
+                promise = folder / _PROMISE_FILE
+                if not (promise.is_file() and Path(read_text(promise).strip()).is_file()):
+                    found.append(folder)
+            elif set(folder.iterdir()) <= {*runs, folder / _PROMISE_FILE}:
+                shutil.rmtree(folder)
+    return tuple(found)
+
+
+def _projects(scratch_folder: Path) -> set[Path]:
+    """Return the projects that a scratch folder has, also where a journal alone is left of one."""
+    return {path.with_name(path.name.removesuffix(SUFFIX)) for path in scratch_folder.glob("*.phx*") if path.is_file()}
 
 
 def fetch_runs(directories: Iterable[Path], root: Path) -> dict[Path, Path]:

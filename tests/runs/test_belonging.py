@@ -1,14 +1,22 @@
 from __future__ import annotations
 
 import errno
+import os
 from pathlib import Path
 
 import pytest
 
 from phexplore.files.atomic_files import WriteError
 from phexplore.runs import belonging
-from phexplore.runs.belonging import fetch_runs, promise_runs, promised_runs, runs_folder, runs_with_trials
-from phexplore.runs.lock import locked
+from phexplore.runs.belonging import (
+    abandoned_runs,
+    fetch_runs,
+    promise_runs,
+    promised_runs,
+    runs_folder,
+    runs_with_trials,
+)
+from phexplore.runs.lock import LOCK_FILE, locked
 from phexplore.runs.store import SPEC_FILE, trial_file
 
 
@@ -109,3 +117,57 @@ def test_that_a_refusal_leaves_the_run_whole_and_says_what_happens_next(tmp_path
         fetch_runs([run], tmp_path / "to")
     assert "fetched when the project is opened" in caught.value.remedy
     assert run.is_dir()
+
+
+NOW = 1_800_000_000.0
+
+
+def left_alone(*folders):
+    """Let folders and what is in them look as they did long ago."""
+    for folder in folders:
+        for path in (*folder.rglob("*"), folder):
+            os.utime(path, (NOW - 1000, NOW - 1000))
+
+
+def test_that_runs_of_projects_that_are_gone_are_found_and_empty_folders_removed(tmp_path):
+    lost, old = tmp_path / "7-1.phx.runs", tmp_path / "8-runs"
+    empty, begun, kept = tmp_path / "9-1.phx.runs", tmp_path / "10-1.phx.runs", tmp_path / "11-1.phx.runs"
+    make_run(lost)
+    make_run(old)
+    empty.mkdir()
+    make_run(begun, trials=0)
+    make_run(kept, trials=0)
+    (kept / "notes.txt").write_text("mine")
+    left_alone(lost, old, empty, begun, kept)
+    assert abandoned_runs(tmp_path, NOW) == (lost, old)
+    assert {path.name for path in tmp_path.iterdir()} == {lost.name, old.name, kept.name}
+
+
+@pytest.mark.parametrize("rest", ["7-1.phx", "7-1.phx.journal"])
+def test_that_the_runs_of_a_project_that_can_come_back_are_left_alone(rest, tmp_path):
+    make_run(folder := tmp_path / "7-1.phx.runs")
+    (tmp_path / rest).write_text("{}")
+    left_alone(folder)
+    assert abandoned_runs(tmp_path, NOW) == ()
+
+
+def test_that_runs_that_were_promised_are_found_when_nobody_will_fetch_them(tmp_path):
+    make_run(folder := tmp_path / "7-1.phx.runs")
+    promise_runs(folder, saved := tmp_path / "big.project")
+    left_alone(folder)
+    assert abandoned_runs(tmp_path, NOW) == (folder,)
+    saved.write_text("{}")
+    assert abandoned_runs(tmp_path, NOW) == ()
+
+
+def test_that_what_may_be_at_work_is_left_alone(tmp_path):
+    waiting, working = tmp_path / "7-1.phx.runs", tmp_path / "8-1.phx.runs"
+    make_run(waiting, trials=0)
+    run = make_run(working, trials=0)
+    (run / LOCK_FILE).touch()
+    left_alone(working)
+    os.utime(waiting, (NOW + 1, NOW + 1))
+    with locked(run):
+        assert abandoned_runs(tmp_path, NOW) == ()
+    assert waiting.is_dir()
+    assert working.is_dir()

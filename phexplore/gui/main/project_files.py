@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -29,6 +30,7 @@ DEMONSTRATION = "sdhc-2020-us"
 """Preset of the project that is opened when no file is named."""
 _PROJECTS = f"Projects (*{PROJECT_SUFFIX})"
 _OPENABLE = f"Projects and parameters (*{PROJECT_SUFFIX} *.json *.ini *.csv *.xlsx *.zip);;All files (*)"
+_WEEK_SECONDS = 7 * 24 * 3600
 _PARAMETERS = "Parameters (*.json *.ini *.csv *.xlsx *.zip);;All files (*)"
 
 Then = Callable[[], object]
@@ -316,6 +318,16 @@ class ProjectFiles(QObject):
             return
         edits = (f" with {count} unsaved edit" + ("" if count == 1 else "s")) if count else ""
         self.left_unsaved.emit(f"phexplore ended unexpectedly. Reopen {path.name}{edits}?", path)
+
+    def tell_of_abandoned_runs(self) -> None:
+        """Say where finished runs lie whose projects are gone; folders in which nothing finished are removed."""
+        from phexplore.runs.belonging import abandoned_runs
+
+        if folders := abandoned_runs(scratch_folder(), time.time() - _WEEK_SECONDS):
+            places = " and ".join(map(str, folders[:3])) + (" and others" if len(folders) > 3 else "")
+            self.noted.emit(
+                f"Finished runs of projects that are gone lie in {places}. Look at them with phexplore report, or remove them."
+            )
 
     def _open(self, path: Path) -> None:
         present = self._session.project

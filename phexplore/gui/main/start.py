@@ -125,6 +125,8 @@ def _greet(window: MainWindow, opening: Opening, damaged: Path | None, *, crashe
 
     if opening.note:
         QTimer.singleShot(0, window, lambda: window.files.noted.emit(opening.note))
+    else:
+        QTimer.singleShot(0, window, window.files.tell_of_abandoned_runs)
     QTimer.singleShot(0, window, window.session.tell_trouble)
     QTimer.singleShot(0, window, window.files.offer_unsaved)
     if not crashed and damaged is None:

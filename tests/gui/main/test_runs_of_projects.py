@@ -13,6 +13,7 @@ import pytest
 
 from phexplore.document.project import Project
 from phexplore.gui.binding.areas import Area
+from phexplore.gui.main import project_files
 from phexplore.gui.main.project_files import first_project, project_of
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.systems.phsafe.launch import LaunchFields, read_fields
@@ -180,6 +181,19 @@ def test_that_runs_of_an_unsaved_project_without_edits_come_back_after_a_crash()
 @pytest.mark.defect("M3")
 @pytest.mark.defect("M4")
 @pytest.mark.defect("M15")
+def test_that_a_start_says_where_runs_of_projects_that_are_gone_lie(unsaved, monkeypatch, tmp_path):
+    monkeypatch.setattr(project_files, "scratch_folder", lambda: tmp_path)
+    lost = tmp_path / "7-1.phx.runs" / "20260504T120000Z-0123abcd"
+    lost.mkdir(parents=True)
+    for name in (SPEC_FILE, trial_file(0)):
+        (lost / name).write_bytes(b"{}")
+    for path in (lost, lost.parent):
+        os.utime(path, (1e9, 1e9))
+    unsaved.files.tell_of_abandoned_runs()
+    assert str(lost.parent) in unsaved.notice.text
+    assert lost.is_dir()
+
+
 def test_that_the_end_of_a_run_leads_to_its_results_and_results_say_whose_they_are(unsaved, run, qtbot):
     unsaved.navigation.choose(Area.RUNS)
     first = run(unsaved)
