@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from phexplore.accuracy.budget_model import BudgetModel
 from phexplore.accuracy.margins import Margins
-from phexplore.accuracy.privacy_loss import HEADLINE_DELTA
+from phexplore.accuracy.privacy_loss import HEADLINE_DELTA, EpsilonFigure
 from phexplore.catalog.presets import Preset
 from phexplore.errors import PhexploreError
 from phexplore.model.conventions import Conversion, Neighbours
@@ -125,6 +125,7 @@ class Forecast:
         protected: what the loss protects, in sentences.
         not_protected: what is published exactly, in sentences.
         detail: the system's own figures, for its own pages and reports.
+        epsilons: of the whole, by named conversions.
     """
 
     loss: Loss
@@ -132,6 +133,7 @@ class Forecast:
     protected: tuple[str, ...]
     not_protected: tuple[str, ...]
     detail: Any
+    epsilons: tuple[EpsilonFigure, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

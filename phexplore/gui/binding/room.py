@@ -14,16 +14,25 @@ from PySide6.QtWidgets import QWidget
 
 from phexplore.gui.binding.actions import Action, Offer
 from phexplore.gui.binding.areas import Area
+from phexplore.gui.binding.change_texts import change_texts
 from phexplore.gui.binding.project_data import ProjectData
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.settings import Settings
 from phexplore.gui.binding.system_session import SystemSession, plain_session
-from phexplore.gui.binding.tiles import TileContent
+from phexplore.gui.binding.tiles import DecisionPart, TileContent
 from phexplore.model.issues import Issue
 from phexplore.systems.protocol import System
 from phexplore.systems.registry import forecast
 
 Make = Callable[[], QWidget]
+
+
+@dataclass(frozen=True, slots=True)
+class LivePicture:
+    """A picture and what draws the present version in it."""
+
+    chart: QWidget
+    refresh: Callable[[], object]
 
 
 class TableView(Protocol):
@@ -74,7 +83,7 @@ class Room(QObject):
     wanted = Signal(object)
     failed = Signal(object)
 
-    hidden: ClassVar[frozenset[Area]] = frozenset({Area.LEVELS, Area.SPINE, Area.TARGETS, Area.EXPERIMENT})
+    hidden: ClassVar[frozenset[Area]] = frozenset({Area.LEVELS, Area.SPINE, Area.EXPERIMENT})
     """Areas that say nothing about this system."""
     titles: ClassVar[Mapping[Area, str]] = MappingProxyType({Area.BUDGETS: "Parameters"})
     """What areas are called, where it differs."""
@@ -135,6 +144,18 @@ class Room(QObject):
         """Return the places the palette leads to, beside the actions."""
         entries = forecast(self.session.scenario).entries if self.session.shown.figures is not None else ()
         return [Offer(f"Go to {entry.place}", "", partial(self.show_place, entry.key)) for entry in entries]
+
+    def questions(self) -> Mapping[str, Make]:
+        """Return the makers of its own tabs in the area of targets, by title."""
+        return {}
+
+    def pictures(self) -> Mapping[str, Callable[[], LivePicture]]:
+        """Return the makers of the pictures a meeting can look at, by title."""
+        return {}
+
+    def decision_part(self) -> DecisionPart:
+        """Return what is to be known of the parameters before a decision."""
+        return DecisionPart(self.tiles()[0], change_texts(self.around.session.shown))
 
     def actions(self) -> list[tuple[str, Action]]:
         """Return actions of its own, each with the id of the action it stands behind in the menu."""

@@ -12,18 +12,19 @@ from phexplore.errors import PhexploreError
 from phexplore.model.issues import Issue
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook
+from phexplore.systems.protocol import Forecast
 from phexplore.systems.registry import check, forecast, presets, system_of
 
 View = TypeVar("View")
 
 
-def _figures(scenario: Scenario) -> Any:
-    """Return a system's own figures; None while an error of the parameters stands in their way, which the issues name."""
-    if not system_of(scenario).may_be_unfinished:
-        return forecast(scenario).detail
+def _forecast(scenario: Scenario) -> Forecast | None:
+    """Return all figures; None while an error of the parameters stands in their way, which the issues name."""
     try:
-        return forecast(scenario).detail
+        return forecast(scenario)
     except PhexploreError:
+        if not system_of(scenario).may_be_unfinished:
+            raise
         return None
 
 
@@ -40,9 +41,14 @@ class Reference:
     scenario: Scenario
 
     @cached_property
+    def forecast(self) -> Forecast | None:
+        """All figures, None while an error stands in their way."""
+        return _forecast(self.scenario)
+
+    @property
     def figures(self) -> Any:
         """The system's own figures, None while an error stands in their way."""
-        return _figures(self.scenario)
+        return None if self.forecast is None else self.forecast.detail
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,9 +66,14 @@ class Shown:
     reference: Reference | None
 
     @cached_property
+    def forecast(self) -> Forecast | None:
+        """All figures, None while an error stands in their way."""
+        return _forecast(self.scenario)
+
+    @property
     def figures(self) -> Any:
         """The system's own figures, None while an error stands in their way."""
-        return _figures(self.scenario)
+        return None if self.forecast is None else self.forecast.detail
 
     @cached_property
     def issues(self) -> tuple[Issue, ...]:

@@ -38,6 +38,36 @@ class TileContent:
     tone: Tone = Tone.NEUTRAL
 
 
+@dataclass(frozen=True, slots=True)
+class SummaryEntry:
+    """One thing to know before deciding.
+
+    Attributes:
+        caption: what it is about.
+        lines: what holds, a line each.
+        tone: how loudly it is said.
+    """
+
+    caption: str
+    lines: tuple[str, ...]
+    tone: Tone = Tone.NEUTRAL
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionPart:
+    """What a system says of its parameters before a decision.
+
+    Attributes:
+        loss: the tile of the privacy loss.
+        changes: every difference to the reference, in people where it has an effect on them.
+        entries: more that is to be known, e.g. targets that are missed.
+    """
+
+    loss: TileContent
+    changes: tuple[str, ...]
+    entries: tuple[SummaryEntry, ...] = ()
+
+
 def run_tile(result: TileContent | None) -> TileContent:
     """Return what the last simulated run found, or how to get one."""
     return result or TileContent("Last run", "none yet", "", "Run the scenario to check the forecast")

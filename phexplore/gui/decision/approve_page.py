@@ -18,6 +18,7 @@ from phexplore.errors import PhexploreError
 from phexplore.figures.table import Table
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.shown import Shown, Update
+from phexplore.gui.binding.tiles import DecisionPart
 from phexplore.gui.charts.controls import field_label
 from phexplore.gui.charts.twin import NumbersTable
 from phexplore.gui.decision.decision_sheet import DecisionSheet, SheetWords
@@ -66,16 +67,17 @@ class ApprovePage(Page):
     decided = Signal(object)
     bundle_wanted = Signal()
 
-    def __init__(self, session: Session, desk: RunDesk, save: Save) -> None:
+    def __init__(self, session: Session, desk: RunDesk, save: Save, part: Callable[[], DecisionPart]) -> None:
         """Make the page.
 
         Args:
             session: the project.
             desk: its runs.
             save: saves the project; a decision counts when it is on disk.
+            part: what the system of the active scenario says before a decision.
         """
         super().__init__("Approve")
-        self._session, self._desk, self._save = session, desk, save
+        self._session, self._desk, self._save, self._part = session, desk, save, part
         self._waiting: _Confirmed | None = None
         self.sheet: DecisionSheet | None = None
         self._chores = Chores(self)
@@ -136,6 +138,7 @@ class ApprovePage(Page):
         order = self._order(status, self.who.text(), self.role.text(), self.note.text())
         entries = decision_summary(
             self._session.shown,
+            self._part(),
             [self.runs.title(path) for path in self.runs.chosen],
             judge(workbook.rules, scenario),
         )

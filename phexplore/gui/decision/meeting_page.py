@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
+from phexplore.gui.binding.room import LivePicture
+from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.tiles import TileContent
-from phexplore.gui.decision.meeting_pictures import Sessions, picture_choices
 from phexplore.gui.decision.meeting_view import MOST_SLIDERS, MeetingView
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton
@@ -29,15 +29,21 @@ class MeetingPage(QWidget):
 
     started = Signal(object)
 
-    def __init__(self, sessions: Sessions, tiles: Callable[[], tuple[TileContent, ...]]) -> None:
+    def __init__(
+        self,
+        session: Session,
+        tiles: Callable[[], tuple[TileContent, ...]],
+        pictures: Callable[[], Mapping[str, Callable[[], LivePicture]]],
+    ) -> None:
         """Make the page.
 
         Args:
-            sessions: the project.
+            session: the project.
             tiles: the figures of the headline.
+            pictures: that may be shown of the active scenario, by title.
         """
         super().__init__()
-        self._sessions, self._tiles = sessions, tiles
+        self._session, self._tiles, self._pictures = session, tiles, pictures
         self._offers: dict[str, MeetingParameter] = {}
         self._listed: object = None
         self._chosen: dict[type, tuple[str, ...]] = {}
@@ -77,7 +83,7 @@ class MeetingPage(QWidget):
         whole.setContentsMargins(MARGIN, MARGIN, MARGIN, MARGIN)
         whole.addWidget(section)
         self._seen = WhenSeen(self, self.refresh)
-        sessions.whole.settled.connect(self._seen.request)
+        session.settled.connect(self._seen.request)
         self._seen.request()
 
     @property
@@ -89,7 +95,7 @@ class MeetingPage(QWidget):
 
     def refresh(self) -> None:
         """Offer what the active scenario has."""
-        scenario = self._sessions.whole.scenario
+        scenario = self._session.scenario
         offers = meeting_parameters(scenario)
         self._offers = {each.key: each for each in offers}
         system = type(scenario.method)
@@ -99,7 +105,7 @@ class MeetingPage(QWidget):
             self._fill(self._chosen.get(system, tuple(each.key for each in offers if each.is_likely)))
             blocked = self.chart.blockSignals(True)
             self.chart.clear()
-            for title in picture_choices(self._sessions.whole):
+            for title in self._pictures():
                 self.chart.addItem(title, title)
             self.chart.blockSignals(blocked)
         self._count()
@@ -115,9 +121,8 @@ class MeetingPage(QWidget):
         if self.view is not None:
             self.view.raise_()
             return
-        make = picture_choices(self._sessions.whole).get(str(self.chart.currentData()))
-        picture = partial(make, self._sessions) if make is not None else None
-        self.view = MeetingView(self._sessions.whole, self.chosen, picture, self._tiles)
+        make = self._pictures().get(str(self.chart.currentData()))
+        self.view = MeetingView(self._session, self.chosen, make, self._tiles)
         self.view.left.connect(self._on_left)
         self.view.showFullScreen()
         self.started.emit(self.view)
@@ -143,7 +148,7 @@ class MeetingPage(QWidget):
         self._filter(self.search.text())
 
     def _on_ticked(self, _item: QListWidgetItem | None = None) -> None:
-        self._chosen[type(self._sessions.whole.scenario.method)] = tuple(each.key for each in self.chosen)
+        self._chosen[type(self._session.scenario.method)] = tuple(each.key for each in self.chosen)
         self._count()
 
     def _count(self) -> None:

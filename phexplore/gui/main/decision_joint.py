@@ -11,10 +11,11 @@ from PySide6.QtWidgets import QWidget
 
 from phexplore.files.atomic_files import read_text
 from phexplore.files.project_file import read_project
+from phexplore.gui.binding.room import Room
+from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.settings import FOLDER, Settings
 from phexplore.gui.binding.tiles import TileContent
 from phexplore.gui.decision.decision_page import DecisionPage, DecisionTab
-from phexplore.gui.decision.meeting_pictures import Sessions
 from phexplore.gui.main.importing import PROJECT_SUFFIX, read_parameters
 from phexplore.gui.main.project_files import ProjectFiles
 from phexplore.gui.run_manager.run_desk import RunDesk
@@ -43,7 +44,8 @@ class DecisionJoint(QObject):
 
     def __init__(
         self,
-        sessions: Sessions,
+        session: Session,
+        room: Callable[[], Room],
         desk: RunDesk,
         files: ProjectFiles,
         settings: Settings,
@@ -53,7 +55,8 @@ class DecisionJoint(QObject):
         """Prepare the area.
 
         Args:
-            sessions: the project.
+            session: the project.
+            room: of the active scenario.
             desk: its runs.
             files: saves it.
             settings: remembers folders.
@@ -61,8 +64,8 @@ class DecisionJoint(QObject):
             parent: owner.
         """
         super().__init__(parent)
-        self._sessions, self._tiles = sessions, tiles
-        self._session, self._desk, self._files, self._settings = sessions.whole, desk, files, settings
+        self._room, self._tiles = room, tiles
+        self._session, self._desk, self._files, self._settings = session, desk, files, settings
         self._approve: ApprovePage | None = None
         self._bundle: BundlePage | None = None
         self._compare: ComparePage | None = None
@@ -107,7 +110,7 @@ class DecisionJoint(QObject):
     def _make_meeting(self) -> QWidget:
         from phexplore.gui.decision.meeting_page import MeetingPage
 
-        self._meeting = MeetingPage(self._sessions, self._tiles)
+        self._meeting = MeetingPage(self._session, self._tiles, lambda: self._room().pictures())
         return self._meeting
 
     def start_meeting(self) -> None:
@@ -126,7 +129,9 @@ class DecisionJoint(QObject):
     def _make_approve(self) -> QWidget:
         from phexplore.gui.decision.approve_page import ApprovePage
 
-        page = self._approve = ApprovePage(self._session, self._desk, self._files.save)
+        page = self._approve = ApprovePage(
+            self._session, self._desk, self._files.save, lambda: self._room().decision_part()
+        )
         page.decided.connect(lambda one: self.said.emit(f"{one.scenario}: {one.status.value} by {one.who}."))
         page.bundle_wanted.connect(lambda: self.page.show_tab(DecisionTab.BUNDLE))
         return page

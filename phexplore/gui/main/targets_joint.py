@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterable
 
 from PySide6.QtWidgets import QWidget
 
+from phexplore.gui.binding.room import Room
 from phexplore.gui.binding.session import Session
-from phexplore.gui.dialogs.messages import ask
 from phexplore.gui.run_manager.run_desk import RunDesk
 from phexplore.gui.targets.targets_page import TargetsPage
 
 
 def make_targets_page(
     session: Session,
+    rooms: Iterable[Room],
     desk: RunDesk,
     parent: QWidget,
     *,
@@ -26,29 +26,14 @@ def make_targets_page(
 
     Args:
         session: the project.
-        desk: its runs; automatic searches are kept in a folder beside them.
+        rooms: of all systems.
+        desk: its runs.
         parent: owner.
         failed: says what went wrong.
         noted: says what was done.
         runs_wanted: goes to where runs are started.
     """
-
-    def tuning_home() -> Path:
-        return desk.root.with_name(f"{desk.root.name}-tuning")
-
-    page = TargetsPage(session, parent, runs=desk, tuning_home=tuning_home)
-
-    def ask_about_data(start: Callable[[], None], sentence: str) -> None:
-        ask(
-            parent,
-            "Are these data confidential?",
-            f"{sentence} What the search finds records that they are treated as confidential.",
-            action="Search all the same",
-            run=start,
-            careful=True,
-        )
-
-    page.doubted.connect(ask_about_data)
+    page = TargetsPage(session, parent, runs=desk, own={room.system.id: room.questions() for room in rooms})
     page.failed.connect(failed)
     page.noted.connect(noted)
     page.runs_wanted.connect(runs_wanted)

@@ -166,11 +166,11 @@ class MainWindow(QMainWindow):
     def decision(self) -> DecisionJoint:
         """The area of decisions, made on first use."""
         if self._decision is None:
-            from phexplore.gui.decision.meeting_pictures import Sessions
             from phexplore.gui.main.decision_joint import DecisionJoint
 
             self._decision = DecisionJoint(
-                Sessions(self.session, self.rooms["phsafe"].session, self.rooms["topdown"].session),
+                self.session,
+                lambda: self.room,
                 self.runs.desk,
                 self.files,
                 self.settings,
@@ -355,7 +355,13 @@ class MainWindow(QMainWindow):
 
         runs = partial(self.navigation.choose, Area.RUNS)
         self._targets = make_targets_page(
-            self.session, self.runs.desk, self.pages, failed=self._say_failure, noted=self.notice.say, runs_wanted=runs
+            self.session,
+            self.rooms.values(),
+            self.runs.desk,
+            self.pages,
+            failed=self._say_failure,
+            noted=self.notice.say,
+            runs_wanted=runs,
         )
         return self._targets
 

@@ -25,7 +25,7 @@ def forecast(scenario: Scenario) -> Forecast:
     """Return all figures; entries are levels, with the margin of the number of groups of one size."""
     detail = forecast_group_sizes(scenario.group_sizes, scenario.conventions)
     entries = tuple(Entry(e.level, e.level, "one size", e.budget, e.size_margins) for e in detail.levels)
-    return Forecast(loss(scenario), entries, detail.protected, detail.not_protected, detail)
+    return Forecast(loss(scenario), entries, detail.protected, detail.not_protected, detail, detail.epsilons)
 
 
 def forecast_json(scenario: Scenario, _: Path | None = None) -> dict[str, Any]:

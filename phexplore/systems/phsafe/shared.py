@@ -40,7 +40,7 @@ def forecast(scenario: Scenario) -> Forecast:
         Entry(each.query, each.query.level.text, each.query.table, each.budget, each.margins, name_first=True)
         for each in detail.queries
     )
-    return Forecast(loss(scenario), entries, (), (), detail)
+    return Forecast(loss(scenario), entries, (), (), detail, detail.privacy.epsilons)
 
 
 def forecast_json(scenario: Scenario, _: Path | None = None) -> dict[str, Any]:

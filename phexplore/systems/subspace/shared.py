@@ -33,7 +33,7 @@ def forecast(scenario: Scenario) -> Forecast:
     """Return all figures; entries are the narrowest and the widest answer of every release."""
     detail = forecast_subspace(scenario.subspace, scenario.conventions)
     entries = tuple(entry for release in detail.releases for entry in _ends(release, scenario))
-    return Forecast(loss(scenario), entries, detail.protected, detail.not_protected, detail)
+    return Forecast(loss(scenario), entries, detail.protected, detail.not_protected, detail, detail.epsilons)
 
 
 def _ends(release: ReleaseForecast, scenario: Scenario) -> Iterator[Entry]:

@@ -27,7 +27,7 @@ def forecast(scenario: Scenario) -> Forecast:
         for level, names in scenario.topdown.invariants.items()
         if names
     )
-    return Forecast(loss(scenario), entries, (), exact, detail)
+    return Forecast(loss(scenario), entries, (), exact, detail, detail.epsilons)
 
 
 def joint_with_partner(scenario: Scenario) -> JointRelease | None:

@@ -8,10 +8,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit
 
 from phexplore.document.project import Project
-from phexplore.gui.binding.shown import shown
 from phexplore.gui.decision.approve_page import ApprovePage
 from phexplore.gui.decision.decision_summary import decision_summary
 from phexplore.gui.decision.standing import RunOffer
+from phexplore.gui.systems.phsafe.decision_part import decision_part
 from phexplore.model.approval import Status
 from phexplore.model.workbook import Workbook, compare_with
 from phexplore.systems.phsafe.budget_edits import edit_margin
@@ -26,7 +26,7 @@ def page(qtbot, session, desk, tmp_path):
         session.mark_saved()
         then()
 
-    found = ApprovePage(session, desk, save)
+    found = ApprovePage(session, desk, save, lambda: decision_part(session.shown))
     qtbot.addWidget(found)
     found.show()
     yield found
@@ -212,7 +212,9 @@ def test_that_the_sheet_says_what_is_decided_about(page, session, query) -> None
     session.edit_workbook("Compare", lambda book: compare_with(book, "sdhc-2020-us"))
     session.edit("Edit", lambda scenario: edit_margin(scenario, query, Fraction(40)))
     session.edit("Edit", lambda scenario: set_target(scenario, query, Fraction(30)))
-    entries = {entry.caption: entry.lines for entry in decision_summary(session.shown, [])}
+    entries = {
+        entry.caption: entry.lines for entry in decision_summary(session.shown, decision_part(session.shown), [])
+    }
     loss = entries["Privacy loss"]
     assert loss[0].startswith("bounded ρ ")
     assert loss[1].startswith("ε ")
@@ -228,9 +230,9 @@ def test_that_the_sheet_says_what_is_decided_about(page, session, query) -> None
 @pytest.mark.parametrize(
     "name", ["pl94-2020-persons-us", "ddp-2019-persons-us", "group-sizes-census-2010", "counties-invariant-2010"]
 )
-def test_that_the_sheet_knows_every_system(name) -> None:
-    scenario = preset(name).scenario
-    found = decision_summary(shown(Workbook((scenario,), scenario.name, name)), ["run 1: 20 trials"])
+def test_that_the_sheet_knows_every_system(window, name) -> None:
+    window.session.edit_workbook("Work on it", lambda _: Workbook((preset(name).scenario,), preset(name).title, name))
+    found = decision_summary(window.session.shown, window.room.decision_part(), ["run 1: 20 trials"])
     entries = {entry.caption: entry.lines for entry in found}
     assert any("ε" in line for line in entries["Privacy loss"])
     assert entries[f"Changed, in people, against {preset(name).title}"] == ("nothing",)

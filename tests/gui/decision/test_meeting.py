@@ -11,9 +11,8 @@ from PySide6.QtWidgets import QAbstractButton, QAbstractSlider, QScrollBar
 from phexplore.figures.wording import people
 from phexplore.gui.binding.system_session import plain_session
 from phexplore.gui.decision.meeting_page import MeetingPage
-from phexplore.gui.decision.meeting_pictures import Sessions, picture_choices
+from phexplore.gui.systems.phsafe.meeting_pictures import margins
 from phexplore.gui.systems.phsafe.tiles import loss_tile, numbers_tile, targets_tile
-from phexplore.gui.systems.topdown.session import topdown_session
 from phexplore.gui.theme.appearance import appearance
 from phexplore.model.workbook import add_scenario
 from phexplore.systems.phsafe.edits import set_lock
@@ -26,17 +25,12 @@ DECLARED = ("group-sizes-census-2010", "counties-invariant-2010")
 
 
 @pytest.fixture
-def sessions(session):
-    return Sessions(session, plain_session(session, PHSAFE), topdown_session(session))
-
-
-@pytest.fixture
-def page(qtbot, session, sessions):
+def page(qtbot, session):
     def tiles():
         shown = session.shown
         return loss_tile(shown), targets_tile(shown), numbers_tile(shown)
 
-    found = MeetingPage(sessions, tiles)
+    found = MeetingPage(session, tiles, lambda: {"Margins": lambda: margins(plain_session(session, PHSAFE))})
     qtbot.addWidget(found)
     found.show()
     yield found
@@ -126,12 +120,13 @@ def test_that_every_control_of_the_meeting_has_a_name(view) -> None:
 
 
 @pytest.mark.parametrize("preset_id", SYSTEMS)
-def test_that_every_picture_shows_the_scenario(qtbot, session, sessions, preset_id) -> None:
-    session.edit_workbook("Add", lambda book: add_scenario(book, replace(presets()[preset_id].scenario, name="X")))
-    choices = picture_choices(session)
+def test_that_every_picture_shows_the_scenario(qtbot, window, preset_id) -> None:
+    scenario = replace(presets()[preset_id].scenario, name="X")
+    window.session.edit_workbook("Add", lambda book: add_scenario(book, scenario))
+    choices = window.room.pictures()
     assert choices
     for make in choices.values():
-        picture = make(sessions)
+        picture = make()
         qtbot.addWidget(picture.chart)
         picture.refresh()
         assert not picture.chart.is_empty

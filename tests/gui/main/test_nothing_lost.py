@@ -27,6 +27,8 @@ from phexplore.systems.phsafe.edits import set_budget
 
 _OTHER_WINDOW = """
 import sys
+from pathlib import Path
+from phexplore.document.project import Project
 project = Project.open(Path(sys.argv[1]))
 print("open", flush=True)
 sys.stdin.read()

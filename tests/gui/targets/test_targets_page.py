@@ -18,21 +18,33 @@ from PySide6.QtWidgets import (
 
 from phexplore.document.project import Project
 from phexplore.gui.binding.session import Session
-from phexplore.gui.targets.targets_page import TargetsPage, TargetsTab
+from phexplore.gui.systems.phsafe.published_view import PublishedView
+from phexplore.gui.systems.phsafe.truncation_view import StudioView
+from phexplore.gui.systems.topdown.tune_view import TuneView
+from phexplore.gui.targets.targets_page import RULES, SOLVE, TRADE, TargetsPage
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.model.workbook import Workbook, add_scenario
 from phexplore.systems.registry import preset
 
 CONTROLS = (QAbstractButton, QAbstractItemView, QAbstractSlider, QComboBox, QLineEdit)
-OF_TOPDOWN = {TargetsTab.TUNE}
-OF_PHSAFE = {TargetsTab.STUDIO, TargetsTab.PUBLISHED}
+OF_TOPDOWN = {"Auto-tune"}
+OF_PHSAFE = {"Truncation studio", "Published averages"}
+OF_BUDGETS = {SOLVE, TRADE}
+TABS = (SOLVE, TRADE, RULES, *sorted(OF_PHSAFE), *OF_TOPDOWN)
 LONG = "A proposal with a name that is much longer than any column of any table has room for, and then some"
 
 
 def _page(qtbot, tmp_path, preset_id):
     scenario = replace(preset(preset_id).scenario, name=LONG)
     session = Session(Project.new(Workbook((scenario,), LONG, preset_id)))
-    page = TargetsPage(session, tuning_home=lambda: tmp_path)
+    own = {
+        "phsafe": {
+            "Published averages": lambda: PublishedView(session),
+            "Truncation studio": lambda: StudioView(session),
+        },
+        "topdown": {"Auto-tune": lambda: TuneView(session, lambda: tmp_path)},
+    }
+    page = TargetsPage(session, own=own)
     qtbot.addWidget(page)
     page.resize(1000, 620)
     page.show()
@@ -56,7 +68,7 @@ def page_of(qtbot, tmp_path):
         page.stop()
 
 
-@pytest.mark.parametrize("tab", TargetsTab, ids=lambda tab: tab.name.lower())
+@pytest.mark.parametrize("tab", TABS)
 def test_that_every_control_of_every_tab_has_a_name_and_is_reached_by_tab(page_of, tab) -> None:
     page = page_of(tab)
     controls = [w for kind in CONTROLS for w in page.view(tab).findChildren(kind) if w.isVisible()]
@@ -79,7 +91,7 @@ def test_that_every_control_of_every_tab_has_a_name_and_is_reached_by_tab(page_o
 
 
 @pytest.mark.parametrize("theme", [ThemeChoice.LIGHT, ThemeChoice.DARK], ids=lambda theme: theme.value)
-@pytest.mark.parametrize("tab", TargetsTab, ids=lambda tab: tab.name.lower())
+@pytest.mark.parametrize("tab", TABS)
 def test_that_every_tab_fits_a_small_screen_at_twice_the_text_size(page_of, tab, theme) -> None:
     appearance().choose(theme)
     appearance().set_scale(200)
@@ -93,14 +105,18 @@ def test_that_tabs_follow_the_system(qtbot, tmp_path) -> None:
     session, page = _page(qtbot, tmp_path, "sdhc-2020-us")
 
     def shown():
-        return {tab for number, tab in enumerate(TargetsTab) if page.tabs.isTabVisible(number)}
+        return {tab for number, tab in enumerate(TABS) if page.tabs.isTabVisible(number)}
 
-    assert shown() == set(TargetsTab) - OF_TOPDOWN
-    page.show_tab(TargetsTab.STUDIO)
+    assert shown() == set(TABS) - OF_TOPDOWN
+    page.show_tab("Truncation studio")
     topdown = preset("pl94-2020-persons-us").scenario
     session.edit_workbook("Add", lambda book: add_scenario(book, topdown))
-    assert shown() == set(TargetsTab) - OF_PHSAFE
+    assert shown() == set(TABS) - OF_PHSAFE
     assert page.tab not in OF_PHSAFE
     session.undo()
-    assert shown() == set(TargetsTab) - OF_TOPDOWN
+    assert shown() == set(TABS) - OF_TOPDOWN
+    page.show_tab(SOLVE)
+    session.edit_workbook("Add", lambda book: add_scenario(book, preset("group-sizes-census-2010").scenario))
+    assert shown() == {RULES}
+    assert page.tab == RULES
     page.stop()

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class GroupSizesRoom(PlainRoom):
     """Levels of regions and their shares."""
 
-    hidden: ClassVar[frozenset[Area]] = frozenset({Area.LEVELS, Area.SPINE, Area.TARGETS})
+    hidden: ClassVar[frozenset[Area]] = frozenset({Area.LEVELS, Area.SPINE})
     neighbours: ClassVar[str] = "Group sizes are always stated for one individual more or less in a group."
     page: GroupSizesPage | None = None
     experiments: ExperimentPage | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
@@ -11,9 +11,10 @@ from PySide6.QtWidgets import QWidget
 
 from phexplore.gui.binding.actions import Action, Offer
 from phexplore.gui.binding.areas import Area
-from phexplore.gui.binding.room import Make, Room
+from phexplore.gui.binding.room import LivePicture, Make, Room
 from phexplore.gui.binding.settings import PICTURE
-from phexplore.gui.binding.tiles import TileContent
+from phexplore.gui.binding.tiles import DecisionPart, TileContent
+from phexplore.gui.systems.phsafe.decision_part import decision_part
 from phexplore.gui.systems.phsafe.inspection import query_of
 from phexplore.gui.systems.phsafe.tiles import phsafe_tiles
 from phexplore.model.issues import Issue
@@ -78,6 +79,23 @@ class PhSafeRoom(Room):
         """Return a line for every query."""
         budgets = self.session.scenario.phsafe.budgets
         return [Offer(f"Go to {query.title}", "", partial(self.show_place, query)) for query in budgets]
+
+    def questions(self) -> Mapping[str, Make]:
+        """Return the truncation studio and the published averages."""
+        return {"Truncation studio": self._make_studio, "Published averages": self._make_published}
+
+    def pictures(self) -> Mapping[str, Callable[[], LivePicture]]:
+        """Return margins and shares."""
+        from phexplore.gui.systems.phsafe.meeting_pictures import margins, shares
+
+        return {
+            "How wide is every margin?": lambda: margins(self.session),
+            "Where does the privacy go?": lambda: shares(self.session),
+        }
+
+    def decision_part(self) -> DecisionPart:
+        """Return loss, changes in people, and what became of the targets."""
+        return decision_part(self.session.shown)
 
     def actions(self) -> list[tuple[str, Action]]:
         """Return search, sums, and what is shown with the table."""
@@ -165,6 +183,16 @@ class PhSafeRoom(Room):
             lambda: ScenarioEditor(self.session),
             "Margins and privacy loss are stated, and budgets solved from now on, as they say.",
         )
+
+    def _make_studio(self) -> QWidget:
+        from phexplore.gui.systems.phsafe.truncation_view import StudioView
+
+        return StudioView(self.around.session, self.around.runs())
+
+    def _make_published(self) -> QWidget:
+        from phexplore.gui.systems.phsafe.published_view import PublishedView
+
+        return PublishedView(self.around.session, self.around.runs())
 
     def _find(self) -> None:
         self.wanted.emit(Area.BUDGETS)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class SubspaceRoom(PlainRoom):
     """Releases, their mechanisms and exact sums."""
 
-    hidden: ClassVar[frozenset[Area]] = frozenset({Area.LEVELS, Area.SPINE, Area.TARGETS})
+    hidden: ClassVar[frozenset[Area]] = frozenset({Area.LEVELS, Area.SPINE})
     neighbours: ClassVar[str] = (
         "Releases under exact sums are always stated for bounded neighbours: one record replaced."
     )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,11 +12,12 @@ from PySide6.QtWidgets import QWidget
 
 from phexplore.gui.binding.actions import Offer
 from phexplore.gui.binding.areas import Area
-from phexplore.gui.binding.room import Make, Room
-from phexplore.gui.binding.tiles import TileContent
+from phexplore.gui.binding.room import LivePicture, Make, Room
+from phexplore.gui.binding.tiles import DecisionPart, TileContent
+from phexplore.gui.systems.topdown.changes import change_lines
 from phexplore.gui.systems.topdown.inspection import place_of
 from phexplore.gui.systems.topdown.session import Place, TopDownSession, topdown_session
-from phexplore.gui.systems.topdown.tiles import topdown_tiles
+from phexplore.gui.systems.topdown.tiles import topdown_loss_tile, topdown_tiles
 from phexplore.gui.theme.metrics import GRID
 from phexplore.model.issues import Issue
 from phexplore.systems.topdown.wording import place_title
@@ -87,6 +89,26 @@ class TopDownRoom(Room):
             places += [level, *(key for key in method.query_shares if key.level == level)]
         return [Offer(f"Go to {place_title(place)}", "", partial(self.show_place, place)) for place in places]
 
+    def questions(self) -> Mapping[str, Make]:
+        """Return the automatic search."""
+        return {"Auto-tune": self._make_tuning}
+
+    def pictures(self) -> Mapping[str, Callable[[], LivePicture]]:
+        """Return loss, margins, and what can be learned."""
+        from phexplore.gui.systems.topdown.meeting_pictures import heat, levels, semantics
+
+        return {
+            "Loss by level": lambda: levels(self.session),
+            "Margins by level and query": lambda: heat(self.session),
+            "What can be learned about one person": lambda: semantics(self.session),
+        }
+
+    def decision_part(self) -> DecisionPart:
+        """Return the loss, and changes with their margins."""
+        shown = self.session.shown
+        lines = () if shown.reference is None else change_lines(shown)
+        return DecisionPart(topdown_loss_tile(shown), tuple(line.text for line in lines))
+
     @property
     def table(self) -> ShareView:
         """The table of shares, made on first use."""
@@ -105,6 +127,30 @@ class TopDownRoom(Room):
         """End what works beside the window."""
         if self.spine is not None:
             self.spine.stop()
+
+    def _make_tuning(self) -> QWidget:
+        from phexplore.gui.dialogs.messages import ask
+        from phexplore.gui.systems.topdown.tune_view import TuneView
+
+        view = TuneView(self.around.session, self._tuning_home)
+
+        def ask_about_data(sentence: str) -> None:
+            ask(
+                self.around.window,
+                "Are these data confidential?",
+                f"{sentence} What the search finds records that they are treated as confidential.",
+                action="Search all the same",
+                run=view.start_all_the_same,
+                careful=True,
+            )
+
+        view.doubted.connect(ask_about_data)
+        return view
+
+    def _tuning_home(self) -> Path:
+        """Return the folder of searches, beside the runs of the project."""
+        root: Path = self.around.runs().root
+        return root.with_name(f"{root.name}-tuning")
 
     def _make_overview(self) -> QWidget:
         from phexplore.gui.systems.topdown.pages import TopDownOverviewPage
