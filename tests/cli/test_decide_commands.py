@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import resource
+import signal
 from fractions import Fraction
 
 import pytest
+from children import in_child
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 from ini_chains import CHAIN, write_chain
@@ -379,6 +382,42 @@ def test_that_tuning_stores_its_probes_and_goes_on_from_them(capsys, tmp_path, m
     assert len(calls) == 2 * simulated - 5
     status, _, err = call(capsys, *arguments, "--seed", "2")
     assert (status, "another search" in err) == (BAD_INPUT, True)
+
+
+@pytest.mark.defect("F9")
+@pytest.mark.skipif(os.name != "posix", reason="limits of POSIX")
+@pytest.mark.parametrize("part", [0.0, 0.5])
+def test_that_a_full_disk_ends_the_search_with_a_sentence_and_it_goes_on_once_there_is_space(
+    capsys, tmp_path, monkeypatch, part
+):
+    from phexplore.systems.topdown.tuning_runs import SimulatedCriterion
+
+    calls = []
+
+    def judged(self, budgets):
+        calls.append(budgets)
+        error = sum(0.01 / float(budget) for budget in budgets.values() if budget is not None)
+        return 1 - error, error <= 0.5
+
+    monkeypatch.setattr(SimulatedCriterion, "__call__", judged)
+    blocks, whole, cut = (tmp_path / name for name in ("b.csv", "whole.jsonl", "cut.jsonl"))
+    assert call(capsys, "synth", "pl94", "--blocks", "40", "--seed", "1", "--out", blocks)[0] == DONE
+    arguments = ("tune", "pl94-2020-persons-us", "--data", blocks, "--judge", "Tract", "--json", "--out")
+    expected = json.loads(call(capsys, *arguments, whole)[1])
+    needed = len(calls)
+
+    def on_a_small_disk():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (int(part * whole.stat().st_size), resource.RLIM_INFINITY))
+        return call(capsys, *arguments, cut)
+
+    status, out, err = in_child(on_a_small_disk)
+    assert (status, out) == (EXPECTED_FAILURE, "")
+    assert f"{cut} could not be written" in err
+    assert "goes on after its last probe" in err
+    calls.clear()
+    assert json.loads(call(capsys, *arguments, cut)[1]) == expected
+    assert (len(calls) == needed) == (part == 0)
 
 
 @pytest.mark.defect("F8")
