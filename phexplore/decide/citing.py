@@ -12,7 +12,9 @@ from typing import Any
 from phexplore.errors import PhexploreError
 from phexplore.model.approval import CitedRun
 from phexplore.model.fingerprint import fingerprint
+from phexplore.model.issues import InputProblemsError
 from phexplore.model.scenario import Scenario
+from phexplore.opening import read_bytes
 from phexplore.runs.confidentiality import is_confidential
 from phexplore.runs.spec import RunSpec
 from phexplore.runs.states import RunState
@@ -105,7 +107,7 @@ def evidence_of(directory: Path, scenario: Scenario) -> RunEvidence:
         CitedRun(name, spec.identity, spec.trials),
         _facts(spec, name),
         _summary_to_show(directory, spec),
-        (directory / MANIFEST_FILE).read_bytes(),
+        read_bytes(directory / MANIFEST_FILE),
     )
 
 
@@ -116,10 +118,10 @@ def _summary_to_show(directory: Path, spec: RunSpec) -> bytes:
         CitationError: only one with exact counts of records that are treated as confidential is there.
     """
     if not is_confidential(spec, load_summary(directory)):
-        return (directory / SUMMARY_FILE).read_bytes()
+        return read_bytes(directory / SUMMARY_FILE)
     try:
-        return (directory / SHARED_SUMMARY_FILE).read_bytes()
-    except OSError as error:
+        return read_bytes(directory / SHARED_SUMMARY_FILE)
+    except InputProblemsError as error:
         raise CitationError(
             f"The summary of {directory} holds exact counts of records that carry no mark of synthetic or published origin.",
             "Simulate again with this version, which writes a summary without them, or on synthetic data.",

@@ -14,15 +14,23 @@ import pytest
 from attack import commands
 from attack.run_samples import add_runs, looked_at
 from attack.samples import US
+from report.run_builder import made_run
 
-from phexplore.decide.citing import evidence_of
+from phexplore.decide.citing import CitationError, evidence_of
 from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
 from phexplore.model.edits import set_note
 from phexplore.model.workbook import Workbook
 from phexplore.runs.events import Failed, Finished, Outcome
 from phexplore.runs.launch import run_worker
-from phexplore.runs.store import MANIFEST_FILE, RunStore, load_spec, prepare_directory, record_final
+from phexplore.runs.store import (
+    MANIFEST_FILE,
+    SHARED_SUMMARY_FILE,
+    RunStore,
+    load_spec,
+    prepare_directory,
+    record_final,
+)
 from phexplore.systems.group_sizes.experiment import DRAWS_FILE
 
 SECONDS = 60
@@ -138,6 +146,16 @@ def test_that_a_worker_ends_at_once_where_its_records_are_no_files(runs, name, k
         end = run_worker(folder, lambda _event: None)
         assert isinstance(end, Failed)
         assert end.remedy
+
+
+@pytest.mark.parametrize("kind", REPLACED)
+def test_that_a_confidential_run_without_a_summary_to_show_is_not_cited(kind, tmp_path):
+    run = made_run(tmp_path / "run", US, trials=1, synthetic=False)
+    with answered_at_once(), pytest.raises(CitationError, match="holds exact counts"):
+        evidence_of(run, load_spec(run).scenario)
+    put_in_place(run / SHARED_SUMMARY_FILE, kind)
+    with answered_at_once(), pytest.raises(CitationError):
+        evidence_of(run, load_spec(run).scenario)
 
 
 def edited(project):
