@@ -245,7 +245,6 @@ class System:
     summary: str
     parameters: type[Any]
     check: Callable[[Scenario], Iterable[Issue]]
-    absurd_values: Callable[[Scenario, Scenario | None], Iterable[Issue]]
     loss: Callable[[Scenario], Loss]
     forecast: Callable[[Scenario], Forecast]
     forecast_json: Callable[[Scenario, Path | None], dict[str, Any]]
@@ -253,6 +252,7 @@ class System:
     simulate: Maker
     formats: Mapping[str, ExportFormat]
     report: Callable[[Path, datetime], RunReport]
+    absurd_values: Callable[[Scenario, Scenario | None], Iterable[Issue]] = lambda _, __: ()
     has_geography: bool = False
     may_be_unfinished: bool = False
     run_options: type[Declared] | None = None

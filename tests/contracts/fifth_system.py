@@ -11,7 +11,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import ClassVar
 
+import typer
+
 from phexplore.accuracy.margins import margins_of
+from phexplore.catalog.presets import Preset
 from phexplore.cli.app import run
 from phexplore.files.spreadsheet import csv_bytes
 from phexplore.model.conventions import Neighbours
@@ -21,6 +24,7 @@ from phexplore.model.issues import Issue
 from phexplore.model.kinds import Exact, Whole
 from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.scenario import Scenario
 from phexplore.noise.distributions import TwoSidedGeometric
 from phexplore.noise.entropy import SeededEntropy
 from phexplore.noise.sampler import sampler_for
@@ -29,12 +33,10 @@ from phexplore.report.export_formats import formats_by_id, parameters_json
 from phexplore.report.run_report import RunReport
 from phexplore.report.run_sections import run_document_of
 from phexplore.runs.launch import start_workers_with
-from phexplore.runs.place import parse_worker_arguments
 from phexplore.runs.simulation import TrialFigures
 from phexplore.runs.store import load_spec, trial_file
-from phexplore.runs.worker import main as work
 from phexplore.systems.protocol import Entry, Forecast, Loss, System
-from phexplore.systems.registry import make_simulation, register
+from phexplore.systems.registry import register
 
 
 @declared
@@ -62,8 +64,7 @@ def noise_of(scenario):
 
 
 def check(scenario):
-    few = Issue(("places",), "One place is no table.", "Name more places.")
-    return [few] if scenario.method.places == 1 else []
+    return [Issue(("places",), "One place is no table.", "Name more places.")] if scenario.method.places == 1 else []
 
 
 def loss(scenario):
@@ -90,9 +91,8 @@ class Simulation:
         watch.note("Nothing is read: all counts are 0.")
 
     def write_trial(self, index, path):
-        entropy = SeededEntropy(self.spec.seed, (index,))
         wanted = self.spec.scenario.method.places * self.spec.options.draws
-        drawn = sampler_for(noise_of(self.spec.scenario)).sample(entropy, wanted)
+        drawn = sampler_for(noise_of(self.spec.scenario)).sample(SeededEntropy(self.spec.seed, (index,)), wanted)
         path.write_text(json.dumps([int(each) for each in drawn]), encoding="utf-8")
         return self.read_figures(path)
 
@@ -115,13 +115,21 @@ def report(run_directory, now):
     )
 
 
+def presets():
+    scenario = Scenario("Counts of 2010", Counts(Fraction(1, 4), 3), baseline="counts-2010")
+    return {"counts-2010": Preset("counts-2010", "Counts of 2010", "This test", "Counts", scenario)}
+
+
+def places(context: typer.Context, scenario: str) -> None:
+    print(context.obj(scenario).method.places)
+
+
 COUNTS = System(
     id="counts",
     title="Counts",
     summary="Counts per place with two-sided geometric noise.",
     parameters=Counts,
     check=check,
-    absurd_values=lambda _, __: (),
     loss=loss,
     forecast=forecast,
     forecast_json=forecast_json,
@@ -130,6 +138,8 @@ COUNTS = System(
     formats=formats_by_id(parameters_json("json", "counts.json")),
     report=report,
     run_options=Options,
+    presets=presets,
+    commands=lambda app: app.command()(places),
 )
 
 
@@ -137,6 +147,4 @@ register(COUNTS)
 start_workers_with([sys.executable, str(Path(__file__).absolute()), "--worker"])
 
 if __name__ == "__main__":
-    if sys.argv[1] == "--worker":
-        sys.exit(work(*parse_worker_arguments(sys.argv[2:]), make_simulation))
     sys.exit(run(sys.argv[1:]))

@@ -101,6 +101,13 @@ def test_that_it_is_run_resumed_and_reported(saved, tmp_path):
     assert "Noise" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
+def test_that_it_brings_its_presets_and_its_commands(saved):
+    assert "counts-2010" in [preset["id"] for preset in json.loads(program("presets", "--json"))]
+    assert json.loads(program("forecast", "counts-2010", "--json"))["privacy"]["pure_epsilon"] in {"1/4", "0.25"}
+    assert program("places", saved).strip() == "7"
+    assert program("places", "counts-2010").strip() == "3"
+
+
 def test_that_what_a_run_can_be_asked_is_a_flag_and_stands_in_the_specification(saved, tmp_path):
     assert "--draws" in program("run", "--help")
     run = ("run", saved, "--data", "demo", "--seed", "5", "--out", tmp_path / "run")
