@@ -157,7 +157,7 @@ def parameter(  # noqa: PLR0913 - the words of a declaration, all by name
 
 def declared_fields(cls: type[Any]) -> tuple[Field, ...]:
     """Return the fields of a declared class, in their order."""
-    return tuple(_layout(cls).fields.values())
+    return _layout(cls).all
 
 
 def logged_fields(cls: type[Any]) -> tuple[Field, ...]:
@@ -210,7 +210,8 @@ class Declared:
         log_order: names of the fields that differences and logs state first; the others follow: mappings, sets, values.
     """
 
-    __slots__ = ()
+    __slots__ = ("_hash",)
+    _hash: int
     __dataclass_fields__: ClassVar[dict[str, Any]]
     file_kind: ClassVar[str] = ""
     file_order: ClassVar[tuple[str, ...]] = ()
@@ -255,9 +256,14 @@ class Declared:
         return made
 
     def __hash__(self) -> int:
-        """Hash by content."""
-        values = (getattr(self, part.name) for part in declared_fields(type(self)) if part.is_identity)
-        return hash(tuple(frozenset(v.items()) if isinstance(v, MappingProxyType) else v for v in values))
+        """Hash by content, once: a forecast looks its parameters up many times."""
+        try:
+            return self._hash
+        except AttributeError:
+            values = [getattr(self, part.name) for part in declared_fields(type(self)) if part.is_identity]
+            made = hash(tuple([frozenset(v.items()) if isinstance(v, MappingProxyType) else v for v in values]))
+            object.__setattr__(self, "_hash", made)
+            return made
 
     def __reduce__(self) -> tuple[object, ...]:
         """Let read-only mappings cross a process border."""
@@ -488,6 +494,7 @@ def _joined(part: Field, cells: list[Any], rows: list[Any]) -> Any:
 class _Layout:
     """The fields of a class by attribute, what stands in its object in a file, and the order of differences."""
 
+    all: tuple[Field, ...]
     fields: dict[str, Field]
     in_file: tuple[Field | _Table, ...]
     logged: tuple[Field, ...]
@@ -508,7 +515,7 @@ def _layout(cls: type[Any]) -> _Layout:
                 placed[part.column.table] = _Table(part.column.table, tuple(rows))
         first = {name: place for place, name in enumerate(cls.log_order, start=-len(cls.log_order))}
         logged = sorted(parts.values(), key=lambda part: first.get(part.name, _log_group(part.kind)))
-        known = _LAYOUTS[cls] = _Layout(parts, tuple(placed.values()), tuple(logged))
+        known = _LAYOUTS[cls] = _Layout(tuple(parts.values()), parts, tuple(placed.values()), tuple(logged))
     return known
 
 
