@@ -25,6 +25,7 @@ Shared = dict[str, Schema]
 
 NUMBER = r"[+-]?(\d+/\d+|(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?)"
 _LONGEST_SHOWN = 60
+_MOST_DIGITS = 20
 
 
 def shown(value: Any) -> str:
@@ -207,9 +208,10 @@ class Whole(Kind):
         return value
 
     def parse(self, text: str) -> int:
-        if not text.strip().removeprefix("-").isdecimal():
-            raise ValueError(f"a whole number is expected, got {shown(text)}")
-        return int(text)
+        body = text.strip().replace(",", "")
+        if not (body.isascii() and body.removeprefix("-").isdigit()) or len(body) > _MOST_DIGITS:
+            raise ValueError(f"a whole number is expected, got {shown(text.strip())}")
+        return int(body)
 
     def check(self, value: int, what: str) -> None:
         if self.low is not None and value < self.low and self.high is None:

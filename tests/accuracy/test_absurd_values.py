@@ -6,15 +6,14 @@ from fractions import Fraction
 import pytest
 
 from phexplore.accuracy.absurd_values import MOST_EPSILON
+from phexplore.model.edits import set_field
 from phexplore.model.issues import Severity
 from phexplore.model.keys import parse_query
 from phexplore.model.numbers import UNLIMITED
-from phexplore.systems.group_sizes.edits import set_size_total
 from phexplore.systems.phsafe.budget_edits import edit_margin
 from phexplore.systems.phsafe.edits import set_budget, set_target
 from phexplore.systems.registry import check, loss_of, preset, presets
-from phexplore.systems.subspace.edits import set_epsilon
-from phexplore.systems.topdown.edits import set_query_share, set_total
+from phexplore.systems.topdown.edits import set_query_share
 
 QUERY = parse_query("PH3/state_A-G")
 pytestmark = pytest.mark.defect("M2")
@@ -69,9 +68,12 @@ def test_that_an_unlimited_budget_is_said_once(us):
 
 def test_that_topdown_is_judged_by_total_level_and_query():
     scenario = preset("pl94-2020-persons-us").scenario
-    assert "10 times" in _said(set_total(scenario, scenario.method.total * 10))["total",]
-    assert "above 50" in _said(set_total(scenario, Fraction(100)), set_total(scenario, Fraction(90)))["total",]
-    assert any("below one person" in text for text in _said(set_total(scenario, Fraction(10**4))).values())
+    assert "10 times" in _said(set_field(scenario, "total", scenario.method.total * 10))["total",]
+    assert (
+        "above 50"
+        in _said(set_field(scenario, "total", Fraction(100)), set_field(scenario, "total", Fraction(90)))["total",]
+    )
+    assert any("below one person" in text for text in _said(set_field(scenario, "total", Fraction(10**4))).values())
     key = min(scenario.method.query_shares, key=scenario.method.query_shares.get)
     moved = set_query_share(scenario, key, Fraction(1, 2))
     assert "times that of the reference" in _said(moved)["queries", key.text]
@@ -79,6 +81,9 @@ def test_that_topdown_is_judged_by_total_level_and_query():
 
 def test_that_group_sizes_and_releases_are_judged_by_their_total():
     sizes = preset("group-sizes-census-2010").scenario
-    assert "total budget looks like a slip" in _said(set_size_total(sizes, sizes.method.total * 10))["total",]
+    assert "total budget looks like a slip" in _said(set_field(sizes, "total", sizes.method.total * 10))["total",]
     releases = preset("counties-invariant-2010").scenario
-    assert "above 50" in _said(set_epsilon(releases, Fraction(51)), set_epsilon(releases, Fraction(51)))["total",]
+    assert (
+        "above 50"
+        in _said(set_field(releases, "epsilon", Fraction(51)), set_field(releases, "epsilon", Fraction(51)))["total",]
+    )

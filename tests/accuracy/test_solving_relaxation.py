@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from phexplore.accuracy.solving_conflict import ConflictKind, InfeasibleError, RelaxationKind
 from phexplore.accuracy.solving_separable import solve
 from phexplore.catalog.tables import queries
+from phexplore.model.edits import set_item
 from phexplore.model.goals import Cap, CapOn, Goals, Tie, TiedBy
 from phexplore.model.keys import parse_query
-from phexplore.systems.phsafe.edits import set_budget, set_lock
+from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.registry import budgets_of
 
 CHILDREN = parse_query("PH3/state_A-G")
@@ -118,7 +119,7 @@ def test_that_the_joint_way_with_the_fewest_people_beats_a_common_factor(us):
 
 
 def test_that_a_lock_against_a_target_is_named_with_the_margin_it_gives(us):
-    locked = set_lock(set_budget(us, CHILDREN, Fraction("0.4")), CHILDREN, locked=True)
+    locked = set_item(set_budget(us, CHILDREN, Fraction("0.4")), "locks", CHILDREN, value=True)
     error = conflict_of(locked, Goals())
     assert {part.kind for part in error.conflict} == {ConflictKind.LOCK, ConflictKind.TARGET}
     assert (
@@ -130,17 +131,17 @@ def test_that_a_lock_against_a_target_is_named_with_the_margin_it_gives(us):
 
 
 def test_that_a_locked_unpublished_query_cannot_have_a_target(us):
-    locked = set_lock(set_budget(us, CHILDREN, Fraction(0)), CHILDREN, locked=True)
+    locked = set_item(set_budget(us, CHILDREN, Fraction(0)), "locks", CHILDREN, value=True)
     error = conflict_of(locked, Goals(margins={CHILDREN: Fraction(20)}))
     assert "not published" in error.sentence
     assert error.relaxations[0].kind is RelaxationKind.UNLOCK
 
 
 def test_that_locks_floors_and_ties_that_disagree_are_named(us):
-    both = set_lock(set_lock(us, CHILDREN, locked=True), TENURE, locked=True)
+    both = set_item(set_item(us, "locks", CHILDREN, value=True), "locks", TENURE, value=True)
     error = conflict_of(both, Goals(ties=(Tie((CHILDREN, TENURE), TiedBy.BUDGET),)))
     assert [part.kind for part in error.conflict] == [ConflictKind.LOCK, ConflictKind.LOCK, ConflictKind.TIE]
-    one = set_lock(us, CHILDREN, locked=True)
+    one = set_item(us, "locks", CHILDREN, value=True)
     error = conflict_of(one, Goals(floors={CHILDREN: Fraction(1)}))
     assert [part.kind for part in error.conflict] == [ConflictKind.LOCK, ConflictKind.FLOOR]
 
@@ -148,7 +149,7 @@ def test_that_locks_floors_and_ties_that_disagree_are_named(us):
 def test_that_locked_budgets_above_a_cap_are_named_without_targets(us):
     locked = us
     for query in us.phsafe.budgets:
-        locked = set_lock(locked, query, locked=True)
+        locked = set_item(locked, "locks", query, value=True)
     error = conflict_of(locked, Goals(caps=(Cap(CapOn.UNBOUNDED, Fraction("0.7")),)))
     assert [part.kind for part in error.conflict] == [ConflictKind.LOCK, ConflictKind.LOCK, ConflictKind.CAP]
     assert error.remedy == "Raise the cap, unlock a query or leave one out."

@@ -17,13 +17,13 @@ from phexplore.accuracy.solving_conflict import InfeasibleError
 from phexplore.accuracy.solving_separable import Reason, rounded_as_in_2020, solve
 from phexplore.catalog.tables import queries
 from phexplore.model.conventions import Conversion, MarginConvention, Neighbours
-from phexplore.model.edits import set_conventions
+from phexplore.model.edits import set_field, set_item
 from phexplore.model.goals import Cap, CapOn, GoalError, Goals, Tie, TiedBy
 from phexplore.model.keys import Region, parse_query
 from phexplore.model.numbers import UNLIMITED
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.systems.phsafe.budget_model import reach_of
-from phexplore.systems.phsafe.edits import set_budget, set_lock
+from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.registry import budgets_of
 
 CHILDREN = parse_query("PH3/state_A-G")
@@ -38,7 +38,7 @@ def emptied(scenario):
 
 
 def as_in_2020(scenario):
-    return set_conventions(scenario, rounded_as_in_2020(scenario.conventions))
+    return set_field(scenario, "conventions", rounded_as_in_2020(scenario.conventions))
 
 
 def total(scenario):
@@ -120,13 +120,13 @@ def test_that_a_floor_raises_a_budget_and_nothing_else(us):
 
 
 def test_that_a_lock_keeps_a_budget_that_reaches_its_target(us):
-    locked = set_lock(us, CHILDREN, locked=True)
+    locked = set_item(us, "locks", CHILDREN, value=True)
     entry = next(entry for entry in solve(budgets_of(locked)).queries if entry.query == CHILDREN)
     assert (entry.budget, entry.reason) == (Fraction("0.662976"), Reason.LOCK)
 
 
 def test_that_a_query_without_noise_stays_so_when_locked(us):
-    scenario = set_lock(set_budget(us, CHILDREN, UNLIMITED), CHILDREN, locked=True)
+    scenario = set_item(set_budget(us, CHILDREN, UNLIMITED), "locks", CHILDREN, value=True)
     assert solve(budgets_of(scenario)).scenario.phsafe.budgets[CHILDREN] is UNLIMITED
     with pytest.raises(GoalError, match="without noise, so no cap"):
         solve(budgets_of(scenario), Goals(caps=(Cap(CapOn.BOUNDED, Fraction(2)),)))
@@ -150,7 +150,7 @@ def test_that_a_tie_alone_takes_the_most_accurate_as_its_example(us):
 
 
 def test_that_a_tie_to_a_locked_query_follows_the_lock(us):
-    scenario = set_lock(replace(us, method=replace(us.phsafe, targets={})), CHILDREN, locked=True)
+    scenario = set_item(replace(us, method=replace(us.phsafe, targets={})), "locks", CHILDREN, value=True)
     solved = solve(budgets_of(scenario), Goals(ties=(Tie((CHILDREN, TENURE), TiedBy.BUDGET),)))
     assert solved.scenario.phsafe.budgets[TENURE] == us.phsafe.budgets[CHILDREN]
 

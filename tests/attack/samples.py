@@ -49,7 +49,7 @@ from phexplore.files.journal import journal_path
 from phexplore.files.rules_json import read_rules
 from phexplore.gui.main.importing import read_parameters
 from phexplore.model.approval import Decision, Status
-from phexplore.model.edits import set_note
+from phexplore.model.edits import set_field
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.group_sizes import GroupSizes, equal_shares
 from phexplore.model.workbook import Workbook, add_scenario
@@ -172,7 +172,7 @@ def make_samples(home: Path, *, for_commands: bool = False) -> list[Sample]:
             if kind == "project":
                 for value in (1, 2, 3):
                     project.edit(f"Set to {value}", lambda s, v=value: set_budget(s, queries()[0], Fraction(v, 7)))
-            project.edit("Note", lambda s: set_note(s, "ρ ≤ 1/3\n„quoted”"))
+            project.edit("Note", lambda s: set_field(s, "note", "ρ ≤ 1/3\n„quoted”"))
             project.commit("Add", add_scenario(project.workbook, replace(US, name="Second")))
             path = place(kind) / "a.phx"
             project.save(path)

@@ -19,7 +19,7 @@ from report.run_builder import made_run
 from phexplore.decide.citing import CitationError, evidence_of
 from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
-from phexplore.model.edits import set_note
+from phexplore.model.edits import set_field
 from phexplore.model.workbook import Workbook
 from phexplore.runs.events import Failed, Finished, Outcome
 from phexplore.runs.launch import run_worker
@@ -159,7 +159,7 @@ def test_that_a_confidential_run_without_a_summary_to_show_is_not_cited(kind, tm
 
 
 def edited(project):
-    project.edit("Note", lambda scenario: set_note(scenario, scenario.note + "+"))
+    project.edit("Note", lambda scenario: set_field(scenario, "note", scenario.note + "+"))
     project.flush()
 
 

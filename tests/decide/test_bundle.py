@@ -25,7 +25,7 @@ from phexplore.decide.bundle import (
 )
 from phexplore.files.project_file import LoggedStep, ProjectContent, read_project
 from phexplore.model.approval import CitedRun, Status
-from phexplore.model.edits import set_note
+from phexplore.model.edits import set_field
 from phexplore.model.keys import parse_query
 from phexplore.model.workbook import Workbook
 from phexplore.report import pdf
@@ -87,7 +87,9 @@ def test_that_the_edit_log_can_be_replayed_from_the_bundle(us):
 
 def test_that_notes_can_be_left_out_everywhere(us):
     private_words = "between us"
-    edited, content = content_of(set_note(us, private_words), ("Note", lambda s: set_note(s, private_words + " two")))
+    edited, content = content_of(
+        set_field(us, "note", private_words), ("Note", lambda s: set_field(s, "note", private_words + " two"))
+    )
     decision = replace(approval(edited), note=private_words)
     content = replace(content, decisions=(decision,))
     given = request(edited, content=content, decisions=(decision,), keeps_notes=False)

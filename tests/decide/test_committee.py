@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from phexplore.decide.committee import committee_matrix, consensus
 from phexplore.errors import ComparisonError
-from phexplore.model.edits import rename
+from phexplore.model.edits import rename, set_field
 from phexplore.model.keys import parse_query
 from phexplore.model.topdown import LevelQuery
 from phexplore.systems.phsafe.edits import set_budget, set_threshold
 from phexplore.systems.protocol import UnsupportedError
 from phexplore.systems.registry import preset
-from phexplore.systems.topdown.edits import set_level_share, set_query_share, set_total
+from phexplore.systems.topdown.edits import set_level_share, set_query_share
 
 CHILDREN = parse_query("PH3/state_A-G")
 PERSONS = preset("pl94-2020-persons-us").scenario
@@ -73,7 +73,7 @@ def test_that_a_draft_of_shares_adds_to_one_exactly(choices):
 
 
 def test_that_a_middle_total_keeps_the_form_of_productions_files():
-    members = [set_total(PERSONS, Fraction(value)) for value in ("4", "1", "9/4")]
+    members = [set_field(PERSONS, "total", Fraction(value)) for value in ("4", "1", "9/4")]
     assert consensus(committee_matrix(members, PERSONS), members).topdown.total == Fraction(9, 4)
 
 

@@ -16,11 +16,12 @@ from phexplore.decide.frontier import (
     frontier,
     priced_queries,
 )
+from phexplore.model.edits import set_field, set_item
 from phexplore.model.issues import has_errors
 from phexplore.model.keys import parse_query
 from phexplore.model.numbers import UNLIMITED
 from phexplore.model.phsafe import PrivacyFramework
-from phexplore.systems.phsafe.edits import set_budget, set_framework, set_lock
+from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.protocol import UnsupportedError
 from phexplore.systems.registry import budgets_of, check, preset
 from phexplore.systems.topdown.budget_model import shares_of, total_with_scale
@@ -82,7 +83,7 @@ def test_that_other_weights_show_what_could_be_saved(us):
 
 
 def test_that_locked_budgets_do_not_move(us):
-    locked = set_lock(us, CHILDREN, locked=True)
+    locked = set_item(us, "locks", CHILDREN, value=True)
     for point in frontier(locked, factors=[Fraction(3, 4), Fraction(2)]).points:
         assert point.scenario.phsafe.budgets[CHILDREN] == us.phsafe.budgets[CHILDREN]
     assert frontier(locked, factors=[Fraction(1, 4)]).points == ()
@@ -105,7 +106,7 @@ def test_that_prices_are_the_change_of_the_margin(us):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        (lambda s: set_framework(s, PrivacyFramework.PURE_DP), "drawn for zCDP"),
+        (lambda s: set_field(s, "framework", PrivacyFramework.PURE_DP), "drawn for zCDP"),
         (lambda s: set_budget(s, CHILDREN, UNLIMITED), "without noise"),
         (
             lambda s: replace(s, method=replace(s.phsafe, budgets=dict.fromkeys(s.phsafe.budgets, Fraction(0)))),

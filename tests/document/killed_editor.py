@@ -17,7 +17,7 @@ from pathlib import Path
 
 from phexplore.catalog.tables import queries
 from phexplore.document.project import Project
-from phexplore.model.edits import set_note
+from phexplore.model.edits import set_field
 from phexplore.model.workbook import activate, add_scenario
 from phexplore.systems.phsafe.edits import set_budget
 
@@ -46,7 +46,7 @@ def perform(project: Project, operation: tuple[object, ...], save) -> None:
         case "drag":
             project.edit(f"Drag {number}", lambda s: set_budget(s, QUERIES[0], value), merge_key="drag")
         case "note":
-            project.edit(f"Note {number}", lambda s: set_note(s, f"Zeile „{number}”\n\t{'é' * (number % 9)}"))
+            project.edit(f"Note {number}", lambda s: set_field(s, "note", f"Zeile „{number}”\n\t{'é' * (number % 9)}"))
         case "scenario":
             made = add_scenario(project.workbook, replace(project.scenario, name=f"Copy {number} {value}"))
             project.commit(f"Copy {number}", activate(made, made.scenarios[-1].name))

@@ -12,7 +12,7 @@ import pytest
 from phexplore.catalog.tables import queries
 from phexplore.document.project import FileChangedError, Project
 from phexplore.files.journal import JournalInUseError, journal_path
-from phexplore.model.edits import rename, set_note
+from phexplore.model.edits import rename, set_field
 from phexplore.model.issues import InputProblemsError, Severity
 from phexplore.model.workbook import Workbook, activate, add_scenario, remove_scenario
 from phexplore.systems.phsafe.edits import set_budget
@@ -61,7 +61,7 @@ def test_that_every_kind_of_step_survives_the_file(tmp_path, workbook, puerto_ri
     project = Project.new(workbook)
     project.commit("Add", add_scenario(project.workbook, puerto_rico))
     project.edit("Rename", lambda scenario: rename(scenario, "PR draft"))
-    project.edit("Note", lambda scenario: set_note(scenario, "ρ ≤ 1/3\n„quoted”"))
+    project.edit("Note", lambda scenario: set_field(scenario, "note", "ρ ≤ 1/3\n„quoted”"))
     project.commit("Back", activate(project.workbook, workbook.active))
     project.commit("Remove", remove_scenario(project.workbook, "PR draft"))
     project.save(tmp_path / "a.phx")

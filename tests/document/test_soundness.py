@@ -16,7 +16,7 @@ from phexplore.errors import PhexploreError
 from phexplore.files.journal import journal_path
 from phexplore.files.project_file import LoggedStep, ProjectContent, write_project
 from phexplore.model.conventions import MarginConvention
-from phexplore.model.edits import set_conventions
+from phexplore.model.edits import set_field
 from phexplore.model.goal_edits import with_cap, with_floors, with_margins
 from phexplore.model.goals import Cap, CapOn, Goals
 from phexplore.model.issues import InputProblemsError
@@ -25,18 +25,12 @@ from phexplore.model.numbers import parse_budget, parse_exact
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.topdown import LevelQuery
 from phexplore.model.workbook import Workbook, activate, add_scenario, set_goals
-from phexplore.systems.group_sizes.edits import (
-    set_largest_quantity,
-    set_largest_size,
-    set_size_levels,
-    set_size_share,
-    set_size_total,
-)
+from phexplore.systems.group_sizes.edits import set_size_levels, set_size_share
 from phexplore.systems.phsafe.budget_edits import Keep, edit_margin, edit_threshold
 from phexplore.systems.phsafe.edits import set_budget, set_target, set_threshold
 from phexplore.systems.registry import check, preset
-from phexplore.systems.subspace.edits import set_delta, set_epsilon, set_release_share
-from phexplore.systems.topdown.edits import add_query, set_level_share, set_query_share, set_total
+from phexplore.systems.subspace.edits import set_release_share
+from phexplore.systems.topdown.edits import add_query, set_level_share, set_query_share
 
 QUERY = parse_query("PH3/state_A-G")
 OTHER = parse_query("PH2/usa_*")
@@ -68,7 +62,7 @@ def _whole(text: str) -> int:
 
 
 def _convention(field: str) -> Callable:
-    return lambda s, text: set_conventions(s, replace(s.conventions, **{field: _exact(text)}))
+    return lambda s, text: set_field(s, "conventions", replace(s.conventions, **{field: _exact(text)}))
 
 
 CONVENTIONS = {name: _convention(name) for name in ("z", "confidence", "rounding_step", "delta")}
@@ -82,25 +76,25 @@ FIELDS = {
         **CONVENTIONS,
     },
     "pl94-2020-persons-us": {
-        "total": lambda s, text: set_total(s, _exact(text)),
+        "total": lambda s, text: set_field(s, "total", _exact(text)),
         "level share": lambda s, text: set_level_share(s, "State", _exact(text)),
         "query share": lambda s, text: set_query_share(s, LevelQuery("State", "total"), _exact(text)),
         "new query": lambda s, text: add_query(s, LevelQuery("State", "hispanic"), _exact(text)),
         **CONVENTIONS,
     },
     "group-sizes-census-2010": {
-        "total": lambda s, text: set_size_total(s, _exact(text)),
+        "total": lambda s, text: set_field(s, "total", _exact(text)),
         "share": lambda s, text: set_size_share(s, s.group_sizes.levels[1], _exact(text)),
-        "largest size": lambda s, text: set_largest_size(s, _whole(text)),
-        "largest quantity": lambda s, text: set_largest_quantity(s, _whole(text)),
+        "largest size": lambda s, text: set_field(s, "largest", _whole(text)),
+        "largest quantity": lambda s, text: set_field(s, "largest_quantity", _whole(text)),
         "regions": lambda s, text: set_size_levels(
             s, s.group_sizes.levels, (*s.group_sizes.regions[:-1], _whole(text))
         ),
         **CONVENTIONS,
     },
     "counties-invariant-2010": {
-        "epsilon": lambda s, text: set_epsilon(s, _exact(text)),
-        "delta": lambda s, text: set_delta(s, _exact(text)),
+        "epsilon": lambda s, text: set_field(s, "epsilon", _exact(text)),
+        "delta": lambda s, text: set_field(s, "delta", _exact(text)),
         "share": lambda s, text: set_release_share(s, next(iter(s.subspace.releases)), _exact(text)),
         **CONVENTIONS,
     },
@@ -136,8 +130,8 @@ def _with_budget(workbook, query, budget):
     [
         lambda s: edit_margin(s, QUERY, Fraction(1, 10**15)),
         lambda s: edit_margin(s, QUERY, Fraction(1, 10**4000)),
-        lambda s: set_conventions(s, replace(s.conventions, confidence=1 - Fraction(1, 10**19))),
-        lambda s: set_conventions(s, replace(s.conventions, z=Fraction(10**400))),
+        lambda s: set_field(s, "conventions", replace(s.conventions, confidence=1 - Fraction(1, 10**19))),
+        lambda s: set_field(s, "conventions", replace(s.conventions, z=Fraction(10**400))),
         lambda s: set_budget(s, QUERY, Fraction(10**40)),
     ],
 )
@@ -246,7 +240,7 @@ def test_that_every_extreme_number_is_refused_or_can_be_kept(tmp_path, opened, n
 def _variant(scenario, variant):
     match variant:
         case "exact margins":
-            return set_conventions(scenario, replace(scenario.conventions, margin=MarginConvention.EXACT))
+            return set_field(scenario, "conventions", replace(scenario.conventions, margin=MarginConvention.EXACT))
         case "other privacy definition" if hasattr(scenario.method, "framework"):
             other = next(each for each in PrivacyFramework if each is not scenario.method.framework)
             return replace(scenario, method=replace(scenario.method, framework=other))
@@ -316,8 +310,8 @@ def test_that_all_figures_of_ordinary_parameters_can_be_computed(us, framework, 
         lambda s: set_budget(s, QUERY, Fraction(10**12)),
         lambda s: set_budget(s, QUERY, Fraction(1, 10**12)),
         lambda s: set_threshold(s, QUERY.table, 10_001),
-        lambda s: set_conventions(s, replace(s.conventions, confidence=1 - Fraction(1, 10**19))),
-        lambda s: set_conventions(s, replace(s.conventions, z=Fraction(10**60))),
+        lambda s: set_field(s, "conventions", replace(s.conventions, confidence=1 - Fraction(1, 10**19))),
+        lambda s: set_field(s, "conventions", replace(s.conventions, z=Fraction(10**60))),
         lambda s: replace(s, method=replace(s.phsafe, budgets={QUERY: Fraction(1)})),
         lambda s: replace(s, method=replace(s.phsafe, thresholds={})),
     ],

@@ -23,7 +23,7 @@ from phexplore.errors import PhexploreError
 from phexplore.files.atomic_files import WriteError
 from phexplore.files.journal import JournalInUseError, journal_path
 from phexplore.model.approval import Decision, DecisionError, Status
-from phexplore.model.edits import set_note
+from phexplore.model.edits import set_field
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.workbook import Workbook
@@ -143,7 +143,7 @@ class TestFullDisk:
                 project = Project.open(path, refuge=refuge)
                 edit(project, 2)
                 (drive / "ballast").write_bytes(b"x" * (shutil.disk_usage(drive).free))
-                project.edit("Note", lambda s: set_note(s, "n" * 8000))
+                project.edit("Note", lambda s: set_field(s, "note", "n" * 8000))
                 edit(project, 3)
                 return str(project.trouble), project.labels
 

@@ -7,7 +7,7 @@ import pytest
 from phexplore.document.project import Project
 from phexplore.files.approval_json import decode_decisions, encode_decisions
 from phexplore.model.approval import CitedRun, Decision, DecisionError, Status, status_of
-from phexplore.model.edits import rename, set_note
+from phexplore.model.edits import rename, set_field
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.workbook import Workbook
@@ -57,7 +57,7 @@ def test_that_a_decision_is_saved_with_the_project_and_survives_edits(project, u
 
 def test_that_names_and_notes_change_no_approval(project, us):
     project.decide(decision(us))
-    project.edit("name", lambda s: set_note(rename(s, "Other"), "text"))
+    project.edit("name", lambda s: set_field(rename(s, "Other"), "note", "text"))
     assert status_of(project.decisions, fingerprint(project.scenario)) is Status.APPROVED
 
 

@@ -9,11 +9,12 @@ import pytest
 from ini_chains import differing_values
 
 from phexplore.cli.app import run
+from phexplore.model.edits import set_item
 from phexplore.model.issues import InputProblemsError, Severity
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.topdown import LevelQuery
 from phexplore.systems.registry import check, preset
-from phexplore.systems.topdown.edits import set_constraints, set_level_share, set_query_share
+from phexplore.systems.topdown.edits import set_level_share, set_query_share
 from phexplore.systems.topdown.ini_reading import load_ini
 from phexplore.systems.topdown.ini_text import decode_chain
 from phexplore.systems.topdown.ini_writing import write_ini
@@ -169,7 +170,7 @@ def test_that_national_is_the_nation_and_keeps_its_spelling(tmp_path):
     assert warnings == ()
     assert not [issue for issue in check(found) if issue.severity is Severity.ERROR]
     assert write_ini(found).files["root.ini"] == NATIONAL
-    edited = set_constraints(set_level_share(found, "Nation", Fraction(1, 10)), "Nation", ())
+    edited = set_item(set_level_share(found, "Nation", Fraction(1, 10)), "constraints", "Nation", ())
     back, _ = _written(tmp_path / "out", write_ini(edited))
     assert back.method == edited.method
     changed = differing_values(decode_chain(found.source_text), decode_chain(back.source_text))

@@ -11,10 +11,11 @@ from fractions import Fraction
 import pytest
 from ini_chains import differing_values
 
+from phexplore.model.edits import set_field, set_item
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.topdown import SpineChoice
 from phexplore.systems.registry import preset
-from phexplore.systems.topdown.edits import set_constraints, set_invariants, set_level_share, set_spine, set_total
+from phexplore.systems.topdown.edits import set_level_share
 from phexplore.systems.topdown.ini_reading import load_ini
 from phexplore.systems.topdown.ini_text import decode_chain
 from phexplore.systems.topdown.ini_writing import write_ini
@@ -147,14 +148,14 @@ def _spine_with(scenario, key, value):
     spine = scenario.topdown.spine
     settings = tuple((name, value if name == key else text) for name, text in spine.settings)
     assert settings != spine.settings
-    return set_spine(scenario, SpineChoice(spine.kind, settings))
+    return set_field(scenario, "spine", SpineChoice(spine.kind, settings))
 
 
 EDITS = {
-    ("budget", "global_scale"): lambda s: set_total(s, Fraction(1, 9)),
+    ("budget", "global_scale"): lambda s: set_field(s, "total", Fraction(1, 9)),
     ("budget", "geolevel_budget_prop"): lambda s: set_level_share(s, "County", Fraction(1, 5)),
-    ("constraints", "theconstraints.block"): lambda s: set_constraints(s, "Block", ()),
-    ("constraints", "theinvariants.state"): lambda s: set_invariants(s, "State", ("tot",)),
+    ("constraints", "theconstraints.block"): lambda s: set_item(s, "constraints", "Block", ()),
+    ("constraints", "theinvariants.state"): lambda s: set_item(s, "invariants", "State", ("tot",)),
     ("geodict", "fanout_cutoff"): lambda s: _spine_with(s, "fanout_cutoff", "16"),
     ("geodict", "bypass_cutoff"): lambda s: _spine_with(s, "bypass_cutoff", "100"),
 }

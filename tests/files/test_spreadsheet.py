@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from phexplore.cli.exporting import export_scenario
 from phexplore.files.spreadsheet import csv_bytes, safe_cell
-from phexplore.model.edits import set_note
+from phexplore.model.edits import set_field
 from phexplore.systems.registry import preset
 
 NASTY = ["=1+1", "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", '=HYPERLINK("http://x")', "\n@x"]  # fmt: skip
@@ -49,7 +49,7 @@ def formula_like(cell: str) -> bool:
 @pytest.mark.parametrize("nasty", NASTY)
 def test_that_no_export_of_a_scenario_with_such_names_holds_a_formula(tmp_path, id_, nasty):
     base = preset(id_).scenario
-    scenario = set_note(replace(base, name=nasty.strip() or "x"), nasty)
+    scenario = set_field(replace(base, name=nasty.strip() or "x"), "note", nasty)
     for path in export_scenario(scenario, "csv", tmp_path / "a.csv"):
         rows = csv.reader(io.StringIO(path.read_text(encoding="utf-8"), newline=""))
         assert [cell for row in rows for cell in row if formula_like(cell)] == []

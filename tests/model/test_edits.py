@@ -7,14 +7,13 @@ from fractions import Fraction
 import pytest
 
 from phexplore.catalog.tables import queries
-from phexplore.model.edits import EditRefusedError, apply_all, rename
+from phexplore.model.edits import EditRefusedError, apply_all, rename, set_item
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.keys import QueryKey, TableId, parse_query
 from phexplore.systems.phsafe.edits import (
     set_bounded_budget,
     set_budget,
     set_budgets,
-    set_lock,
     set_reader,
     set_states,
     set_target,
@@ -37,14 +36,14 @@ def test_that_a_bounded_budget_is_twice_the_unbounded_one(us):
 
 
 def test_that_a_locked_query_keeps_its_budget(us):
-    locked = set_lock(us, FIRST, locked=True)
+    locked = set_item(us, "locks", FIRST, value=True)
     with pytest.raises(EditRefusedError, match="locked"):
         set_budget(locked, FIRST, Fraction(1))
-    assert set_budget(set_lock(locked, FIRST, locked=False), FIRST, Fraction(1)).method.budgets[FIRST] == 1
+    assert set_budget(set_item(locked, "locks", FIRST, value=False), FIRST, Fraction(1)).method.budgets[FIRST] == 1
 
 
 def test_that_a_block_with_one_locked_row_is_refused_as_a_whole(us):
-    locked = set_lock(us, SECOND, locked=True)
+    locked = set_item(us, "locks", SECOND, value=True)
     with pytest.raises(EditRefusedError):
         set_budgets(locked, {FIRST: Fraction(1), SECOND: Fraction(1)})
 
@@ -81,7 +80,7 @@ def test_that_several_edits_apply_in_order(us):
 
 def test_that_the_fingerprint_follows_parameters_and_nothing_else(us):
     assert fingerprint(rename(us, "other")) == fingerprint(us)
-    assert fingerprint(set_lock(us, FIRST, locked=True)) == fingerprint(us)
+    assert fingerprint(set_item(us, "locks", FIRST, value=True)) == fingerprint(us)
     assert fingerprint(set_budget(us, FIRST, Fraction(1, 7))) != fingerprint(us)
     assert fingerprint(set_threshold(us, TableId("PH3"), 7)) != fingerprint(us)
 

@@ -127,26 +127,26 @@ def test_that_edits_production_has_keys_for_are_written_and_others_said():
 
 @pytest.mark.parametrize("name", ["standard", "aian", "pl94-2020-units"])
 def test_that_choosing_a_spine_changes_the_exported_configuration(name):
+    from phexplore.model.edits import set_field
     from phexplore.systems.registry import preset
-    from phexplore.systems.topdown.edits import set_spine
     from phexplore.systems.topdown.ini_reading import read_chain
     from phexplore.systems.topdown.ini_text import IniChain
     from phexplore.systems.topdown.ini_writing import write_ini
 
     settings = spine_preset(name).settings
-    scenario = set_spine(preset("pl94-2020-persons-us").scenario, choice_of(settings))
+    scenario = set_field(preset("pl94-2020-persons-us").scenario, "spine", choice_of(settings))
     output = write_ini(scenario)
     back, _ = read_chain(IniChain(output.root, output.files))
     assert settings_of(back.topdown.spine) == settings
 
 
 def test_that_a_spine_production_cannot_build_is_not_exported():
+    from phexplore.model.edits import set_field
     from phexplore.systems.registry import preset
-    from phexplore.systems.topdown.edits import set_spine
     from phexplore.systems.topdown.ini_writing import write_ini
 
     settings = spine_preset("pl94-2020").settings.with_targets(["place"])
-    scenario = set_spine(preset("pl94-2020-persons-us").scenario, choice_of(settings))
+    scenario = set_field(preset("pl94-2020-persons-us").scenario, "spine", choice_of(settings))
     with pytest.raises(PhexploreError, match="change spine") as error:
         write_ini(scenario)
     assert "place" in error.value.remedy

@@ -18,7 +18,7 @@ from phexplore.gui.widgets.exact_field import ExactField
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.conventions import AS_IN_2020, Conventions, MarginConvention, Neighbours
-from phexplore.model.edits import set_conventions
+from phexplore.model.edits import set_field
 from phexplore.model.numbers import Rounding, exact_text, parse_exact
 
 _CONFIDENCES = (Fraction(9, 10), Fraction(95, 100), Fraction(99, 100))
@@ -105,7 +105,9 @@ class ConventionsEditor(QWidget):
 
     def _use_2020(self) -> None:
         self._session.report(
-            self._session.edit("Use the conventions of 2020", lambda scenario: set_conventions(scenario, AS_IN_2020))
+            self._session.edit(
+                "Use the conventions of 2020", lambda scenario: set_field(scenario, "conventions", AS_IN_2020)
+            )
         )
 
     def _report(self, name: str, fields: dict[str, Any]) -> None:
@@ -118,7 +120,7 @@ class ConventionsEditor(QWidget):
         return refusal.full if refusal else ""
 
     def _edit(self, fields: dict[str, Any]) -> Callable[[Any], Any]:
-        return lambda scenario: set_conventions(scenario, replace(scenario.conventions, **fields))
+        return lambda scenario: set_field(scenario, "conventions", replace(scenario.conventions, **fields))
 
     def _refresh(self, _update: object = None) -> None:
         conventions: Conventions = self._session.scenario.conventions

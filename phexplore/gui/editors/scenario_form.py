@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any
 
 from PySide6.QtCore import Qt
@@ -15,8 +14,8 @@ from phexplore.gui.binding.system_session import PlainSession, SystemSession
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.labels import Paragraph, Text
 from phexplore.gui.widgets.when_seen import WhenSeen
-from phexplore.model.edits import rename, set_note
-from phexplore.model.numbers import parse_exact
+from phexplore.model.edits import rename, set_field, step_label
+from phexplore.model.fields import Field
 from phexplore.model.scenario import Scenario
 from phexplore.systems.registry import forecast, presets
 
@@ -32,36 +31,25 @@ def form_in(parent: QWidget) -> QFormLayout:
     return form
 
 
-def taking_exact(
-    session: PlainSession, what: str, change: Callable[[Scenario, Fraction], Scenario]
+def taking(
+    session: PlainSession, field: Field, change: Callable[[Scenario, Any], Scenario] | None = None, key: str = ""
 ) -> Callable[[str], str]:
-    """Return what an exact field does with its text: an edit, or the reason why not.
+    """Return what a field of a form does with its text: an edit, or the reason why not.
 
     Args:
         session: that edits.
-        what: named in the step, e.g. "the total ε".
-        change: from the scenario and the number to the next scenario.
+        field: declared; it reads the text and names the step.
+        change: from the scenario and the value to the next scenario; sets the field when None.
+        key: of the entry that is edited.
     """
+    edit = change or (lambda scenario, value: set_field(scenario, field.name, value))
 
     def take(typed: str) -> str:
         try:
-            wanted = parse_exact(typed)
+            wanted = field.kind.entry.parse(typed)
         except ValueError as error:
-            return Refusal(typed, str(error)).full
-        refusal = session.edit(f"Set {what} to {typed.strip()}", lambda scenario: change(scenario, wanted))
-        return refusal.full if refusal else ""
-
-    return take
-
-
-def taking_whole(session: PlainSession, what: str, change: Callable[[Scenario, int], Scenario]) -> Callable[[str], str]:
-    """Return what a field of a whole number does with its text: an edit, or the reason why not."""
-
-    def take(typed: str) -> str:
-        body = typed.strip().replace(",", "")
-        if not (body.isascii() and body.isdigit()) or len(body) > 15:
-            return Refusal(typed, f"{typed.strip()!r} is no whole number of 0 or more.", "Enter for example 1000.").full
-        refusal = session.edit(f"Set {what} to {int(body):,}", lambda scenario: change(scenario, int(body)))
+            return Refusal(typed, str(error), field.kind.entry.remedy).full
+        refusal = session.edit(step_label(field, wanted, key or None), lambda scenario: edit(scenario, wanted))
         return refusal.full if refusal else ""
 
     return take
@@ -89,7 +77,9 @@ class NoteField(QPlainTextEdit):
         """Take what was written."""
         text = self.toPlainText()
         if text != self._session.scenario.note:
-            self._session.report(self._session.edit("Edit the note", lambda scenario: set_note(scenario, text)))
+            self._session.report(
+                self._session.edit("Edit the note", lambda scenario: set_field(scenario, "note", text))
+            )
 
     def _refresh(self, _update: object = None) -> None:
         if not self.hasFocus() and self.toPlainText() != self._session.scenario.note:

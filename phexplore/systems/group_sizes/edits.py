@@ -6,8 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from phexplore.model.edits import EditRefusedError
-from phexplore.model.group_sizes import GroupSizes, HeavyTail, SizeMechanism, equal_shares
-from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.group_sizes import GroupSizes, equal_shares
 from phexplore.model.scenario import Scenario
 from phexplore.model.shares import rebalanced
 
@@ -17,17 +16,6 @@ MOST_LEVELS = 12
 
 def _with(scenario: Scenario, method: GroupSizes) -> Scenario:
     return replace(scenario, method=method)
-
-
-def set_size_total(scenario: Scenario, total: Fraction) -> Scenario:
-    """Set the whole budget: ε, or ρ under zCDP.
-
-    Raises:
-        EditRefusedError: it is not positive.
-    """
-    if total <= 0:
-        raise EditRefusedError(f"The total budget is more than 0, got {total}.", "Enter a positive number.")
-    return _with(scenario, replace(scenario.group_sizes, total=total))
 
 
 def set_size_share(scenario: Scenario, level: str, share: Fraction) -> Scenario:
@@ -42,54 +30,10 @@ def set_size_share(scenario: Scenario, level: str, share: Fraction) -> Scenario:
     )
 
 
-def set_size_lock(scenario: Scenario, level: str, *, locked: bool) -> Scenario:
-    """Lock or unlock the share of a level."""
-    method = scenario.group_sizes
-    locks = method.locked_levels | {level} if locked else method.locked_levels - {level}
-    return _with(scenario, replace(method, locked_levels=locks))
-
-
 def share_equally(scenario: Scenario) -> Scenario:
     """Divide the budget as the paper does, ε/L for each of L levels; locks are given up."""
     method = scenario.group_sizes
     return _with(scenario, replace(method, level_shares=equal_shares(method.levels), locked_levels=frozenset()))
-
-
-def set_size_mechanism(scenario: Scenario, mechanism: SizeMechanism) -> Scenario:
-    """Choose what is measured and how it becomes consistent."""
-    return _with(scenario, replace(scenario.group_sizes, mechanism=mechanism))
-
-
-def set_size_framework(scenario: Scenario, framework: PrivacyFramework) -> Scenario:
-    """Choose pure DP or zCDP. The total stays and changes its meaning from ε to ρ; the name of the step says so."""
-    return _with(scenario, replace(scenario.group_sizes, framework=framework))
-
-
-def set_largest_size(scenario: Scenario, largest: int) -> Scenario:
-    """Set N, the largest size; larger groups count as groups of it.
-
-    Raises:
-        EditRefusedError: below 1.
-    """
-    if largest < 1:
-        raise EditRefusedError(f"The largest size is at least 1, got {largest}.", "Enter a whole number from 1.")
-    return _with(scenario, replace(scenario.group_sizes, largest=largest))
-
-
-def set_largest_quantity(scenario: Scenario, quantity: int) -> Scenario:
-    """Set the most one individual can add to the size of a group.
-
-    Raises:
-        EditRefusedError: below 1.
-    """
-    if quantity < 1:
-        raise EditRefusedError(f"The largest quantity is at least 1, got {quantity}.", "Enter a whole number from 1.")
-    return _with(scenario, replace(scenario.group_sizes, largest_quantity=quantity))
-
-
-def set_tail(scenario: Scenario, tail: HeavyTail | None) -> Scenario:
-    """Choose how sizes above an open last class are drawn, None when the data hold all sizes."""
-    return _with(scenario, replace(scenario.group_sizes, tail=tail))
 
 
 def set_size_levels(scenario: Scenario, levels: tuple[str, ...], regions: tuple[int, ...]) -> Scenario:

@@ -12,6 +12,7 @@ from phexplore.catalog.expected_counts import AVERAGES
 from phexplore.catalog.tables import sensitivity, tables
 from phexplore.errors import ComparisonError
 from phexplore.model.conventions import Conventions
+from phexplore.model.edits import set_item
 from phexplore.model.goals import Key
 from phexplore.model.keys import LEVELS, PopulationGroupLevel, QueryKey, Region, TableId
 from phexplore.model.numbers import Budget, Unlimited, total_budget
@@ -19,7 +20,7 @@ from phexplore.model.phsafe import PhSafe, PrivacyFramework
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery
 from phexplore.noise.distributions import noise_for
-from phexplore.systems.phsafe.edits import set_budget, set_lock
+from phexplore.systems.phsafe.edits import set_budget
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +118,7 @@ class PhSafeBudgets:
 
     def with_lock(self, key: Key, *, locked: bool) -> Scenario:
         """Return the scenario with the budget of a query locked or free."""
-        return set_lock(self.scenario, _query(key), locked=locked)
+        return set_item(self.scenario, "locks", _query(key), value=locked)
 
     def scopes(self) -> Mapping[str, tuple[Key, ...]]:
         """Return all queries, those of every table, of every level, and of every region."""

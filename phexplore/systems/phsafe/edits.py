@@ -9,7 +9,7 @@ from fractions import Fraction
 from phexplore.model.edits import EditRefusedError
 from phexplore.model.keys import QueryKey, TableId
 from phexplore.model.numbers import Budget, Unlimited
-from phexplore.model.phsafe import PhSafe, PrivacyFramework
+from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
 
 
@@ -76,18 +76,6 @@ def set_threshold(scenario: Scenario, table: TableId, people: int) -> Scenario:
     if people < 1:
         raise EditRefusedError(f"A threshold keeps at least 1 person, got {people}.", "Enter a whole number from 1.")
     return replace(scenario, method=replace(method, thresholds={**method.thresholds, table: people}))
-
-
-def set_lock(scenario: Scenario, query: QueryKey, *, locked: bool) -> Scenario:
-    """Lock or unlock the budget of `query`."""
-    method = scenario.phsafe
-    locks = method.locks | {query} if locked else method.locks - {query}
-    return replace(scenario, method=replace(method, locks=locks))
-
-
-def set_framework(scenario: Scenario, framework: PrivacyFramework) -> Scenario:
-    """Choose zCDP or pure DP. The numbers stay and change their meaning from ρ to ε; the name of the step says so."""
-    return replace(scenario, method=replace(scenario.phsafe, framework=framework))
 
 
 def set_states(scenario: Scenario, states: tuple[str, ...]) -> Scenario:

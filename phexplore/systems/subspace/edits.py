@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
-from phexplore.model.edits import EditRefusedError
+from phexplore.model.edits import EditRefusedError, set_item
 from phexplore.model.scenario import Scenario
 from phexplore.model.shares import rebalanced
 from phexplore.model.subspace import (
     Axis,
-    Basis,
-    Calibration,
     Histogram,
-    Invariant,
     Mechanism,
-    Query,
     Release,
     Subspace,
 )
@@ -23,11 +20,6 @@ from phexplore.model.subspace import (
 
 def _with(scenario: Scenario, method: Subspace) -> Scenario:
     return replace(scenario, method=method)
-
-
-def _changed(scenario: Scenario, name: str, release: Release) -> Scenario:
-    method = scenario.subspace
-    return _with(scenario, replace(method, releases={**method.releases, name: release}))
 
 
 def release_of(scenario: Scenario, name: str) -> Release:
@@ -42,51 +34,18 @@ def release_of(scenario: Scenario, name: str) -> Release:
     return found
 
 
-def set_epsilon(scenario: Scenario, epsilon: Fraction) -> Scenario:
-    """Set ε of all releases together.
+def change_release(scenario: Scenario, name: str, **parts: Any) -> Scenario:
+    """Choose parts of a release: its query, its invariants, its mechanism, its basis.
+
+    Args:
+        scenario: that holds it.
+        name: of the release.
+        parts: by the names of its fields.
 
     Raises:
-        EditRefusedError: it is not positive.
+        EditRefusedError: there is none of this name.
     """
-    if epsilon <= 0:
-        raise EditRefusedError(f"ε is more than 0, got {epsilon}.", "Enter a positive number.")
-    return _with(scenario, replace(scenario.subspace, epsilon=epsilon))
-
-
-def set_delta(scenario: Scenario, delta: Fraction) -> Scenario:
-    """Set δ of all releases together; 0 allows pure mechanisms only.
-
-    Raises:
-        EditRefusedError: it is not in [0, 1).
-    """
-    if not 0 <= delta < 1:
-        raise EditRefusedError(f"δ is at least 0 and below 1, got {delta}.", "Enter for example 1e-10.")
-    return _with(scenario, replace(scenario.subspace, delta=delta))
-
-
-def set_calibration(scenario: Scenario, calibration: Calibration) -> Scenario:
-    """Choose where the width of Gaussian noise comes from."""
-    return _with(scenario, replace(scenario.subspace, calibration=calibration))
-
-
-def set_release_mechanism(scenario: Scenario, name: str, mechanism: Mechanism) -> Scenario:
-    """Choose how the noise of a release is made."""
-    return _changed(scenario, name, replace(release_of(scenario, name), mechanism=mechanism))
-
-
-def set_basis(scenario: Scenario, name: str, basis: Basis) -> Scenario:
-    """Choose the basis of the extended Laplace mechanism."""
-    return _changed(scenario, name, replace(release_of(scenario, name), basis=basis))
-
-
-def set_invariants(scenario: Scenario, name: str, invariants: tuple[Invariant, ...]) -> Scenario:
-    """Choose what is exact in a release."""
-    return _changed(scenario, name, replace(release_of(scenario, name), invariants=invariants))
-
-
-def set_query(scenario: Scenario, name: str, query: Query) -> Scenario:
-    """Choose what a release answers."""
-    return _changed(scenario, name, replace(release_of(scenario, name), query=query))
+    return set_item(scenario, "releases", name, replace(release_of(scenario, name), **parts))
 
 
 def set_release_share(scenario: Scenario, name: str, share: Fraction) -> Scenario:

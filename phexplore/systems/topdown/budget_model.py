@@ -13,13 +13,12 @@ from phexplore.accuracy.budget_model import LeftOut, Numbers, middle_of
 from phexplore.accuracy.margins import margin_by, normal_factor
 from phexplore.errors import ComparisonError
 from phexplore.model.conventions import Conventions, MarginConvention
-from phexplore.model.edits import EditRefusedError
+from phexplore.model.edits import EditRefusedError, set_item
 from phexplore.model.goals import Key
 from phexplore.model.numbers import Budget, Rounding, round_exact
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery, TopDown
-from phexplore.systems.topdown.edits import set_level_lock, set_query_lock
 from phexplore.systems.topdown.forecast import noise_of, query_of
 from phexplore.systems.topdown.ini_writing import exact_scale
 from phexplore.systems.topdown.solved_shares import with_budgets
@@ -141,8 +140,8 @@ class TopDownBudgets:
         """Return the scenario with the share of a query locked or free; it is free when its level is, too."""
         if not isinstance(key, LevelQuery):
             raise TypeError(f"{key.text} is no query of TopDown")
-        scenario = self.scenario if locked else set_level_lock(self.scenario, key.level, locked=False)
-        return set_query_lock(scenario, key, locked=locked)
+        scenario = self.scenario if locked else set_item(self.scenario, "locked_levels", key.level, value=False)
+        return set_item(scenario, "locked_queries", key, value=locked)
 
     def scopes(self) -> Mapping[str, tuple[Key, ...]]:
         """Return all queries, those of every level, and each at all levels."""

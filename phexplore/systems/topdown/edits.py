@@ -7,25 +7,13 @@ from dataclasses import replace
 from fractions import Fraction
 
 from phexplore.model.edits import EditRefusedError
-from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
 from phexplore.model.shares import rebalanced, rebalanced_block
-from phexplore.model.topdown import LevelQuery, Passes, SpineChoice, TopDown
+from phexplore.model.topdown import LevelQuery, TopDown
 
 
 def _with(scenario: Scenario, method: TopDown) -> Scenario:
     return replace(scenario, method=method)
-
-
-def set_total(scenario: Scenario, total: Fraction) -> Scenario:
-    """Set the whole budget: ρ, or ε under pure DP.
-
-    Raises:
-        EditRefusedError: it is not positive.
-    """
-    if total <= 0:
-        raise EditRefusedError(f"The total budget is more than 0, got {total}.", "Enter a positive number.")
-    return _with(scenario, replace(scenario.topdown, total=total))
 
 
 def set_level_share(scenario: Scenario, level: str, share: Fraction) -> Scenario:
@@ -148,45 +136,3 @@ def remove_query(scenario: Scenario, key: LevelQuery) -> Scenario:
     emptied = set_query_share(scenario, key, Fraction(0)).topdown
     shares = {other: value for other, value in emptied.query_shares.items() if other != key}
     return _with(scenario, replace(emptied, query_shares=shares))
-
-
-def set_privacy_framework(scenario: Scenario, framework: PrivacyFramework) -> Scenario:
-    """Choose zCDP or pure DP. The total stays and changes its meaning from ρ to ε; the name of the step says so."""
-    return _with(scenario, replace(scenario.topdown, framework=framework))
-
-
-def set_level_lock(scenario: Scenario, level: str, *, locked: bool) -> Scenario:
-    """Lock or unlock the share of a level."""
-    method = scenario.topdown
-    locks = method.locked_levels | {level} if locked else method.locked_levels - {level}
-    return _with(scenario, replace(method, locked_levels=locks))
-
-
-def set_query_lock(scenario: Scenario, key: LevelQuery, *, locked: bool) -> Scenario:
-    """Lock or unlock the share of a query group at a level."""
-    method = scenario.topdown
-    locks = method.locked_queries | {key} if locked else method.locked_queries - {key}
-    return _with(scenario, replace(method, locked_queries=locks))
-
-
-def set_passes(scenario: Scenario, level: str, passes: Passes) -> Scenario:
-    """Set the order in which post-processing uses the queries of a level."""
-    method = scenario.topdown
-    return _with(scenario, replace(method, passes={**method.passes, level: passes}))
-
-
-def set_constraints(scenario: Scenario, level: str, constraints: tuple[str, ...]) -> Scenario:
-    """Set what post-processing must keep at a level."""
-    method = scenario.topdown
-    return _with(scenario, replace(method, constraints={**method.constraints, level: constraints}))
-
-
-def set_invariants(scenario: Scenario, level: str, invariants: tuple[str, ...]) -> Scenario:
-    """Set which counts of a level are published exactly."""
-    method = scenario.topdown
-    return _with(scenario, replace(method, invariants={**method.invariants, level: invariants}))
-
-
-def set_spine(scenario: Scenario, spine: SpineChoice) -> Scenario:
-    """Choose the geographic spine."""
-    return _with(scenario, replace(scenario.topdown, spine=spine))

@@ -7,10 +7,11 @@ from functools import partial
 
 from phexplore.figures.stops import log_stops
 from phexplore.figures.wording import budget_text, people, share_percent
+from phexplore.model.edits import set_field
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery, TopDown
 from phexplore.systems.meeting import MeetingParameter
-from phexplore.systems.topdown.edits import set_level_share, set_query_share, set_total
+from phexplore.systems.topdown.edits import set_level_share, set_query_share
 from phexplore.systems.topdown.forecast import forecast_topdown
 from phexplore.systems.topdown.wording import level_title, place_title
 
@@ -37,7 +38,7 @@ def _total(method: TopDown) -> MeetingParameter:
         symbol,
         _TOTALS,
         lambda scenario: scenario.topdown.total,
-        set_total,
+        lambda scenario, value: set_field(scenario, "total", value),
         lambda value: budget_text(value, places=4),
         lambda _scenario: "More loss makes every margin narrower; all shares stay.",
         is_likely=True,

@@ -8,13 +8,12 @@ from fractions import Fraction
 from phexplore.accounting.zcdp import rho_for_epsilon
 from phexplore.accuracy.margins import margins_of
 from phexplore.model.conventions import Conventions, Conversion
-from phexplore.model.edits import EditRefusedError
+from phexplore.model.edits import EditRefusedError, set_field
 from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
 from phexplore.model.shares import SHARE_STEP
 from phexplore.model.topdown import LevelQuery, TopDown
-from phexplore.systems.topdown.edits import set_total
 from phexplore.systems.topdown.forecast import noise_of
 
 
@@ -91,14 +90,14 @@ def set_total_by_epsilon(scenario: Scenario, target: Fraction, conversion: Conve
     if target <= 0:
         raise EditRefusedError(f"ε is more than 0, got {exact_text(target)}.", "Enter a positive number.")
     if method.framework is PrivacyFramework.PURE_DP:
-        return set_total(scenario, target)
+        return set_field(scenario, "total", target)
     try:
         rho = rho_for_epsilon(target, scenario.conventions.delta, conversion)
     except ValueError as error:
         raise EditRefusedError(f"{error}.", "Enter an ε between 0.001 and 1000.") from error
     if rho <= 0:
         raise EditRefusedError(f"No ρ gives an ε as small as {exact_text(target)}.", "Enter a larger ε.")
-    return set_total(scenario, rho)
+    return set_field(scenario, "total", rho)
 
 
 def _margin_test(

@@ -6,9 +6,10 @@ import pytest
 
 from phexplore.document.project import Project
 from phexplore.gui.binding.session import Session
+from phexplore.model.edits import set_item
 from phexplore.model.workbook import Workbook, add_scenario, compare_with
 from phexplore.systems.phsafe.budget_edits import edit_margin
-from phexplore.systems.phsafe.edits import set_budget, set_lock
+from phexplore.systems.phsafe.edits import set_budget
 
 
 def test_that_an_edit_updates_at_once_and_settles_once_per_frame(qtbot, session, query) -> None:
@@ -33,7 +34,7 @@ def test_that_a_drag_is_one_step(session, query) -> None:
 
 
 def test_that_a_refused_edit_changes_nothing_and_says_why(session, query) -> None:
-    session.edit("Lock", lambda s: set_lock(s, query, locked=True))
+    session.edit("Lock", lambda s: set_item(s, "locks", query, value=True))
     before, labels = session.shown, session.project.labels
     refusal = session.edit("Set", lambda s: set_budget(s, query, Fraction(1)))
     assert "is locked" in refusal.reason

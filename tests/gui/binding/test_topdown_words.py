@@ -23,10 +23,11 @@ from phexplore.gui.systems.topdown.inspection import (
 )
 from phexplore.gui.systems.topdown.session import topdown_session
 from phexplore.gui.systems.topdown.tiles import topdown_epsilon_tile, topdown_loss_tile, topdown_margin_tile
+from phexplore.model.edits import set_field, set_item
 from phexplore.model.topdown import LevelQuery
 from phexplore.model.workbook import Workbook
 from phexplore.systems.registry import preset
-from phexplore.systems.topdown.edits import set_constraints, set_invariants, set_level_share, set_query_share, set_total
+from phexplore.systems.topdown.edits import set_level_share, set_query_share
 from phexplore.systems.topdown.wording import place_title, query_sentence
 
 KEY = LevelQuery("Block_Group", "total")
@@ -48,7 +49,7 @@ def test_that_the_tiles_show_the_certificate(session):
 
 
 def test_that_a_larger_total_asks_for_attention(session):
-    session.edit("Raise", lambda s: set_total(s, Fraction(3)))
+    session.edit("Raise", lambda s: set_field(s, "total", Fraction(3)))
     tile = topdown_loss_tile(session.shown)
     assert tile.tone is Tone.ATTENTION
     assert tile.change.startswith("+0.4438")
@@ -66,7 +67,7 @@ def test_that_pure_dp_needs_no_conversion(session):
 def test_that_a_moved_column_is_one_sentence(session):
     session.edit("County", lambda s: set_level_share(s, "County", Fraction(1, 5)))
     session.edit("Total", lambda s: set_query_share(s, KEY, Fraction(1, 2)))
-    session.edit("Rule", lambda s: set_constraints(s, "US", ()))
+    session.edit("Rule", lambda s: set_item(s, "constraints", "US", ()))
     lines = change_lines(session.shown)
     assert [line.text for line in lines] == [
         "Constraints at US: total dropped",
@@ -101,7 +102,7 @@ def test_that_the_whole_is_explained_with_all_semantics(session):
 
 
 def test_that_the_history_of_a_share_holds_its_steps_only(session):
-    session.edit("Raise the total", lambda s: set_total(s, Fraction(3)))
+    session.edit("Raise the total", lambda s: set_field(s, "total", Fraction(3)))
     session.edit("Set County", lambda s: set_level_share(s, "County", Fraction(1, 5)))
     project = session.whole.project
     found = field_history(project.steps, project.cursor, "Proposal", "County")
@@ -115,7 +116,7 @@ def test_that_the_history_of_a_share_holds_its_steps_only(session):
 
 
 def test_that_issues_lead_to_their_place(session):
-    session.edit("Drop", lambda s: set_invariants(s, "State", ()))
+    session.edit("Drop", lambda s: set_item(s, "invariants", "State", ()))
     issue = session.shown.issues[0]
     assert place_of(issue, session.shown.method) == "US"
     assert issues_of(session.shown, None) == session.shown.issues

@@ -10,10 +10,10 @@ import pytest
 from phexplore.accounting.zcdp import epsilon
 from phexplore.gui.figures.view import FigureView
 from phexplore.model.conventions import Conversion, Neighbours
-from phexplore.model.edits import set_conventions
+from phexplore.model.edits import set_field
 from phexplore.model.numbers import UNLIMITED
 from phexplore.model.phsafe import PrivacyFramework
-from phexplore.systems.phsafe.edits import set_budget, set_framework
+from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.phsafe.epsilon_curves import POINTS, epsilon_curves, epsilon_figure
 from phexplore.systems.phsafe.forecast import forecast
 
@@ -93,7 +93,7 @@ def test_that_few_points_draw_the_line_to_half_a_pixel(chart, figures):
 
 
 def test_that_the_scenarios_neighbours_lead(chart, us):
-    other = set_conventions(us, replace(us.conventions, neighbours=Neighbours.UNBOUNDED))
+    other = set_field(us, "conventions", replace(us.conventions, neighbours=Neighbours.UNBOUNDED))
     figure = epsilon_figure(forecast(other))
     chart.show_figure(figure)
     assert "unbounded" in figure.marks[0].tip
@@ -101,7 +101,7 @@ def test_that_the_scenarios_neighbours_lead(chart, us):
 
 
 def test_that_pure_privacy_needs_no_conversion(chart, us):
-    figure = epsilon_figure(forecast(set_framework(us, PrivacyFramework.PURE_DP)))
+    figure = epsilon_figure(forecast(set_field(us, "framework", PrivacyFramework.PURE_DP)))
     chart.show_figure(figure)
     assert ["pure DP" in mark.tip for mark in figure.marks] == [True, True]
     assert chart.title.startswith("Bounded ε = 2.514562, for every δ")

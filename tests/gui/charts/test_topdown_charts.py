@@ -23,10 +23,11 @@ from phexplore.gui.systems.topdown.heat_chart import HeatView
 from phexplore.gui.systems.topdown.scenario_view import topdown_shown
 from phexplore.gui.systems.topdown.shares import Quantity
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
+from phexplore.model.edits import set_item
 from phexplore.model.topdown import LevelQuery
 from phexplore.model.workbook import Workbook
 from phexplore.systems.registry import preset
-from phexplore.systems.topdown.edits import set_level_lock, set_level_share
+from phexplore.systems.topdown.edits import set_level_share
 from phexplore.systems.topdown.figures import level_figure, semantics_figure
 
 
@@ -89,7 +90,9 @@ def test_that_every_picture_draws_in_both_themes(qtbot, theme):
 
 
 def test_that_level_bars_show_the_reference_and_locks():
-    content = levels(version(lambda s: set_level_lock(set_level_share(s, "County", Fraction(1, 5)), "US", locked=True)))
+    content = levels(
+        version(lambda s: set_item(set_level_share(s, "County", Fraction(1, 5)), "locked_levels", "US", value=True))
+    )
     county = next(bar for bar in content.marks if bar.key == "County")
     assert (county.value, round(county.before, 2)) == (20.0, 10.91)
     assert content.marks[0].is_locked
@@ -122,7 +125,7 @@ def test_that_the_end_of_a_bar_is_dragged_and_escape_gives_it_back(qtbot):
 
 def test_that_a_locked_bar_is_not_dragged(qtbot):
     chart = put(qtbot, FigureView("Levels", "x"))
-    chart.show_figure(levels(version(lambda s: set_level_lock(s, "State", locked=True))))
+    chart.show_figure(levels(version(lambda s: set_item(s, "locked_levels", "State", value=True))))
     dragged = []
     chart.handle_dragged.connect(lambda key, _value: dragged.append(key))
     pixels = chart.canvas.pixels

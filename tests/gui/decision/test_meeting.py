@@ -14,8 +14,8 @@ from phexplore.gui.decision.meeting_page import MeetingPage
 from phexplore.gui.systems.phsafe.meeting_pictures import margins
 from phexplore.gui.systems.phsafe.tiles import loss_tile, numbers_tile, targets_tile
 from phexplore.gui.theme.appearance import appearance
+from phexplore.model.edits import set_item
 from phexplore.model.workbook import add_scenario
-from phexplore.systems.phsafe.edits import set_lock
 from phexplore.systems.phsafe.forecast import forecast
 from phexplore.systems.phsafe.system import PHSAFE
 from phexplore.systems.registry import meeting_parameters, presets
@@ -63,7 +63,7 @@ def test_that_every_parameter_reads_words_and_edits_its_own_number(preset_id) ->
 
 
 def test_that_locked_numbers_are_not_offered(us, query) -> None:
-    keys = {each.key for each in meeting_parameters(set_lock(us, query, locked=True))}
+    keys = {each.key for each in meeting_parameters(set_item(us, "locks", query, value=True))}
     assert f"margin {query.text}" not in keys
 
 

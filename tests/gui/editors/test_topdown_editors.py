@@ -19,11 +19,12 @@ from phexplore.gui.systems.topdown.session import topdown_session
 from phexplore.gui.systems.topdown.shares import Quantity
 from phexplore.gui.systems.topdown.shares_editor import TopDownBudgetsEditor
 from phexplore.gui.systems.topdown.spine_editor import SpineKeysEditor
+from phexplore.model.edits import set_field
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.topdown import LevelQuery
 from phexplore.model.workbook import Workbook
 from phexplore.systems.registry import preset
-from phexplore.systems.topdown.edits import remove_query, set_query_share, set_spine
+from phexplore.systems.topdown.edits import remove_query, set_query_share
 
 TOTAL = LevelQuery("County", "total")
 
@@ -242,7 +243,7 @@ def test_that_a_hidden_editor_waits_and_shows_the_newest(qtbot, session):
     before = editor.fields["fanout_cutoff"].line.text()
     spine = session.shown.method.spine
     settings = tuple((key, "77" if key == "fanout_cutoff" else value) for key, value in spine.settings)
-    session.edit("Fan-out", lambda s: set_spine(s, replace(spine, settings=settings)))
+    session.edit("Fan-out", lambda s: set_field(s, "spine", replace(spine, settings=settings)))
     assert editor.fields["fanout_cutoff"].line.text() == before
     editor.show()
     assert editor.fields["fanout_cutoff"].line.text() == "77"

@@ -13,12 +13,13 @@ from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.systems.group_sizes.overview import GroupSizesOverview
 from phexplore.gui.systems.subspace.overview import SubspaceOverview
+from phexplore.model.edits import set_field
 from phexplore.model.group_sizes import SizeMechanism
 from phexplore.model.subspace import Mechanism, Totals
 from phexplore.model.workbook import add_scenario
-from phexplore.systems.group_sizes.edits import set_size_levels, set_size_mechanism, set_size_total
+from phexplore.systems.group_sizes.edits import set_size_levels
 from phexplore.systems.registry import preset
-from phexplore.systems.subspace.edits import set_delta, set_epsilon, set_invariants, set_release_mechanism
+from phexplore.systems.subspace.edits import change_release
 
 SIZES, COUNTIES = "group-sizes-census-2010", "counties-invariant-2010"
 
@@ -77,7 +78,7 @@ def test_that_an_edit_is_one_step_with_a_sentence_and_reaches_tiles_and_changes(
     page.budget.total.line.setText("1/2")
     page.budget.total.line.setModified(True)
     page.budget.total.line.offered.emit("1/2")
-    assert window.session.project.labels[-1] == "Set the total to 1/2"
+    assert window.session.project.labels[-1] == "Set the total budget to 0.5"
     qtbot.waitUntil(lambda: window.headline.tiles[0].accessibleName().startswith("Privacy loss ε: 0.500000"))
     window.navigation.choose(Area.OVERVIEW)
     overview = window.pages.currentWidget()
@@ -90,7 +91,7 @@ def test_that_a_refused_entry_stays_with_its_reason(opened) -> None:
     window.navigation.choose(Area.BUDGETS)
     page = window.rooms["subspace"].page
     page.budget.epsilon.line.offered.emit("-1")
-    assert "more than 0" in page.budget.epsilon.reason
+    assert "ε is positive" in page.budget.epsilon.reason
     page.releases.invariants.setPlainText("total by countie")
     page.releases.invariants.commit()
     assert "Did you mean" in page.releases.invariants.reason.text()
@@ -110,7 +111,7 @@ def test_that_redundant_sums_are_said_beside_them(qtbot, opened) -> None:
 
 def test_that_what_determines_cells_is_an_issue_that_leads_to_the_parameters(opened) -> None:
     window = opened(COUNTIES)
-    window.session.edit("Fix", lambda s: set_invariants(s, "counties", (Totals(("county",)),)))
+    window.session.edit("Fix", lambda s: change_release(s, "counties", invariants=(Totals(("county",)),)))
     issues = window.session.shown.issues
     assert issues
     window.show_issue(issues[0])
@@ -122,7 +123,7 @@ def test_that_errors_leave_the_window_whole(qtbot, opened) -> None:
     for area in (Area.OVERVIEW, Area.BUDGETS):
         window.navigation.choose(area)
     refusal = window.session.edit(
-        "Gaussian", lambda s: set_release_mechanism(s, "counties", Mechanism.EXTENDED_GAUSSIAN)
+        "Gaussian", lambda s: change_release(s, "counties", mechanism=Mechanism.EXTENDED_GAUSSIAN)
     )
     assert refusal is None
     assert window.session.shown.figures is None
@@ -130,17 +131,17 @@ def test_that_errors_leave_the_window_whole(qtbot, opened) -> None:
     window.headline.refresh()
     window.navigation.choose(Area.OVERVIEW)
     qtbot.waitUntil(lambda: window.pages.currentWidget().alternatives.is_empty)
-    window.session.edit("δ", lambda s: set_delta(s, Fraction(1, 10**10)))
+    window.session.edit("δ", lambda s: set_field(s, "delta", Fraction(1, 10**10)))
     assert window.session.shown.figures is not None
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10**6), Fraction(10**4)])
 def test_that_tiny_and_huge_budgets_are_shown(qtbot, opened, epsilon) -> None:
     window = opened(SIZES)
-    window.session.edit("Total", lambda s: set_size_total(s, epsilon))
+    window.session.edit("Total", lambda s: set_field(s, "total", epsilon))
     window.pages.currentWidget().refresh()
     add(window, COUNTIES)
-    window.session.edit("ε", lambda s: set_epsilon(s, epsilon))
+    window.session.edit("ε", lambda s: set_field(s, "epsilon", epsilon))
     window.pages.currentWidget().refresh()
     window.headline.refresh()
     assert window.session.shown.figures is not None
@@ -161,7 +162,7 @@ def test_that_the_levels_of_the_form_follow_the_scenario(opened) -> None:
 def test_that_the_chain_says_what_the_papers_noise_would_cost(opened) -> None:
     window = opened(SIZES)
     window.navigation.choose(Area.BUDGETS)
-    window.session.edit("Chain", lambda s: set_size_mechanism(s, SizeMechanism.CHAIN))
+    window.session.edit("Chain", lambda s: set_field(s, "mechanism", SizeMechanism.CHAIN))
     assert "1053" in window.rooms["group-sizes"].page.mechanism._erratum.text().replace(",", "")
 
 

@@ -10,10 +10,10 @@ from phexplore.gui.main.window import MainWindow
 from phexplore.gui.run_manager.last_run import EDITED
 from phexplore.gui.systems.topdown.launch import TopDownFields
 from phexplore.gui.systems.topdown.results import TopDownTab
+from phexplore.model.edits import set_item
 from phexplore.runs.states import RunState
 from phexplore.runs.store import verify_run
 from phexplore.systems.registry import preset
-from phexplore.systems.topdown.edits import set_constraints
 
 PATIENCE_MS = 600_000
 
@@ -65,7 +65,7 @@ def test_that_a_topdown_run_started_in_the_window_ends_in_pictures(qtbot, window
     last = window.headline.tiles[3]
     qtbot.waitUntil(lambda: last.accessibleName().startswith("Last run: within 5 points"), timeout=PATIENCE_MS)
 
-    window.session.edit("Drop constraints", lambda s: set_constraints(s, "Block", ()))
+    window.session.edit("Drop constraints", lambda s: set_item(s, "constraints", "Block", ()))
     qtbot.waitUntil(lambda: EDITED in last.accessibleName())
     again = run_to_the_end(
         qtbot, window, TopDownFields(path=first.spec.data.path, trials=3, again=str(first.directory)), runs=2

@@ -19,12 +19,13 @@ from phexplore.gui.systems.topdown.pages import TopDownOverviewPage
 from phexplore.gui.systems.topdown.shares_editor import TopDownBudgetsEditor
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.widgets.buttons import TextButton
+from phexplore.model.edits import set_field, set_item
 from phexplore.model.topdown import LevelQuery
 from phexplore.model.workbook import add_scenario
 from phexplore.runs.spec import RunData, RunSpec
 from phexplore.runs.states import RunState
 from phexplore.systems.registry import preset
-from phexplore.systems.topdown.edits import set_invariants, set_level_share, set_total
+from phexplore.systems.topdown.edits import set_level_share
 from phexplore.systems.topdown.ini_reading import load_ini
 from phexplore.systems.topdown.run_options import TopDownOptions
 
@@ -75,7 +76,7 @@ def test_that_dhc_says_that_it_cannot_be_simulated_yet(qtbot, window):
 
 
 def test_that_the_headline_follows_edits_within_a_frame(qtbot, window):
-    window.session.edit("Raise", lambda s: set_total(s, Fraction(3)))
+    window.session.edit("Raise", lambda s: set_field(s, "total", Fraction(3)))
     qtbot.waitUntil(lambda: window.headline.tiles[0].accessibleName().startswith("Privacy loss, bounded ρ: 3.000000"))
 
 
@@ -89,7 +90,7 @@ def test_that_a_double_click_in_the_overview_opens_the_share(qtbot, window):
 
 
 def test_that_an_issue_leads_to_its_editor(qtbot, window):
-    window.session.edit("Drop", lambda s: set_invariants(s, "State", ()))
+    window.session.edit("Drop", lambda s: set_item(s, "invariants", "State", ()))
     window.show_issue(window.session.shown.issues[0])
     assert window.navigation.area is Area.LEVELS
 

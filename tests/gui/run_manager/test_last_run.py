@@ -18,13 +18,13 @@ from phexplore.gui.run_manager.run_desk import RunDesk
 from phexplore.gui.run_manager.run_rows import RunRow, state_words
 from phexplore.gui.run_manager.shown_run import reservation, wanted_run
 from phexplore.gui.systems.phsafe.result_reader import ResultReader
+from phexplore.model.edits import set_field
 from phexplore.model.keys import TableId
 from phexplore.model.workbook import Workbook, activate, add_scenario
 from phexplore.runs.spec import RunData, RunSpec
 from phexplore.runs.states import RunState
 from phexplore.systems.phsafe.budget_edits import edit_threshold
 from phexplore.systems.registry import preset
-from phexplore.systems.topdown.edits import set_total
 
 DATA = RunData("/no/data", "0" * 64, 1)
 
@@ -39,18 +39,18 @@ def persons():
 
 
 def test_that_runs_of_other_scenarios_and_runs_without_trials_do_not_count(persons, us):
-    other = set_total(replace(persons, name="Other"), Fraction(3))
+    other = set_field(replace(persons, name="Other"), "total", Fraction(3))
     rows = [row(us, "4"), row(other, "3"), row(persons, "2", trials=0), row(persons, "1")]
     found = last_run_of(persons, rows)
     assert found.row.directory == Path("1")
     assert found.is_current
     assert last_run_of(other, rows).row.directory == Path("3")
     assert last_run_of(us, rows).row.directory == Path("4")
-    assert last_run_of(set_total(replace(persons, name="New"), Fraction(1)), rows) is None
+    assert last_run_of(set_field(replace(persons, name="New"), "total", Fraction(1)), rows) is None
 
 
 def test_that_an_edited_scenario_keeps_its_run_and_exact_parameters_come_first(persons):
-    edited = set_total(persons, Fraction(3))
+    edited = set_field(persons, "total", Fraction(3))
     assert not last_run_of(edited, [row(persons, "1")]).is_current
     found = last_run_of(persons, [row(edited, "2"), row(persons, "1")])
     assert (found.row.directory, found.is_current) == (Path("1"), True)
@@ -61,7 +61,7 @@ def test_that_an_edited_scenario_keeps_its_run_and_exact_parameters_come_first(p
 @pytest.mark.defect("M4")
 @pytest.mark.parametrize("state", [RunState.CANCELLED, RunState.FAILED, RunState.RUNNING])
 def test_that_a_complete_run_comes_before_a_newer_one_that_is_not(persons, state):
-    edited = set_total(persons, Fraction(3))
+    edited = set_field(persons, "total", Fraction(3))
     rows = [row(persons, "3", state=state), row(persons, "2"), row(edited, "1")]
     assert last_run_of(persons, rows).row.directory == Path("2")
     assert last_run_of(persons, [rows[0], rows[2]]).row.directory == Path("1")
@@ -70,17 +70,17 @@ def test_that_a_complete_run_comes_before_a_newer_one_that_is_not(persons, state
 
 @pytest.mark.defect("M4")
 def test_that_results_are_those_of_the_scenario_or_say_whose_they_are(persons, us):
-    other = set_total(replace(persons, name="Other"), Fraction(3))
+    other = set_field(replace(persons, name="Other"), "total", Fraction(3))
     mine, cancelled = row(persons, "2"), row(persons, "4", state=RunState.CANCELLED)
     rows = [row(us, "5"), cancelled, row(other, "3"), mine]
     assert wanted_run(persons, rows, {}) is mine
     assert reservation(persons, mine) == ""
-    new = set_total(replace(persons, name="New"), Fraction(1))
+    new = set_field(replace(persons, name="New"), "total", Fraction(1))
     foreign = wanted_run(new, rows, {})
     assert foreign.directory == Path("3")
     assert reservation(new, foreign) == "These are results of another scenario, 'Other'; 'New' is being edited."
     assert reservation(persons, cancelled) == "This run is not complete (cancelled): 3 of 5 trials."
-    assert reservation(set_total(persons, Fraction(2)), mine) == "The scenario was edited since this run."
+    assert reservation(set_field(persons, "total", Fraction(2)), mine) == "The scenario was edited since this run."
     assert wanted_run(persons, [row(us, "5")], {}) is None
 
 

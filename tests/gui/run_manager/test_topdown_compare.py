@@ -21,11 +21,11 @@ from phexplore.gui.systems.topdown.results import (
     TopDownRequest,
     TopDownTab,
 )
+from phexplore.model.edits import set_field
 from phexplore.runs.spec import RunData, RunMode, RunSpec
 from phexplore.runs.store import TRUTH_FILE, RunStore, trial_file
 from phexplore.simulate.topdown.histograms import Histograms, histograms_of
 from phexplore.systems.registry import preset
-from phexplore.systems.topdown.edits import set_total
 from phexplore.systems.topdown.run_files import LeafFiles
 from phexplore.systems.topdown.run_options import TopDownOptions
 
@@ -56,7 +56,9 @@ def ask(first, others, **choice):
 
 def test_that_figures_and_differences_are_those_of_the_counts(tmp_path):
     one, truth, noise = write(tmp_path, 1)
-    other, _truth, more = write(tmp_path, 3, set_total(replace(SCENARIO, name="Other"), Fraction(3)), trials=3, hour=2)
+    other, _truth, more = write(
+        tmp_path, 3, set_field(replace(SCENARIO, name="Other"), "total", Fraction(3)), trials=3, hour=2
+    )
     content = ask(one, [other], compare=CompareBy.LEVEL, query="total")
     assert [group.name for group in content.groups] == ["State", "County", "Tract", "Block_Group", "Block"]
     state = content.groups[0].figures
@@ -121,7 +123,7 @@ def test_that_a_run_without_trials_has_no_figure(tmp_path):
 
 def test_that_common_random_numbers_need_seed_data_and_tree_alike():
     spec = RunSpec(SCENARIO, DATA, 2, 1, options=TopDownOptions())
-    other = replace(spec, scenario=set_total(SCENARIO, Fraction(3)))
+    other = replace(spec, scenario=set_field(SCENARIO, "total", Fraction(3)))
     assert are_common(spec, other)
     for different in (
         replace(other, seed=2),

@@ -15,12 +15,12 @@ from phexplore.gui.targets.goal_table import GoalColumn
 from phexplore.gui.targets.solve_answers import Basis
 from phexplore.gui.targets.solve_panel import STALE
 from phexplore.gui.targets.solve_view import SolveView
+from phexplore.model.edits import set_item
 from phexplore.model.goal_edits import with_margins
 from phexplore.model.goals import Cap, CapOn, Goals, TiedBy
 from phexplore.model.keys import parse_query
 from phexplore.model.topdown import LevelQuery
 from phexplore.model.workbook import Workbook
-from phexplore.systems.phsafe.edits import set_lock
 from phexplore.systems.registry import budgets_of, preset
 
 PH7 = parse_query("PH7/state_A-G")
@@ -114,7 +114,7 @@ def test_that_a_conflict_offers_ways_out_and_each_works(qtbot, view, session) ->
 
 
 def test_that_an_unlocking_way_out_opens_the_lock(qtbot, view, session, query) -> None:
-    session.edit("Lock", lambda scenario: set_lock(scenario, query, locked=True))
+    session.edit("Lock", lambda scenario: set_item(scenario, "locks", query, value=True))
     assert view._take_target(query, Fraction(10)) == ""
     found = _solve(qtbot, view)
     way = next(each for each in found.relaxations if each.unlocks is not None)

@@ -4,21 +4,10 @@ from fractions import Fraction
 
 import pytest
 
-from phexplore.model.edits import EditRefusedError
+from phexplore.model.edits import EditRefusedError, set_field, set_item
 from phexplore.model.group_sizes import HeavyTail, SizeMechanism
 from phexplore.model.phsafe import PrivacyFramework
-from phexplore.systems.group_sizes.edits import (
-    set_largest_quantity,
-    set_largest_size,
-    set_size_framework,
-    set_size_levels,
-    set_size_lock,
-    set_size_mechanism,
-    set_size_share,
-    set_size_total,
-    set_tail,
-    share_equally,
-)
+from phexplore.systems.group_sizes.edits import set_size_levels, set_size_share, share_equally
 from phexplore.systems.registry import preset
 
 
@@ -34,7 +23,7 @@ def test_that_shares_of_levels_always_add_to_one(scenario) -> None:
 
 
 def test_that_a_locked_share_stays(scenario) -> None:
-    locked = set_size_lock(scenario, "Nation", locked=True)
+    locked = set_item(scenario, "locked_levels", "Nation", value=True)
     moved = set_size_share(locked, "County", Fraction(1, 2)).group_sizes.level_shares
     assert moved["Nation"] == Fraction(1, 3)
     with pytest.raises(EditRefusedError, match="locked"):
@@ -45,9 +34,9 @@ def test_that_a_locked_share_stays(scenario) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        lambda s: set_size_total(s, Fraction(0)),
-        lambda s: set_largest_size(s, 0),
-        lambda s: set_largest_quantity(s, 0),
+        lambda s: set_field(s, "total", Fraction(0)),
+        lambda s: set_field(s, "largest", 0),
+        lambda s: set_field(s, "largest_quantity", 0),
         lambda s: set_size_levels(s, (), ()),
         lambda s: set_size_levels(s, ("A", "A"), (1, 2)),
         lambda s: set_size_levels(s, ("A",), (0,)),
@@ -61,12 +50,12 @@ def test_that_impossible_values_are_refused(scenario, change) -> None:
 
 
 def test_that_choices_are_taken(scenario) -> None:
-    edited = set_size_mechanism(set_size_framework(scenario, PrivacyFramework.ZCDP), SizeMechanism.TREE)
-    edited = set_tail(set_largest_size(edited, 50), HeavyTail(outliers=3))
+    edited = set_field(set_field(scenario, "framework", PrivacyFramework.ZCDP), "mechanism", SizeMechanism.TREE)
+    edited = set_field(set_field(edited, "largest", 50), "tail", HeavyTail(outliers=3))
     method = edited.group_sizes
     assert (method.framework, method.mechanism, method.largest) == (PrivacyFramework.ZCDP, SizeMechanism.TREE, 50)
     assert method.tail == HeavyTail(outliers=3)
-    assert set_tail(edited, None).group_sizes.tail is None
+    assert set_field(edited, "tail", None).group_sizes.tail is None
 
 
 def test_that_new_levels_share_equally_and_renamed_regions_keep_the_shares(scenario) -> None:

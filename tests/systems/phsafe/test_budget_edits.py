@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from phexplore.accuracy.margins import MarginError, budget_for_margin
 from phexplore.catalog.tables import queries
 from phexplore.model.conventions import AS_IN_2020, Conventions, MarginConvention
-from phexplore.model.edits import EditRefusedError, set_conventions
+from phexplore.model.edits import EditRefusedError, set_field, set_item
 from phexplore.model.keys import TableId, parse_query
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.systems.phsafe.budget_edits import (
@@ -21,7 +21,7 @@ from phexplore.systems.phsafe.budget_edits import (
     set_published,
     solved_budget,
 )
-from phexplore.systems.phsafe.edits import set_budget, set_lock
+from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.phsafe.forecast import forecast
 
 STATE_CHILDREN = parse_query("PH3/state_A-G")
@@ -29,7 +29,7 @@ STATE_CHILDREN = parse_query("PH3/state_A-G")
 
 @pytest.mark.parametrize("query", queries(), ids=lambda query: query.text)
 def test_that_all_46_published_budgets_follow_from_their_targets(us, query):
-    scenario = set_conventions(us, AS_IN_2020)
+    scenario = set_field(us, "conventions", AS_IN_2020)
     assert solved_budget(scenario, query, us.method.targets[query]) == us.method.budgets[query]
 
 
@@ -77,7 +77,7 @@ def test_that_editing_the_margin_moves_the_budget_and_leaves_the_target(us):
 
 
 def test_that_a_margin_too_wide_for_the_step_is_refused_not_unpublished(us):
-    scenario = set_conventions(us, replace(AS_IN_2020, rounding_step=Fraction(1, 100)))
+    scenario = set_field(us, "conventions", replace(AS_IN_2020, rounding_step=Fraction(1, 100)))
     with pytest.raises(MarginError, match="not published"):
         edit_margin(scenario, STATE_CHILDREN, Fraction(10**6))
 
@@ -89,7 +89,7 @@ def test_that_a_margin_must_be_positive(us, margin):
 
 
 def test_that_whole_number_conventions_need_at_least_one_person(us):
-    scenario = set_conventions(us, Conventions(margin=MarginConvention.PAPER))
+    scenario = set_field(us, "conventions", Conventions(margin=MarginConvention.PAPER))
     with pytest.raises(MarginError, match="below 1"):
         edit_margin(scenario, STATE_CHILDREN, Fraction(1, 2))
 
@@ -102,7 +102,7 @@ def test_that_a_new_threshold_keeps_budgets_or_margins(us):
     kept_margin = edit_threshold(us, table, 9, Keep.MARGINS)
     assert forecast(kept_margin).query(STATE_CHILDREN).margins.normal <= 20
     assert kept_margin.method.budgets[STATE_CHILDREN] > us.method.budgets[STATE_CHILDREN]
-    locked = edit_threshold(set_lock(us, STATE_CHILDREN, locked=True), table, 9, Keep.MARGINS)
+    locked = edit_threshold(set_item(us, "locks", STATE_CHILDREN, value=True), table, 9, Keep.MARGINS)
     assert locked.method.budgets[STATE_CHILDREN] == us.method.budgets[STATE_CHILDREN]
 
 

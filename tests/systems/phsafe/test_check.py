@@ -7,12 +7,12 @@ import pytest
 
 from phexplore.catalog.tables import queries
 from phexplore.model.conventions import Conventions, MarginConvention
-from phexplore.model.edits import set_conventions
+from phexplore.model.edits import set_field
 from phexplore.model.issues import Severity, has_errors
 from phexplore.model.keys import TableId, parse_query
 from phexplore.model.numbers import UNLIMITED
 from phexplore.model.phsafe import PrivacyFramework
-from phexplore.systems.phsafe.edits import set_budget, set_framework, set_states
+from phexplore.systems.phsafe.edits import set_budget, set_states
 from phexplore.systems.registry import check
 
 
@@ -61,8 +61,8 @@ CASES = {
     "half a ratio": (
         lambda s: set_budget(s, parse_query("PH7/usa_*"), Fraction(0)), "warning", ("budgets", "PH7/usa_*")),
     "paper margin under pure privacy": (
-        lambda s: set_framework(
-            set_conventions(s, Conventions(margin=MarginConvention.PAPER)), PrivacyFramework.PURE_DP),
+        lambda s: set_field(
+            set_field(s, "conventions", Conventions(margin=MarginConvention.PAPER)), "framework", PrivacyFramework.PURE_DP),
         "error", ("conventions", "margin")),
 }  # fmt: skip
 

@@ -11,10 +11,11 @@ import pytest
 
 from phexplore.catalog.tables import queries, tables
 from phexplore.model.conventions import Conversion, MarginConvention, Neighbours
+from phexplore.model.edits import set_field
 from phexplore.model.keys import QueryKey, TableId, parse_level, parse_query
 from phexplore.model.numbers import UNLIMITED
 from phexplore.model.phsafe import PrivacyFramework
-from phexplore.systems.phsafe.edits import set_budget, set_framework, set_threshold
+from phexplore.systems.phsafe.edits import set_budget, set_threshold
 from phexplore.systems.phsafe.forecast import (
     DerivedKind,
     SelectedNumber,
@@ -124,7 +125,7 @@ def test_that_an_unpublished_query_has_no_margin_and_an_unlimited_one_no_noise(u
 
 
 def test_that_pure_privacy_has_the_margin_of_the_accuracy_report(us):
-    scenario = set_framework(us, PrivacyFramework.PURE_DP)
+    scenario = set_field(us, "framework", PrivacyFramework.PURE_DP)
     figures = forecast(scenario)
     entry = figures.query(parse_query("PH3/state_A-G"))
     scale = 14 / 0.662976

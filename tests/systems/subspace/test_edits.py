@@ -4,21 +4,15 @@ from fractions import Fraction
 
 import pytest
 
-from phexplore.model.edits import EditRefusedError
+from phexplore.model.edits import EditRefusedError, set_field
 from phexplore.model.subspace import Axis, Basis, Calibration, Histogram, LinearCount, LinearQuery, Mechanism, Totals
 from phexplore.systems.registry import preset
 from phexplore.systems.subspace.edits import (
     add_release,
+    change_release,
     release_of,
     remove_release,
     set_axes,
-    set_basis,
-    set_calibration,
-    set_delta,
-    set_epsilon,
-    set_invariants,
-    set_query,
-    set_release_mechanism,
     set_release_share,
 )
 
@@ -43,9 +37,9 @@ def test_that_releases_share_one_budget_through_adding_moving_and_removing(scena
 @pytest.mark.parametrize(
     "change",
     [
-        lambda s: set_epsilon(s, Fraction(0)),
-        lambda s: set_delta(s, Fraction(1)),
-        lambda s: set_delta(s, Fraction(-1)),
+        lambda s: set_field(s, "epsilon", Fraction(0)),
+        lambda s: set_field(s, "delta", Fraction(1)),
+        lambda s: set_field(s, "delta", Fraction(-1)),
         lambda s: add_release(s, " "),
         lambda s: add_release(s, "counties"),
         lambda s: remove_release(s, "counties"),
@@ -61,12 +55,12 @@ def test_that_impossible_values_are_refused(scenario, change) -> None:
 
 
 def test_that_choices_are_taken(scenario) -> None:
-    edited = set_calibration(set_delta(scenario, Fraction(1, 10**10)), Calibration.PAPER)
-    edited = set_basis(
-        set_release_mechanism(edited, "counties", Mechanism.EXTENDED_GAUSSIAN), "counties", Basis.HELMERT
+    edited = set_field(set_field(scenario, "delta", Fraction(1, 10**10)), "calibration", Calibration.PAPER)
+    edited = change_release(
+        change_release(edited, "counties", mechanism=Mechanism.EXTENDED_GAUSSIAN), "counties", basis=Basis.HELMERT
     )
-    edited = set_invariants(edited, "counties", (Totals(("county",)),))
-    edited = set_query(edited, "counties", LinearQuery((LinearCount("a", ((0, Fraction(1)),)),)))
+    edited = change_release(edited, "counties", invariants=(Totals(("county",)),))
+    edited = change_release(edited, "counties", query=LinearQuery((LinearCount("a", ((0, Fraction(1)),)),)))
     release = release_of(edited, "counties")
     assert release.mechanism is Mechanism.EXTENDED_GAUSSIAN
     assert release.basis is Basis.HELMERT

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phexplore.model.edits import EditRefusedError
+from phexplore.model.edits import EditRefusedError, set_item
 from phexplore.model.shares import largest_share, rebalanced_block
 from phexplore.model.topdown import LevelQuery
 from phexplore.systems.registry import preset
@@ -54,7 +54,7 @@ def test_that_the_unlocked_rest_keeps_its_proportions():
 
 
 def test_that_a_locked_share_stays_and_limits_the_largest():
-    locked = edits.set_query_lock(PERSONS, LevelQuery("County", "detailed"), locked=True)
+    locked = set_item(PERSONS, "locked_queries", LevelQuery("County", "detailed"), value=True)
     method = locked.topdown
     column = edits.query_column(method, "County")
     most = largest_share(column, TOTAL, method.locked_queries)
@@ -85,7 +85,7 @@ def test_that_a_column_is_taken_back_from_the_reference():
     changed = edits.set_level_share(edits.set_query_share(PERSONS, TOTAL, Fraction(1, 2)), "Block", Fraction(1, 3))
     back = edits.take_level_shares(edits.take_query_shares(changed, "County", PERSONS.topdown), PERSONS.topdown)
     assert back.topdown == PERSONS.topdown
-    locked = edits.set_query_lock(changed, TOTAL, locked=True)
+    locked = set_item(changed, "locked_queries", TOTAL, value=True)
     with pytest.raises(EditRefusedError, match="locked"):
         edits.take_query_shares(locked, "County", PERSONS.topdown)
 

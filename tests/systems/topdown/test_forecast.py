@@ -7,12 +7,12 @@ from fractions import Fraction
 import pytest
 
 from phexplore.model.conventions import Conventions, Conversion
-from phexplore.model.edits import set_conventions
+from phexplore.model.edits import set_field
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.topdown import LevelQuery
 from phexplore.systems.registry import preset
 from phexplore.systems.topdown import forecast as topdown_forecast
-from phexplore.systems.topdown.edits import set_level_share, set_query_share, set_total
+from phexplore.systems.topdown.edits import set_level_share, set_query_share
 from phexplore.systems.topdown.forecast import forecast_topdown, joint_release, query_of
 from phexplore.systems.topdown.presets import topdown_presets
 
@@ -108,10 +108,10 @@ def test_that_figures_taken_over_from_the_last_edit_equal_fresh_ones():
             case 1:
                 scenario = set_level_share(scenario, rng.choice(method.levels), Fraction(rng.randrange(1, 900), 1000))
             case 2:
-                scenario = set_total(scenario, Fraction(rng.randrange(1, 90), 7))
+                scenario = set_field(scenario, "total", Fraction(rng.randrange(1, 90), 7))
             case _:
                 step = rng.choice([Fraction(9, 10), Fraction(19, 20)])
-                scenario = set_conventions(scenario, replace(scenario.conventions, confidence=step))
+                scenario = set_field(scenario, "conventions", replace(scenario.conventions, confidence=step))
         found = forecast_topdown(scenario.topdown, scenario.conventions)
         topdown_forecast._RECENT.clear()
         assert found == forecast_topdown(scenario.topdown, scenario.conventions)

@@ -11,17 +11,10 @@ from hypothesis import strategies as st
 from ini_chains import CHAIN, DEMONSTRATION, differing_values, write_chain
 
 from phexplore.errors import ExportError
-from phexplore.model.edits import set_conventions
+from phexplore.model.edits import set_field, set_item
 from phexplore.model.topdown import LevelQuery, SpineChoice, TopDown
 from phexplore.systems.registry import preset, presets
-from phexplore.systems.topdown.edits import (
-    set_constraints,
-    set_invariants,
-    set_level_share,
-    set_query_share,
-    set_spine,
-    set_total,
-)
+from phexplore.systems.topdown.edits import set_level_share, set_query_share
 from phexplore.systems.topdown.ini_files import placed_files
 from phexplore.systems.topdown.ini_reading import load_ini, read_chain
 from phexplore.systems.topdown.ini_text import IniChain, decode_chain, effective
@@ -54,20 +47,22 @@ def test_that_an_untouched_chain_comes_back_byte_for_byte(tmp_path, newline, mar
 
 def with_setting(scenario, key, value):
     settings = tuple((name, value if name == key else text) for name, text in scenario.topdown.spine.settings)
-    return set_spine(scenario, SpineChoice(scenario.topdown.spine.kind, settings))
+    return set_field(scenario, "spine", SpineChoice(scenario.topdown.spine.kind, settings))
 
 
 EDITS = {
-    ("budget", "global_scale"): lambda s: set_total(s, Fraction(4, 9)),
+    ("budget", "global_scale"): lambda s: set_field(s, "total", Fraction(4, 9)),
     ("budget", "geolevel_budget_prop"): lambda s: set_level_share(s, "US", Fraction(1, 10)),
-    ("constraints", "theconstraints.state"): lambda s: set_constraints(s, "State", ("total",)),
-    ("constraints", "theconstraints.block"): lambda s: set_constraints(s, "Block", ("hhgq_total_lb",)),
-    ("constraints", "theinvariants.county"): lambda s: set_invariants(s, "County", ("tot",)),
+    ("constraints", "theconstraints.state"): lambda s: set_item(s, "constraints", "State", ("total",)),
+    ("constraints", "theconstraints.block"): lambda s: set_item(s, "constraints", "Block", ("hhgq_total_lb",)),
+    ("constraints", "theinvariants.county"): lambda s: set_item(s, "invariants", "County", ("tot",)),
     ("geodict", "entity_threshold"): lambda s: with_setting(s, "entity_threshold", "10"),
     ("geodict", "target_das_aian_areas"): lambda s: with_setting(s, "target_das_aian_areas", "false"),
     ("geodict", "ignore_gqs_in_block_groups"): lambda s: with_setting(s, "ignore_gqs_in_block_groups", "true"),
     ("geodict", "aian_areas"): lambda s: with_setting(s, "aian_areas", '["Hawaiian_Home_Land"]'),
-    ("budget", "approx_dp_delta"): lambda s: set_conventions(s, replace(s.conventions, delta=Fraction(1, 10**6))),
+    ("budget", "approx_dp_delta"): lambda s: set_field(
+        s, "conventions", replace(s.conventions, delta=Fraction(1, 10**6))
+    ),
 }
 
 
@@ -104,7 +99,7 @@ def test_that_only_the_shares_that_moved_are_rewritten(production):
 
 
 def test_that_a_value_of_an_included_file_is_overridden_in_the_first(production):
-    output = write_ini(set_total(production, Fraction(4, 9)))
+    output = write_ini(set_field(production, "total", Fraction(4, 9)))
     assert lines_changed(CHAIN["persons/US.ini"], output.files["persons/US.ini"]) == ([], ["global_scale = 3/2"])
     assert effective(chain_of(output)).shadowed["budget", "global_scale"][0].text == "339/542"
 
@@ -173,7 +168,7 @@ def test_that_a_fresh_file_ends_in_a_new_line_and_names_its_table():
 
 def test_that_a_budget_without_a_rational_scale_is_refused_with_the_nearest(production):
     with pytest.raises(ExportError, match="no rational global_scale") as caught:
-        write_ini(set_total(production, Fraction(2)))
+        write_ini(set_field(production, "total", Fraction(2)))
     assert "Set the total to " in caught.value.remedy
 
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from phexplore.model.edits import set_item
 from phexplore.model.issues import Severity
 from phexplore.model.topdown import TopDown
 from phexplore.systems.registry import check, presets
-from phexplore.systems.topdown.edits import set_constraints, set_invariants
 from phexplore.systems.topdown.rules import constraint_rule, constraint_rules, invariant_rule, invariant_rules
 from phexplore.workload.schema import load_schema
 
@@ -36,11 +36,11 @@ def test_that_the_choice_holds_what_the_redistricting_data_use():
 
 def test_that_a_constraint_without_its_counts_is_an_issue():
     scenario = next(found for found in TOPDOWN if found.id == "pl94-2020-persons-us").scenario
-    without = set_invariants(scenario, "State", ())
+    without = set_item(scenario, "invariants", "State", ())
     issues = [issue for issue in check(without) if issue.path[0] == "constraints"]
     assert [issue.path[1] for issue in issues] == ["US/total"]
     assert "tot" in issues[0].remedy
-    assert not [issue for issue in check(set_constraints(without, "US", ())) if issue.path[0] == "constraints"]
+    assert not [issue for issue in check(set_item(without, "constraints", "US", ())) if issue.path[0] == "constraints"]
 
 
 def test_that_rules_of_unknown_levels_are_issues():

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from phexplore.accuracy.solving_conflict import InfeasibleError
 from phexplore.accuracy.solving_separable import Reason, solve
 from phexplore.model.conventions import MarginConvention
+from phexplore.model.edits import set_item
 from phexplore.model.goals import Cap, CapOn, Goals, Tie
 from phexplore.model.issues import has_errors
 from phexplore.model.topdown import LevelQuery
 from phexplore.systems.registry import budgets_of, check, preset
-from phexplore.systems.topdown.edits import set_level_lock
 from phexplore.systems.topdown.forecast import forecast_topdown
 from phexplore.systems.topdown.ini_writing import exact_scale, write_ini
 from phexplore.systems.topdown.solved_shares import with_budgets
@@ -70,7 +70,7 @@ def test_that_what_nobody_asks_for_makes_room_under_a_cap_in_proportion():
 
 
 def test_that_locked_levels_keep_their_budget():
-    locked = set_level_lock(PERSONS, "State", locked=True)
+    locked = set_item(PERSONS, "locked_levels", "State", value=True)
     cap = Cap(CapOn.UNBOUNDED, PERSONS.topdown.total)
     solved = solve(budgets_of(locked), Goals(margins={TOTAL["Block_Group"]: Fraction(2)}, caps=(cap,)))
     for entry in solved.queries:

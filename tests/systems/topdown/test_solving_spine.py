@@ -12,13 +12,13 @@ from scipy.optimize import NonlinearConstraint, minimize
 from phexplore.accuracy.solving_conflict import ConflictKind, InfeasibleError
 from phexplore.accuracy.solving_separable import Reason, solve
 from phexplore.model.conventions import MarginConvention
+from phexplore.model.edits import set_item
 from phexplore.model.goals import Cap, CapOn, GoalError, Goals, Tie
 from phexplore.model.topdown import LevelQuery
 from phexplore.spine.tree import tree_of
 from phexplore.spine.variance import predict
 from phexplore.systems.registry import budgets_of, preset
 from phexplore.systems.topdown.budget_model import TopDownBudgets
-from phexplore.systems.topdown.edits import set_query_lock
 from phexplore.systems.topdown.solving_spine import on_spine
 from phexplore.systems.topdown.solving_tree import solve_on_tree, with_level_shares
 from phexplore.systems.topdown.uniform_spine import spine_variances, uniform_spine
@@ -136,7 +136,7 @@ def test_that_a_conflict_is_one_and_none_without_any_of_its_targets(scenario, sp
 
 
 def test_that_locks_floors_and_ties_hold(scenario, spine) -> None:
-    locked = set_query_lock(scenario, TRACT, locked=True)
+    locked = set_item(scenario, "locked_queries", TRACT, value=True)
     tie = Tie((COUNTY, LevelQuery("County", "hispanic")))
     goals = Goals(margins={COUNTY: Fraction(4), GROUPS: Fraction(5)}, floors={GROUPS: Fraction(1, 2)}, ties=(tie,))
     solved = solve(budgets_of(locked), goals, joint=on_spine(TopDownBudgets(locked), spine))

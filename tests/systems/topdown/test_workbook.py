@@ -8,11 +8,11 @@ from fractions import Fraction
 import openpyxl
 import pytest
 
+from phexplore.model.edits import set_item
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.topdown import LevelQuery, Passes, TopDown
 from phexplore.systems.registry import presets
-from phexplore.systems.topdown.edits import set_level_lock, set_query_lock
 from phexplore.systems.topdown.workbook import topdown_xlsx
 from phexplore.systems.topdown.workbook_read import is_workbook, read_topdown_workbook
 
@@ -51,8 +51,11 @@ def test_that_locks_notes_and_odd_passes_come_back(persons) -> None:
     }
     method = replace(persons.topdown, passes=odd, constraints={**persons.topdown.constraints, "US": ()})
     scenario = replace(persons, name="=HYPERLINK(1)", note="two\nlines; and a semicolon", method=method)
-    scenario = set_query_lock(
-        set_level_lock(scenario, "County", locked=True), LevelQuery("County", "total"), locked=True
+    scenario = set_item(
+        set_item(scenario, "locked_levels", "County", value=True),
+        "locked_queries",
+        LevelQuery("County", "total"),
+        value=True,
     )
     back = read_topdown_workbook(topdown_xlsx(scenario, NOW))
     assert back.method == scenario.method

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
 from PySide6.QtCore import Qt
@@ -12,7 +13,7 @@ from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
 from phexplore.figures.wording import framework_title, people, significant
 from phexplore.gui.binding.session import Refusal
 from phexplore.gui.binding.system_session import PlainSession
-from phexplore.gui.editors.scenario_form import PromiseText, form_in, taking_exact, taking_whole
+from phexplore.gui.editors.scenario_form import PromiseText, form_in, taking
 from phexplore.gui.systems.group_sizes.wording import SIZE_EXPLANATIONS, reach_sentence
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import Chooser, TextButton
@@ -20,22 +21,13 @@ from phexplore.gui.widgets.exact_field import ExactField
 from phexplore.gui.widgets.labels import Figure, Text
 from phexplore.gui.widgets.page import Page, Section
 from phexplore.gui.widgets.when_seen import WhenSeen
+from phexplore.model.edits import set_field, set_item
+from phexplore.model.fields import field_of
 from phexplore.model.group_sizes import GroupSizes, HeavyTail
 from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
-from phexplore.systems.group_sizes.edits import (
-    set_largest_quantity,
-    set_largest_size,
-    set_size_framework,
-    set_size_levels,
-    set_size_lock,
-    set_size_mechanism,
-    set_size_share,
-    set_size_total,
-    set_tail,
-    share_equally,
-)
+from phexplore.systems.group_sizes.edits import set_size_levels, set_size_share, share_equally
 from phexplore.systems.group_sizes.figures import SIZE_MECHANISMS
 
 _NOISE = {
@@ -55,7 +47,7 @@ class SizeBudgetEditor(QWidget):
             self.framework.addItem(framework_title(framework), framework)
         self.framework.currentIndexChanged.connect(self._set_framework)
         self._consequence = Text(look="muted", wrap=True)
-        self.total = ExactField("Total budget", taking_exact(session, "the total", set_size_total), width=17 * GRID)
+        self.total = ExactField("Total budget", taking(session, field_of(GroupSizes, "total")), width=17 * GRID)
         form = form_in(self)
         form.addRow("Privacy", self.framework)
         form.addRow("", self._consequence)
@@ -75,7 +67,7 @@ class SizeBudgetEditor(QWidget):
     def _set_framework(self) -> None:
         framework = self.framework.currentData()
         self._session.report(
-            self._session.edit(f"Use {framework_title(framework)}", lambda s: set_size_framework(s, framework))
+            self._session.edit(f"Use {framework_title(framework)}", lambda s: set_field(s, "framework", framework))
         )
 
 
@@ -137,7 +129,7 @@ class SizeLevelsEditor(QWidget):
         for column, head in enumerate(("Level", "Regions", "Share", "Budget", "Margin before sums hold", "")):
             self._grid.addWidget(Text(head, look="muted"), 0, column)
         for row, level in enumerate(method.levels, start=1):
-            change = taking_exact(self._session, f"the share of {level}", _share_setter(level))
+            change = taking(self._session, field_of(GroupSizes, "level_shares"), _share_setter(level), level)
             self.shares[level] = ExactField(f"Share of {level}", change, width=12 * GRID)
             self.locks[level] = lock = QCheckBox("Lock")
             lock.setAccessibleName(f"Lock the share of {level}")
@@ -158,7 +150,9 @@ class SizeLevelsEditor(QWidget):
     def _lock(self, level: str, *, locked: bool) -> None:
         word = "Lock" if locked else "Unlock"
         self._session.report(
-            self._session.edit(f"{word} the share of {level}", lambda s: set_size_lock(s, level, locked=locked))
+            self._session.edit(
+                f"{word} the share of {level}", lambda s: set_item(s, "locked_levels", level, value=locked)
+            )
         )
 
     def _share_equally(self) -> None:
@@ -208,7 +202,7 @@ class SizeMechanismEditor(QWidget):
     def _choose(self) -> None:
         mechanism = self.mechanism.currentData()
         label = f"Use {SIZE_MECHANISMS[mechanism]}"
-        self._session.report(self._session.edit(label, lambda s: set_size_mechanism(s, mechanism)))
+        self._session.report(self._session.edit(label, lambda s: set_field(s, "mechanism", mechanism)))
 
 
 class SizeDataEditor(QWidget):
@@ -217,9 +211,9 @@ class SizeDataEditor(QWidget):
     def __init__(self, session: PlainSession) -> None:
         super().__init__()
         self._session = session
-        self.largest = ExactField("Largest size N", taking_whole(session, "the largest size", set_largest_size))
+        self.largest = ExactField("Largest size N", taking(session, field_of(GroupSizes, "largest")))
         self.quantity = ExactField(
-            "Most one individual adds", taking_whole(session, "the most one individual adds", set_largest_quantity)
+            "Most one individual adds", taking(session, field_of(GroupSizes, "largest_quantity"))
         )
         self.levels = ExactField("Levels and their regions", self._take_levels, width=40 * GRID)
         self.levels.line.setAlignment(Qt.AlignmentFlag.AlignLeft)
@@ -227,7 +221,7 @@ class SizeDataEditor(QWidget):
         self.drawn.setAccessibleName("Draw the sizes above an open last class")
         self.drawn.toggled.connect(self._toggle_tail)
         self.tail = {
-            name: ExactField(title, self._tail_taker(name, title))
+            name: ExactField(title, self._tail_taker(name))
             for name, title in (
                 ("outliers", "Outliers per region of the second level"),
                 ("smallest", "Size of the smallest outlier"),
@@ -279,15 +273,14 @@ class SizeDataEditor(QWidget):
 
     def _toggle_tail(self, on: bool) -> None:
         label = "Draw the sizes above the open class" if on else "Take the sizes as they are"
-        self._session.report(self._session.edit(label, lambda s: set_tail(s, HeavyTail() if on else None)))
+        self._session.report(self._session.edit(label, lambda s: set_field(s, "tail", HeavyTail() if on else None)))
 
-    def _tail_taker(self, name: str, title: str) -> Callable[[str], str]:
+    def _tail_taker(self, name: str) -> Callable[[str], str]:
         def change(scenario: Scenario, value: int) -> Scenario:
             tail = scenario.group_sizes.tail or HeavyTail()
-            wanted = {"outliers": tail.outliers, "smallest": tail.smallest, "seed": tail.seed, name: value}
-            return set_tail(scenario, HeavyTail(**wanted))
+            return set_field(scenario, "tail", replace(tail, **{name: value}))
 
-        return taking_whole(self._session, title.lower(), change)
+        return taking(self._session, field_of(HeavyTail, name), change)
 
     def _take_levels(self, typed: str) -> str:
         found = [re.fullmatch(r"(.+?)\s+([0-9]{1,15})", part.strip()) for part in typed.split(",") if part.strip()]

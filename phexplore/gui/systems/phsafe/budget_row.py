@@ -21,14 +21,14 @@ from phexplore.figures.wording import (
 from phexplore.gui.binding.shown import Shown
 from phexplore.gui.systems.phsafe.tiles import is_target_met
 from phexplore.model.conventions import Conventions, MarginConvention
-from phexplore.model.edits import EditRefusedError
+from phexplore.model.edits import EditRefusedError, set_item
 from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Budget, Unlimited, exact_text, parse_budget
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
 from phexplore.systems.phsafe.absurd_values import absurd_query
 from phexplore.systems.phsafe.budget_edits import edit_margin, edit_threshold, set_published
-from phexplore.systems.phsafe.edits import set_bounded_budget, set_budget, set_lock, set_target
+from phexplore.systems.phsafe.edits import set_bounded_budget, set_budget, set_target
 from phexplore.systems.phsafe.forecast import QueryForecast
 
 Edit = Callable[[Scenario], Scenario]
@@ -352,7 +352,7 @@ def check_edit(column: Column, row: Row, *, checked: bool) -> tuple[str, Edit]:
     query, title = row.query, row.query.title
     if column is Column.LOCK:
         label = f"{'Lock' if checked else 'Unlock'} {title}"
-        return label, lambda scenario: set_lock(scenario, query, locked=checked)
+        return label, lambda scenario: set_item(scenario, "locks", query, value=checked)
     if reason := forbidden(column, row):
         raise EditRefusedError(reason)
     label = f"Publish {title}" if checked else f"Leave out {title}"

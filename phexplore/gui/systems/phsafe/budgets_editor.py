@@ -17,10 +17,10 @@ from phexplore.gui.widgets.buttons import Chooser, SymbolButton
 from phexplore.gui.widgets.empty_place import EmptyPlace
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import Text, line
+from phexplore.model.edits import set_item
 from phexplore.model.keys import LEVELS, QueryKey
 from phexplore.model.scenario import Scenario
 from phexplore.systems.phsafe.budget_edits import reset_query, set_published
-from phexplore.systems.phsafe.edits import set_lock
 
 _SUBSETS = (
     ("All queries", ""),
@@ -211,7 +211,7 @@ class BudgetsEditor(QWidget):
     def _lock(self, queries: list[QueryKey], *, locked: bool) -> None:
         def edit(scenario: Scenario) -> Scenario:
             for query in queries:
-                scenario = set_lock(scenario, query, locked=locked)
+                scenario = set_item(scenario, "locks", query, value=locked)
             return scenario
 
         self._session.report(self._session.edit(f"{'Lock' if locked else 'Unlock'} {_named(queries)}", edit))

@@ -9,8 +9,9 @@ from phexplore.gui.editors.scenario_form import ScenarioForm
 from phexplore.gui.systems.phsafe.states_field import StatesField
 from phexplore.gui.widgets.buttons import Chooser
 from phexplore.gui.widgets.labels import ElidedText
+from phexplore.model.edits import set_field
 from phexplore.model.phsafe import PrivacyFramework
-from phexplore.systems.phsafe.edits import set_framework, set_reader
+from phexplore.systems.phsafe.edits import set_reader
 
 _CONSEQUENCES = {
     PrivacyFramework.ZCDP: "Budgets are ρ; noise is discrete Gaussian. The production definition of 2020.",
@@ -48,7 +49,7 @@ class ScenarioEditor(ScenarioForm):
     def _set_framework(self) -> None:
         framework = self.framework.currentData()
         label = f"Use {framework_title(framework)}"
-        self._session.report(self._session.edit(label, lambda scenario: set_framework(scenario, framework)))
+        self._session.report(self._session.edit(label, lambda scenario: set_field(scenario, "framework", framework)))
 
     def _set_reader(self) -> None:
         reader = self.reader.currentData()

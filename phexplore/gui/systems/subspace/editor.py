@@ -14,7 +14,7 @@ from phexplore.figures.wording import capital, sentence
 from phexplore.files.atomic_files import read_text
 from phexplore.gui.binding.session import Refusal
 from phexplore.gui.binding.system_session import PlainSession
-from phexplore.gui.editors.scenario_form import PromiseText, form_in, taking_exact
+from phexplore.gui.editors.scenario_form import PromiseText, form_in, taking
 from phexplore.gui.systems.subspace.text import (
     axes_text,
     invariant_text,
@@ -32,23 +32,13 @@ from phexplore.gui.widgets.exact_field import ExactField
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.page import Page, Section
 from phexplore.gui.widgets.when_seen import WhenSeen
+from phexplore.model.edits import set_field
+from phexplore.model.fields import field_of
 from phexplore.model.issues import Severity
 from phexplore.model.numbers import exact_text
 from phexplore.model.scenario import Scenario
-from phexplore.model.subspace import Mechanism, Release, Totals
-from phexplore.systems.subspace.edits import (
-    add_release,
-    remove_release,
-    set_axes,
-    set_basis,
-    set_calibration,
-    set_delta,
-    set_epsilon,
-    set_invariants,
-    set_query,
-    set_release_mechanism,
-    set_release_share,
-)
+from phexplore.model.subspace import Mechanism, Release, Subspace, Totals
+from phexplore.systems.subspace.edits import add_release, change_release, remove_release, set_axes, set_release_share
 
 MOST_SHOWN = 60_000
 """Letters of a text field; longer queries and matrices are kept and edited in a file."""
@@ -131,8 +121,8 @@ class SubspaceBudgetEditor(QWidget):
     def __init__(self, session: PlainSession) -> None:
         super().__init__()
         self._session = session
-        self.epsilon = ExactField("ε of all releases", taking_exact(session, "ε", set_epsilon), width=17 * GRID)
-        self.delta = ExactField("δ of all releases", taking_exact(session, "δ", set_delta), width=17 * GRID)
+        self.epsilon = ExactField("ε of all releases", taking(session, field_of(Subspace, "epsilon")), width=17 * GRID)
+        self.delta = ExactField("δ of all releases", taking(session, field_of(Subspace, "delta")), width=17 * GRID)
         self.calibration = Chooser("Calibration of Gaussian noise")
         for calibration, title in CALIBRATIONS.items():
             self.calibration.addItem(title, calibration)
@@ -168,7 +158,9 @@ class SubspaceBudgetEditor(QWidget):
     def _calibrate(self) -> None:
         calibration = self.calibration.currentData()
         self._session.report(
-            self._session.edit(f"Calibrate: {CALIBRATIONS[calibration]}", lambda s: set_calibration(s, calibration))
+            self._session.edit(
+                f"Calibrate: {CALIBRATIONS[calibration]}", lambda s: set_field(s, "calibration", calibration)
+            )
         )
 
 
@@ -346,7 +338,7 @@ class ReleasesEditor(QWidget):
             query = parse_query(text)
         except ValueError as error:
             return sentence(str(error))
-        return self._edit(f"Ask {query} in {name}", lambda s: set_query(s, name, query))
+        return self._edit(f"Ask {query} in {name}", lambda s: change_release(s, name, query=query))
 
     def _take_exact(self, text: str) -> str:
         name, method = self.name, self._session.scenario.subspace
@@ -354,23 +346,22 @@ class ReleasesEditor(QWidget):
             found = parse_invariants(text, method.names)
         except ValueError as error:
             return sentence(str(error))
-        return self._edit(f"Set the exact sums of {name}", lambda s: set_invariants(s, name, found))
+        return self._edit(f"Set the exact sums of {name}", lambda s: change_release(s, name, invariants=found))
 
     def _take_share(self, typed: str) -> str:
         name = self.name
-        return taking_exact(self._session, f"the share of {name}", lambda s, share: set_release_share(s, name, share))(
-            typed
-        )
+        share = field_of(Release, "share")
+        return taking(self._session, share, lambda s, value: set_release_share(s, name, value))(typed)
 
     def _set_mechanism(self) -> None:
         name, mechanism = self.name, self.mechanism.currentData()
         self._say(
-            f"Use the {mechanism.title} mechanism for {name}", lambda s: set_release_mechanism(s, name, mechanism)
+            f"Use the {mechanism.title} mechanism for {name}", lambda s: change_release(s, name, mechanism=mechanism)
         )
 
     def _set_basis(self) -> None:
         name, basis = self.name, self.basis.currentData()
-        self._say(f"Use the basis {basis.value} for {name}", lambda s: set_basis(s, name, basis))
+        self._say(f"Use the basis {basis.value} for {name}", lambda s: change_release(s, name, basis=basis))
 
     def _add(self) -> None:
         releases, number = self._session.scenario.subspace.releases, 2
@@ -403,7 +394,7 @@ class ReleasesEditor(QWidget):
 
         def change(scenario: Scenario) -> Scenario:
             release: Release = scenario.subspace.releases[name]
-            return set_invariants(scenario, name, (*release.invariants, totals))
+            return change_release(scenario, name, invariants=(*release.invariants, totals))
 
         self._say(f"Make the {totals} exact in {name}", change)
 
@@ -426,7 +417,8 @@ class ReleasesEditor(QWidget):
             self._session.report(Refusal("", f"{path.name}: {error}"))
             return
         self._say(
-            f"Make the {len(rows):,} sums of {path.name} exact in {name}", lambda s: set_invariants(s, name, rows)
+            f"Make the {len(rows):,} sums of {path.name} exact in {name}",
+            lambda s: change_release(s, name, invariants=rows),
         )
 
 

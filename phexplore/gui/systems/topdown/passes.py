@@ -8,10 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from phexplore.gui.systems.topdown.shares import Edit, query_rows
-from phexplore.model.edits import EditRefusedError
+from phexplore.model.edits import EditRefusedError, set_item
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import Passes, TopDown
-from phexplore.systems.topdown.edits import set_passes
 from phexplore.systems.topdown.wording import level_title, query_title
 from phexplore.workload.queries import catalogue, parse_query
 from phexplore.workload.schema import load_schema
@@ -166,7 +165,7 @@ def order_edit(levels: tuple[str, ...], passes: Passes, what: str) -> tuple[str,
 
     def edit(scenario: Scenario) -> Scenario:
         for level in levels:
-            scenario = set_passes(scenario, level, passes)
+            scenario = set_item(scenario, "passes", level, passes)
         return scenario
 
     where = level_title(levels[0]) if len(levels) == 1 else f"{len(levels)} levels"

@@ -13,9 +13,9 @@ from phexplore.gui.systems.topdown.session import TopDownSession
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.when_seen import WhenSeen
+from phexplore.model.edits import set_item
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import TopDown
-from phexplore.systems.topdown.edits import set_constraints, set_invariants
 from phexplore.systems.topdown.rules import (
     Rule,
     constraint_rule,
@@ -118,10 +118,10 @@ class RulesEditor(QWidget):
         held = self._held(self._session.shown.method, level)
         adds = rule.name not in held
         after = (*held, rule.name) if adds else tuple(name for name in held if name != rule.name)
-        setter = set_invariants if self._kind is RuleKind.INVARIANT else set_constraints
+        name = "invariants" if self._kind is RuleKind.INVARIANT else "constraints"
 
         def edit(scenario: Scenario) -> Scenario:
-            return setter(scenario, level, after)
+            return set_item(scenario, name, level, after)
 
         label = f"{'Hold' if adds else 'Drop'} “{rule.title}” at {level_title(level)}"
         self._session.report(self._session.edit(label, edit))

@@ -9,8 +9,8 @@ from phexplore.figures.wording import framework_title
 from phexplore.gui.editors.scenario_form import ScenarioForm
 from phexplore.gui.widgets.buttons import Chooser
 from phexplore.gui.widgets.labels import ElidedText, Text
+from phexplore.model.edits import set_field
 from phexplore.model.phsafe import PrivacyFramework
-from phexplore.systems.topdown.edits import set_privacy_framework
 from phexplore.systems.topdown.wording import level_title
 from phexplore.workload.schema import load_schema
 
@@ -47,7 +47,7 @@ class TopDownScenarioEditor(ScenarioForm):
     def _set_framework(self) -> None:
         framework = self.framework.currentData()
         label = f"Use {framework_title(framework)}"
-        self._session.report(self._session.edit(label, lambda scenario: set_privacy_framework(scenario, framework)))
+        self._session.report(self._session.edit(label, lambda scenario: set_field(scenario, "framework", framework)))
 
 
 def schema_sentence(schema_id: str) -> str:

@@ -20,17 +20,11 @@ from phexplore.figures.wording import (
     significant,
 )
 from phexplore.gui.systems.topdown.scenario_view import TopDownShown
+from phexplore.model.edits import set_item
 from phexplore.model.numbers import exact_text, parse_exact
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery, TopDown
-from phexplore.systems.topdown.edits import (
-    add_query,
-    remove_query,
-    set_level_lock,
-    set_level_share,
-    set_query_lock,
-    set_query_share,
-)
+from phexplore.systems.topdown.edits import add_query, remove_query, set_level_share, set_query_share
 from phexplore.systems.topdown.forecast import LevelQueryForecast, query_of
 from phexplore.systems.topdown.share_edits import level_share_for_budget, share_for_budget, share_for_margin
 from phexplore.systems.topdown.wording import counted, level_title, place_title, query_sentence, share_exact
@@ -308,9 +302,9 @@ def lock_edit(keys: Sequence[Key], *, locked: bool) -> tuple[str, Edit]:
     def edit(scenario: Scenario) -> Scenario:
         for key in keys:
             if isinstance(key, str):
-                scenario = set_level_lock(scenario, key, locked=locked)
+                scenario = set_item(scenario, "locked_levels", key, value=locked)
             else:
-                scenario = set_query_lock(scenario, key, locked=locked)
+                scenario = set_item(scenario, "locked_queries", key, value=locked)
         return scenario
 
     what = f"the share of {place_title(keys[0])}" if len(keys) == 1 else f"{len(keys)} shares"

@@ -13,9 +13,9 @@ from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.exact_field import ExactField
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.when_seen import WhenSeen
+from phexplore.model.edits import set_field
 from phexplore.model.topdown import SpineChoice
 from phexplore.spine.settings import settings_of
-from phexplore.systems.topdown.edits import set_spine
 
 _SETTINGS = {
     "spine": ("Production's name", "How production calls the kind of spine."),
@@ -108,5 +108,5 @@ class SpineKeysEditor(QWidget):
         except PhexploreError as error:
             return f"{error.sentence} {error.remedy}"
         label = f"Set {_SETTINGS.get(name, (name, ''))[0].lower()} of the spine to {typed.strip()}"
-        refusal = self._session.edit(label, lambda s: set_spine(s, choice))
+        refusal = self._session.edit(label, lambda s: set_field(s, "spine", choice))
         return refusal.full if refusal else ""

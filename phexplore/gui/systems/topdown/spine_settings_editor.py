@@ -18,6 +18,7 @@ from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.when_seen import WhenSeen
+from phexplore.model.edits import set_field
 from phexplore.model.scenario import Scenario
 from phexplore.spine.geodict import geodict_of
 from phexplore.spine.geography import CLASS_TITLES
@@ -33,7 +34,6 @@ from phexplore.spine.settings import (
     settings_of,
     spine_presets,
 )
-from phexplore.systems.topdown.edits import set_spine
 from phexplore.systems.topdown.wording import spine_preset_title, spine_title
 
 _KIND_WORDS = {
@@ -313,7 +313,7 @@ class SpineSettingsEditor(QWidget):
 
         def edit(scenario: Scenario) -> Scenario:
             after = replace(settings, **values)  # type: ignore[arg-type]
-            return set_spine(scenario, changed_choice(scenario.topdown.spine, after))
+            return set_field(scenario, "spine", changed_choice(scenario.topdown.spine, after))
 
         self._session.report(self._session.edit(label, edit, merge_key=merge))
         self._refresh()
@@ -325,7 +325,9 @@ class SpineSettingsEditor(QWidget):
             return
         after = chosen.settings
         label = f"Use the spine preset {chosen.id}"
-        self._session.report(self._session.edit(label, lambda s: set_spine(s, changed_choice(s.topdown.spine, after))))
+        self._session.report(
+            self._session.edit(label, lambda s: set_field(s, "spine", changed_choice(s.topdown.spine, after)))
+        )
         self._refresh()
 
     def _set_kind(self, _index: int) -> None:
@@ -373,7 +375,7 @@ class SpineSettingsEditor(QWidget):
         if reference is not None:
             spine = reference.scenario.topdown.spine
             self._session.report(
-                self._session.edit(f"Take the spine from {reference.title}", lambda s: set_spine(s, spine))
+                self._session.edit(f"Take the spine from {reference.title}", lambda s: set_field(s, "spine", spine))
             )
 
 

@@ -20,9 +20,9 @@ from phexplore.gui.widgets.labels import Figure, Text
 from phexplore.gui.widgets.stop_slider import StopSlider
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.conventions import Conversion
+from phexplore.model.edits import set_field
 from phexplore.model.numbers import exact_text, parse_exact
 from phexplore.model.phsafe import PrivacyFramework
-from phexplore.systems.topdown.edits import set_total
 from phexplore.systems.topdown.share_edits import set_total_by_epsilon
 
 _STOPS = log_stops(-3, 2)
@@ -93,7 +93,9 @@ class TotalBar(QFrame):
         except ValueError as error:
             return Refusal(typed, str(error)).full
         symbol = self._session.shown.method.framework.symbol
-        refusal = self._session.edit(f"Set the total {symbol} to {typed.strip()}", lambda s: set_total(s, wanted))
+        refusal = self._session.edit(
+            f"Set the total {symbol} to {typed.strip()}", lambda s: set_field(s, "total", wanted)
+        )
         return refusal.full if refusal else ""
 
     def _take_epsilon(self, typed: str) -> str:
@@ -111,5 +113,5 @@ class TotalBar(QFrame):
         symbol = self._session.shown.method.framework.symbol
         label = f"Set the total {symbol} to {exact_text(stop)}"
         self._session.report(
-            self._session.edit(label, lambda s: set_total(s, stop), merge_key=("topdown total", "slider"))
+            self._session.edit(label, lambda s: set_field(s, "total", stop), merge_key=("topdown total", "slider"))
         )

@@ -24,10 +24,11 @@ from phexplore.gui.systems.phsafe.budget_row import (
     tip,
 )
 from phexplore.model.conventions import Conventions
+from phexplore.model.edits import set_item
 from phexplore.model.keys import parse_query
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.workbook import Workbook
-from phexplore.systems.phsafe.edits import set_budget, set_lock
+from phexplore.systems.phsafe.edits import set_budget
 
 
 def _row(scenario, query, comparison="sdhc-2020-us"):
@@ -112,7 +113,7 @@ def test_that_what_cannot_be_taken_is_refused_with_the_reason(us, query, column,
 
 
 def test_that_a_locked_row_takes_only_its_key(us, query) -> None:
-    locked = set_lock(us, query, locked=True)
+    locked = set_item(us, "locks", query, value=True)
     row = _row(locked, query)
     assert "locked" in forbidden(Column.BUDGET, row)
     assert forbidden(Column.LOCK, row) == ""

@@ -9,10 +9,10 @@ from PySide6.QtTest import QAbstractItemModelTester
 from phexplore.document.project import Project
 from phexplore.gui.systems.phsafe.budget_row import COLUMNS, Column, rows_of
 from phexplore.gui.systems.phsafe.budget_table import REFUSAL_ROLE, BudgetFilter, BudgetTable
-from phexplore.model.edits import set_conventions
+from phexplore.model.edits import set_field, set_item
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.workbook import Workbook, add_scenario
-from phexplore.systems.phsafe.edits import set_budget, set_framework, set_lock
+from phexplore.systems.phsafe.edits import set_budget
 
 FATAL = QAbstractItemModelTester.FailureReportingMode.Fatal
 
@@ -65,7 +65,7 @@ def test_that_only_the_edited_row_and_the_shares_are_redrawn(table, session, que
 
 def test_that_an_edit_that_changes_nothing_redraws_nothing(table, session, query) -> None:
     changed = _changed_rows(table)
-    session.edit("Note", lambda s: set_lock(s, query, locked=False))
+    session.edit("Note", lambda s: set_item(s, "locks", query, value=False))
     assert changed == set()
 
 
@@ -128,12 +128,12 @@ def test_that_computed_columns_take_nothing(table, cell) -> None:
 def test_that_headers_follow_framework_and_confidence(qtbot, table, session) -> None:
     number = COLUMNS.index(Column.BUDGET)
     with qtbot.waitSignal(table.headerDataChanged):
-        session.edit("Pure", lambda s: set_framework(s, PrivacyFramework.PURE_DP))
+        session.edit("Pure", lambda s: set_field(s, "framework", PrivacyFramework.PURE_DP))
     assert table.headerData(number, Qt.Orientation.Horizontal) == "ε"
     conventions = session.scenario.conventions
     with qtbot.waitSignal(table.headerDataChanged):
         changed = type(conventions)(confidence=Fraction(95, 100))
-        session.edit("95", lambda s: set_conventions(s, changed))
+        session.edit("95", lambda s: set_field(s, "conventions", changed))
     assert "95 %" in table.headerData(COLUMNS.index(Column.MARGIN), Qt.Orientation.Horizontal)
 
 

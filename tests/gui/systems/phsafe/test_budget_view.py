@@ -9,8 +9,9 @@ from PySide6.QtWidgets import QHeaderView
 
 from phexplore.gui.systems.phsafe.budget_row import COLUMNS, Column
 from phexplore.gui.widgets.exact_field import ExactLine
+from phexplore.model.edits import set_item
 from phexplore.model.keys import parse_query
-from phexplore.systems.phsafe.edits import set_lock, set_target
+from phexplore.systems.phsafe.edits import set_target
 
 
 @pytest.fixture
@@ -106,7 +107,7 @@ def test_that_space_and_clicks_tick(qtbot, view, session, query, cell) -> None:
 
 
 def test_that_a_locked_cell_cannot_be_opened(view, session, query, cell) -> None:
-    session.edit("Lock", lambda s: set_lock(s, query, locked=True))
+    session.edit("Lock", lambda s: set_item(s, "locks", query, value=True))
     assert not cell(query, Column.BUDGET).flags() & Qt.ItemFlag.ItemIsEditable
 
 

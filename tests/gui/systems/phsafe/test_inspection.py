@@ -16,11 +16,12 @@ from phexplore.gui.systems.phsafe.inspection import (
     subtitle,
     topics,
 )
+from phexplore.model.edits import set_field
 from phexplore.model.keys import parse_query
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.workbook import Workbook, compare_with
 from phexplore.systems.phsafe.budget_edits import edit_margin
-from phexplore.systems.phsafe.edits import set_budget, set_framework
+from phexplore.systems.phsafe.edits import set_budget
 
 
 def _shown(scenario):
@@ -48,7 +49,7 @@ def test_that_the_whole_scenario_explains_its_loss_in_both_frameworks(us) -> Non
     names = [topic.name for topic in topics(_shown(us), None)]
     assert names[0] == "Privacy loss"
     assert len(names) == 7  # three conversions for two kinds of neighbours
-    pure = [topic.name for topic in topics(_shown(set_framework(us, PrivacyFramework.PURE_DP)), None)]
+    pure = [topic.name for topic in topics(_shown(set_field(us, "framework", PrivacyFramework.PURE_DP)), None)]
     assert len(pure) == 3
 
 

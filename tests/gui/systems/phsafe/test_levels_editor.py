@@ -4,8 +4,8 @@ import pytest
 from PySide6.QtCore import Qt
 
 from phexplore.gui.systems.phsafe.levels_editor import LevelsEditor
+from phexplore.model.edits import set_item
 from phexplore.model.keys import parse_query
-from phexplore.systems.phsafe.edits import set_lock
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_that_a_whole_level_is_one_step_and_toggles_back(levels, session) -> Non
 
 
 def test_that_a_lock_is_respected(qtbot, levels, session, query) -> None:
-    session.edit("Lock", lambda s: set_lock(s, query, locked=True))
+    session.edit("Lock", lambda s: set_item(s, "locks", query, value=True))
     assert not levels.ticks[query].isEnabled()
     with qtbot.waitSignal(session.refused):
         _whole(levels, "Publish all levels of PH3").click()

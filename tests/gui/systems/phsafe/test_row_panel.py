@@ -6,8 +6,9 @@ import pytest
 from PySide6.QtCore import Qt
 
 from phexplore.gui.widgets.labels import ElidedText
+from phexplore.model.edits import set_item
 from phexplore.model.keys import parse_query
-from phexplore.systems.phsafe.edits import set_budget, set_lock
+from phexplore.systems.phsafe.edits import set_budget
 
 
 @pytest.fixture
@@ -81,7 +82,7 @@ def test_that_typed_values_are_taken_exactly_or_refused_in_place(qtbot, panel, s
 
 
 def test_that_a_locked_row_is_greyed_with_the_reason(panel, session, query) -> None:
-    session.edit("Lock", lambda s: set_lock(s, query, locked=True))
+    session.edit("Lock", lambda s: set_item(s, "locks", query, value=True))
     assert not panel.margin_slider.isEnabled()
     assert "locked" in panel.budget_field.toolTip()
     assert panel.lock.isChecked()

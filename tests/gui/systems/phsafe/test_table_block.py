@@ -7,10 +7,11 @@ import pytest
 from phexplore.gui.binding.shown import shown
 from phexplore.gui.systems.phsafe.budget_row import COLUMNS, Column, rows_of
 from phexplore.gui.systems.phsafe.table_block import PasteRefusedError, block_text, plan_paste
+from phexplore.model.edits import set_item
 from phexplore.model.keys import TableId, parse_query
 from phexplore.model.workbook import Workbook
 from phexplore.systems.phsafe.budget_edits import edit_margin
-from phexplore.systems.phsafe.edits import set_budget, set_lock, set_target, set_threshold
+from phexplore.systems.phsafe.edits import set_budget, set_target, set_threshold
 from phexplore.systems.phsafe.forecast import forecast
 
 VISIBLE = [column for column in COLUMNS if not column.value.startswith("margin ") or column is Column.MARGIN_CHANGE]
@@ -25,7 +26,7 @@ def _place(rows, query, column):
 
 
 def test_that_a_whole_table_copied_with_headers_pastes_back_into_another_scenario(us, query) -> None:
-    edited = set_lock(set_budget(us, query, Fraction(1, 3)), parse_query("PH2/usa_*"), locked=True)
+    edited = set_item(set_budget(us, query, Fraction(1, 3)), "locks", parse_query("PH2/usa_*"), value=True)
     edited = set_threshold(edit_margin(edited, parse_query("PH7/usa_*"), Fraction(450)), TableId("PH4"), 12)
     copied = block_text(_rows(edited), VISIBLE, headers=True)
     plan = plan_paste(copied, _rows(us), VISIBLE, row=0, column=0)
@@ -70,7 +71,7 @@ def test_that_a_bad_cell_is_named_and_nothing_is_pasted(us, query) -> None:
 
 
 def test_that_a_locked_row_refuses_the_whole_block(us, query) -> None:
-    locked = set_lock(us, query, locked=True)
+    locked = set_item(us, "locks", query, value=True)
     rows = _rows(locked)
     plan = plan_paste("0.1\n0.2\n", rows, VISIBLE, **_place(rows, query, Column.BUDGET))
     with pytest.raises(PasteRefusedError, match="locked"):

@@ -9,12 +9,13 @@ from phexplore.catalog.tables import queries
 from phexplore.gui.binding.shown import shown
 from phexplore.gui.binding.tiles import Tone, conventions_text, run_tile
 from phexplore.gui.systems.phsafe.tiles import loss_tile, missed_targets, numbers_tile, published_numbers, targets_tile
+from phexplore.model.edits import set_field
 from phexplore.model.keys import TableId, parse_query
 from phexplore.model.numbers import UNLIMITED
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.workbook import Workbook
 from phexplore.systems.phsafe.budget_edits import edit_margin, edit_threshold
-from phexplore.systems.phsafe.edits import set_budget, set_framework, set_target
+from phexplore.systems.phsafe.edits import set_budget, set_target
 from phexplore.systems.phsafe.forecast import forecast
 from phexplore.systems.registry import check
 
@@ -46,7 +47,7 @@ def test_that_spending_more_is_marked_and_spending_less_is_not(us, query) -> Non
 
 
 def test_that_rho_is_never_compared_with_epsilon(us) -> None:
-    tile = loss_tile(_shown(set_framework(us, PrivacyFramework.PURE_DP)))
+    tile = loss_tile(_shown(set_field(us, "framework", PrivacyFramework.PURE_DP)))
     assert "not comparable" in tile.change
     assert "ε" in tile.caption
 

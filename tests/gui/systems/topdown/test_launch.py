@@ -20,13 +20,13 @@ from phexplore.gui.systems.topdown.launch import (
 from phexplore.gui.systems.topdown.launch_form import TopDownLaunchForm
 from phexplore.gui.systems.topdown.stop import FEWEST_TRIALS, WATCHABLE, Unit, stop_words
 from phexplore.metrics.errors import KNOWN
+from phexplore.model.edits import set_field, set_item
 from phexplore.runs.events import Finished, Outcome
 from phexplore.runs.launch import run_worker
 from phexplore.runs.spec import RunData, RunMode, RunSpec, RunSpecError, data_of
 from phexplore.runs.states import RunState
 from phexplore.runs.store import RunStore, load_spec
 from phexplore.systems.registry import preset
-from phexplore.systems.topdown.edits import set_constraints, set_total
 from phexplore.systems.topdown.run_options import Mechanism, RounderTarget, TopDownOptions
 from phexplore.systems.topdown.stop_metric import CRITERION, FIGURES
 
@@ -191,7 +191,7 @@ def test_that_kept_measurements_are_offered_and_bring_their_data_and_trials(form
 
 def test_that_the_seed_of_another_scenarios_run_is_offered(form, qtbot):
     scenario = preset("pl94-2020-persons-us").scenario
-    other = set_total(replace(scenario, name="Other"), Fraction(3))
+    other = set_field(replace(scenario, name="Other"), "total", Fraction(3))
     form.show_runs((row("a", scenario),))
     assert not form.common.isVisible()
     form.show_runs((row("b", scenario), row("a", other, seed=12)))
@@ -220,7 +220,7 @@ def test_that_the_form_asks_for_the_run_that_post_processes_again(kept, fields):
     scenario = preset("pl94-2020-persons-us").scenario
     measured = load_spec(kept)
     asked = replace(fields, path=measured.data.path, again=str(kept), trials=1, workers=2, seed="wrong", keeps=True)
-    edited = set_constraints(scenario, "Block", ())
+    edited = set_item(scenario, "constraints", "Block", ())
     spec = read_topdown_fields(asked).spec(edited, data_of(scenario, Path("demo")))
     assert spec.options.measurements == str(kept)
     assert spec.options.measured_identity == measured.identity

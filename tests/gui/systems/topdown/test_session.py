@@ -11,11 +11,12 @@ from phexplore.document.project import Project
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.system_session import plain_session
 from phexplore.gui.systems.topdown.session import topdown_session
+from phexplore.model.edits import set_field
 from phexplore.model.topdown import LevelQuery
 from phexplore.model.workbook import Workbook, activate, add_scenario
 from phexplore.systems.phsafe.system import PHSAFE
 from phexplore.systems.registry import preset
-from phexplore.systems.topdown.edits import set_level_share, set_total
+from phexplore.systems.topdown.edits import set_level_share
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ def session(whole):
 def test_that_an_edit_is_shown_with_its_figures(session):
     heard = []
     session.updated.connect(heard.append)
-    assert session.edit("Raise", lambda s: set_total(s, Fraction(3))) is None
+    assert session.edit("Raise", lambda s: set_field(s, "total", Fraction(3))) is None
     assert session.shown.figures.total == 3
     assert heard[0].before.figures.total == Fraction(293764, 114921)
     assert session.shown.reference.figures.total == Fraction(293764, 114921)

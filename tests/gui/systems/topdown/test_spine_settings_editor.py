@@ -12,11 +12,11 @@ from phexplore.gui.binding.session import Session
 from phexplore.gui.systems.topdown.session import topdown_session
 from phexplore.gui.systems.topdown.spine_settings_editor import SpineSettingsEditor
 from phexplore.gui.systems.topdown.spine_views import AreaClass
+from phexplore.model.edits import set_field
 from phexplore.model.topdown import SpineChoice
 from phexplore.model.workbook import Workbook
 from phexplore.spine.settings import AIAN_AREAS_2020, settings_of, spine_preset, spine_presets
 from phexplore.systems.registry import preset
-from phexplore.systems.topdown.edits import set_spine
 
 
 @pytest.fixture
@@ -136,7 +136,7 @@ def test_that_a_spine_without_the_scenario_s_levels_is_an_issue(qtbot, session, 
 def test_that_settings_that_cannot_be_read_are_said_and_locked(qtbot, session, editor):
     spine = session.shown.method.spine
     broken = SpineChoice(spine.kind, (*spine.settings, ("grouping", "by moonlight")))
-    session.edit("Import", lambda s: set_spine(s, broken))
+    session.edit("Import", lambda s: set_field(s, "spine", broken))
     assert not editor.kind.isEnabled()
     assert any("by moonlight" in issue.sentence for issue in session.shown.issues)
     session.undo()

@@ -11,7 +11,7 @@ import openpyxl
 import pytest
 
 from phexplore.model.conventions import AS_IN_2020
-from phexplore.model.edits import rename, set_note
+from phexplore.model.edits import rename, set_field
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.keys import parse_query
 from phexplore.model.numbers import UNLIMITED
@@ -56,7 +56,7 @@ SCENARIOS = {
     "many digits": lambda us: set_budget(us, CHILDREN, Fraction("0.12345678901234567891")),
     "no noise": lambda us: set_budget(us, CHILDREN, UNLIMITED),
     "unpublished": lambda us: set_budget(us, CHILDREN, Fraction(0)),
-    "formulas for names": lambda us: set_note(rename(us, "=1+1"), "@SUM(A1)\n-2+3"),
+    "formulas for names": lambda us: set_field(rename(us, "=1+1"), "note", "@SUM(A1)\n-2+3"),
     "puerto rico": lambda _: preset("sdhc-2020-pr").scenario,
 }
 
@@ -80,7 +80,7 @@ def test_that_a_workbook_has_the_three_groups_of_inputs(us):
 
 
 def test_that_no_cell_of_text_is_a_formula(us):
-    hostile = set_note(rename(us, "=HYPERLINK(1)"), "+cmd|' /C calc'!A0")
+    hostile = set_field(rename(us, "=HYPERLINK(1)"), "note", "+cmd|' /C calc'!A0")
     book = openpyxl.load_workbook(io.BytesIO(written(hostile)))
     formulas = [c.coordinate for sheet in book for line in sheet for c in line if c.data_type == "f"]
     assert all(place.startswith("F") for place in formulas)  # twice the unbounded budget, nothing else
