@@ -62,8 +62,9 @@ def _refusing(field: Field) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        sentence = str(error)
-        raise EditRefusedError(f"{sentence[:1].upper()}{sentence[1:]}.", field.kind.entry.remedy) from error
+        said = str(error)
+        first = said[:1].upper() if said[:1].isascii() else said[:1]  # a Greek letter is a symbol, no word
+        raise EditRefusedError(f"{first}{said[1:]}.", field.kind.entry.remedy) from error
 
 
 def step_label(field: Field, value: Any, key: Any = None) -> str:

@@ -8,6 +8,7 @@ JSON numbers as binary floating point.
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import PurePath
@@ -26,6 +27,7 @@ Shared = dict[str, Schema]
 NUMBER = r"[+-]?(\d+/\d+|(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?)"
 _LONGEST_SHOWN = 60
 _MOST_DIGITS = 20
+_WHOLE = re.compile(r"-?([0-9]+|[0-9]{1,3}(,[0-9]{3})+)")
 
 
 def shown(value: Any) -> str:
@@ -208,10 +210,10 @@ class Whole(Kind):
         return value
 
     def parse(self, text: str) -> int:
-        body = text.strip().replace(",", "")
-        if not (body.isascii() and body.removeprefix("-").isdigit()) or len(body) > _MOST_DIGITS:
-            raise ValueError(f"a whole number is expected, got {shown(text.strip())}")
-        return int(body)
+        body = text.strip()
+        if not _WHOLE.fullmatch(body) or len(body) > _MOST_DIGITS:
+            raise ValueError(f"a whole number is expected, got {shown(body)}")
+        return int(body.replace(",", ""))
 
     def check(self, value: int, what: str) -> None:
         if self.low is not None and value < self.low and self.high is None:

@@ -461,7 +461,7 @@ def test_that_what_is_no_file_is_refused_at_once(tmp_path, kind):
 def test_that_a_journal_with_half_a_character_is_recovered_up_to_it(path, half):
     project = Project.open(path)
     for note in ("whole", "marked", "lost"):
-        project.edit(note, lambda scenario, note=note: set_note(scenario, note))
+        project.edit(note, lambda scenario, note=note: set_field(scenario, "note", note))
     project.flush()
     lines = journal_path(path).read_bytes().splitlines()
     text = lines[2].rpartition(b"\t")[0].replace(b'"marked"', f'"{half}"'.encode())

@@ -7,9 +7,11 @@ from fractions import Fraction
 import pytest
 
 from phexplore.catalog.tables import queries
-from phexplore.model.edits import EditRefusedError, apply_all, rename, set_item
+from phexplore.model.edits import EditRefusedError, apply_all, rename, set_field, set_item, step_label
+from phexplore.model.fields import field_of
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.keys import QueryKey, TableId, parse_query
+from phexplore.model.phsafe import PrivacyFramework
 from phexplore.systems.phsafe.edits import (
     set_bounded_budget,
     set_budget,
@@ -118,3 +120,21 @@ def test_that_budgets_are_changed_in_a_copy_and_only_they_are_checked(us):
     for refused in (Fraction(-1), Fraction(10**80), Fraction(1, 10**80)):
         with pytest.raises(ValueError, match=query.text):
             us.phsafe.with_entries("budgets", {query: refused})
+
+
+def test_that_any_declared_field_is_edited_checked_and_named(us):
+    assert set_field(us, "note", "why").note == "why"
+    assert set_field(us, "framework", PrivacyFramework.PURE_DP).method.framework is PrivacyFramework.PURE_DP
+    locked = set_item(us, "locks", FIRST, value=True)
+    assert locked.method.locks == {FIRST}
+    assert set_item(locked, "locks", FIRST, value=False) == us
+    aimed = set_item(us, "targets", FIRST, Fraction(20))
+    assert aimed.method.targets[FIRST] == 20
+    assert FIRST not in set_item(aimed, "targets", FIRST, None).method.targets
+    for refused in (lambda: set_item(us, "budgets", FIRST, Fraction(-1)), lambda: set_item(us, "thresholds", "PH2", 0)):
+        with pytest.raises(EditRefusedError) as caught:
+            refused()
+        assert caught.value.remedy
+    budgets, locks = (field_of(type(us.method), name) for name in ("budgets", "locks"))
+    assert step_label(budgets, Fraction(1, 3), FIRST) == "Set the budget of PH1_num/usa_* to 1/3"
+    assert step_label(locks, True, FIRST) == "Lock the budget of PH1_num/usa_*"

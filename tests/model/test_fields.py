@@ -163,8 +163,10 @@ def test_that_a_command_line_can_be_made_of_the_fields():
     }
     assert flags["--seed"].kind.parse("4") == 4
     assert flags["--seed"].kind.parse("") is None
-    with pytest.raises(ValueError, match="whole number"):
-        flags["--seed"].kind.parse("1.5")
+    assert Whole().parse("-1,234,567") == -1234567
+    for text in ("1.5", "1,5", "1,23,456", "٣", "9" * 30, ""):
+        with pytest.raises(ValueError, match="whole number"):
+            Whole().parse(text)
     assert field_of(Thing, "colour").kind.parse("blue") is Colour.BLUE
     assert field_of(Thing, "total").default is MISSING
     assert field_of(Thing, "total").phrase == "the total budget"
