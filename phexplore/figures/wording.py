@@ -127,7 +127,7 @@ def sentence(text: str) -> str:
     body = text.strip()
     if not body:
         return ""
-    return body[0].upper() + body[1:] + ("" if body[-1] in ".!?" else ".")
+    return capital(body) + ("" if body[-1] in ".!?" else ".")
 
 
 def framework_title(framework: PrivacyFramework) -> str:
@@ -210,5 +210,5 @@ def significant(value: Fraction, digits: int = 4) -> str:
 
 
 def capital(text: str) -> str:
-    """Return the text with a capital first letter; a letter alone is a symbol such as ε and stays."""
-    return text if len(text) == 1 else text[:1].upper() + text[1:]
+    """Return the text with a capital first letter; a letter alone and a Greek one are symbols, and stay."""
+    return text[:1].upper() + text[1:] if text[:1].isascii() and len(text) > 1 else text
