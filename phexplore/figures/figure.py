@@ -6,15 +6,18 @@ matplotlib. Its title states the finding; its table holds the same numbers exact
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, NamedTuple
 
 from phexplore.figures.axis import Axis, Scale
-from phexplore.figures.marks import AnyMark, Bar, Cell, Floats, Part, Patch, Points, Row, Rule, extent
+from phexplore.figures.marks import AnyMark, Bar, Cell, Part, Patch, Points, Row, Rule, extent
 from phexplore.figures.table import Table
+
+if TYPE_CHECKING:
+    from phexplore.figures.marks import Floats
+
 
 ROWS = Axis(scale=Scale.ROWS)
 
@@ -181,8 +184,8 @@ class Figure:
 
 
 def _ends(values: Floats) -> tuple[float, ...]:
-    finite = values[np.isfinite(values)]
-    return (float(finite.min()), float(finite.max())) if len(finite) else ()
+    finite = [value for value in values.tolist() if math.isfinite(value)]
+    return (min(finite), max(finite)) if finite else ()
 
 
 def nothing(identity: str, reason: str) -> Figure:

@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from phexplore.figures.axis import Axis, Tick, whole_text
 from phexplore.figures.figure import Figure, KeyEntry
-from phexplore.figures.marks import Box, Fill, Floats, Mark, Part, Path, Role, Rule
+from phexplore.figures.marks import Box, Fill, Mark, Part, Path, Role, Rule
 from phexplore.figures.table import Table, grouped, signed_tick
+
+Floats = NDArray[np.float64]
 
 _CURVE_POINTS = 160
 

@@ -6,8 +6,6 @@ import math
 from collections.abc import Sequence
 from functools import lru_cache
 
-import numpy as np
-
 from phexplore.figures.axis import Axis
 from phexplore.figures.figure import Figure, Tint
 from phexplore.figures.marks import Patch
@@ -42,6 +40,8 @@ def map_figure(
         table: the same numbers.
         is_signed: below and above 0 mean different things.
     """
+    import numpy as np  # noqa: PLC0415 - the window starts without it
+
     values = np.array([abs(patch.value) for patch in patches if math.isfinite(patch.value)])
     limit = max(float(np.quantile(values, _SHOWN)) if len(values) else 1.0, 1e-9)
     left, right, bottom, top = bounds(tuple(patches))
@@ -63,6 +63,8 @@ def bounds(patches: tuple[Patch, ...]) -> tuple[float, float, float, float]:
     rings = [ring for patch in patches for ring in patch.rings if len(ring)]
     if not rings:
         return 0.0, 1.0, 0.0, 1.0
+    import numpy as np  # noqa: PLC0415 - as above
+
     lows = np.min([ring.min(axis=0) for ring in rings], axis=0)
     highs = np.max([ring.max(axis=0) for ring in rings], axis=0)
     return float(lows[0]), float(highs[0]), float(lows[1]), float(highs[1])

@@ -6,13 +6,15 @@ import enum
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from phexplore.model.keys import PopulationGroupLevel
 
-Floats = NDArray[np.float64]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
 
 
 class Role(enum.Enum):

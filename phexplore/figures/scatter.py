@@ -7,12 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from phexplore.figures.axis import Axis, Scale, number_text
 from phexplore.figures.figure import Figure, KeyEntry
-from phexplore.figures.marks import Dash, Dot, Floats, Part, Path, Points, Rule, shape_of
+from phexplore.figures.marks import Dash, Dot, Part, Path, Points, Rule, shape_of
 from phexplore.figures.table import Table, grouped
 from phexplore.figures.wording import people, signed_people
+
+Floats = NDArray[np.float64]
 
 SMALLEST = 0.5
 """A size of 0 is drawn here, half a person from 1."""

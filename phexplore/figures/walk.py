@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -14,22 +13,10 @@ from phexplore.figures.axis import Scale
 from phexplore.figures.figure import Figure
 from phexplore.figures.map import bounds
 from phexplore.figures.marks import AnyMark, Box, Patch, extent
+from phexplore.figures.steps import Step
 
 NEAR = 14.0
 """Pixels around an item of a plane within which it answers to the pointer."""
-
-
-class Step(enum.Enum):
-    """Where a key leads."""
-
-    UP = "up"
-    DOWN = "down"
-    LEFT = "left"
-    RIGHT = "right"
-    FIRST = "first"
-    LAST = "last"
-    PAGE_UP = "page up"
-    PAGE_DOWN = "page down"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QMarginsF, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
+    QContextMenuEvent,
     QFontMetrics,
     QGuiApplication,
     QPageLayout,
@@ -32,6 +34,7 @@ from PySide6.QtWidgets import (
 
 from phexplore.errors import PhexploreError
 from phexplore.figures.table import Table
+from phexplore.figures.table_files import write_table
 from phexplore.gui.charts.canvas import Canvas
 from phexplore.gui.charts.twin import NumbersTable
 from phexplore.gui.theme.appearance import appearance
@@ -43,7 +46,8 @@ from phexplore.gui.widgets.labels import Paragraph
 SHEET_DPI = 96
 """Vector files use the resolution of the screen: recorded parts of a plot are scaled by the ratio of the two."""
 TITLE_SIZE = 1.3
-COPY_TIP = "Copy or save the picture or its numbers"
+COPY_TIP = "Copy or save the picture or its numbers (also by a right click)"
+TABLE_FILTERS = "Comma-separated (*.csv);;Workbook (*.xlsx);;JSON (*.json)"
 PICTURE_FILTERS = "Picture (*.png);;Vector graphic (*.svg);;PDF (*.pdf)"
 
 
@@ -164,6 +168,11 @@ class ChartFrame(QFrame):
         self._enable(False)
         self._stack.setCurrentWidget(self._empty)
 
+    @property
+    def shows_table(self) -> bool:
+        """Whether the data table stands where the picture was."""
+        return self._table_button.isChecked()
+
     def show_table(self, *, visible: bool) -> None:
         """Show the table twin instead of the picture, or the picture."""
         self._table_button.setChecked(visible)
@@ -265,26 +274,63 @@ class ChartFrame(QFrame):
         button.setToolTip(COPY_TIP)
         button.setAccessibleName(f"{self.name}: copy")
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        menu = QMenu(button)
-        menu.addAction("Copy numbers", self.copy_numbers)
-        menu.addAction("Copy picture", self.copy_picture)
-        menu.addAction("Save picture…", self._ask_for_file)
+        menu = self.menu = QMenu(button)
+        menu.addAction("Copy &numbers", self.copy_numbers)
+        menu.addAction("Copy &picture", self.copy_picture)
+        menu.addAction("&Save picture…", self._ask_for_picture)
+        menu.addAction("Save &data…", self._ask_for_table)
         button.setMenu(menu)
         return button
 
-    def _ask_for_file(self) -> None:
-        dialog = QFileDialog(self, f"Save {self.name.lower()}", f"{self.objectName()}.png", PICTURE_FILTERS)
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer everything that can be done with the figure, also by the menu key."""
+        if self._copy_button.isEnabled():
+            self.menu.popup(event.globalPos())
+            event.accept()
+
+    def ask_for_file(self, ending: str, filters: str, save: Callable[[str], None]) -> None:
+        """Ask where a file is to be saved.
+
+        Args:
+            ending: of the proposed name, e.g. ``.png``.
+            filters: kinds of files.
+            save: takes the chosen name; a bound method.
+        """
+        dialog = QFileDialog(self, f"Save {self.name.lower()}", f"{self.objectName()}{ending}", filters)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix("png")
+        dialog.setDefaultSuffix(ending.rpartition(".")[2])
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(self._save_chosen)
+        dialog.fileSelected.connect(save)
         dialog.open()
 
-    def _save_chosen(self, name: str) -> None:
+    def save_table(self, path: Path) -> None:
+        """Write the data table as CSV, XLSX or JSON, by the suffix.
+
+        Raises:
+            PhexploreError: another suffix, the file cannot be written, or the numbers are held back.
+        """
+        if self._held_back:
+            raise PictureError(self._held_back, "Run on synthetic or published data to share numbers.")
+        write_table(self.numbers, path)
+
+    def _ask_for_picture(self) -> None:
+        self.ask_for_file(".png", PICTURE_FILTERS, self._save_chosen)
+
+    def _ask_for_table(self) -> None:
+        self.ask_for_file(".csv", TABLE_FILTERS, self._save_table_chosen)
+
+    def _save_table_chosen(self, name: str) -> None:
+        self.try_to(partial(self.save_table, Path(name)))
+
+    def try_to(self, act: Callable[[], None]) -> None:
+        """Do something; what stands in its way is told by `failed`."""
         try:
-            self.save_picture(Path(name))
+            act()
         except PhexploreError as error:
             self.failed.emit(error)
+
+    def _save_chosen(self, name: str) -> None:
+        self.try_to(partial(self.save_picture, Path(name)))
 
     def _save_svg(self, path: Path) -> bool:
         from PySide6.QtSvg import QSvgGenerator

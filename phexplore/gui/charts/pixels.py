@@ -40,8 +40,8 @@ class Pixels:
             area: in pixels.
             exposed: what has to be painted of it, everything by default.
         """
-        per_x = area.width() / (view.width() or 1.0)
-        per_y = area.height() / (view.height() or 1.0)
+        per_x = max(area.width(), 1.0) / (view.width() or 1.0)
+        per_y = max(area.height(), 1.0) / (view.height() or 1.0)
         seen = exposed or area
         return cls(
             view,

@@ -22,7 +22,9 @@ LOCK_SIZE = 12
 MOST_GROWTH = 1.8
 """How much higher than it needs to be a row may become."""
 LABEL_PART = 0.42
-"""Most of the width that labels may take."""
+"""Most of the width that names may take."""
+GROUP_PART = 0.3
+"""Most of the width that the words of groups may take."""
 
 
 class RowAxis(Axis):
@@ -35,6 +37,7 @@ class RowAxis(Axis):
         self._room = 1000.0
         self._positions: tuple[float, ...] | None = None
         self._shown: tuple[str, ...] = ()
+        self._groups: dict[str, str] = {}
         self.chosen: int | None = None
 
     @property
@@ -61,13 +64,15 @@ class RowAxis(Axis):
     def fit(self) -> None:
         """Make room for the longest label in the current font."""
         plain, bold = lettering(), lettering(bold=True)
-        groups = max((bold.width(label.group) for label in self._labels), default=0)
+        room = self._room * GROUP_PART
+        self._groups = {label.group: bold.elided(label.group, room) for label in self._labels}
+        groups = max(map(bold.width, self._groups.values()), default=0)
         most = max(self._room * LABEL_PART - groups, 8 * plain.height)
         metrics = QFontMetricsF(plain.font)
         self._shown = tuple(metrics.elidedText(each.name, Qt.TextElideMode.ElideRight, most) for each in self._labels)
         names = max((plain.width(name) for name in self._shown), default=0)
-        room = (LOCK_SIZE if any(label.locked for label in self._labels) else 0) + (4 * GAP if names else 2 * GAP)
-        self._width = round(groups + names + room)
+        around = (LOCK_SIZE if any(label.locked for label in self._labels) else 0) + (4 * GAP if names else 2 * GAP)
+        self._width = round(groups + names + around)
         self.update()
 
     def extent(self, _low: float, _high: float) -> int:
@@ -84,7 +89,7 @@ class RowAxis(Axis):
             chosen = index == self.chosen
             if label.group != shown_group:
                 shown_group = label.group
-                draw_text(painter, QPointF(left, y), label.group, colours.text, bold=True)
+                draw_text(painter, QPointF(left, y), self._groups[label.group], colours.text, bold=True)
             ink = colours.accent_ink if chosen else colours.text
             name = self._shown[index]
             draw_text(painter, QPointF(right, y), name, ink, align=1, bold=chosen)

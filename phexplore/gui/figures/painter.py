@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPen, QPolygonF
 
@@ -20,7 +19,6 @@ from phexplore.figures.marks import (
     Dash,
     Dot,
     Fill,
-    Floats,
     Ink,
     Part,
     Path,
@@ -39,6 +37,12 @@ from phexplore.gui.charts.pixels import Pixels
 from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.lettering import draw_text, lettering
 from phexplore.gui.theme.metrics import GAP
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from phexplore.figures.marks import Floats
 
 CROWD = 400
 """Points from which on they are drawn faint and without edges, so that many on each other show as one dark place."""
@@ -187,6 +191,8 @@ class FigurePainter:
             points: the series.
             crowd: points of all series together.
         """
+        import numpy as np
+
         x, y, inside = places_of(points, self._figure, self._pixels)
         ink = QColor(colour_of(points.series, self._colours))
         if crowd > CROWD:
@@ -361,6 +367,8 @@ def places_of(points: Points, figure: Figure, pixels: Pixels) -> tuple[Floats, F
 
 
 def _positions(values: Floats, scale: Scale, floor: float) -> Floats:
+    import numpy as np
+
     match scale:
         case Scale.LOG:
             return np.asarray(np.log10(np.maximum(values, floor)))

@@ -7,7 +7,10 @@ back a drag.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
+from functools import partial
+from typing import TYPE_CHECKING
+from weakref import WeakMethod
 
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QKeyEvent, QPainter, QPen
@@ -18,8 +21,8 @@ from phexplore.figures.figure import Figure
 from phexplore.figures.map import equal_degrees
 from phexplore.figures.marks import AnyMark, Handle
 from phexplore.figures.scales import whole_people_near
+from phexplore.figures.steps import Step
 from phexplore.figures.table import Table
-from phexplore.figures.walk import Items, Step, items_of
 from phexplore.gui.charts.canvas import Canvas
 from phexplore.gui.charts.pixels import Pixels
 from phexplore.gui.charts.rows import RowAxis, RowView
@@ -28,6 +31,9 @@ from phexplore.gui.figures.painter import FigurePainter
 from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.lettering import draw_text, lettering
 from phexplore.gui.theme.metrics import GAP, HALF
+
+if TYPE_CHECKING:
+    from phexplore.figures.walk import Items
 
 ZOOM = 0.8
 """Part of the range that one step of a zoom leaves."""
@@ -105,6 +111,8 @@ class Plot(RowView):
         if self._found is None:
             if self._figure is None:
                 raise ValueError("no figure is shown")
+            from phexplore.figures.walk import items_of
+
             self._found = items_of(self._figure)
         return self._found
 
@@ -141,7 +149,8 @@ class Plot(RowView):
         self._find_choice()
         self._stretch = figure.stretch
         self._fit_head()
-        if self.set_rows(figure.rows, self._x_range):
+        # What the rows keep must not lead back here: a cycle of widgets is torn down in the wrong order.
+        if self.set_rows(figure.rows, partial(_called, WeakMethod(self._x_range))):
             self._refresh_changed(before, figure)
         else:
             canvas.refresh()
@@ -597,6 +606,12 @@ class Plot(RowView):
             FigurePainter(painter, unit, _KEY_FIGURE, colours).paint_parts((entry.sign,))
             room = max(self.canvas.width() - at.x() - 4 * GAP, 0.0)
             draw_text(painter, at + QPointF(18 + HALF, 0), lettering().elided(entry.text, room), colours.text)
+
+
+def _called(method: WeakMethod[Callable[[float], Range]], width: float) -> Range:
+    """Return what a method gives while its object lives."""
+    found = method()
+    return (0.0, 1.0) if found is None else found(width)
 
 
 def _held(seen: Range, whole: Range) -> Range:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
+from functools import partial
+from pathlib import Path
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
-from PySide6.QtWidgets import QDialog, QVBoxLayout, QWidget
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QDialog, QMessageBox, QVBoxLayout, QWidget
 
 from phexplore.figures.figure import Figure
+from phexplore.figures.look import FigureFormat
 from phexplore.figures.marks import AnyMark
-from phexplore.gui.charts.frame import ChartFrame
+from phexplore.figures.to_matplotlib import figure_bytes
+from phexplore.files.atomic_files import write_atomically
+from phexplore.gui.charts.frame import PICTURE_FILTERS, ChartFrame, PictureError
 from phexplore.gui.charts.twin import NumbersTable
 from phexplore.gui.figures.plot import Plot
 from phexplore.gui.theme.colours import Colours
+from phexplore.gui.theme.number_style import localised
 
 
 class FigureView(ChartFrame):
@@ -52,6 +59,12 @@ class FigureView(ChartFrame):
         plot.drag_cancelled.connect(self.drag_cancelled)
         plot.page_wanted.connect(self.show_full_page)
         self.table_row_chosen.connect(self._choose_table_row)
+        self.menu.insertAction(self.menu.actions()[3], self._action("Save for s&lides, 16 : 9…", self._ask_for_slide))
+        self.menu.addSeparator()
+        self.menu.addAction(self._action("Data &table", self._switch_table))
+        self.menu.addAction(self._action("&Explain…", self.explain))
+        self.menu.addAction(self._action("&Full page\tF", self.show_full_page))
+        self.menu.addAction(self._action("Show &all\t0", plot.show_all))
 
     @property
     def marks(self) -> tuple[AnyMark, ...]:
@@ -84,6 +97,50 @@ class FigureView(ChartFrame):
         if figure is None or self.is_empty or isinstance(self.parent(), FullPage):
             return
         FullPage(self, figure).open()
+
+    def save_slide(self, path: Path) -> None:
+        """Write the figure as PNG, SVG or PDF in the light theme, 16 : 9, by the suffix.
+
+        Raises:
+            PictureError: another suffix, the file cannot be written, or the picture is held back.
+        """
+        if self.held_back:
+            raise PictureError(self.held_back, "Run on synthetic or published data to share pictures.")
+        forms = {form.value: form for form in FigureFormat}
+        form = forms.get(path.suffix.lower().removeprefix("."))
+        if form is None or self.plot.figure is None:
+            raise PictureError(f"A picture cannot be saved as {path.suffix!r}.", "Choose .png, .svg or .pdf.")
+        try:
+            write_atomically(path, figure_bytes(self.plot.figure, form, wide=True))
+        except OSError as error:
+            raise PictureError(f"{path} could not be written.", "Choose another folder, or free some space.") from error
+
+    def explain(self) -> None:
+        """Say what the figure shows, how it is computed, and what the chosen mark is."""
+        figure = self.plot.figure
+        if figure is None or self.is_empty:
+            return
+        box = QMessageBox(self)
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.setWindowTitle(self.name)
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        box.setText(localised(figure.title))
+        box.setInformativeText(localised(explanation(figure, self.plot.chosen_tip)))
+        box.open()
+
+    def _action(self, text: str, act: Callable[[], None]) -> QAction:
+        action = QAction(text, self)
+        action.triggered.connect(act)
+        return action
+
+    def _switch_table(self) -> None:
+        self.show_table(visible=not self.shows_table)
+
+    def _ask_for_slide(self) -> None:
+        self.ask_for_file("_16x9.png", PICTURE_FILTERS, self._save_slide_chosen)
+
+    def _save_slide_chosen(self, name: str) -> None:
+        self.try_to(partial(self.save_slide, Path(name)))
 
     def recolour(self, colours: Colours) -> None:
         super().recolour(colours)
@@ -123,6 +180,24 @@ class FigureView(ChartFrame):
         if self._table is None or figure is None or len(figure.marks) != len(self._table.numbers.rows):
             return []
         return [mark.key for mark in figure.marks]
+
+
+def explanation(figure: Figure, chosen: str = "") -> str:
+    """Return what a figure shows in words.
+
+    Args:
+        figure: to be explained.
+        chosen: the chosen mark, "" for none.
+    """
+    lines = [figure.summary]
+    if figure.x.title:
+        lines.append(f"Across: {figure.x.title}.")
+    if figure.y.title:
+        lines.append(f"Upward: {figure.y.title}.")
+    if figure.key:
+        lines.append("Signs: " + "; ".join(entry.text for entry in figure.key) + ".")
+    lines += [each for each in (figure.explain, chosen and f"Chosen: {chosen}") if each]
+    return "\n\n".join(lines)
 
 
 class FullPage(QDialog):

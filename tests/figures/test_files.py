@@ -1,0 +1,93 @@
+"""Figures and their tables as files: exact numbers, the same bytes every time, every mark drawn."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from fractions import Fraction
+
+import numpy as np
+import openpyxl
+import pytest
+
+from phexplore.figures.axis import Axis, Scale
+from phexplore.figures.figure import ROWS, Figure, KeyEntry, RowLabel, bar_figure, row_figure
+from phexplore.figures.histogram import error_histogram
+from phexplore.figures.look import FigureFormat
+from phexplore.figures.map import map_figure
+from phexplore.figures.marks import Bar, Box, Cell, Dot, Fill, Mark, Patch, Path, Role, Row, Rule, Shape, Span, Words
+from phexplore.figures.scatter import Series, scatter_figure
+from phexplore.figures.table import Table
+from phexplore.figures.table_files import TableFileError, write_table
+from phexplore.figures.to_matplotlib import figure_bytes
+
+TABLE = Table(
+    ("Level", "ρ", "People"), (("=1+1", Fraction(1, 3), 12), ("State", Fraction(1, 8), None), ("x", 0.1, 2.5))
+)
+
+
+def test_that_csv_and_json_carry_every_digit_and_no_formula(tmp_path):
+    write_table(TABLE, tmp_path / "t.csv")
+    rows = list(csv.reader(io.StringIO((tmp_path / "t.csv").read_text(encoding="utf-8"))))
+    assert rows == [["Level", "ρ", "People"], ["'=1+1", "1/3", "12"], ["State", "0.125", ""], ["x", "0.1", "2.5"]]
+    write_table(TABLE, tmp_path / "t.json")
+    found = json.loads((tmp_path / "t.json").read_text(encoding="utf-8"))
+    assert found["columns"] == ["Level", "ρ", "People"]
+    assert found["rows"][0] == ["=1+1", "1/3", 12]
+
+
+def test_that_a_workbook_holds_numbers_where_no_digit_is_lost(tmp_path):
+    write_table(TABLE, tmp_path / "t.xlsx")
+    sheet = openpyxl.load_workbook(tmp_path / "t.xlsx").active
+    assert [cell.value for cell in sheet[2]] == ["'=1+1", "1/3", 12]
+    assert [cell.value for cell in sheet[3]] == ["State", 0.125, None]
+
+
+def test_that_another_kind_of_table_file_is_refused(tmp_path):
+    with pytest.raises(TableFileError):
+        write_table(TABLE, tmp_path / "t.doc")
+    assert list(tmp_path.iterdir()) == []
+
+
+def every_kind():
+    rows = (
+        Row("a", "g", "First", -3.0, -20.0, 10.0, -5.0, 2.0, 1.0, (3.0,), (4.0,), "three", "tip", is_warned=True),
+        Row(None, "g", "Second", 4.0),
+    )
+    bars = (Bar("a", "", "US", 20.0, 10.0, "20 %", "tip"), Bar(None, "", "State", 0.0, None, "0 %", ""))
+    strokes = (
+        Dot(1.0, 2.0, 0, Shape.DIAMOND, is_hollow=True), Span(1.0, 3.0, 1.0, 1, cap=4.0), Rule(x=2.0, text="here"),
+        Box(1.0, 2.0, 0.5, 1.5, Role.MISSED, Fill.HATCHED), Box(2.0, 3.0, 0.5, 1.5, 0, Fill.FAINT), Rule(y=1.0, text="limit"),
+        Path((1.0, 2.0, 3.0), (1.0, 2.0, 1.0), 2, is_stepped=True), Path((1.0, 3.0), (2.0, 2.0), lows=(1.0, 1.0)),
+        Words(2.0, 2.0, "words", is_bold=True, align=0.5),
+    )  # fmt: skip
+    ring = np.array([[-71, 41], [-70, 41], [-70, 42], [-71, 41]], np.float32)
+    edges = np.array([-1.5, -0.5, 0.5, 1.5])
+    yield row_figure("rows", rows, Axis("people", Scale.SIGNED_LOG), "Title", "Summary", TABLE, guide=0.0)
+    yield bar_figure("bars", bars, "share", "Title", "Summary", TABLE)
+    yield Figure("plane", "Title", "Summary", Axis("x"), Axis("y"), (Mark("k", strokes, text="line", tip="t"),), TABLE,
+                 key=(KeyEntry(Box(0, 1, -0.4, 0.4), "box"), KeyEntry(Dot(0.5), "dot"), KeyEntry(Path((0, 1), (0, 0)), "line")))  # fmt: skip
+    yield scatter_figure("points", (Series("s", np.array([1.0, 10.0]), np.array([-1.0, 2.0]), line=(1.0, 0.0), line_name="l"),),
+                         ("size", "error"), "Title", "Summary", TABLE)  # fmt: skip
+    yield error_histogram("shape", (edges, np.array([25.0, 50.0, 25.0])), 1.0, "people", ("Title", "Summary"), TABLE)
+    yield map_figure("map", (Patch("A", (ring,), 2.0, "tip"), Patch("B", (ring + 1,), float("nan"), "tip")), "people",
+                     ("Title", "Summary"), TABLE, is_signed=True)  # fmt: skip
+    yield Figure("heat", "Title", "Summary", Axis("share", domain=(0, 2)), ROWS, (), TABLE,
+                 cells=(Cell("a", 0, 0, "1.0", 0.9), Cell("b", 0, 1, "", None)), labels=(RowLabel("", "total"),),
+                 columns=("US", "State"))  # fmt: skip
+
+
+@pytest.mark.parametrize("figure", tuple(every_kind()), ids=lambda figure: figure.id)
+def test_that_every_kind_of_figure_is_drawn_to_a_file_with_its_finding_and_the_same_bytes(figure):
+    first = figure_bytes(figure, FigureFormat.PDF)
+    assert first.startswith(b"%PDF")
+    assert first == figure_bytes(figure, FigureFormat.PDF)
+    assert figure_bytes(figure, FigureFormat.SVG).startswith(b"<?xml")
+
+
+def test_that_a_slide_is_16_by_9():
+    figure = next(every_kind())
+    content = figure_bytes(figure, FigureFormat.PNG, wide=True)
+    width, height = (int.from_bytes(content[place : place + 4], "big") for place in (16, 20))
+    assert width / height == pytest.approx(16 / 9, rel=0.01)
