@@ -13,7 +13,6 @@ from PySide6.QtWidgets import QDialog, QMessageBox, QVBoxLayout, QWidget
 from phexplore.figures.figure import Figure
 from phexplore.figures.look import FigureFormat
 from phexplore.figures.marks import AnyMark
-from phexplore.figures.to_matplotlib import figure_bytes
 from phexplore.files.atomic_files import write_atomically
 from phexplore.gui.charts.frame import PICTURE_FILTERS, ChartFrame, PictureError
 from phexplore.gui.charts.twin import NumbersTable
@@ -110,6 +109,8 @@ class FigureView(ChartFrame):
         form = forms.get(path.suffix.lower().removeprefix("."))
         if form is None or self.plot.figure is None:
             raise PictureError(f"A picture cannot be saved as {path.suffix!r}.", "Choose .png, .svg or .pdf.")
+        from phexplore.figures.to_matplotlib import figure_bytes  # noqa: PLC0415 - loads matplotlib; only files pay
+
         try:
             write_atomically(path, figure_bytes(self.plot.figure, form, wide=True))
         except OSError as error:
