@@ -109,7 +109,7 @@ class FigureView(ChartFrame):
         form = forms.get(path.suffix.lower().removeprefix("."))
         if form is None or self.plot.figure is None:
             raise PictureError(f"A picture cannot be saved as {path.suffix!r}.", "Choose .png, .svg or .pdf.")
-        from phexplore.figures.to_matplotlib import figure_bytes  # noqa: PLC0415 - loads matplotlib; only files pay
+        from phexplore.figures.to_matplotlib import figure_bytes
 
         try:
             write_atomically(path, figure_bytes(self.plot.figure, form, wide=True))
