@@ -11,13 +11,15 @@ from typing import TypeVar
 from phexplore.gui.systems.phsafe.launch import read_seed
 from phexplore.gui.systems.topdown.stop import stop_rule
 from phexplore.model.scenario import Scenario
-from phexplore.runs.place import HERE, Place
+from phexplore.runs.place import HERE, Place, tls_files
 from phexplore.runs.spec import DEMONSTRATION, RunData, RunMode, RunSpec, StopRule
 from phexplore.systems.topdown.reprocessing import reprocess_measurements
 from phexplore.systems.topdown.run_options import Mechanism, RounderTarget, TopDownOptions
 
 T = TypeVar("T")
 
+TLS = "tls://"
+TLS_WORDS = ("Certificate of the authority", "Certificate of this machine", "Key of this machine's certificate")
 MECHANISM_WORDS = {
     Mechanism.TOP_DOWN: "From the root to the blocks",
     Mechanism.BLOCK_BY_BLOCK: "Block by block (baseline)",
@@ -46,6 +48,7 @@ class TopDownFields:
         microdata: whether microdata and tables are written.
         keeps: whether noisy answers are kept.
         scheduler: address of a Dask scheduler, "" for this machine.
+        tls: typed paths of the certificates for a scheduler at tls://, in the order of `TLS_WORDS`.
         stops: whether the run may end early.
         stop_figure: id of the figure that may end it, "" for the coverage of the margins.
         stop_level: level of that figure.
@@ -67,6 +70,7 @@ class TopDownFields:
     microdata: bool = False
     keeps: bool = False
     scheduler: str = ""
+    tls: tuple[str, ...] = ("", "", "")
     stops: bool = False
     stop_figure: str = ""
     stop_level: str = ""
@@ -140,10 +144,8 @@ def read_topdown_fields(fields: TopDownFields) -> TopDownLaunch | Mapping[str, s
         if draws and fields.stops
         else None
     )
-    scheduler = fields.scheduler.strip()
-    if scheduler and not is_address(scheduler):
-        problems["scheduler"] = f"{scheduler!r} is no address; write it like tcp://host:8786, or leave it empty."
-    if problems:
+    place = _read(problems, "scheduler", partial(read_place, files=fields.tls), fields.scheduler)
+    if problems or place is None:
         return problems
     options = TopDownOptions(
         expand=expand,
@@ -154,7 +156,6 @@ def read_topdown_fields(fields: TopDownFields) -> TopDownLaunch | Mapping[str, s
     )
     mode = RunMode.PRIVATE if fields.noisy or not measures else RunMode.NO_NOISE
     kept = None if measures else Path(fields.again)
-    place = Place(scheduler=scheduler)
     return TopDownLaunch(path, fields.trials, seed, mode, fields.workers, stop, options, kept, place)
 
 
@@ -169,6 +170,33 @@ def _read(problems: dict[str, str], name: str, parse: Callable[[str], T], text: 
     except ValueError as error:
         problems[name] = str(error)
         return None
+
+
+def read_place(address: str, files: tuple[str, ...]) -> Place:
+    """Return where a run is computed.
+
+    Args:
+        address: typed, "" for this machine.
+        files: typed paths of certificates; they count for an address at tls://.
+
+    Raises:
+        ValueError: no address, or a certificate is missing; with none at all, Dask's own settings count.
+    """
+    scheduler = address.strip()
+    if not scheduler:
+        return HERE
+    if not is_address(scheduler):
+        raise ValueError(f"{scheduler!r} is no address; write it like tcp://host:8786, or leave it empty.")
+    typed = [name.strip() for name in files]
+    if not scheduler.startswith(TLS) or not any(typed):
+        return Place(scheduler=scheduler)
+    for words, name in zip(TLS_WORDS, typed, strict=True):
+        if not name:
+            raise ValueError(f"{words} is missing. Choose all three files, or none to use Dask's own settings.")
+        if not Path(name).expanduser().is_file():
+            raise ValueError(f"{words}: there is no file at {name}. Check the path.")
+    authority, certificate, key = (Path(name).expanduser() for name in typed)
+    return Place(scheduler=scheduler, tls=tls_files(authority, certificate, key))
 
 
 def is_address(text: str) -> bool:

@@ -23,9 +23,10 @@ from phexplore.gui.systems.phsafe.launch import MOST_TRIALS, MOST_WORKERS
 from phexplore.gui.systems.topdown.launch import (
     MECHANISM_WORDS,
     TARGET_WORDS,
+    TLS,
     TopDownFields,
     TopDownLaunch,
-    is_address,
+    read_place,
     read_topdown_fields,
     topdown_explanation,
 )
@@ -35,6 +36,7 @@ from phexplore.gui.systems.topdown.launch_parts import (
     KeptRun,
     Partner,
     StopPart,
+    TlsPart,
     kept_runs,
     partner_of,
 )
@@ -87,6 +89,7 @@ class TopDownLaunchForm(QFrame):
             microdata=self.microdata.isChecked(),
             keeps=self.keeps.isChecked(),
             scheduler=self.scheduler.text(),
+            tls=self.tls.files,
             stops=self.stop.stops.isChecked(),
             stop_figure=self.stop.figure.currentData(),
             stop_level=self.stop.level.currentData() or "",
@@ -98,8 +101,10 @@ class TopDownLaunchForm(QFrame):
     @property
     def place(self) -> Place:
         """Where a run is to be computed: on the scheduler whose address stands in the form, else here."""
-        address = self.scheduler.text().strip()
-        return Place(scheduler=address) if is_address(address) else HERE
+        try:
+            return read_place(self.scheduler.text(), self.tls.files)
+        except ValueError:
+            return HERE
 
     def show_fields(self, fields: TopDownFields) -> None:
         """Fill the form."""
@@ -116,6 +121,7 @@ class TopDownLaunchForm(QFrame):
         self.microdata.setChecked(fields.microdata)
         self.keeps.setChecked(fields.keeps)
         self.scheduler.setText(fields.scheduler)
+        self.tls.show_files(fields.tls)
         self.stop.stops.setChecked(fields.stops)
         self.stop.figure.select(fields.stop_figure)
         self.stop.level.select(fields.stop_level or self.stop.level.currentData())
@@ -195,6 +201,8 @@ class TopDownLaunchForm(QFrame):
         self.scheduler.setToolTip(
             "The machine at this address can run code here. It is asked for each time, also before Resume and Run again."
         )
+        self.tls = TlsPart()
+        self.tls.changed.connect(self._refresh)
         self.common = CommonSeed()
         self.common.wanted.connect(self.seed.setText)
         self.stop = StopPart()
@@ -237,6 +245,7 @@ class TopDownLaunchForm(QFrame):
         form.addRow("Rounding", self.target)
         form.addRow(field_label("&Workers", self.workers), self.workers)
         form.addRow("Cluster", self.scheduler)
+        form.addRow("", self.tls)
         form.addRow("", self._reasons["scheduler"])
         form.addRow("", self.microdata)
         form.addRow("", self.keeps)
@@ -265,6 +274,7 @@ class TopDownLaunchForm(QFrame):
         self.stop.allow(allowed=draws)
         self.expand.setEnabled(measures and fields.expands)
         self.common.show_partner(self._partner, fields.seed if draws and fields.seeded else None)
+        self.tls.setVisible(fields.scheduler.strip().startswith(TLS))
         read = read_topdown_fields(fields)
         problems = {} if isinstance(read, TopDownLaunch) else read
         for name, label in self._reasons.items():

@@ -1,15 +1,17 @@
-"""Two parts of the form that starts a TopDown run: which figure may end it early, and where its measurements come from."""
+"""Three parts of the form that starts a TopDown run: early end, kept measurements, certificates of a cluster."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from phexplore.gui.run_manager.run_rows import RunRow, started_words
+from phexplore.gui.systems.topdown.launch import TLS_WORDS
 from phexplore.gui.systems.topdown.stop import FEWEST_TRIALS, WATCHABLE, watchable
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import Chooser, TextButton
@@ -23,6 +25,52 @@ from phexplore.systems.topdown.run_options import Mechanism, TopDownOptions
 from phexplore.systems.topdown.wording import level_title, query_title
 
 SHORT_FIELD = 12 * GRID
+
+
+class TlsPart(QWidget):
+    """Asks for the certificates of an encrypted connection to a scheduler.
+
+    Signals:
+        changed: another file is named.
+    """
+
+    changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines = [QLineEdit() for _words in TLS_WORDS]
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(HALF)
+        for words, field in zip(TLS_WORDS, self.lines, strict=True):
+            field.setAccessibleName(f"{words} (PEM)")
+            field.setPlaceholderText(f"{words} (PEM)")
+            field.textChanged.connect(self.changed)
+            browse = TextButton("Choose…", name=f"Choose: {words}")
+            browse.clicked.connect(partial(self._browse, words, field))
+            row = QHBoxLayout()
+            row.setSpacing(GRID)
+            row.addWidget(field, 1)
+            row.addWidget(browse)
+            column.addLayout(row)
+        self.hide()
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """What was typed."""
+        return tuple(field.text() for field in self.lines)
+
+    def show_files(self, files: Sequence[str]) -> None:
+        """Fill the fields."""
+        for field, text in zip(self.lines, files, strict=True):
+            field.setText(text)
+
+    def _browse(self, words: str, field: QLineEdit) -> None:
+        dialog = QFileDialog(self, words, field.text(), "Certificates and keys (*.pem *.crt *.key);;All files (*)")
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.fileSelected.connect(field.setText)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
 
 
 class StopPart(QWidget):

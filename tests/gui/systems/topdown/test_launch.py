@@ -23,6 +23,7 @@ from phexplore.metrics.errors import KNOWN
 from phexplore.model.edits import set_field, set_item
 from phexplore.runs.events import Finished, Outcome
 from phexplore.runs.launch import run_worker
+from phexplore.runs.place import Place, TlsFiles
 from phexplore.runs.spec import RunData, RunMode, RunSpec, RunSpecError, data_of
 from phexplore.runs.states import RunState
 from phexplore.runs.store import RunStore, load_spec
@@ -88,6 +89,27 @@ def test_that_a_wrong_field_says_why(fields, change, name, reason):
     problems = read_topdown_fields(replace(fields, **change))
     assert list(problems) == [name]
     assert reason in problems[name]
+
+
+def test_that_certificates_for_an_encrypted_connection_are_chosen_all_three_or_none(qtbot, fields, tmp_path):
+    form = TopDownLaunchForm()
+    qtbot.addWidget(form)
+    form.show()
+    form.show_fields(replace(fields, scheduler="tcp://host:8786"))
+    assert not form.tls.isVisible()
+    form.scheduler.setText("tls://host:8786")
+    assert form.tls.isVisible()
+    assert form.place == Place(scheduler="tls://host:8786")
+    files = [tmp_path / name for name in ("ca.pem", "cert.pem", "key.pem")]
+    for number, file in enumerate(files):
+        form.tls.lines[number].setText(str(file))
+        assert "no file" in form._reasons["scheduler"].text()
+        file.touch()
+        form.tls.changed.emit()
+        assert form.run.isEnabled() == (file is files[-1])
+    with qtbot.waitSignal(form.launched) as launched:
+        form.launch()
+    assert launched.args[0].place == form.place == Place(scheduler="tls://host:8786", tls=TlsFiles(*files))
 
 
 def test_that_the_form_keeps_what_is_typed_and_launches(qtbot, fields):
