@@ -13,8 +13,7 @@ from phexplore.catalog.states import parse_states
 from phexplore.files.output_folder import writes_into_out
 from phexplore.model.issues import InputProblemsError, Issue, Severity
 from phexplore.report.terminal import print_json, say, say_if_confidential, say_issues, tell
-
-JSON = typer.Option(False, "--json", help="Print JSON.")
+from phexplore.systems.arguments import JSON
 
 
 def register(app: typer.Typer) -> None:

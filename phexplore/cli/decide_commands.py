@@ -7,13 +7,9 @@ from pathlib import Path
 import typer
 
 from phexplore.report.terminal import tell
+from phexplore.systems.arguments import JSON, SCENARIO
 from phexplore.systems.registry import budgets_of
 from phexplore.systems.sources import load_scenario
-
-SCENARIO = typer.Argument(
-    help="A preset id, a project file (.phx, #NAME for one of its scenarios), a config.json or a DAS .ini."
-)
-JSON = typer.Option(False, "--json", help="Print JSON.")
 
 
 def register(app: typer.Typer) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-JSON = typer.Option(False, "--json", help="Print JSON.")
+from phexplore.systems.arguments import JSON
 
 
 def register(app: typer.Typer) -> None:

@@ -17,11 +17,9 @@ from phexplore.model.scenario import Scenario
 from phexplore.report.terminal import print_json, say, say_issues
 from phexplore.runs.place import HERE, Place, tls_files
 from phexplore.runs.spec import LARGEST_SEED, StopRule
+from phexplore.systems.arguments import SCENARIO
 from phexplore.systems.registry import system_of
 from phexplore.systems.sources import load_scenario
-
-SCENARIO = typer.Argument(help="A preset id, a project file (.phx, #NAME for one of its scenarios) or a config.json.")
-
 
 _MOST_NAMED = 12
 

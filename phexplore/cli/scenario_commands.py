@@ -15,15 +15,11 @@ from phexplore.model.issues import has_errors
 from phexplore.model.numbers import exact_text
 from phexplore.model.scenario import Scenario
 from phexplore.report.terminal import print_json, print_table, say, say_if_confidential, tell
+from phexplore.systems.arguments import JSON, SCENARIO
 from phexplore.systems.registry import check as check_scenario
 from phexplore.systems.registry import loss_of, system_of
 from phexplore.systems.registry import presets as all_presets
 from phexplore.systems.sources import load_scenario, load_with_warnings
-
-SCENARIO = typer.Argument(
-    help="A preset id, a project file (.phx, #NAME for one of its scenarios), a config.json or a DAS .ini."
-)
-JSON = typer.Option(False, "--json", help="Print JSON.")
 
 
 def register(app: typer.Typer) -> None:

@@ -13,8 +13,8 @@ from phexplore.errors import CancelledError
 from phexplore.files.output_folder import writes_into_out
 from phexplore.model.numbers import parse_exact
 from phexplore.report.terminal import print_json, print_table, say, tell
+from phexplore.systems.arguments import JSON
 
-JSON = typer.Option(False, "--json", help="Print JSON.")
 SEED = typer.Option(1, "--seed", min=0, help="Any whole number of 0 or more; equal seeds make equal figures.")
 
 CENSUS_DIFFERENCES = (

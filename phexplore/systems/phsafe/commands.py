@@ -10,11 +10,7 @@ from phexplore.catalog.states import parse_states
 from phexplore.files.output_folder import writes_into_out
 from phexplore.model.scenario import Scenario
 from phexplore.report.terminal import say, say_issues
-
-SCENARIO = typer.Argument(
-    help="A preset id, a project file (.phx, #NAME for one of its scenarios), a config.json or a DAS .ini."
-)
-JSON = typer.Option(False, "--json", help="Print JSON.")
+from phexplore.systems.arguments import JSON, SCENARIO
 
 
 def register(app: typer.Typer) -> None:

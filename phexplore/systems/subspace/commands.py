@@ -16,11 +16,11 @@ from phexplore.model.scenario import Scenario
 from phexplore.model.subspace import Subspace
 from phexplore.opening import read_bytes
 from phexplore.report.terminal import print_json, print_table, say, tell
+from phexplore.systems.arguments import JSON
 
 if TYPE_CHECKING:
     from phexplore.simulate.subspace.counties import StateErrors
 
-JSON = typer.Option(False, "--json", help="Print JSON.")
 SEED = typer.Option(2020, "--seed", min=0, help="Of the noise.")
 
 PAPER_SLOPES = {"states": 48, "negative": 37, "significant": 11}

@@ -12,17 +12,13 @@ from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import TopDown
 from phexplore.report.terminal import print_json, say, say_if_confidential, say_issues
+from phexplore.systems.arguments import JSON, SCENARIO
 from phexplore.systems.topdown.spine_printing import print_variances, show_description
 
 if TYPE_CHECKING:
     from phexplore.spine.building import Spine
     from phexplore.spine.description import SpineDescription
     from phexplore.spine.settings import SpineSettings
-
-SCENARIO = typer.Argument(
-    help="A preset id, a project file (.phx, #NAME for one of its scenarios), a config.json or a DAS .ini."
-)
-JSON = typer.Option(False, "--json", help="Print JSON.")
 
 
 def register(app: typer.Typer) -> None:
