@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLineEdit,
     QProgressBar,
-    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
@@ -36,6 +35,7 @@ from phexplore.gui.run_manager.run_desk import RunDesk
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.labels import Paragraph, Text
+from phexplore.gui.widgets.number_field import NumberField
 from phexplore.gui.widgets.page import Page, Section
 from phexplore.gui.widgets.when_seen import WhenSeen
 
@@ -260,9 +260,7 @@ class BundlePage(Page):
         self.write = TextButton("Write the bundle…", look="primary", symbol="save")
         self.write.clicked.connect(lambda: self._ask_to_save("Write the bundle", self._proposed(), self.write_to))
         self.writing = BundleWork(self.process, "Write the bundle")
-        self.required = QSpinBox()
-        self.required.setRange(0, 99)
-        self.required.setAccessibleName("Signatures required by keys you trust")
+        self.required = NumberField("Signatures required by keys you trust", 0, 99, 0)
         self.required.setToolTip("The check fails unless so many different keys you trust have signed")
         self.choose = TextButton("Choose a bundle…", look="primary", name="Choose a bundle to check")
         self.choose.clicked.connect(lambda: self._ask_to_open("Check a bundle", _BUNDLES, self.check))

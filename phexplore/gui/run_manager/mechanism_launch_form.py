@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLineEdit,
-    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
@@ -21,6 +20,7 @@ from phexplore.gui.systems.phsafe.launch import MOST_TRIALS, MOST_WORKERS, Launc
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.number_field import NumberField
 
 SIZES_TITLE, RELEASES_TITLE = "Start a run of group sizes", "Start a run under exact sums"
 SIZES_SHIPPED, RELEASES_SHIPPED = "Households of 2010, 3,107 counties", "102 counties of Illinois"
@@ -56,14 +56,14 @@ class MechanismLaunchForm(QFrame):
         self.path = _line("File or folder with the counts", hint)
         self.browse = TextButton("Browse…", name="Choose the file with the counts")
         self.browse.clicked.connect(self._browse)
-        self.trials = _number("Trials", 1, MOST_TRIALS, 10)
+        self.trials = NumberField("Trials", 1, MOST_TRIALS, 10)
         self.noisy = QCheckBox("With noise")
         self.noisy.setChecked(True)
         self.seeded = QCheckBox("Same noise again, seed")
         self.seeded.setChecked(True)
         self.seeded.setToolTip("The same seed gives the same noise again")
         self.seed = _line("Seed", "e.g. 1", "1", width=10 * GRID)
-        self.workers = _number("Trials at the same time", 1, MOST_WORKERS, 1)
+        self.workers = NumberField("Trials at the same time", 1, MOST_WORKERS, 1)
         self.stops = QCheckBox("Stop at coverage ±")
         self.stops.setToolTip("End once the Monte-Carlo error of the margins' coverage is at most this")
         self.stop_error = _line("Limit of the coverage's error", "e.g. 0.5 %", "0.5 %", width=12 * GRID)
@@ -179,14 +179,3 @@ def _line(name: str, hint: str, text: str = "", *, width: int = 0) -> QLineEdit:
     if width:
         field.setMaximumWidth(width)
     return field
-
-
-def _number(name: str, least: int, most: int, value: int) -> QSpinBox:
-    """Return a field for a whole number; runs are counted in it, never budgets."""
-    box = QSpinBox()
-    box.setAccessibleName(name)
-    box.setRange(least, most)
-    box.setValue(value)
-    box.setGroupSeparatorShown(True)
-    box.lineEdit().setTextMargins(GRID, 0, 0, 0)  # the style sheet pads the box, not the line in it
-    return box

@@ -13,6 +13,7 @@ from phexplore.gui.widgets.empty_place import EmptyPlace
 from phexplore.gui.widgets.interval_picture import IntervalPicture
 from phexplore.gui.widgets.labels import ElidedText, Figure, Text
 from phexplore.gui.widgets.notice_bar import NoticeBar
+from phexplore.gui.widgets.number_field import NumberField
 from phexplore.gui.widgets.page import Page, Section
 from phexplore.gui.widgets.tile import Tile
 
@@ -76,7 +77,7 @@ def test_that_buttons_have_names_and_change_their_symbol(shown) -> None:
     assert shown(TextButton("Go", symbol="run")).accessibleName() == "Go"
 
 
-def test_that_a_chooser_ignores_the_wheel_and_selects_silently(shown) -> None:
+def test_that_a_chooser_and_a_number_ignore_the_wheel_and_the_chooser_selects_silently(shown) -> None:
     chooser = shown(Chooser("Level", letters=10))
     for value in ("a", "b", "c"):
         chooser.addItem(value.upper(), value)
@@ -94,8 +95,10 @@ def test_that_a_chooser_ignores_the_wheel_and_selects_silently(shown) -> None:
         Qt.ScrollPhase.NoScrollPhase,
         False,
     )
-    QApplication.sendEvent(chooser, wheel)
-    assert chooser.currentData() == "c"
+    number = shown(NumberField("Workers", 1, 9, 4))
+    for widget in (chooser, number):
+        QApplication.sendEvent(widget, wheel)
+    assert (chooser.currentData(), number.value()) == ("c", 4)
     chooser.select("unknown")
     assert chooser.currentIndex() == -1
 

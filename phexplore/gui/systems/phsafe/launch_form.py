@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLineEdit,
-    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
@@ -32,6 +31,7 @@ from phexplore.gui.systems.phsafe.launch import (
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.number_field import NumberField
 from phexplore.runs.spec import RunMode
 
 SHORT_FIELD = 12 * GRID
@@ -111,7 +111,7 @@ class LaunchForm(QFrame):
         self.mode = Chooser("What is released", letters=11)
         for mode, words in MODE_WORDS.items():
             self.mode.addItem(words[0].upper() + words[1:], mode)
-        self.trials = _number("Trials", 1, MOST_TRIALS, 20)
+        self.trials = NumberField("Trials", 1, MOST_TRIALS, 20)
         self.trials.setToolTip("How many simulated releases. The error of a simulated margin falls with their root.")
         self.seeded = QCheckBox("Noise from a &seed")
         self.seeded.setChecked(True)
@@ -121,7 +121,7 @@ class LaunchForm(QFrame):
         self.seed = QLineEdit("1")
         self.seed.setAccessibleName("Seed")
         self.seed.setMaximumWidth(SHORT_FIELD)
-        self.workers = _number("Workers", 1, MOST_WORKERS, 1)
+        self.workers = NumberField("Workers", 1, MOST_WORKERS, 1)
         self.workers.setToolTip("Trials computed at the same time; changes no byte of the result.")
         self.stops = QCheckBox("Stop &early: coverage ±")
         self.stop_error = QLineEdit("0.5 %")
@@ -205,17 +205,6 @@ class LaunchForm(QFrame):
         dialog.fileSelected.connect(self.folder.setText)
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
-
-
-def _number(name: str, least: int, most: int, value: int) -> QSpinBox:
-    """Return a field for a whole number; runs are counted in it, never budgets."""
-    box = QSpinBox()
-    box.setAccessibleName(name)
-    box.setRange(least, most)
-    box.setValue(value)
-    box.setGroupSeparatorShown(True)
-    box.lineEdit().setTextMargins(GRID, 0, 0, 0)  # the style sheet pads the box, not the line in it
-    return box
 
 
 def _mark_refused(field: QLineEdit, *, refused: bool) -> None:

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLineEdit,
-    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
@@ -43,6 +42,7 @@ from phexplore.gui.systems.topdown.launch_parts import (
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.number_field import NumberField
 from phexplore.model.scenario import Scenario
 from phexplore.resources import resource
 from phexplore.runs.place import HERE, Place
@@ -177,7 +177,7 @@ class TopDownLaunchForm(QFrame):
             "published margin."
         )
         self.expand = _line("Seed of the expansion", "", "1", SHORT_FIELD)
-        self.trials = _number("Trials", 1, MOST_TRIALS, 4)
+        self.trials = NumberField("Trials", 1, MOST_TRIALS, 4)
         self.noisy = QCheckBox("Draw &noise")
         self.noisy.setChecked(True)
         self.noisy.setToolTip(
@@ -186,7 +186,7 @@ class TopDownLaunchForm(QFrame):
         self.seeded = QCheckBox("Noise from a &seed")
         self.seeded.setChecked(True)
         self.seed = _line("Seed", "", "1", SHORT_FIELD)
-        self.workers = _number("Workers", 1, MOST_WORKERS, min(2, MOST_WORKERS))
+        self.workers = NumberField("Workers", 1, MOST_WORKERS, min(2, MOST_WORKERS))
         self.workers.setToolTip("Threads of this machine; they change no byte of the result.")
         self.mechanism = Chooser("Mechanism", letters=11)
         for mechanism, words in MECHANISM_WORDS.items():
@@ -349,17 +349,6 @@ def _line(name: str, hint: str, text: str = "", width: int = 0) -> QLineEdit:
     if width:
         field.setMaximumWidth(width)
     return field
-
-
-def _number(name: str, least: int, most: int, value: int) -> QSpinBox:
-    """Return a field for a whole number; runs are counted in it, never budgets."""
-    box = QSpinBox()
-    box.setAccessibleName(name)
-    box.setRange(least, most)
-    box.setValue(value)
-    box.setGroupSeparatorShown(True)
-    box.lineEdit().setTextMargins(GRID, 0, 0, 0)  # the style sheet pads the box, not the line in it
-    return box
 
 
 def _mark_refused(field: QLineEdit, *, refused: bool) -> None:
