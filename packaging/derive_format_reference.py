@@ -47,6 +47,8 @@ def of_type(schema: dict[str, Any]) -> str:
     if kind == "object":
         inner = schema.get("additionalProperties") or next(iter(schema.get("patternProperties", {}).values()), {})
         return f"object of {words(inner) if isinstance(inner, dict) else 'anything'}"
+    if kind == "string" and (word := schema.get("pattern", "")[1:-1]).isidentifier():
+        return f"`{word}`"
     if kind == "string" and "/" in schema.get("pattern", ""):
         return "exact number as text"
     return {

@@ -15,7 +15,6 @@ from phexplore.model.conventions import Conversion, Neighbours
 from phexplore.model.fields import Record, declared_fields
 from phexplore.model.kinds import (
     Choice,
-    Constant,
     Entries,
     Exact,
     Flag,
@@ -43,6 +42,18 @@ class Noted(Kind):
     def describe(self, shared: Shared) -> Schema:
         """Return a JSON Schema."""
         return {**self.kind.describe(shared), "description": self.note}
+
+
+@dataclass(frozen=True, slots=True)
+class Constant(Kind):
+    """One of a few fixed values."""
+
+    values: tuple[Any, ...]
+
+    def describe(self, shared: Shared) -> Schema:
+        """Return a JSON Schema."""
+        del shared
+        return {"const": self.values[0]} if len(self.values) == 1 else {"enum": list(self.values)}
 
 
 @dataclass(frozen=True, slots=True)

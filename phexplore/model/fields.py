@@ -63,19 +63,19 @@ class Column:
     pair: Callable[[Any, str], Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Field:
     """A declared field. Two are equal when differences and logs call them by the same word.
 
     Attributes:
-        word: in differences and logs; of a mapping or set, the word for one entry.
         name: of the attribute.
         kind: of its values.
         default: its value when nothing is said, `MISSING` when something has to be.
-        title: for people, within a sentence: ``total budget``.
+        word: in differences and logs; of a mapping or set, the word for one entry. The name where nothing is stated.
+        title: for people, within a sentence: ``total budget``; the name where nothing is stated.
         symbol: of the quantity, "" without one.
-        doc: one sentence about it.
-        file_name: in files.
+        doc: one sentence about it; what the docstring of the class says of the attribute where nothing is stated.
+        file_name: in files; the name where nothing is stated.
         option: of the command line, e.g. ``--keep-measurements``; "" when there is none.
         unless: name of a field that leaves this one no say unless it has its default, "" for none.
         said: what is said of a run where this is not the default, with ``{}`` for the value; "" for title and value.
@@ -86,22 +86,28 @@ class Field:
         is_omitted: whether files leave it out while it has its default.
     """
 
-    word: str
-    name: str = field(compare=False)
-    kind: Kind = field(compare=False)
-    default: Any = field(compare=False)
-    title: str = field(compare=False)
-    symbol: str = field(compare=False)
-    doc: str = field(compare=False)
-    file_name: str = field(compare=False)
-    option: str = field(compare=False)
-    unless: str = field(compare=False)
-    said: str = field(compare=False)
-    column: Column | None = field(compare=False)
-    absent: Any = field(compare=False)
-    is_identity: bool = field(compare=False)
-    is_parameter: bool = field(compare=False)
-    is_omitted: bool = field(compare=False)
+    name: str
+    kind: Kind
+    default: Any
+    word: str = ""
+    title: str = ""
+    symbol: str = ""
+    doc: str = ""
+    file_name: str = ""
+    option: str = ""
+    unless: str = ""
+    said: str = ""
+    column: Column | None = None
+    absent: Any
+    is_identity: bool = True
+    is_parameter: bool = True
+    is_omitted: bool = False
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Field) and self.word == other.word
+
+    def __hash__(self) -> int:
+        return hash(self.word)
 
     @property
     def phrase(self) -> str:
@@ -109,47 +115,15 @@ class Field:
         return self.title if len(self.title) == 1 else f"the {self.title}"
 
 
-def parameter(  # noqa: PLR0913 - the words of a declaration, all by name
-    kind: Kind,
-    *,
-    default: Any = MISSING,
-    title: str = "",
-    symbol: str = "",
-    doc: str = "",
-    word: str = "",
-    file_name: str = "",
-    option: str = "",
-    unless: str = "",
-    said: str = "",
-    column: Column | None = None,
-    absent: Any = MISSING,
-    identity: bool = True,
-    alters: bool = True,
-    omitted: bool = False,
-) -> Any:
+def parameter(kind: Kind, *, default: Any = MISSING, **stated: Any) -> Any:
     """Declare a field of a `declared` class.
 
     Args:
         kind: of its values.
         default: its value when nothing is said.
-        title: for people, within a sentence; the name when empty.
-        symbol: of the quantity.
-        doc: a sentence about it; what the docstring of the class says of the attribute when empty.
-        word: in differences and logs; the name when empty.
-        file_name: in files; the name when empty.
-        option: of the command line.
-        unless: name of a field that leaves this one no say unless it has its default.
-        said: of a run where this is not the default, with ``{}`` for the value.
-        column: of a table of the file, for a field that does not stand by its own name.
-        absent: what a file without it means, where that is not the default.
-        identity: whether it decides results.
-        alters: whether it alters a number.
-        omitted: whether files leave it out while it has its default.
+        stated: further attributes of `Field`, by their names.
     """
-    stated = {"kind": kind, "title": title, "symbol": symbol, "doc": doc, "word": word, "file_name": file_name}
-    stated |= {"option": option, "unless": unless, "said": said, "column": column, "absent": absent}
-    flags = {"is_identity": identity, "is_parameter": alters, "is_omitted": omitted}
-    metadata = {_DECLARED: {**stated, **flags}}
+    metadata = {_DECLARED: {"kind": kind, **stated}}
     if isinstance(default, dict):
         return field(default_factory=default.copy, metadata=metadata)
     return field(default=default, metadata=metadata)
@@ -192,8 +166,8 @@ def _fields(cls: type[Any]) -> dict[str, Field]:
     for part in fields(cls):
         stated, plain = dict(part.metadata[_DECLARED]), part.name.replace("_", " ")
         for name, usual in (("word", plain), ("title", plain), ("file_name", part.name)):
-            stated[name] = stated[name] or usual
-        stated["doc"] = stated["doc"] or said.get(part.name, "")
+            stated.setdefault(name, usual)
+        stated = {"doc": said.get(part.name, ""), "absent": MISSING, **stated}
         default = part.default if part.default_factory is MISSING else part.default_factory()
         found[part.name] = Field(name=part.name, default=default, **stated)
     return found

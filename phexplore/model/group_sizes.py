@@ -108,7 +108,7 @@ class GroupSizes(Declared):
     largest_quantity: int = parameter(Whole(1), default=1)
     tail: HeavyTail | None = parameter(Optional(Record(HeavyTail)), default=None)
     locked_levels: frozenset[str] = parameter(
-        Members(Text()), default=frozenset(), word="level lock", title="share", identity=False, alters=False
+        Members(Text()), default=frozenset(), word="level lock", title="share", is_identity=False, is_parameter=False
     )
 
     def agree(self) -> None:

@@ -607,49 +607,6 @@ class OneOf(Kind):
         return {"anyOf": [kind.describe(shared) for kind in self.kinds.values()]}
 
 
-@dataclass(frozen=True, slots=True)
-class Word(Kind):
-    """A value that is a single word in files.
-
-    Attributes:
-        word: in files.
-        value: it stands for.
-    """
-
-    word: str
-    value: Any
-
-    def encode(self, value: Any) -> str:
-        return self.word
-
-    def read(self, value: Any) -> Any:
-        if value != self.word:
-            raise ValueError(f"{self.word!r} is expected, got {shown(value)}")
-        return self.value
-
-    def describe(self, shared: Shared) -> Schema:
-        return {"const": self.word, "type": "string"}
-
-
-@dataclass(frozen=True, slots=True)
-class Constant(Kind):
-    """One of a few fixed values, which a file states about itself.
-
-    Attributes:
-        values: that may stand there.
-    """
-
-    values: Sequence[Any]
-
-    def read(self, value: Any) -> Any:
-        if value not in self.values:
-            raise ValueError(f"one of {', '.join(map(str, self.values))} is expected, got {shown(value)}")
-        return value
-
-    def describe(self, shared: Shared) -> Schema:
-        return {"const": self.values[0]} if len(self.values) == 1 else {"enum": list(self.values)}
-
-
 def listed(value: Any) -> list[Any]:
     """Return a list of a file.
 

@@ -67,16 +67,16 @@ class PhSafe(Declared):
     framework: PrivacyFramework = parameter(
         Choice(PrivacyFramework), default=PrivacyFramework.ZCDP, title="definition of privacy"
     )
-    reader: str = parameter(Text(), default="csv", identity=False)
+    reader: str = parameter(Text(), default="csv", is_identity=False)
     targets: Mapping[QueryKey, Fraction] = parameter(
         Entries(Exact(above=0), QUERY),
         default={},
         word="target",
         title="margin target",
-        identity=False,
+        is_identity=False,
     )
     locks: frozenset[QueryKey] = parameter(
-        Members(QUERY), default=frozenset(), word="lock", title="budget", identity=False, alters=False
+        Members(QUERY), default=frozenset(), word="lock", title="budget", is_identity=False, is_parameter=False
     )
 
     @property

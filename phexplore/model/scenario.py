@@ -87,12 +87,12 @@ class Scenario(Declared):
     file_order: ClassVar[tuple[str, ...]] = ("name", "note", "baseline", "conventions", "method", "source_text")
     log_order: ClassVar[tuple[str, ...]] = ("conventions",)
 
-    name: str = parameter(Text(), absent="Scenario", alters=False)
+    name: str = parameter(Text(), absent="Scenario", is_parameter=False)
     method: Method = parameter(_Parameters())
     conventions: Conventions = parameter(Record(Conventions), default=Conventions())
-    note: str = parameter(Text(), default="", alters=False)
-    baseline: str = parameter(Text(), default="", alters=False)
-    source_text: str = parameter(Text(), default="", alters=False)
+    note: str = parameter(Text(), default="", is_parameter=False)
+    baseline: str = parameter(Text(), default="", is_parameter=False)
+    source_text: str = parameter(Text(), default="", is_parameter=False)
 
     @property
     def phsafe(self) -> PhSafe:

@@ -15,7 +15,7 @@ from typing import ClassVar
 
 from phexplore.model.data_kinds import DataKind
 from phexplore.model.fields import Declared, Record, declared, parameter
-from phexplore.model.kinds import Choice, Entries, Exact, Listing, Name, OneOf, Pairs, Text, Whole, Word, object_of
+from phexplore.model.kinds import Choice, Entries, Exact, Listing, Name, OneOf, Pairs, Text, Whole, object_of
 from phexplore.model.numbers import exact_text
 
 
@@ -213,7 +213,10 @@ Query = Histogram | LinearQuery
 
 
 _QUERY = OneOf(
-    {Histogram: Word("histogram", Histogram()), LinearQuery: Record(LinearQuery, is_bare=True)},
+    {
+        Histogram: Name(reads=lambda _: Histogram(), writes=str, pattern="^histogram$"),
+        LinearQuery: Record(LinearQuery, is_bare=True),
+    },
     lambda stated: Histogram if stated == "histogram" else LinearQuery,
 )
 _INVARIANT = OneOf(

@@ -129,10 +129,15 @@ class TopDown(Declared):
     constraints: Mapping[str, tuple[str, ...]] = parameter(_NAMES_BY_LEVEL, default={})
     spine: SpineChoice = parameter(Record(SpineChoice), default=SpineChoice("standard"))
     locked_levels: frozenset[str] = parameter(
-        Members(Text()), default=frozenset(), word="level lock", title="share", identity=False, alters=False
+        Members(Text()), default=frozenset(), word="level lock", title="share", is_identity=False, is_parameter=False
     )
     locked_queries: frozenset[LevelQuery] = parameter(
-        Members(LEVEL_QUERY), default=frozenset(), word="query lock", title="share", identity=False, alters=False
+        Members(LEVEL_QUERY),
+        default=frozenset(),
+        word="query lock",
+        title="share",
+        is_identity=False,
+        is_parameter=False,
     )
 
     def budget(self, key: LevelQuery) -> Fraction:

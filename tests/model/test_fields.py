@@ -71,8 +71,10 @@ class Thing(Declared):
     colour: Colour = parameter(Choice(Colour), default=Colour.RED)
     part: Part | None = parameter(Optional(Record(Part)), default=None)
     pairs: tuple[tuple[str, str], ...] = parameter(Pairs(Text(), is_ordered=False), default=())
-    locks: frozenset[str] = parameter(Members(Text()), default=frozenset(), word="lock", identity=False, alters=False)
-    on: bool = parameter(Flag(), default=False, omitted=True, option="--on", doc="Switch it on.")
+    locks: frozenset[str] = parameter(
+        Members(Text()), default=frozenset(), word="lock", is_identity=False, is_parameter=False
+    )
+    on: bool = parameter(Flag(), default=False, is_omitted=True, option="--on", doc="Switch it on.")
     seed: int | None = parameter(Optional(Whole(0, 9)), default=None, option="--seed", doc="Where to begin.")  # fmt: skip
 
 

@@ -85,12 +85,12 @@ class TopDownOptions(Declared):
         RunDirectory(),
         default="",
         option="--measurements",
-        identity=False,  # where kept answers lie decides nothing, their content does
+        is_identity=False,  # where kept answers lie decides nothing, their content does
         doc="Post-process what this run kept, by the scenario's passes and constraints.",
         said="post-processes the answers of {} again",
     )
     measured_identity: str = parameter(Text(), default="")
-    measured_content: str = parameter(Text(), default="", omitted=True)
+    measured_content: str = parameter(Text(), default="", is_omitted=True)
 
 
 def topdown_options(spec: RunSpec) -> TopDownOptions:
