@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 from fractions import Fraction
@@ -150,3 +151,36 @@ def test_that_the_program_itself_does_not_know_it(saved):
     )
     assert done.returncode == 2
     assert "counts" in done.stderr
+
+
+def margin(epsilon):
+    """Where the tail of two-sided geometric noise, 2 q^(m + 1) / (1 + q), is one tenth."""
+    return math.log((1 + math.exp(-epsilon)) / 20) / -epsilon - 1
+
+
+def test_that_the_window_opens_edits_saves_compares_and_judges_it(tmp_path):
+    """A room that any system gets: pages from the declared fields and the forecast alone."""
+    done = subprocess.run(
+        [sys.executable, str(PROGRAM.with_name("fifth_window.py")), str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    seen = json.loads(done.stdout)
+    assert "This test" in seen["preset"]
+    assert seen["areas"] == ["OVERVIEW", "BUDGETS", "TARGETS", "SCENARIO", "RUNS", "RESULTS", "DECISION", "HISTORY"]
+    assert seen["overview"] == pytest.approx([margin(0.25)], rel=1e-9)
+    assert seen["tiles"][0][1] == "0.250000"
+    assert "none" in seen["refused"]
+    assert [label.split()[-1] for label in seen["labels"]] == ["1", "2", "9"]
+    assert seen["reopened"] == {"method": "counts", "epsilon": "2", "places": 3}
+    assert any("1 missing" in change for change in seen["rules"])
+    assert seen["targets"] == ["Decision rules"]
+    assert "Every record." in seen["inspector"]
+    assert len(seen["decision"]) == 1
+    assert seen["imported"] == [True, True]
+    assert seen["compared"] == "1 parameter differs and 1 margin differs"
+    assert seen["meeting"][1]
+    assert seen["picture"] == [max(0.0, margin(3))]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, Protocol
@@ -22,7 +22,6 @@ from phexplore.gui.binding.system_session import SystemSession, plain_session
 from phexplore.gui.binding.tiles import DecisionPart, TileContent
 from phexplore.model.issues import Issue
 from phexplore.systems.protocol import System
-from phexplore.systems.registry import forecast
 
 Make = Callable[[], QWidget]
 
@@ -117,13 +116,13 @@ class Room(QObject):
         """Return the makers of its own pages."""
         return {}
 
+    @abstractmethod
     def tiles(self) -> tuple[TileContent, ...]:
         """Return the three figures of the headline that the parameters give."""
-        raise NotImplementedError
 
+    @abstractmethod
     def make_inspector(self) -> QWidget:
         """Return what explains the selection beside the page."""
-        raise NotImplementedError
 
     def show_inspector(self) -> QWidget:
         """Return the inspector, made when it is first looked at."""
@@ -142,8 +141,7 @@ class Room(QObject):
 
     def offers(self) -> list[Offer]:
         """Return the places the palette leads to, beside the actions."""
-        entries = forecast(self.session.scenario).entries if self.session.shown.figures is not None else ()
-        return [Offer(f"Go to {entry.place}", "", partial(self.show_place, entry.key)) for entry in entries]
+        return []
 
     def questions(self) -> Mapping[str, Make]:
         """Return the makers of its own tabs in the area of targets, by title."""

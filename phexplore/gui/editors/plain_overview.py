@@ -1,14 +1,19 @@
-"""The overview and the scenario page of group sizes and of releases under exact sums."""
+"""The overview of a system: pictures, promises, changes."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QScrollArea, QVBoxLayout, QWidget
 
+from phexplore.figures.figure import Figure
+from phexplore.gui.binding.shown import Shown
 from phexplore.gui.binding.system_session import PlainSession
 from phexplore.gui.charts.frame import ChartFrame
 from phexplore.gui.editors.plain_panels import PlainChangesPanel
+from phexplore.gui.editors.scenario_form import PromiseText
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, MARGIN
@@ -98,3 +103,23 @@ class PlainOverview(QWidget):
         for part in self._parts:
             if not isinstance(part, Section):
                 part.setMinimumHeight(_STACKED * scale // 100 if is_narrow else 0)
+
+
+class ForecastOverview(PlainOverview):
+    """What a system's forecast says: the margins, what is promised, what changed."""
+
+    def __init__(self, session: PlainSession, figure: Callable[[Shown], Figure]) -> None:
+        """Make the page.
+
+        Args:
+            session: of the system.
+            figure: draws a version.
+        """
+        self.margins = FigureView("Margins", "Margins of error appear here.")
+        self._figure = figure
+        promise = Section("What the number means", "", PromiseText(session))
+        super().__init__(session, ((self.margins,), (promise, PlainChangesPanel(session))))
+
+    def refresh(self) -> None:
+        super().refresh()
+        self.margins.show_figure(self._figure(self._session.shown))

@@ -17,7 +17,7 @@ from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.edits import rename, set_field, step_label
 from phexplore.model.fields import Field
 from phexplore.model.scenario import Scenario
-from phexplore.systems.registry import forecast, presets
+from phexplore.systems.registry import presets
 
 
 def form_in(parent: QWidget) -> QFormLayout:
@@ -152,7 +152,6 @@ class PromiseText(QWidget):
     def _refresh(self, _shown: object = None) -> None:
         shown = self._session.shown
         nothing = "Nothing can be promised while the scenario has errors; see the issues."
-        known = shown.figures is not None
-        found = forecast(shown.scenario) if known else None
+        found = shown.forecast
         self.protected.setText("\n".join(found.protected) if found else nothing)
         self.not_protected.setText(("\n".join(found.not_protected) or "–") if found else nothing)

@@ -119,7 +119,7 @@ def test_that_every_control_of_the_meeting_has_a_name(view) -> None:
     assert unnamed == []
 
 
-@pytest.mark.parametrize("preset_id", SYSTEMS)
+@pytest.mark.parametrize("preset_id", SYSTEMS + DECLARED)
 def test_that_every_picture_shows_the_scenario(qtbot, window, preset_id) -> None:
     scenario = replace(presets()[preset_id].scenario, name="X")
     window.session.edit_workbook("Add", lambda book: add_scenario(book, scenario))

@@ -1,0 +1,192 @@
+"""Declared fields as a form: a control by the kind of each field, its sentence as tool tip, a refusal under the field."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Any, Protocol
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QCheckBox, QFormLayout, QVBoxLayout, QWidget
+
+from phexplore.errors import PhexploreError
+from phexplore.figures.wording import capital, sentence
+from phexplore.gui.theme.metrics import GRID, HALF
+from phexplore.gui.widgets.buttons import Chooser
+from phexplore.gui.widgets.exact_field import ExactField
+from phexplore.gui.widgets.labels import Text
+from phexplore.model.fields import Field
+from phexplore.model.kinds import Choice, Exact, Flag, Kind, Optional, Whole
+from phexplore.model.kinds import Text as Words
+
+Take = Callable[[Field, Any, Any], str]
+"""Takes a field, the key of an entry (None for the whole field) and a value; returns why it is refused, "" when accepted."""
+
+
+class Control(Protocol):
+    """What shows and takes the value of one field."""
+
+    def show_value(self, value: Any) -> None:
+        """Show a value."""
+
+
+class TypedControl(ExactField):
+    """A value that is typed: numbers and short texts."""
+
+    def __init__(self, part: Field, key: Any, kind: Kind, take: Take) -> None:
+        name = capital(part.title) if key is None else f"{capital(part.title)} of {key}"
+        super().__init__(name, self._take_text, unit=part.symbol)
+        self._part, self._key, self._kind, self._take_value = part, key, kind, take
+        if isinstance(kind, Words):
+            self.line.setAlignment(Qt.AlignmentFlag.AlignLeft)
+
+    def show_value(self, value: Any) -> None:
+        """Show a value."""
+        self.set_value(self._kind.words(value))
+
+    def _take_text(self, typed: str) -> str:
+        try:
+            value = self._kind.parse(typed.strip())
+            self._kind.check(value, self._part.phrase)
+        except (ValueError, TypeError, PhexploreError) as error:
+            return f"{sentence(str(error))} {self._kind.remedy}"
+        return self._take_value(self._part, self._key, value)
+
+
+class ChoiceControl(QWidget):
+    """One of a few; below it the reason when a choice is refused."""
+
+    def __init__(self, part: Field, kind: Choice, take: Take, words: Callable[[Any], str] | None) -> None:
+        super().__init__()
+        self.chooser = Chooser(capital(part.title))
+        for member in kind.options:
+            self.chooser.addItem(words(member) if words else capital(kind.words(member)), member)
+        self._reason = Text(look="refused", wrap=True, relative=0.92)
+        self._reason.hide()
+        self._part, self._take = part, take
+        self.chooser.currentIndexChanged.connect(self._choose)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(HALF)
+        column.addWidget(self.chooser, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addWidget(self._reason)
+        self.setFocusProxy(self.chooser)
+
+    def show_value(self, value: Any) -> None:
+        """Show a value; what was refused is forgotten."""
+        self.chooser.select(value)
+        self._reason.hide()
+
+    def _choose(self) -> None:
+        reason = self._take(self._part, None, self.chooser.currentData())
+        self._reason.setText(reason)
+        self._reason.setVisible(bool(reason))
+
+
+class FlagControl(QCheckBox):
+    """Yes or no."""
+
+    def __init__(self, part: Field, take: Take) -> None:
+        super().__init__(capital(part.title))
+        self.setAccessibleName(capital(part.title))
+        self.toggled.connect(lambda on: take(part, None, on))
+
+    def show_value(self, value: Any) -> None:
+        """Show a value."""
+        blocked = self.blockSignals(True)
+        self.setChecked(bool(value))
+        self.blockSignals(blocked)
+
+
+class EntriesControl(QWidget):
+    """A value per key, each typed in a row of its own."""
+
+    def __init__(self, part: Field, take: Take) -> None:
+        super().__init__()
+        self._part, self._take = part, take
+        self.fields: dict[Hashable, TypedControl] = {}
+        self._form = form_in(self)
+
+    def show_value(self, value: Any) -> None:
+        """Show the entries; rows are made anew where the keys differ."""
+        if tuple(value) != tuple(self.fields):
+            while self._form.rowCount():
+                self._form.removeRow(0)
+            self.fields = {}
+            for key in value:
+                self.fields[key] = TypedControl(self._part, key, self._part.kind.entry, self._take)
+                self._form.addRow(_key_words(self._part, key), self.fields[key])
+        for key, each in value.items():
+            self.fields[key].show_value(each)
+
+
+class ReadControl(Text):
+    """A value that is shown and not edited here."""
+
+    def __init__(self, part: Field) -> None:
+        super().__init__(wrap=True)
+        self._part = part
+
+    def show_value(self, value: Any) -> None:
+        """Show a value."""
+        self.setText(self._part.kind.words(value) or "–")
+
+
+class DeclaredForm(QWidget):
+    """A row per field, in their order."""
+
+    def __init__(
+        self, parts: Iterable[Field], take: Take, *, words: Mapping[str, Callable[[Any], str]] | None = None
+    ) -> None:
+        """Make the form.
+
+        Args:
+            parts: the fields.
+            take: edits, or says why not.
+            words: what the options of a choice are called, by the name of its field.
+        """
+        super().__init__()
+        self.controls: dict[str, Control] = {}
+        form = form_in(self)
+        for part in parts:
+            control = _control(part, take, (words or {}).get(part.name))
+            control.setToolTip(part.doc)
+            control.setAccessibleDescription(part.doc)
+            form.addRow("" if isinstance(control, FlagControl) else capital(part.title), control)
+            self.controls[part.name] = control
+
+    def show_value(self, value: Any) -> None:
+        """Show the fields of a value of the declared class."""
+        for name, control in self.controls.items():
+            control.show_value(getattr(value, name))
+
+
+def form_in(parent: QWidget) -> QFormLayout:
+    """Return a form that fills a widget."""
+    form = QFormLayout(parent)
+    form.setContentsMargins(0, 0, 0, 0)
+    form.setHorizontalSpacing(2 * GRID)
+    form.setVerticalSpacing(GRID)
+    form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
+    form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
+    return form
+
+
+def _is_typed(kind: Kind) -> bool:
+    return isinstance(kind.kind if isinstance(kind, Optional) else kind, Exact | Whole | Words)
+
+
+def _control(part: Field, take: Take, words: Callable[[Any], str] | None) -> Any:
+    kind = part.kind
+    if isinstance(kind, Choice):
+        return ChoiceControl(part, kind, take, words)
+    if isinstance(kind, Flag):
+        return FlagControl(part, take)
+    if _is_typed(kind):
+        return TypedControl(part, None, kind, take)
+    if kind.keys is not None and _is_typed(kind.entry):
+        return EntriesControl(part, take)
+    return ReadControl(part)
+
+
+def _key_words(part: Field, key: Any) -> str:
+    return part.kind.keys.words(key) if part.kind.keys is not None else str(key)

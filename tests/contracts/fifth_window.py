@@ -1,0 +1,110 @@
+"""Drives the window of a program with a fifth system, as a person would, and prints what is seen as JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+HOME = Path(sys.argv[1])
+os.environ.update(QT_QPA_PLATFORM="offscreen", HOME=str(HOME), XDG_CONFIG_HOME=str(HOME), XDG_DATA_HOME=str(HOME))
+sys.argv = ["phexplore"]
+
+import fifth_system  # noqa: E402, F401 - registers the system
+from PySide6.QtCore import QEventLoop, Qt, QTimer  # noqa: E402
+from PySide6.QtTest import QTest  # noqa: E402
+
+from phexplore.gui.binding.areas import Area  # noqa: E402
+from phexplore.gui.decision.decision_page import DecisionTab  # noqa: E402
+from phexplore.gui.dialogs.preset_dialog import PresetDialog  # noqa: E402
+from phexplore.gui.main.exporting import export_formats  # noqa: E402
+from phexplore.gui.main.start import main  # noqa: E402
+from phexplore.model.rules import Bound, Measure, Rule  # noqa: E402
+from phexplore.model.workbook import set_rules  # noqa: E402
+
+SEEN = {}
+
+
+def until(holds):
+    """Handle events until something holds, for a minute at most."""
+    loop, ticks = QEventLoop(), QTimer()
+    ticks.setInterval(10)
+    ticks.timeout.connect(lambda: loop.quit() if holds() else None)
+    ticks.start()
+    QTimer.singleShot(60_000, loop, lambda: loop.exit(1))
+    assert loop.exec() == 0
+
+
+def type_into(line, text):
+    line.selectAll()
+    QTest.keyClicks(line, text)
+    QTest.keyClick(line, Qt.Key.Key_Return)
+
+
+def page(window, area):
+    window.navigation.choose(area)
+    return window.pages.currentWidget()
+
+
+def drive(window):
+    dialog = PresetDialog(window, window.files.new)
+    (row,) = dialog.list.findItems("Counts of 2010", Qt.MatchFlag.MatchContains)
+    dialog.list.setCurrentItem(row)
+    SEEN["preset"] = dialog._about.text()
+    dialog._take()
+    session = window.session
+    overview = page(window, Area.OVERVIEW)
+    SEEN["overview"] = [mark.value for mark in overview.margins.marks]
+    SEEN["areas"] = [area.name for area in window.navigation.offered]
+    SEEN["tiles"] = [(tile.caption, tile.value) for tile in window.room.tiles()]
+    fields = page(window, Area.BUDGETS).parameters.form.controls
+    type_into(fields["epsilon"].line, "none")
+    SEEN["refused"] = fields["epsilon"].reason
+    type_into(fields["epsilon"].line, "1")
+    type_into(fields["epsilon"].line, "2")
+    type_into(fields["places"].line, "9")
+    session.undo()
+    SEEN["labels"] = session.project.labels[1:]
+    path = HOME / "mine.phx"
+    session.project.save(path)
+    window.files.open(path)
+    SEEN["reopened"] = session.scenario.method.canonical()
+    session.edit_workbook("Ask", lambda book: set_rules(book, (Rule(Measure.EPSILON, Bound.AT_MOST, 1),)))
+    SEEN["rules"] = [tile.change for tile in window._tiles()]
+    SEEN["targets"] = window.targets.shown_tabs
+    SEEN["inspector"] = [each.text() for pair in window.inspector.parts for each in pair]
+    SEEN["decision"] = window.room.decision_part().changes
+    forms = {form.id: form for form in export_formats()}
+    window.export(forms["json"], HOME / "mine.json")
+    until((HOME / "mine.json").exists)
+    window.files.import_parameters(HOME / "mine.json")
+    SEEN["imported"] = [each.method == session.scenario.method for each in session.shown.workbook.scenarios]
+    type_into(page(window, Area.BUDGETS).parameters.form.controls["epsilon"].line, "3")
+    window.decision.compare([f"scenario:{name}" for name in session.shown.workbook.names])
+    table = window.decision.page.content(DecisionTab.COMPARE)
+    until(lambda: "differs" in table.title.text())
+    SEEN["compared"] = table.title.text()
+    window.start_meeting()
+    meeting = window.decision._meeting.view
+    QTest.keyClick(meeting.sliders[0].slider, Qt.Key.Key_Right)
+    SEEN["meeting"] = [meeting.sliders[0].parameter.title, session.scenario.method.epsilon > 3]
+    meeting.picture.refresh()
+    SEEN["picture"] = [mark.value for mark in meeting.picture.chart.marks]
+    meeting.close()
+
+
+def on_shown(window):
+    def started():
+        try:
+            drive(window)
+        finally:
+            window._leaves_without_asking = True
+            window.close()
+
+    QTimer.singleShot(0, window, started)
+
+
+status = main(None, on_shown)
+print(json.dumps(SEEN))
+sys.exit(status)
