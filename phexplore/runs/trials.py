@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
 from phexplore.errors import PhexploreError
 from phexplore.runs.events import Event, TrialDone
 from phexplore.runs.simulation import Simulation, TrialFigures, Watch
-from phexplore.runs.spec import RunSpec
-from phexplore.runs.stopping import stopping_trial
+from phexplore.runs.spec import RunSpec, StopRule
 from phexplore.runs.store import present_trials, trial_file
 from phexplore.runs.writing import writing
 
@@ -117,3 +116,22 @@ class TrialLoop:
         self._figures[index] = figures
         self._report(TrialDone(index, round(seconds, 4), figures.covered, figures.numbers))
         self._watch.progress("trials", len(self._figures), self._spec.trials)
+
+
+def stopping_trial(shares: Sequence[float], rule: StopRule) -> int | None:
+    """Return the smallest number of trials at which the rule is met, None when it is not met by these.
+
+    Args:
+        shares: share of numbers within the margin, of trials 0, 1, 2, … without a gap.
+        rule: the limit of the error of their mean: standard deviation / √trials.
+    """
+    total = squares = 0.0
+    limit = float(rule.coverage_error) ** 2
+    for count, share in enumerate(shares, start=1):
+        # Welford's update: the sum of squares around the running mean, without cancellation.
+        step = share - total
+        total += step / count
+        squares += step * (share - total)
+        if count >= rule.minimum_trials and squares / (count - 1) / count <= limit:
+            return count
+    return None

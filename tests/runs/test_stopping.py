@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phexplore.runs.spec import StopRule
-from phexplore.runs.stopping import stopping_trial
+from phexplore.runs.trials import stopping_trial
 
 
 @given(st.lists(st.floats(0, 1), max_size=40), st.integers(2, 12), st.integers(1, 200))

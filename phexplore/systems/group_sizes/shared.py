@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 from phexplore.accuracy.absurd_values import total_warnings
-from phexplore.catalog.presets import errata_of
 from phexplore.model.conventions import Neighbours
 from phexplore.model.issues import Issue
 from phexplore.model.scenario import Scenario
 from phexplore.systems.group_sizes.forecast import forecast_group_sizes
-from phexplore.systems.group_sizes.presets import group_sizes_presets
 from phexplore.systems.protocol import Entry, Forecast, Loss
 
 
@@ -26,14 +22,6 @@ def forecast(scenario: Scenario) -> Forecast:
     detail = forecast_group_sizes(scenario.group_sizes, scenario.conventions)
     entries = tuple(Entry(e.level, e.level, "one size", e.budget, e.size_margins) for e in detail.levels)
     return Forecast(loss(scenario), entries, detail.protected, detail.not_protected, detail, detail.epsilons)
-
-
-def forecast_json(scenario: Scenario, _: Path | None = None) -> dict[str, Any]:
-    """Return what ``forecast --json`` prints."""
-    from phexplore.systems.group_sizes.forecast_json import group_sizes_json  # noqa: PLC0415 - only JSON needs it
-
-    detail = forecast_group_sizes(scenario.group_sizes, scenario.conventions)
-    return group_sizes_json(scenario, detail, errata_of(group_sizes_presets(), scenario))
 
 
 def absurd_values(scenario: Scenario, reference: Scenario | None) -> Iterator[Issue]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator
 
+from phexplore.accuracy.absurd_values import LEAST_MARGIN, far_apart, hardly_meant
 from phexplore.errors import PhexploreError
-from phexplore.model.conventions import Neighbours
+from phexplore.model.conventions import Conventions, Neighbours
+from phexplore.model.issues import Issue
 from phexplore.model.keys import parse_query
-from phexplore.model.numbers import Unlimited, total_budget
+from phexplore.model.numbers import Unlimited, exact_text, total_budget
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
 from phexplore.systems.phsafe import forecast as figures_of
+from phexplore.systems.phsafe.forecast import QueryForecast
 from phexplore.systems.protocol import Entry, Forecast, Loss, PlaceName, plain_place
 
 
@@ -43,15 +45,6 @@ def forecast(scenario: Scenario) -> Forecast:
     return Forecast(loss(scenario), entries, (), (), detail, detail.privacy.epsilons)
 
 
-def forecast_json(scenario: Scenario, _: Path | None = None) -> dict[str, Any]:
-    """Return what ``forecast --json`` prints."""
-    from phexplore.systems.phsafe import forecast_json as content  # noqa: PLC0415 - only JSON needs it
-    from phexplore.systems.phsafe.ratios import ratio_forecasts  # noqa: PLC0415 - as above
-
-    detail = figures_of.forecast(scenario)
-    return content.forecast_json(scenario, detail, ratio_forecasts(detail))
-
-
 def require_phsafe(scenario: Scenario, wish: str) -> None:
     """Refuse a scenario of another system than PHSafe.
 
@@ -67,3 +60,41 @@ def require_phsafe(scenario: Scenario, wish: str) -> None:
             f"{wish} needs the parameters of the S-DHC (PHSafe), but {scenario.name!r} holds those of TopDown.",
             "Choose another scenario, e.g. sdhc-2020-us; phexplore forecast shows the figures of both systems.",
         )
+
+
+def absurd_query(entry: QueryForecast, before: QueryForecast | None, conventions: Conventions) -> str:
+    """Return what is to be said of the budget and margin of a PHSafe query, "" when they look meant.
+
+    Args:
+        entry: of the scenario.
+        before: of the reference, None without a comparable one.
+        conventions: decide which margin counts.
+    """
+    if entry.margins is None or isinstance(entry.budget, Unlimited):
+        return ""
+    margin = entry.margins.by(conventions.margin)
+    if margin < LEAST_MARGIN:
+        return f"its margin is {margin:.2g} people, below one person"
+    if before is None or before.margins is None or isinstance(before.budget, Unlimited):
+        return ""
+    if (entry.budget, entry.threshold) == (before.budget, before.threshold):  # what no edit touched is the same object
+        return ""
+    if ratio := far_apart(entry.budget, before.budget):
+        return f"its budget is {ratio} that of the reference"
+    ratio = far_apart(margin, before.margins.by(conventions.margin))
+    return f"its margin is {ratio} that of the reference" if ratio else ""
+
+
+def absurd_values(scenario: Scenario, reference: Scenario | None) -> Iterator[Issue]:
+    """Yield a warning for every budget, margin and target that looks like a slip."""
+    method = scenario.phsafe
+    known: dict[object, QueryForecast] = {}
+    if reference is not None and reference.phsafe.framework is method.framework:
+        known = {entry.query: entry for entry in figures_of.forecast(reference).queries}
+    for entry in figures_of.forecast(scenario).queries:
+        if said := absurd_query(entry, known.get(entry.query), scenario.conventions):
+            yield hardly_meant(("budgets", entry.query.text), f"{entry.query.title} looks like a slip: {said}.")
+    for query, target in method.targets.items():
+        if target.numerator < LEAST_MARGIN * target.denominator:  # whole numbers: an edit asks this of every target
+            said = f"The target of {query.title} is {exact_text(target)} people, below one person."
+            yield hardly_meant(("targets", query.text), said)

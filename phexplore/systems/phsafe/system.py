@@ -30,11 +30,11 @@ PHSAFE = System(
     parameters=PhSafe,
     presets=lazy(f"{_ROOM}.presets", "phsafe_presets"),
     check=lazy(f"{_ROOM}.check", "check_phsafe"),
-    absurd_values=lazy(f"{_ROOM}.absurd_values", "absurd_values"),
+    absurd_values=lazy(f"{_ROOM}.shared", "absurd_values"),
     loss=lazy(f"{_ROOM}.shared", "loss"),
     forecast=lazy(f"{_ROOM}.shared", "forecast"),
-    forecast_json=lazy(f"{_ROOM}.shared", "forecast_json"),
-    print_forecast=lazy(f"{_ROOM}.printing", "print_forecast"),
+    forecast_json=lazy(f"{_ROOM}.forecast_output", "forecast_json"),
+    print_forecast=lazy(f"{_ROOM}.forecast_output", "print_forecast"),
     files=(
         ParameterFile("", lazy(f"{_ROOM}.config_file", "load_config")),
         ParameterFile(

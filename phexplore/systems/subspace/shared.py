@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 from phexplore.accuracy.absurd_values import total_warnings
 from phexplore.accuracy.privacy_loss import HEADLINE_DELTA
-from phexplore.catalog.presets import errata_of
 from phexplore.model.conventions import Neighbours
 from phexplore.model.issues import Issue
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
 from phexplore.systems.protocol import Entry, Forecast, Loss
 from phexplore.systems.subspace.forecast import ReleaseForecast, forecast_subspace
-from phexplore.systems.subspace.presets import subspace_presets
 
 
 def loss(scenario: Scenario) -> Loss:
@@ -42,14 +38,6 @@ def _ends(release: ReleaseForecast, scenario: Scenario) -> Iterator[Entry]:
     by_margin = sorted(release.classes, key=lambda kind: kind.margins.by(convention))
     yield Entry(name, "widest", name, budget, by_margin[-1].margins, name_first=True)
     yield Entry(name, "narrowest", name, None, by_margin[0].margins, name_first=True)
-
-
-def forecast_json(scenario: Scenario, _: Path | None = None) -> dict[str, Any]:
-    """Return what ``forecast --json`` prints."""
-    from phexplore.systems.subspace.forecast_json import subspace_json  # noqa: PLC0415 - only JSON needs it
-
-    detail = forecast_subspace(scenario.subspace, scenario.conventions)
-    return subspace_json(scenario, detail, errata_of(subspace_presets(), scenario))
 
 
 def absurd_values(scenario: Scenario, reference: Scenario | None) -> Iterator[Issue]:

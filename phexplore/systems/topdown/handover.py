@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
+from phexplore.errors import ExportError
 from phexplore.files.atomic_files import write_atomically
 from phexplore.model.numbers import exact_text
 from phexplore.model.scenario import Scenario
 from phexplore.report.document import Column, Part, heading, table_of, words
 from phexplore.report.provenance import Section, epsilon_name, epsilon_text
 from phexplore.systems.topdown.forecast import forecast_topdown
-from phexplore.systems.topdown.ini_files import placed_files
 from phexplore.systems.topdown.ini_text import IniChain, IniValue, effective
-from phexplore.systems.topdown.ini_writing import write_ini
+from phexplore.systems.topdown.ini_writing import IniOutput, write_ini
 from phexplore.systems.topdown.tables import noise_table, semantics_tables, shares_table
 
 
@@ -68,3 +68,30 @@ def configuration(root: str, texts: Mapping[str, str]) -> Part:
     caption = "Effective values with the file each comes from"
     table = table_of("configuration", caption, columns, sorted(ini.values.items()))
     return Part("configuration", "The complete configuration", tables=(table,))
+
+
+def placed_files(output: IniOutput, out: Path, *, is_file: bool) -> dict[Path, str]:
+    """Return where every file goes, the first one first.
+
+    Args:
+        output: the files.
+        out: a folder, which gets all of them under their names; or the first file, beside which the others go.
+        is_file: which of the two it is.
+
+    Raises:
+        ExportError: an included file would land outside the folder of `out`.
+    """
+    names = [output.root, *(name for name in output.files if name != output.root)]
+    if not is_file:
+        return {out / name: output.files[name] for name in names}
+    home = PurePosixPath(output.root).parent
+    placed = {out: output.files[output.root]}
+    for name in names[1:]:
+        inside = PurePosixPath(name)
+        if home.parts and not inside.is_relative_to(home):
+            raise ExportError(
+                f"{PurePosixPath(output.root).name} includes {name}, which lies above it.",
+                "Name a folder with --out: it gets the whole tree.",
+            )
+        placed[out.parent / inside.relative_to(home)] = output.files[name]
+    return placed

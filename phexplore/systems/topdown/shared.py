@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator
 
-from phexplore.catalog.presets import errata_of
+from phexplore.accuracy.absurd_values import LEAST_MARGIN, far_apart, hardly_meant, total_warnings
 from phexplore.model.conventions import Neighbours
+from phexplore.model.issues import Issue
 from phexplore.model.scenario import Scenario
 from phexplore.systems.protocol import Entry, Forecast, Loss
 from phexplore.systems.topdown.forecast import JointRelease, forecast_topdown, joint_release
@@ -38,12 +38,25 @@ def joint_with_partner(scenario: Scenario) -> JointRelease | None:
     return joint_release(scenario.topdown, preset.partner, topdown_presets()[preset.partner].scenario.topdown)
 
 
-def forecast_json(scenario: Scenario, blocks: Path | None = None) -> dict[str, Any]:
-    """Return what ``forecast --json`` prints, with exact margins on the spine over some blocks where they are given."""
-    from phexplore.systems.topdown.block_forecast import on_blocks  # noqa: PLC0415 - brings the spine's kernels
-    from phexplore.systems.topdown.forecast_json import topdown_json  # noqa: PLC0415 - only JSON needs it
-
-    detail = forecast_topdown(scenario.topdown, scenario.conventions)
-    errata = errata_of(topdown_presets(), scenario)
-    predicted = None if blocks is None else on_blocks(scenario, blocks, queries=None)
-    return topdown_json(scenario, detail, joint_with_partner(scenario), errata, predicted)
+def absurd_values(scenario: Scenario, reference: Scenario | None) -> Iterator[Issue]:
+    """Yield a warning for every margin and budget that looks like a slip."""
+    method = scenario.topdown
+    figures = forecast_topdown(method, scenario.conventions)
+    convention = scenario.conventions.margin
+    narrow = [e for e in figures.entries if e.margins is not None and e.margins.by(convention) < LEAST_MARGIN]
+    for level in dict.fromkeys(entry.key.level for entry in narrow):
+        names = [entry.key.query for entry in narrow if entry.key.level == level]
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        yield hardly_meant(("queries", level), f"Margins at {level} are below one person: {names[0]}{more}.")
+    if reference is None or reference.topdown.framework is not method.framework:
+        return
+    if total := tuple(total_warnings(method.total, reference.topdown.total)):
+        yield from total  # every query is far then: said once
+        return
+    known = {entry.key: entry for entry in forecast_topdown(reference.topdown, reference.conventions).entries}
+    for entry in figures.entries:
+        before = known.get(entry.key)
+        ratio = "" if before is None else far_apart(entry.budget, before.budget)
+        if ratio:
+            said = f"The budget of {entry.key.text} looks like a slip: it is {ratio} that of the reference."
+            yield hardly_meant(("queries", entry.key.text), said)

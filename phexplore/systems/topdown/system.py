@@ -19,11 +19,11 @@ TOPDOWN = System(
     parameters=TopDown,
     presets=lazy(f"{_ROOM}.presets", "topdown_presets"),
     check=lazy(f"{_ROOM}.check", "check_scenario"),
-    absurd_values=lazy(f"{_ROOM}.absurd_values", "absurd_values"),
+    absurd_values=lazy(f"{_ROOM}.shared", "absurd_values"),
     loss=lazy(f"{_ROOM}.shared", "loss"),
     forecast=lazy(f"{_ROOM}.shared", "forecast"),
-    forecast_json=lazy(f"{_ROOM}.shared", "forecast_json"),
-    print_forecast=lazy(f"{_ROOM}.printing", "print_forecast"),
+    forecast_json=lazy(f"{_ROOM}.forecast_output", "forecast_json"),
+    print_forecast=lazy(f"{_ROOM}.forecast_output", "print_forecast"),
     files=(
         ParameterFile(".ini", lazy(f"{_ROOM}.ini_reading", "load_ini")),
         ParameterFile(

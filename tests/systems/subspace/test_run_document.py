@@ -26,7 +26,7 @@ from phexplore.systems.subspace.charts import (
     distribution_chart,
     slopes_chart,
 )
-from phexplore.systems.subspace.forecast_json import MOST_CLASSES, shown_classes
+from phexplore.systems.subspace.forecast_output import MOST_CLASSES, shown_classes
 from phexplore.systems.subspace.run_document import run_report
 
 NOW = datetime(2024, 11, 21, 12, 0, tzinfo=UTC)

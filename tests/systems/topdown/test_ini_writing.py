@@ -15,7 +15,7 @@ from phexplore.model.edits import set_field, set_item
 from phexplore.model.topdown import LevelQuery, SpineChoice, TopDown
 from phexplore.systems.registry import preset, presets
 from phexplore.systems.topdown.edits import set_level_share, set_query_share
-from phexplore.systems.topdown.ini_files import placed_files
+from phexplore.systems.topdown.handover import placed_files
 from phexplore.systems.topdown.ini_reading import load_ini, read_chain
 from phexplore.systems.topdown.ini_text import IniChain, decode_chain, effective
 from phexplore.systems.topdown.ini_writing import exact_scale, scale_not_above, write_ini

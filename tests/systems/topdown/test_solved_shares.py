@@ -17,9 +17,9 @@ from phexplore.model.goals import Cap, CapOn, Goals, Tie
 from phexplore.model.issues import has_errors
 from phexplore.model.topdown import LevelQuery
 from phexplore.systems.registry import budgets_of, check, preset
+from phexplore.systems.topdown.budget_model import with_budgets
 from phexplore.systems.topdown.forecast import forecast_topdown
 from phexplore.systems.topdown.ini_writing import exact_scale, write_ini
-from phexplore.systems.topdown.solved_shares import with_budgets
 
 PERSONS = preset("pl94-2020-persons-us").scenario
 TOTAL = {level: LevelQuery(level, "total") for level in PERSONS.topdown.levels if level != "US"}

@@ -26,10 +26,10 @@ from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Budget, Unlimited, exact_text, parse_budget
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
-from phexplore.systems.phsafe.absurd_values import absurd_query
 from phexplore.systems.phsafe.budget_edits import edit_margin, edit_threshold, set_published
 from phexplore.systems.phsafe.edits import set_bounded_budget, set_budget, set_target
 from phexplore.systems.phsafe.forecast import QueryForecast
+from phexplore.systems.phsafe.shared import absurd_query
 
 Edit = Callable[[Scenario], Scenario]
 

@@ -1,19 +1,23 @@
-"""The figures of an S-DHC forecast as JSON, key by key as the command-line contract says."""
+"""The figures of an S-DHC forecast as JSON, key by key as the command-line contract says, and as text."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
 from phexplore.report.forecast_json import conventions_json, epsilon_json, finite_or_none, margins_json
-from phexplore.systems.phsafe.forecast import DerivedForecast, Forecast, QueryForecast
-from phexplore.systems.phsafe.ratios import RatioForecast
+from phexplore.report.terminal import margin_texts, print_epsilons, print_table, tell
+from phexplore.systems.phsafe.forecast import DerivedForecast, QueryForecast, forecast
+from phexplore.systems.phsafe.ratios import RatioForecast, ratio_forecasts
 
 
-def forecast_json(scenario: Scenario, figures: Forecast, ratios: tuple[RatioForecast, ...]) -> dict[str, Any]:
+def forecast_json(scenario: Scenario, _: Path | None = None) -> dict[str, Any]:
     """Return the content of ``forecast --json``."""
+    figures = forecast(scenario)
+    ratios = ratio_forecasts(figures)
     privacy = figures.privacy
     zcdp = privacy.framework is PrivacyFramework.ZCDP
     return {
@@ -78,3 +82,27 @@ def _ratio_json(entry: RatioForecast) -> dict[str, Any]:
         "reliable": entry.interval.reliable,
         "moe": {"exact": None, "normal": finite_or_none(entry.interval.margin), "paper": None},
     }
+
+
+def print_forecast(scenario: Scenario, _: Path | None = None) -> None:
+    """Print the losses and every margin."""
+    figures = forecast(scenario)
+    privacy = figures.privacy
+    symbol = privacy.framework.symbol
+    tell(scenario.name)
+    tell(f"{symbol} bounded {exact_text(privacy.bounded_total)}, unbounded {exact_text(privacy.total)}")
+    print_epsilons(privacy.epsilons)
+    rows = [
+        (
+            entry.query.table,
+            entry.query.level.title,
+            str(entry.threshold or "-"),
+            exact_text(entry.budget),
+            exact_text(entry.bounded_budget),
+            *margin_texts(entry.margins),
+        )
+        for entry in figures.queries
+    ]
+    z = exact_text(figures.conventions.z)
+    header = ("table", "level", "τ", symbol, f"bounded {symbol}", "MOE exact", f"MOE z={z}", "MOE ⌊1.64σ⌋")
+    print_table(header, rows, right=range(2, 8))
