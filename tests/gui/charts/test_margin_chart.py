@@ -3,16 +3,17 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 
-from phexplore.gui.charts.margin_chart import MarginChart
+from phexplore.gui.figures.view import FigureView
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.gui.theme.lettering import lettering
 from phexplore.model.keys import parse_query
 from phexplore.model.numbers import UNLIMITED
 from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.phsafe.forecast import forecast
+from phexplore.systems.phsafe.margin_figure import TEACHING, margins_figure
 
 PH1 = parse_query("PH1_num/usa_*")
 PH3 = parse_query("PH3/state_A-G")
@@ -23,7 +24,7 @@ class Heard:
 
     def __init__(self, chart):
         self.all = []
-        for name in ("query_selected", "query_activated", "margin_dragged", "margin_released", "drag_cancelled"):
+        for name in ("key_selected", "key_activated", "handle_dragged", "handle_released", "drag_cancelled"):
             getattr(chart, name).connect(lambda *values, name=name: self.all.append((name, *values)))
 
     def of(self, name):
@@ -32,14 +33,22 @@ class Heard:
 
 @pytest.fixture
 def chart(shown, us, figures):
-    found = shown(MarginChart())
-    found.show_forecast(figures, us.method.targets, figures, frozenset())
+    found = shown(FigureView("Margins of error", TEACHING))
+    found.show_figure(margins_figure(figures, us.method.targets, figures, frozenset()))
     return found
+
+
+def position_of(chart, query):
+    """Return where the dot of a query is, in pixels of the canvas."""
+    pixels, figure = chart.canvas.pixels, chart.plot.figure
+    row = [mark.key for mark in figure.marks].index(query)
+    x = max(pixels.x(figure.x.position(figure.marks[row].anchor)), pixels.area.left() + 7)
+    return QPointF(x, pixels.y(-row))
 
 
 def drag(chart, query, *steps):
     """Take a dot and move it horizontally by these pixels, one after the other, without letting go."""
-    start = chart.position_of(query).toPoint()
+    start = position_of(chart, query).toPoint()
     viewport = chart.canvas
     QTest.mousePress(viewport, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, start)
     for step in steps:
@@ -52,7 +61,7 @@ def let_go(chart, place):
 
 
 def test_that_the_table_has_the_numbers_of_the_picture(chart, figures):
-    assert len(chart.rows) == 46
+    assert len(chart.marks) == 46
     assert chart.numbers.column("Margin, people, 90 %") == tuple(entry.margins.normal for entry in figures.queries)
     assert chart.title == "All 46 targets are met"
 
@@ -60,20 +69,20 @@ def test_that_the_table_has_the_numbers_of_the_picture(chart, figures):
 def test_that_a_drag_tells_every_value_once_and_ends_once(chart):
     heard = Heard(chart)
     let_go(chart, drag(chart, PH1, -5, -20, -20, -60))
-    values = [value for _, value in heard.of("margin_dragged")]
-    assert {query for query, _ in heard.of("margin_dragged")} == {PH1}
+    values = [value for _, value in heard.of("handle_dragged")]
+    assert {query for query, _ in heard.of("handle_dragged")} == {PH1}
     assert values == sorted(set(values), reverse=True)
     assert len(values) == 3
     assert all(isinstance(value, int) and 1 <= value < 500 for value in values)
-    assert heard.of("margin_released") == [(PH1,)]
+    assert heard.of("handle_released") == [(PH1,)]
     assert heard.of("drag_cancelled") == []
 
 
 def test_that_a_click_without_a_move_selects_and_edits_nothing(chart):
     heard = Heard(chart)
-    place = chart.position_of(PH1).toPoint()
+    place = position_of(chart, PH1).toPoint()
     QTest.mouseClick(chart.canvas, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place)
-    assert heard.all == [("query_selected", PH1)]
+    assert heard.all == [("key_selected", PH1)]
 
 
 def test_that_escape_during_a_drag_cancels_it(chart):
@@ -82,23 +91,23 @@ def test_that_escape_during_a_drag_cancels_it(chart):
     QTest.keyClick(chart.canvas, Qt.Key.Key_Escape)
     let_go(chart, place)
     assert heard.of("drag_cancelled") == [(PH1,)]
-    assert heard.of("margin_released") == []
+    assert heard.of("handle_released") == []
 
 
 def test_that_the_axis_stays_under_a_dragged_dot(chart, us, figures):
-    before = chart._view.x_range
+    before = chart.plot.x_range
     drag(chart, PH1, -100)
     narrower = set_budget(us, PH1, us.method.budgets[PH1] * 10000)
-    chart.show_forecast(forecast(narrower), us.method.targets, figures)
-    assert chart._view.x_range == before
+    chart.show_figure(margins_figure(forecast(narrower), us.method.targets, figures))
+    assert chart.plot.x_range == before
 
 
 def test_that_a_locked_dot_stays(chart, us, figures):
-    chart.show_forecast(figures, us.method.targets, None, frozenset({PH1}))
+    chart.show_figure(margins_figure(figures, us.method.targets, None, frozenset({PH1})))
     heard = Heard(chart)
     let_go(chart, drag(chart, PH1, -40))
-    assert heard.of("margin_dragged") == []
-    assert heard.of("query_selected") == [(PH1,)]
+    assert heard.of("handle_dragged") == []
+    assert heard.of("key_selected") == [(PH1,)]
 
 
 def test_that_the_keyboard_walks_rows_and_moves_dots(chart):
@@ -106,23 +115,23 @@ def test_that_the_keyboard_walks_rows_and_moves_dots(chart):
     QTest.keyClick(chart.canvas, Qt.Key.Key_Down)
     QTest.keyClick(chart.canvas, Qt.Key.Key_End)
     QTest.keyClick(chart.canvas, Qt.Key.Key_Home)
-    assert heard.of("query_selected") == [(PH1,), (chart.rows[-1].query,), (PH1,)]
+    assert heard.of("key_selected") == [(PH1,), (chart.marks[-1].key,), (PH1,)]
     QTest.keyPress(chart.canvas, Qt.Key.Key_Left)
     QTest.keyPress(chart.canvas, Qt.Key.Key_Left)
-    assert heard.of("margin_released") == []
+    assert heard.of("handle_released") == []
     QTest.keyRelease(chart.canvas, Qt.Key.Key_Left)
-    values = [value for _, value in heard.of("margin_dragged")]
+    values = [value for _, value in heard.of("handle_dragged")]
     assert values == [495, 490]
-    assert heard.of("margin_released") == [(PH1,)]
+    assert heard.of("handle_released") == [(PH1,)]
     QTest.keyClick(chart.canvas, Qt.Key.Key_Return)
-    assert heard.of("query_activated") == [(PH1,)]
+    assert heard.of("key_activated") == [(PH1,)]
 
 
 def test_that_a_row_chosen_elsewhere_is_shown_and_not_announced(chart):
     heard = Heard(chart)
-    chart.select_query(chart.rows[-1].query)
+    chart.select_key(chart.marks[-1].key)
     assert heard.all == []
-    assert chart.position_of(chart.rows[-1].query).y() < chart.canvas.height()
+    assert position_of(chart, chart.marks[-1].key).y() < chart.canvas.height()
     chart.show_table(visible=True)
     assert chart.table.currentIndex().row() == 45
 
@@ -131,15 +140,15 @@ def test_that_moving_in_the_table_selects_the_row_of_the_picture(chart):
     heard = Heard(chart)
     chart.show_table(visible=True)
     chart.table.selectRow(3)
-    assert heard.of("query_selected") == [(chart.rows[3].query,)]
+    assert heard.of("key_selected") == [(chart.marks[3].key,)]
 
 
 def test_that_hovering_tells_the_query_and_changes_nothing(chart, qtbot):
     hovered = []
-    chart.query_hovered.connect(hovered.append)
+    chart.key_hovered.connect(hovered.append)
     heard = Heard(chart)
-    QTest.mouseMove(chart.canvas, chart.position_of(PH1).toPoint())
-    chart.pointer_left()
+    QTest.mouseMove(chart.canvas, position_of(chart, PH1).toPoint())
+    chart.plot.pointer_left()
     assert hovered == [PH1, None]
     assert heard.all == []
 
@@ -148,10 +157,8 @@ def test_that_nothing_published_teaches(chart, us):
     empty = us
     for query in us.method.budgets:
         empty = set_budget(empty, query, Fraction(0))
-    chart.show_forecast(forecast(empty), {})
+    chart.show_figure(margins_figure(forecast(empty), {}))
     assert chart.is_empty
-    with pytest.raises(KeyError):
-        chart.position_of(PH1)
 
 
 @pytest.mark.parametrize("theme", [ThemeChoice.LIGHT, ThemeChoice.DARK])
@@ -160,17 +167,17 @@ def test_that_a_missed_target_is_drawn_in_the_colour_of_attention(chart, us, fig
     colours = appearance().colours
     assert colours.attention not in colours_in(chart.canvas)
     worse = set_budget(us, PH1, us.method.budgets[PH1] / 4)
-    chart.show_forecast(forecast(worse), us.method.targets, figures)
+    chart.show_figure(margins_figure(forecast(worse), us.method.targets, figures))
     seen = colours_in(chart.canvas)
     assert {colours.attention, colours.base, colours.accent_ink} <= seen
 
 
 def test_that_no_noise_and_huge_margins_are_drawn_inside_the_picture(chart, us):
     scenario = set_budget(set_budget(us, PH1, UNLIMITED), PH3, Fraction(1, 10**12))
-    chart.show_forecast(forecast(scenario), {})
+    chart.show_figure(margins_figure(forecast(scenario), {}))
     area = chart.canvas.pixels.area
     for query in (PH1, PH3):
-        assert area.left() <= chart.position_of(query).x() <= area.right()
+        assert area.left() <= position_of(chart, query).x() <= area.right()
     assert not chart.grab().isNull()
 
 
@@ -180,13 +187,13 @@ def test_that_numbers_beside_dots_are_not_cut_at_any_width(shown, us, width, mon
     wide = us
     for query in list(us.method.budgets)[:4]:
         wide = set_budget(wide, query, us.method.budgets[query] / 50)
-    chart = shown(MarginChart(), width, 700)
+    chart = shown(FigureView("Margins of error", TEACHING), width, 700)
     drawn = []
     monkeypatch.setattr(
-        "phexplore.gui.charts.margin_painting.draw_text",
+        "phexplore.gui.figures.painter.draw_text",
         lambda _painter, place, text, _ink, *, bold=False: drawn.append((place.x(), lettering(bold=bold).width(text))),
     )
-    chart.show_forecast(forecast(wide), us.method.targets)
+    chart.show_figure(margins_figure(forecast(wide), us.method.targets))
     drawn.clear()
     chart.grab()
     assert drawn

@@ -6,21 +6,21 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
-from phexplore.gui.charts.share_bars import share_bars, share_title
-from phexplore.gui.charts.share_chart import PrivacyShareChart
+from phexplore.gui.figures.view import FigureView
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.model.keys import parse_query
 from phexplore.model.numbers import UNLIMITED
 from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.phsafe.forecast import forecast
+from phexplore.systems.phsafe.share_figure import share_bars, share_title, shares_figure
 
 PH3 = parse_query("PH3/state_A-G")
 
 
 @pytest.fixture
 def chart(shown, figures):
-    found = shown(PrivacyShareChart(), 900, 460)
-    found.show_forecast(figures)
+    found = shown(FigureView("Privacy loss by table", "x"), 900, 460)
+    found.show_figure(shares_figure(figures))
     return found
 
 
@@ -59,32 +59,37 @@ def test_that_the_table_has_every_segment_with_exact_numbers(chart, us):
 
 def test_that_a_click_on_a_segment_selects_it(chart):
     heard = []
-    chart.query_selected.connect(heard.append)
-    segment = next(each for each in chart.bars[0].segments if each.query == PH3)
-    place = chart._rectangle(chart.canvas.pixels, 0, segment).center().toPoint()
+    chart.key_selected.connect(heard.append)
+    (box,) = next(mark for mark in chart.marks if mark.key == PH3).parts
+    pixels = chart.canvas.pixels
+    place = QPoint(round(pixels.x((box.low + box.high) / 2)), round(pixels.y(0)))
     viewport = chart.canvas
     QTest.mouseClick(viewport, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place)
     QTest.mouseClick(viewport, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place + QPoint(1, 0))
     QTest.mouseClick(
-        viewport, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, QPoint(chart.canvas.width() - 3, 9)
+        viewport,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+        QPoint(chart.canvas.width() - 3, chart.canvas.height() - 3),
     )
     assert heard == [PH3]
 
 
 def test_that_the_keyboard_walks_tables_and_levels(chart):
     heard = []
-    chart.query_selected.connect(heard.append)
+    chart.key_selected.connect(heard.append)
     opened = []
-    chart.query_activated.connect(opened.append)
+    chart.key_activated.connect(opened.append)
     for key in (Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_Down, Qt.Key.Key_Return):
         QTest.keyClick(chart.canvas, key)
-    first, second = chart.bars[:2]
-    assert heard == [first.segments[0].query, first.segments[1].query, second.segments[1].query]
+    first, second = ([mark.key for mark in chart.marks if mark.row == row] for row in (0, 1))
+    assert heard[:2] == first[:2]
+    assert heard[2] in second
     assert opened == heard[-1:]
 
 
 def test_that_an_unlimited_budget_is_named_instead_of_drawn(chart, us):
-    chart.show_forecast(forecast(set_budget(us, PH3, UNLIMITED)))
+    chart.show_figure(shares_figure(forecast(set_budget(us, PH3, UNLIMITED))))
     assert chart.is_empty
     assert "PH3 (State, A-G) is unlimited" in chart.accessibleDescription()
 
@@ -93,7 +98,7 @@ def test_that_nothing_published_teaches(chart, us):
     empty = us
     for query in us.method.budgets:
         empty = set_budget(empty, query, Fraction(0))
-    chart.show_forecast(forecast(empty))
+    chart.show_figure(shares_figure(forecast(empty)))
     assert chart.is_empty
 
 

@@ -10,8 +10,6 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QScrollArea, QVBoxLayout, QWid
 
 from phexplore.gui.binding.system_session import PlainSession
 from phexplore.gui.charts.frame import ChartFrame
-from phexplore.gui.charts.margin_chart import MarginChart
-from phexplore.gui.charts.share_chart import PrivacyShareChart
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.systems.phsafe.changes_panel import ChangesPanel
 from phexplore.gui.theme.appearance import appearance
@@ -20,7 +18,13 @@ from phexplore.model.keys import QueryKey
 from phexplore.systems.phsafe.budget_edits import edit_margin
 from phexplore.systems.phsafe.epsilon_curves import TEACHING as CURVE_TEACHING
 from phexplore.systems.phsafe.epsilon_curves import epsilon_figure
+from phexplore.systems.phsafe.margin_figure import TEACHING as MARGIN_TEACHING
+from phexplore.systems.phsafe.margin_figure import margins_figure
+from phexplore.systems.phsafe.share_figure import shares_figure
 
+_SHARE_TEACHING = (
+    "Where the privacy loss goes appears here as soon as a level has a budget above 0: enter one in the table."
+)
 _COLUMN = 46 * GRID
 """Least width of a picture beside another at normal text size."""
 _STACKED_CHART, _STACKED_LIST = 36 * GRID, 18 * GRID
@@ -67,22 +71,22 @@ class ChartJoint(QObject):
         self._session = session
         self._is_dragging = False
 
-    def join_margins(self, chart: MarginChart) -> None:
+    def join_margins(self, chart: FigureView) -> None:
         """Join a picture of margins."""
         self._join(chart)
-        chart.margin_dragged.connect(self._drag)
-        chart.margin_released.connect(self._release)
+        chart.handle_dragged.connect(self._drag)
+        chart.handle_released.connect(self._release)
         chart.drag_cancelled.connect(self._cancel)
 
-    def join_shares(self, chart: PrivacyShareChart) -> None:
+    def join_shares(self, chart: FigureView) -> None:
         """Join a picture of shares."""
         self._join(chart)
 
-    def _join(self, chart: MarginChart | PrivacyShareChart) -> None:
-        chart.query_selected.connect(self._session.select)
-        chart.query_activated.connect(self.opened)
+    def _join(self, chart: FigureView) -> None:
+        chart.key_selected.connect(self._session.select)
+        chart.key_activated.connect(self.opened)
         chart.failed.connect(self.failed)
-        self._session.selected.connect(chart.select_query)
+        self._session.selected.connect(chart.select_key)
 
     def _drag(self, query: QueryKey, people: int) -> None:
         label = f"Set the margin of {query.title} to {people} people"
@@ -111,7 +115,7 @@ class MarginPicture(LivePage):
 
     def __init__(self, session: PlainSession, joint: ChartJoint, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
-        self.chart = MarginChart(self)
+        self.chart = FigureView("Margins of error", MARGIN_TEACHING, self)
         joint.join_margins(self.chart)
         column = QVBoxLayout(self)
         column.setContentsMargins(GRID, GRID, GRID, GRID)
@@ -126,8 +130,8 @@ class OverviewPage(LivePage):
 
     def __init__(self, session: PlainSession, joint: ChartJoint, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
-        self.margins = MarginChart(self)
-        self.shares = PrivacyShareChart(self)
+        self.margins = FigureView("Margins of error", MARGIN_TEACHING, self)
+        self.shares = FigureView("Privacy loss by table", _SHARE_TEACHING, self)
         self.curve = FigureView("Privacy curve", CURVE_TEACHING, self)
         self.changes = ChangesPanel(session)
         self.changes.query_chosen.connect(joint.opened)
@@ -144,7 +148,7 @@ class OverviewPage(LivePage):
     def refresh(self) -> None:
         figures = self.session.shown.figures
         show_margins(self.margins, self.session)
-        self.shares.show_forecast(figures)
+        self.shares.show_figure(shares_figure(figures))
         self.curve.show_figure(epsilon_figure(figures))
         self.changes.refresh()
 
@@ -188,10 +192,9 @@ class OverviewPage(LivePage):
             widget.setMinimumHeight(height * scale // 100 if is_narrow else 0)
 
 
-def show_margins(chart: MarginChart, session: PlainSession) -> None:
+def show_margins(chart: FigureView, session: PlainSession) -> None:
     """Show the margins of the active scenario in a chart."""
     shown = session.shown
     method, reference = shown.scenario.phsafe, shown.reference
-    chart.show_forecast(
-        shown.figures, method.targets, reference.figures if reference is not None else None, method.locks
-    )
+    before = reference.figures if reference is not None else None
+    chart.show_figure(margins_figure(shown.figures, method.targets, before, method.locks))

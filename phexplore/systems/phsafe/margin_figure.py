@@ -1,14 +1,20 @@
-"""What the margin chart shows, as values: one row per published query, its standing against the target, the finding."""
+"""How wide is every margin? One row per published query, its standing against the target, the finding, as a figure."""
 
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache, partial
 
 from phexplore.accuracy.margins import Margins, keeps_target
+from phexplore.figures.axis import Axis, Scale
+from phexplore.figures.figure import ROWS, Figure, KeyEntry, nothing
+from phexplore.figures.marks import Box, Dot, Fill, Handle, Mark, Part, Role, Shape, Span, Stroke
+from phexplore.figures.scales import nice_at_least, nice_at_most
 from phexplore.figures.table import Table, shown
 from phexplore.figures.wording import budget_text, people, signed_people
 from phexplore.model.conventions import Conventions
@@ -25,9 +31,24 @@ class Standing(enum.Enum):
     NO_TARGET = "no target"
 
 
-@dataclass(frozen=True, slots=True)
+TEACHING = (
+    "Margins of error appear here as soon as a level is published: give it a target or a budget in the table, "
+    "then drag its dot."
+)
+_DOTS = {
+    Standing.MISSED: partial(Dot, ink=Role.MISSED, shape=Shape.DIAMOND, size=5.0),
+    Standing.MET: partial(Dot, ink=Role.MAIN, size=5.5),
+    Standing.NO_TARGET: partial(Dot, ink=Role.MAIN, is_hollow=True, size=4.5),
+}
+_MARGIN = KeyEntry(Dot(0.5, ink=Role.MAIN), "margin")
+_MISSED = KeyEntry(Dot(0.5, ink=Role.MISSED, shape=Shape.DIAMOND), "above its target")
+_TARGET = KeyEntry(Stroke(0.5, ink=Role.TEXT, reach=7.0, width=2.0), "target")
+_BEFORE = KeyEntry(Dot(0.5, ink=Role.REFERENCE, is_hollow=True), "compared with")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class MarginRow:
-    """One published query.
+    """One published query. Compared by identity: the same numbers give the same row.
 
     Attributes:
         query: which one.
@@ -38,7 +59,6 @@ class MarginRow:
         budget: ρ or ε.
         locked: the budget must not be changed.
         standing: against the target.
-        source: the margins it was made from.
     """
 
     query: QueryKey
@@ -49,20 +69,6 @@ class MarginRow:
     budget: Budget
     locked: bool
     standing: Standing
-    source: Margins | None = None
-
-    def shows(
-        self, entry: QueryForecast, margin: float, target: Fraction | None, baseline: float | None, *, locked: bool
-    ) -> bool:
-        """Return whether a row made from these would be this one."""
-        return (
-            self.source is entry.margins
-            and self.budget is entry.budget
-            and self.margin == margin
-            and self.target == target
-            and self.baseline == baseline
-            and self.locked is locked
-        )
 
     @property
     def band(self) -> tuple[float, float]:
@@ -82,7 +88,6 @@ def margin_rows(
     targets: Mapping[QueryKey, Fraction],
     baseline: Forecast | None = None,
     locked: AbstractSet[QueryKey] = frozenset(),
-    shown_before: Sequence[MarginRow] = (),
 ) -> tuple[MarginRow, ...]:
     """Return the rows of all published queries, in the order of Table 10.
 
@@ -91,36 +96,129 @@ def margin_rows(
         targets: margins aimed at, in people.
         baseline: forecast of the scenario compared with.
         locked: queries whose budget must not be changed.
-        shown_before: rows shown last; those that stay what they are are returned again.
     """
     before = {entry.query: entry for entry in baseline.queries} if baseline else {}
-    last = {row.query: row for row in shown_before}
     rows = []
     for entry in figures.queries:
         margin = shown_margin(entry, figures.conventions)
         if margin is None or entry.margins is None:
             continue
-        target, old, known = targets.get(entry.query), before.get(entry.query), last.get(entry.query)
+        old = before.get(entry.query)
         then = shown_margin(old, figures.conventions) if old else None
-        is_locked = entry.query in locked
-        if known is not None and known.shows(entry, margin, target, then, locked=is_locked):
-            rows.append(known)
-            continue
-        margins = {"exact": entry.margins.exact, "normal": entry.margins.normal, "paper": entry.margins.paper}
-        rows.append(
-            MarginRow(
-                entry.query,
-                margin,
-                {name: float(value) for name, value in margins.items() if value is not None},
-                target,
-                then,
-                entry.budget,
-                is_locked,
-                _standing(margin, target),
-                entry.margins,
-            )
-        )
+        target, is_locked = targets.get(entry.query), entry.query in locked
+        rows.append(_margin_row(entry.query, entry.margins, margin, target, then, entry.budget, locked=is_locked))
     return tuple(rows)
+
+
+@lru_cache(maxsize=512)
+def _margin_row(
+    query: QueryKey,
+    found: Margins,
+    margin: float,
+    target: Fraction | None,
+    then: float | None,
+    budget: Budget,
+    *,
+    locked: bool,
+) -> MarginRow:
+    """Return a row; an edit changes one of fifty, and the others are kept."""
+    margins = {"exact": found.exact, "normal": found.normal, "paper": found.paper}
+    conventions = {name: float(value) for name, value in margins.items() if value is not None}
+    return MarginRow(query, margin, conventions, target, then, budget, locked, _standing(margin, target))
+
+
+def margins_figure(
+    figures: Forecast,
+    targets: Mapping[QueryKey, Fraction],
+    baseline: Forecast | None = None,
+    locked: AbstractSet[QueryKey] = frozenset(),
+) -> Figure:
+    """Return the margins of all published queries on a logarithmic axis; dots can be dragged; keys are queries.
+
+    Args:
+        figures: the current forecast.
+        targets: margins aimed at, in people.
+        baseline: forecast of the scenario compared with; drawn as hollow dots.
+        locked: queries whose dots cannot be dragged.
+    """
+    rows = margin_rows(figures, targets, baseline, locked)
+    if not rows:
+        return nothing("margins", TEACHING)
+    symbol = figures.privacy.framework.symbol
+    percent = f"{float(figures.conventions.confidence) * 100:g} %"
+    return Figure(
+        "margins",
+        margin_title(rows),
+        margin_summary(rows, figures.conventions),
+        Axis(f"margin of error at {percent}, people (logarithmic)", Scale.LOG, _domain(rows), people, most=12),
+        ROWS,
+        tuple(_mark(row, symbol) for row in rows),
+        partial(margin_numbers, rows, figures.conventions, symbol),
+        key=_key(rows),
+        stretch=1.0,
+        is_striped=True,
+        room_for="1,000",
+        explain="A margin of error is the half width of the interval that holds the noise of one published number with this "
+        "confidence. Normal: z σ; paper: ⌊1.64 σ⌋; exact: the quantile of the discrete Gaussian noise.",
+    )
+
+
+def _key(rows: Sequence[MarginRow]) -> tuple[KeyEntry, ...]:
+    """Return what the signs mean, of those that occur."""
+    found = [_MARGIN]
+    if any(row.standing is Standing.MISSED for row in rows):
+        found.append(_MISSED)
+    if any(row.target is not None for row in rows):
+        found.append(_TARGET)
+    if any(row.baseline is not None and row.baseline != row.margin for row in rows):
+        found.append(_BEFORE)
+    return tuple(found)
+
+
+def _domain(rows: Sequence[MarginRow]) -> tuple[float, float]:
+    """Return a range that stays put under small edits."""
+    values = [row.margin for row in rows]
+    values += [float(row.target) for row in rows if row.target is not None]
+    values += [row.baseline for row in rows if row.baseline is not None]
+    seen = [value for value in values if value >= 0.5] or [1.0, 100.0]
+    low, high = nice_at_most(min(seen) * 0.9), nice_at_least(max(seen) * 1.1)
+    return low, max(high, low * 10**0.5)
+
+
+@lru_cache(maxsize=512)
+def _mark(row: MarginRow, symbol: str) -> Mark:
+    parts: list[Part] = []
+    if row.baseline is not None and abs(row.baseline - row.margin) > 1e-9 * row.margin:
+        parts.append(Span(row.baseline, row.margin, ink=Role.REFERENCE, width=1.4))
+        parts.append(Dot(row.baseline, ink=Role.REFERENCE, is_hollow=True, size=5.5))
+    parts.append(Box(*row.band, 0.36, -0.36, Role.MAIN, Fill.SOFT))
+    if row.target is not None:
+        parts.append(Stroke(float(row.target), ink=Role.TEXT, reach=8.5, width=2.0))
+    parts.append(_DOTS[row.standing](row.margin))
+    return Mark(
+        row.query,
+        tuple(parts),
+        row.query.table,
+        row.query.level.title,
+        number_words(row),
+        row_explanation(row, symbol),
+        anchor=row.margin,
+        ink=Role.MISSED if row.standing is Standing.MISSED else Role.TEXT,
+        is_locked=row.locked,
+        handle=None if row.locked else Handle(row.margin, step_at(row.margin), is_whole=True, least=1.0),
+    )
+
+
+def step_at(margin: float) -> int:
+    """Return the smallest step of a key: the same within a decade, so that back and forth meet the same values."""
+    return max(1, int(10 ** math.floor(math.log10(max(margin, 1.0)))) // 20)
+
+
+def number_words(row: MarginRow) -> str:
+    """Return the number beside a dot, with what it is above its target."""
+    if row.standing is Standing.MISSED:
+        return f"{people(row.margin)}  +{people(row.excess)}"
+    return people(row.margin) + (" (no noise)" if row.margin == 0 else "")
 
 
 def shown_margin(entry: QueryForecast, conventions: Conventions) -> float | None:
@@ -164,7 +262,7 @@ def margin_summary(rows: Sequence[MarginRow], conventions: Conventions) -> str:
 
 
 def margin_numbers(rows: Sequence[MarginRow], conventions: Conventions, symbol: str) -> Table:
-    """Return the table twin, one row per row of the picture."""
+    """Return the data table, one row per row of the picture."""
     percent = f"{float(conventions.confidence) * 100:g} %"
     headers = (
         "Table",

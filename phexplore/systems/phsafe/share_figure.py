@@ -1,15 +1,19 @@
-"""What the privacy-share chart shows, as values: one bar per table, one segment per published level, the finding."""
+"""Where does the privacy go? One bar per table, one segment per published level, the finding, as a figure."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
+from phexplore.figures.axis import Axis
+from phexplore.figures.figure import ROWS, Figure, KeyEntry, nothing
+from phexplore.figures.marks import Box, Fill, Mark
 from phexplore.figures.table import Table
 from phexplore.figures.wording import budget_text, percent
 from phexplore.model.conventions import Neighbours
-from phexplore.model.keys import QueryKey, TableId
+from phexplore.model.keys import LEVELS, Iteration, PopulationGroupLevel, QueryKey, Region, TableId
 from phexplore.model.numbers import Unlimited
 from phexplore.systems.phsafe.forecast import Forecast
 
@@ -113,7 +117,7 @@ def share_summary(bars: Sequence[Bar], figures: Forecast) -> str:
 
 
 def share_numbers(bars: Sequence[Bar], figures: Forecast) -> Table:
-    """Return the table twin, one row per segment in the order of the picture."""
+    """Return the data table, one row per segment in the order of the picture."""
     symbol = figures.privacy.framework.symbol
     headers = ("Table", "Level", "Share, %", "Table's share, %", f"{symbol} (unbounded)", f"{symbol} (bounded)")
     return Table(
@@ -147,3 +151,58 @@ def segment_explanation(bar: Bar, segment: Segment, symbol: str) -> str:
             f"{symbol} {budget_text(segment.budget)} unbounded, {budget_text(2 * segment.budget)} bounded",
         )
     )
+
+
+def shares_figure(figures: Forecast) -> Figure:
+    """Return one stacked bar per published table, largest first; keys are queries."""
+    bars = share_bars(figures)
+    if not bars:
+        return nothing("shares", no_shares_reason(figures))
+    symbol, neighbours = figures.privacy.framework.symbol, figures.conventions.neighbours
+    marks = [mark for row, bar in enumerate(bars) for mark in _bar_marks(row, bar, symbol, neighbours)]
+    used = {segment.query.level for bar in bars for segment in bar.segments}
+    return Figure(
+        "shares",
+        share_title(bars),
+        share_summary(bars, figures),
+        Axis(f"share of the scenario's {symbol}, percent", is_round=True),
+        ROWS,
+        tuple(marks),
+        partial(share_numbers, bars, figures),
+        key=tuple(
+            KeyEntry(Box(0, 1, -0.4, 0.4, level, _fill(level)), level.title) for level in LEVELS if level in used
+        ),
+        stretch=1.5,
+    )
+
+
+def _fill(level: PopulationGroupLevel) -> Fill:
+    """Return how a level is filled: states carry a hatch, so that the region shows without colour."""
+    return Fill.HATCHED if level.region is Region.STATE else Fill.SOLID
+
+
+def _code(level: PopulationGroupLevel) -> str:
+    """Return the shortest name of a level that still tells them apart, e.g. ``US A-G``, ``St all``."""
+    region = "US" if level.region is Region.NATION else "St"
+    return f"{region} {'all' if level.iteration is Iteration.ALL else level.iteration.title}"
+
+
+def _bar_marks(row: int, bar: Bar, symbol: str, neighbours: Neighbours) -> list[Mark]:
+    marks = []
+    for segment in bar.segments:
+        level, is_last = segment.query.level, segment is bar.segments[-1]
+        code = _code(level)
+        box = Box(segment.first, segment.last, 0.36, -0.36, level, _fill(level), f"{code}  {segment.label}", code)
+        total = f"{percent(bar.share)}   {symbol} {budget_text(headline_budget(bar.budget, neighbours))}"
+        marks.append(
+            Mark(
+                segment.query,
+                (box,),
+                bar.table,
+                "",
+                total if is_last else "",
+                segment_explanation(bar, segment, symbol),
+                row=row,
+            )
+        )
+    return marks
