@@ -24,6 +24,7 @@ from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.exact_field import ExactField
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import Paragraph, labelled
+from phexplore.gui.widgets.page import scrolling
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Unlimited, exact_text, parse_exact
@@ -267,7 +268,8 @@ class StudioView(QWidget):
             chooser.currentIndexChanged.connect(self._ask)
         self._words = Paragraph("", relative=1.05)
         self._basis = Paragraph("", look="muted")
-        column = QVBoxLayout(self)
+        content = QWidget()
+        column = QVBoxLayout(content)
         column.setContentsMargins(MARGIN, GRID, MARGIN, GRID)
         column.setSpacing(GRID)
         column.addWidget(
@@ -280,6 +282,9 @@ class StudioView(QWidget):
         column.addWidget(self.chart, 1)
         column.addWidget(self._words)
         column.addWidget(self.use, 0, Qt.AlignmentFlag.AlignLeft)
+        place = QVBoxLayout(self)
+        place.setContentsMargins(0, 0, 0, 0)
+        place.addWidget(scrolling("Truncation studio", content))
 
     def _refresh(self, _signal: object = None) -> None:
         method = self._session.scenario.phsafe

@@ -42,9 +42,10 @@ class TlsPart(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(HALF)
-        for words, field in zip(TLS_WORDS, self.lines, strict=True):
+        for words, hint, field in zip(TLS_WORDS, ("authority", "certificate", "its key"), self.lines, strict=True):
             field.setAccessibleName(f"{words} (PEM)")
-            field.setPlaceholderText(f"{words} (PEM)")
+            field.setToolTip(f"{words} (PEM)")
+            field.setPlaceholderText(f"{hint} (PEM)")
             field.textChanged.connect(self.changed)
             browse = TextButton("Choose…", name=f"Choose: {words}")
             browse.clicked.connect(partial(self._browse, words, field))

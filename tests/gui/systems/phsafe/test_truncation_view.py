@@ -154,3 +154,10 @@ def test_that_sizes_of_one_project_are_not_studied_in_the_next(qtbot, view, sess
     qtbot.waitUntil(lambda: view.source.currentData() == SizeSource())
     offered = [view.source.itemData(number).file for number in range(view.source.count())]
     assert set(offered) == {None}
+
+
+@pytest.mark.defect("M9")
+def test_that_the_studio_scrolls_where_the_screen_is_low_and_does_not_push_the_window_beyond_it(view) -> None:
+    assert view.minimumSizeHint().height() <= 400
+    view.resize(1100, 300)
+    assert view.chart.height() >= view.chart.minimumSizeHint().height()
