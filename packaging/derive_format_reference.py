@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from phexplore.files.formats import FORMATS, json_schema
+from phexplore.systems.formats import FORMATS, json_schema
 
 HEAD = """# File formats
 
-Made by `packaging/derive_format_reference.py` out of the declared parameters and `phexplore/files/formats.py`; the same as JSON Schema in `docs/formats/` and by
+Made by `packaging/derive_format_reference.py` out of the declared parameters and `phexplore/systems/formats.py`; the same as JSON Schema in `docs/formats/` and by
 `phexplore formats NAME`. A test holds what the program writes to these schemas, and this page to the declarations.
 
 Files are UTF-8 and carry no locale: decimal points, no grouping. Numbers that decide privacy are text such as `"0.002619"` or

@@ -26,7 +26,7 @@ def formats(
 
     Example: phexplore formats project
     """
-    from phexplore.files.formats import FORMATS, json_schema
+    from phexplore.systems.formats import FORMATS, json_schema
 
     if name and name not in FORMATS:
         raise UnknownNameError("file format", name, list(FORMATS))

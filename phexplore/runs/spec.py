@@ -6,7 +6,7 @@ import enum
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,10 +17,9 @@ from phexplore.data.source import find_source
 from phexplore.errors import PhexploreError
 from phexplore.files.scenario_json import decode_scenario, encode_scenario
 from phexplore.model.data_kinds import DataKind
-from phexplore.model.fields import Declared, declared_fields, decode, encode
+from phexplore.model.fields import Declared, Record, declared, declared_fields, decode, encode, parameter, read
 from phexplore.model.fingerprint import fingerprint
-from phexplore.model.kinds import Flag, Problems, RunDirectory
-from phexplore.model.numbers import exact_text, parse_exact
+from phexplore.model.kinds import Exact, Flag, Optional, Problems, RunDirectory, Text, Whole
 from phexplore.model.scenario import Scenario
 from phexplore.resources import resource
 
@@ -53,8 +52,8 @@ class RunMode(enum.Enum):
     """All cells exactly, nothing truncated: production's non-private mode."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunData:
+@declared
+class RunData(Declared):
     """The input of a run, nailed to its content.
 
     Attributes:
@@ -65,11 +64,11 @@ class RunData:
         blocks: whether these are block-level data, which other readers take.
     """
 
-    path: str
-    sha256: str
-    size_bytes: int
-    synthetic: bool = False
-    blocks: bool = False
+    path: str = parameter(Text())
+    sha256: str = parameter(Text())
+    size_bytes: int = parameter(Whole())
+    synthetic: bool = parameter(Flag(), default=False)
+    blocks: bool = parameter(Flag(), default=False, is_omitted=True)
 
     def verify(self, *, on_progress: Callable[[int, int], None] | None = None) -> None:
         """Check that the data is still what the run was made for.
@@ -190,8 +189,8 @@ def _is_synthetic(provenance: Provenance | None, hashes: Mapping[str, str]) -> b
     return all(marked.get(name) == digest for name, digest in hashes.items())
 
 
-@dataclass(frozen=True, slots=True)
-class StopRule:
+@declared
+class StopRule(Declared):
     """Stop before the last trial once the result is precise enough.
 
     The coverage of the scenario's margin is averaged over all published numbers of a trial; trials are independent, so
@@ -205,18 +204,17 @@ class StopRule:
         figure: what is watched instead of the coverage, e.g. ``County/total/mae`` of a TopDown run; "" for the coverage.
     """
 
-    coverage_error: Fraction
-    minimum_trials: int = 10
-    figure: str = ""
+    coverage_error: Fraction = parameter(Exact(above=0), title="limit of a figure's error")
+    minimum_trials: int = parameter(Whole(2), default=10, title="least number of trials for an error")
+    figure: str = parameter(Text(), default="", is_omitted=True)
 
-    def __post_init__(self) -> None:
-        """Refuse values outside their range."""
-        if self.coverage_error <= 0:
-            raise ValueError(f"the limit of a figure's error is above 0, got {self.coverage_error}")
+    def agree(self) -> None:
+        """Refuse a limit that every coverage keeps."""
         if not self.figure and self.coverage_error >= 1:
             raise ValueError(f"the limit of the coverage's error lies between 0 and 1, got {self.coverage_error}")
-        if self.minimum_trials < 2:
-            raise ValueError(f"an error needs at least 2 trials, got {self.minimum_trials}")
+
+
+_STOP = Optional(Record(StopRule))
 
 
 class _RunOptions(NamedTuple):
@@ -321,7 +319,7 @@ def _identifying(spec: RunSpec) -> Mapping[str, Any]:
         "trials": spec.trials,
         "seed": spec.seed,
         "mode": spec.mode.value,
-        "stop": _encode_stop(spec.stop),
+        "stop": _STOP.encode(spec.stop),
         "code_version": spec.code_version,
         **({} if spec.options is None else {_options_of(spec.scenario).word: spec.options.canonical()}),
         **({} if spec.version == 1 else {"synthetic": spec.data.synthetic, "blocks": spec.data.blocks}),
@@ -344,9 +342,9 @@ def encode_spec(spec: RunSpec) -> dict[str, Any]:
         "reproducible": spec.is_reproducible,
         "releasable": spec.is_releasable,
         "workers": spec.workers,
-        "stop": _encode_stop(spec.stop),
+        "stop": _STOP.encode(spec.stop),
         "code_version": spec.code_version,
-        "data": {name: value for name, value in asdict(spec.data).items() if name != "blocks" or value},
+        "data": encode(spec.data),
         "fingerprint": fingerprint(spec.scenario),
         "scenario": encode_scenario(spec.scenario),
         **({} if spec.options is None else {_options_of(spec.scenario).word: encode(spec.options)}),
@@ -366,21 +364,21 @@ def decode_spec(content: Any, place: str = "spec.json") -> RunSpec:
         InputProblemsError: its scenario cannot be read; every problem is listed.
     """
     try:
-        if (version := _whole(content["version"])) > SPEC_VERSION:
+        if (version := Whole().read(content["version"])) > SPEC_VERSION:
             raise RunSpecError(
                 f"{place} was written by a newer version of the program (format {version}, "
                 f"this one reads up to {SPEC_VERSION}).",
                 "Open it with that version.",
             )
-        scenario = decode_scenario(content["scenario"], place)
+        scenario, data = decode_scenario(content["scenario"], place), read(RunData, content["data"])
         spec = RunSpec(
             scenario=scenario,
-            data=_decode_data(content["data"], version),
-            trials=_whole(content["trials"]),
-            seed=None if content["seed"] is None else _whole(content["seed"]),
+            data=data if version > 1 else replace(data, synthetic=False),
+            trials=Whole().read(content["trials"]),
+            seed=Optional(Whole()).read(content["seed"]),
             mode=RunMode(content["mode"]),
-            workers=_whole(content["workers"]),
-            stop=_decode_stop(content["stop"]),
+            workers=Whole().read(content["workers"]),
+            stop=_STOP.read(content["stop"]),
             code_version=str(content["code_version"]),
             options=_decode_options(scenario, content),
             version=version,
@@ -413,32 +411,3 @@ def _decode_options(scenario: Scenario, content: Mapping[str, Any]) -> Declared 
     if problems.issues:
         raise ValueError(f"{problems.issues[0].place}: {problems.issues[0].sentence}")
     return options
-
-
-def _decode_data(value: Any, version: int) -> RunData:
-    return RunData(
-        str(value["path"]),
-        str(value["sha256"]),
-        _whole(value["size_bytes"]),
-        Flag().read(value["synthetic"]) and version > 1,
-        Flag().read(value.get("blocks", False)),
-    )
-
-
-def _whole(value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError(f"a whole number is expected, got {value!r}")
-    return value
-
-
-def _encode_stop(stop: StopRule | None) -> dict[str, Any] | None:
-    if stop is None:
-        return None
-    watched = {"figure": stop.figure} if stop.figure else {}
-    return {"coverage_error": exact_text(stop.coverage_error), "minimum_trials": stop.minimum_trials, **watched}
-
-
-def _decode_stop(value: Any) -> StopRule | None:
-    if value is None:
-        return None
-    return StopRule(parse_exact(value["coverage_error"]), _whole(value["minimum_trials"]), str(value.get("figure", "")))

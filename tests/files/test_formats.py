@@ -16,7 +16,6 @@ from jsonschema import Draft202012Validator
 from signed_bundles import signed_bundle
 
 from phexplore.catalog.tables import queries
-from phexplore.files.formats import FORMATS, json_schema
 from phexplore.files.goals_file import goals_json
 from phexplore.files.project_file import LoggedStep, ProjectContent, write_project
 from phexplore.files.rules_json import write_rules
@@ -27,6 +26,7 @@ from phexplore.model.rules import Bound, Measure, Rule
 from phexplore.model.topdown import TopDown
 from phexplore.model.workbook import Workbook
 from phexplore.runs.spec import RunData, RunMode, RunSpec, StopRule, encode_spec
+from phexplore.systems.formats import FORMATS, json_schema
 from phexplore.systems.phsafe.budget_edits import edit_margin
 from phexplore.systems.phsafe.config_file import write_config
 from phexplore.systems.registry import preset, presets

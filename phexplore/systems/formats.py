@@ -30,6 +30,8 @@ from phexplore.model.kinds import (
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.rules import Measure
 from phexplore.model.scenario import METHODS, Scenario
+from phexplore.runs.spec import RunData, RunMode, StopRule
+from phexplore.systems.registry import systems
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,50 +197,26 @@ PROJECT = Form(
     {"decisions": Listing(Record(Decision))},
 )
 
-DATA = Form(
-    "RunData",
-    "The input of a run.",
-    {"path": TEXT, "sha256": SHA256, "size_bytes": COUNT, "synthetic": FLAG},
-    {"blocks": FLAG},
-)
-STOP = Form("Stop", "An earlier end.", {"coverage_error": EXACT, "minimum_trials": COUNT}, {"figure": TEXT})
-TOPDOWN_OPTIONS = Form(
-    "TopDownOptions",
-    "What a TopDown run is asked beyond its scenario.",
-    {
-        "expand": Optional(COUNT),
-        "mechanism": Constant(("top-down", "block-by-block")),
-        "target": Constant(("fraction", "whole")),
-        "microdata": FLAG,
-        "keep_measurements": FLAG,
-        "measurements": TEXT,
-        "measured_identity": TEXT,
-    },
-    {
-        "measured_content": Noted(TEXT, "SHA-256 over the kept answers; absent where none are used."),
-        "scheduler": Noted(TEXT, "Written by version 1 only, and never read."),
-    },
-)
 RUN = Form(
     "RunSpecification",
     "``spec.json`` of a run directory: everything that decides its result.",
     {
         "version": Constant((1, 2)),
         "identity": Noted(SHA256, "Of everything that changes what the run does; where data lie does not."),
-        "mode": Constant(("private", "no-noise", "non-private")),
+        "mode": Choice(RunMode),
         "trials": Whole(1),
         "seed": Optional(COUNT),
         "reproducible": FLAG,
         "releasable": FLAG,
         "workers": Whole(1),
-        "stop": Optional(STOP),
+        "stop": Optional(Record(StopRule)),
         "code_version": TEXT,
-        "data": DATA,
+        "data": Record(RunData),
         "fingerprint": TEXT,
         "scenario": SCENARIO,
     },
     {
-        "topdown": TOPDOWN_OPTIONS,
+        **{system.id: Record(system.run_options) for system in systems().values() if system.run_options},
         "seal": Noted(SHA256, "SHA-256 over all the rest, name for name; from version 2 on."),
     },
 )
