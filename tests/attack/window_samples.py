@@ -9,7 +9,7 @@ from pathlib import Path
 
 from phexplore.files.atomic_files import read_text
 from phexplore.files.output_folder import MARK_FILE, output_folder
-from phexplore.gui.main import settings
+from phexplore.gui.binding import settings
 from phexplore.gui.systems.subspace.text import matrix_rows
 from phexplore.gui.systems.topdown.shapes import read_outlines
 from phexplore.gui.systems.topdown.tune_answers import read_probes
