@@ -6,8 +6,7 @@ import enum
 from dataclasses import dataclass
 from fractions import Fraction
 
-from phexplore.figures.wording import margin_word, percent, significant
-from phexplore.gui.binding.shown import Shown
+from phexplore.figures.wording import percent, significant
 
 
 class Tone(enum.Enum):
@@ -71,12 +70,6 @@ class DecisionPart:
 def run_tile(result: TileContent | None) -> TileContent:
     """Return what the last simulated run found, or how to get one."""
     return result or TileContent("Last run", "none yet", "", "Run the scenario to check the forecast")
-
-
-def conventions_text(shown: Shown) -> str:
-    """Return in one line what the shown margins mean."""
-    conventions = shown.scenario.conventions
-    return f"{percent(conventions.confidence, places=0)} margins, {margin_word(conventions.margin)} convention"
 
 
 UNKNOWN = "–"

@@ -22,7 +22,6 @@ from phexplore.figures.table import Table
 from phexplore.figures.wording import budget_text, people, percent
 from phexplore.gui.targets.goal_rows import margin_of
 from phexplore.model.goals import title_of
-from phexplore.model.keys import QueryKey
 from phexplore.model.scenario import Scenario
 from phexplore.systems.registry import budgets_of, loss_of
 
@@ -208,8 +207,3 @@ def reliable_lines(request: TradeRequest) -> tuple[tuple[str, str], ...]:
             found.append((reliable_from(margin, request.relative), title_of(key)))
     found.sort()
     return tuple((name, f"from {number:,} people") for number, name in found)
-
-
-def is_phsafe(answer: TradeAnswer) -> bool:
-    """Return whether the queries are tables at levels."""
-    return any(isinstance(key, QueryKey) for key in budgets_of(answer.request.scenario).budgets)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -11,8 +10,8 @@ from phexplore.gui.systems.topdown.shares import Edit, query_rows
 from phexplore.model.edits import EditRefusedError, set_item
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import Passes, TopDown
-from phexplore.systems.topdown.wording import level_title, query_title
-from phexplore.workload.queries import catalogue, parse_query
+from phexplore.systems.topdown.wording import level_title
+from phexplore.workload.queries import catalogue
 from phexplore.workload.schema import load_schema
 
 Nested = tuple[tuple[tuple[str, ...], ...], ...]
@@ -170,26 +169,6 @@ def order_edit(levels: tuple[str, ...], passes: Passes, what: str) -> tuple[str,
 
     where = level_title(levels[0]) if len(levels) == 1 else f"{len(levels)} levels"
     return f"{what} at {where}", edit
-
-
-def order_sentences(method: TopDown, level: str) -> tuple[str, ...]:
-    """Return what the order of a level means, one sentence per pass."""
-    if not has_order(method, level):
-        return ("No order is set: all measured groups are used at once, then every cell is rounded.",)
-    found = []
-    for stage in Stage:
-        for column in columns(passes_of(method, level), stage):
-            names = ", ".join(query_title(query) for query in column.queries) or "nothing yet"
-            found.append(f"{stage.value}, {column.title.lower()}: {names}.")
-    return tuple(found)
-
-
-def is_nested_family(method: TopDown, level: str) -> bool:
-    """Return whether the rounder's groups refine each other one after the other, detailed last."""
-    schema = load_schema(method.schema)
-    names = [query for column in columns(passes_of(method, level), Stage.ROUNDER) for query in column.queries]
-    queries = [parse_query(schema, name) for name in names]
-    return all(later.determines(earlier) for earlier, later in itertools.pairwise(queries))
 
 
 def _mapped(passes: Passes, stage: Stage, change: Callable[[int, int, tuple[str, ...]], tuple[str, ...]]) -> Passes:

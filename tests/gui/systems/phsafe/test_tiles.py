@@ -7,7 +7,7 @@ import pytest
 
 from phexplore.catalog.tables import queries
 from phexplore.gui.binding.shown import shown
-from phexplore.gui.binding.tiles import Tone, conventions_text, run_tile
+from phexplore.gui.binding.tiles import Tone, run_tile
 from phexplore.gui.systems.phsafe.tiles import loss_tile, missed_targets, numbers_tile, published_numbers, targets_tile
 from phexplore.model.edits import set_field
 from phexplore.model.keys import TableId, parse_query
@@ -96,10 +96,6 @@ def test_that_unpublished_queries_lower_the_count(us) -> None:
 
 def test_that_the_run_tile_teaches_until_there_is_a_run() -> None:
     assert run_tile(None).value == "none yet"
-
-
-def test_that_the_conventions_are_named(us) -> None:
-    assert conventions_text(_shown(us)) == "90 % margins, normal convention"
 
 
 @pytest.mark.defect("M1")

@@ -9,10 +9,8 @@ from phexplore.gui.systems.topdown.passes import (
     alike,
     columns,
     has_order,
-    is_nested_family,
     moved,
     order_edit,
-    order_sentences,
     passes_of,
     rows,
     toggled,
@@ -76,12 +74,6 @@ def test_that_a_level_without_order_says_what_is_done():
     method = preset("ddp-2019-persons-us").scenario.topdown
     assert not has_order(method, "County")
     assert passes_of(method, "County").least_squares == ((method.queries_at("County"),),)
-    assert "No order is set" in order_sentences(method, "County")[0]
-    assert order_sentences(METHOD, "County")[0] == "Least squares, pass 1: total."
-
-
-def test_that_productions_rounder_is_nested():
-    assert is_nested_family(METHOD, "County")
 
 
 def test_that_outer_passes_are_numbered():
