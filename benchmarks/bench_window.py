@@ -183,7 +183,7 @@ class Bench:
                 found.append(picture.chart.canvas)
         else:
             page = window.pages.currentWidget()
-            page.margins._view.make_visible(page.margins._row_of(self.query))
+            page.margins.select_key(self.query)
             found += [chart.canvas for chart in page.charts]
             self.wait(0.2)
         return found

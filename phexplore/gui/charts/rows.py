@@ -35,7 +35,6 @@ class RowAxis(Axis):
         self._width = 0
         self._labels: tuple[RowLabel, ...] = ()
         self._room = 1000.0
-        self._positions: tuple[float, ...] | None = None
         self._shown: tuple[str, ...] = ()
         self._groups: dict[str, str] = {}
         self.chosen: int | None = None
@@ -44,10 +43,6 @@ class RowAxis(Axis):
     def labels(self) -> tuple[RowLabel, ...]:
         """What stands before the rows."""
         return self._labels
-
-    def set_positions(self, positions: tuple[float, ...]) -> None:
-        """Say how far below the top each row lies, where that is not its number."""
-        self._positions = positions
 
     def set_room(self, pixels: float) -> None:
         """Say how wide the picture is; long names are shortened so that labels leave most of it to the rows."""
@@ -82,8 +77,10 @@ class RowAxis(Axis):
         """Draw the labels of the visible rows."""
         colours, area = appearance().colours, pixels.area
         left, right, shown_group = room.left() + HALF, room.right() - GAP, ""
-        for index, label in enumerate(self._labels):
-            y = pixels.y(-index if self._positions is None else -self._positions[index])
+        first = max(0, math.floor(-pixels.value_y(area.top())) - 1)
+        last = math.ceil(-pixels.value_y(area.bottom())) + 1
+        for index in range(first, min(last + 1, len(self._labels))):
+            label, y = self._labels[index], pixels.y(-index)
             if not area.top() <= y <= area.bottom():
                 continue
             chosen = index == self.chosen

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QPainter, QPen, QPolygonF
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QBrush, QColor, QImage, QPainter, QPen, QPolygonF
 
 from phexplore.figures.axis import Scale
 from phexplore.figures.figure import Figure
@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 CROWD = 400
 """Points from which on they are drawn faint and without edges, so that many on each other show as one dark place."""
 _LINES = {Dash.SOLID: Qt.PenStyle.SolidLine, Dash.DASHED: Qt.PenStyle.DashLine, Dash.DOTTED: Qt.PenStyle.DotLine}
+_DARKNESSES = 4
+"""Dots on each other that are told apart by how dark they are."""
 _SOFT, _FAINT = 0.55, 0.22
 _DARKEST = 0.86
 """Of the accent in the darkest cell of a heat table."""
@@ -191,23 +193,12 @@ class FigurePainter:
             points: the series.
             crowd: points of all series together.
         """
-        import numpy as np
-
         x, y, inside = places_of(points, self._figure, self._pixels)
         ink = QColor(colour_of(points.series, self._colours))
         if crowd > CROWD:
-            across, up = np.round(x[inside]).astype(np.int64), np.round(y[inside]).astype(np.int64)
-            codes = np.unique(across * 65536 + up)
-            polygon = QPolygonF([QPointF(code // 65536, code % 65536) for code in codes.tolist()])
-            ink.setAlphaF(0.45)
-            pen = QPen(ink, 2 * points.size)
-            pen.setCapStyle(
-                Qt.PenCapStyle.RoundCap if shape_of(points.series) is Shape.DISC else Qt.PenCapStyle.SquareCap
-            )
-            self._painter.setRenderHint(QPainter.RenderHint.Antialiasing, len(codes) < 2 * CROWD)
-            self._painter.setPen(pen)
-            self._painter.drawPoints(polygon)
-            self._painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
+            area = self._pixels.area
+            image = crowd_image(x[inside] - area.left(), y[inside] - area.top(), area.size().toSize(), points.size, ink)
+            self._painter.drawImage(area.topLeft(), image)
             return
         ink.setAlphaF(0.8)
         self._painter.setPen(Qt.PenStyle.NoPen)
@@ -364,6 +355,36 @@ def places_of(points: Points, figure: Figure, pixels: Pixels) -> tuple[Floats, F
     if figure.y.scale is Scale.LOG:
         inside &= points.y > 0
     return x, y, inside
+
+
+def crowd_image(x: Floats, y: Floats, size: QSize, radius: float, ink: QColor) -> QImage:
+    """Return many dots as an image, the darker the more lie on each other: one stroke each would take ten times as long.
+
+    Args:
+        x: ``float64[points]``, pixels from the left of the image.
+        y: ``float64[points]``, pixels from its top.
+        size: of the image.
+        radius: of a dot, in pixels.
+        ink: colour.
+    """
+    import numpy as np
+
+    width, height, reach = max(size.width(), 1), max(size.height(), 1), math.ceil(radius)
+    counts = np.zeros((height + 2 * reach + 1, width + 2 * reach + 1), dtype=np.uint8)
+    across = np.clip(np.rint(x).astype(np.int64), 0, width - 1) + reach
+    up = np.clip(np.rint(y).astype(np.int64), 0, height - 1) + reach
+    flat, stride = counts.ravel(), counts.shape[1]
+    places, found = np.unique(up * stride + across, return_counts=True)
+    many = np.minimum(found, _DARKNESSES).astype(np.uint8)  # 49 neighbours of 4 each stay below 256
+    for down in range(-reach, reach + 1):
+        for right in range(-reach, reach + 1):
+            if down * down + right * right <= radius * radius:
+                flat[places + down * stride + right] += many
+    seen = np.ascontiguousarray(np.minimum(counts[reach : reach + height, reach : reach + width], _DARKNESSES))
+    image = QImage(seen.tobytes(), width, height, width, QImage.Format.Format_Indexed8)
+    rgb = ink.rgb() & 0xFFFFFF
+    image.setColorTable([0, *((min(255, 120 + 45 * step) << 24) | rgb for step in range(_DARKNESSES))])
+    return image.convertToFormat(QImage.Format.Format_ARGB32_Premultiplied)
 
 
 def _positions(values: Floats, scale: Scale, floor: float) -> Floats:

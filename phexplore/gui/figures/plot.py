@@ -17,7 +17,7 @@ from PySide6.QtGui import QColor, QGuiApplication, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import QToolTip
 
 from phexplore.figures.axis import Axis
-from phexplore.figures.figure import Figure
+from phexplore.figures.figure import Figure, RowLabel
 from phexplore.figures.map import equal_degrees
 from phexplore.figures.marks import AnyMark, Handle
 from phexplore.figures.scales import whole_people_near
@@ -84,6 +84,9 @@ class Plot(RowView):
         self._figure: Figure | None = None
         self._found: Items | None = None
         self._map = MapPainter()
+        self._labels: tuple[RowLabel, ...] = ()
+        self._by_row: dict[int, list[AnyMark]] = {}
+        self._whole_x: tuple[float, Range] = (-1.0, (0.0, 1.0))
         self._here: int | None = None
         self._key: Hashable = None
         self._hovered: int | None = None
@@ -135,6 +138,9 @@ class Plot(RowView):
         """Show another figure; zoom and choice stay where they still make sense."""
         before, self._figure = self._figure, figure
         self._found = None
+        self._labels = figure.rows
+        self._by_row = _by_row(figure)
+        self._whole_x = (-1.0, (0.0, 1.0))
         self._map.use(figure.patches)
         canvas = self.canvas
         if before is None or before.id != figure.id or before.has_rows is not figure.has_rows:
@@ -150,7 +156,7 @@ class Plot(RowView):
         self._stretch = figure.stretch
         self._fit_head()
         # What the rows keep must not lead back here: a cycle of widgets is torn down in the wrong order.
-        if self.set_rows(figure.rows, partial(_called, WeakMethod(self._x_range))):
+        if self.set_rows(self._labels, partial(_called, WeakMethod(self._x_range))):
             self._refresh_changed(before, figure)
         else:
             canvas.refresh()
@@ -442,14 +448,20 @@ class Plot(RowView):
         width = max(self.canvas.area.width(), 100.0)
         if self._figure.patches:
             return equal_degrees(self._figure, width, self.canvas.area.height())
-        return self._figure.x_range_in(width, lettering(bold=True).width, GAP), self._figure.y_range()
+        return self._whole_range(width), (0.0, 1.0) if self._figure.has_rows else self._figure.y_range()
+
+    def _whole_range(self, width: float) -> Range:
+        """Return what the horizontal axis shows of everything, measured once per width."""
+        if self._figure is not None and self._whole_x[0] != width:
+            self._whole_x = (width, self._figure.x_range_in(width, lettering(bold=True).width, GAP))
+        return self._whole_x[1]
 
     def _x_range(self, width: float) -> Range:
         if self._figure is None or self._drag is not None:
             return self.x_range
         if self._zoom is not None:
             return self._zoom[0]
-        return self._figure.x_range_in(max(width, 100.0), lettering(bold=True).width, GAP)
+        return self._whole_range(max(width, 100.0))
 
     def _show(self, value: int = 0) -> None:
         if self._figure is not None and not self._figure.has_rows:
@@ -459,6 +471,7 @@ class Plot(RowView):
             super()._show(value)
 
     def _fit(self) -> None:
+        self._whole_x = (-1.0, self._whole_x[1])
         self._fit_head()
         super()._fit()
 
@@ -492,8 +505,10 @@ class Plot(RowView):
         figure = self._figure
         if figure is None or not figure.has_rows or figure.cells:
             return
-        labels = figure.rows
-        stripes = {group: number % 2 for number, group in enumerate(dict.fromkeys(label.group for label in labels))}
+        labels = self._labels
+        stripes: dict[str, int] = {}
+        if figure.is_striped:
+            stripes = {group: number % 2 for number, group in enumerate(dict.fromkeys(each.group for each in labels))}
         hovered = None if self._hovered is None or self._hovered >= len(self.items) else self.items.rows[self._hovered]
         for row in self.rows_to_paint(pixels):
             fill = colours.alternate if figure.is_striped and stripes[labels[row].group] else ""
@@ -532,15 +547,15 @@ class Plot(RowView):
         for cell in figure.cells:
             if cell.row in seen:
                 brush.paint_cell(cell)
-        for row, mark in zip(figure.row_numbers, figure.marks, strict=True):
-            if row in seen:
+        for row in seen:
+            for mark in self._by_row.get(row, ()):
                 brush.paint_mark(mark, row, is_chosen=row == self.axis.chosen)
 
     def _paint_chosen(self, painter: QPainter, pixels: Pixels, figure: Figure, colours: Colours) -> None:
         """Outline the chosen mark where its row does not show it, and name it in a plane."""
         if self._here is None or self._here >= len(self.items) or figure.patches:
             return
-        several = figure.has_rows and len(figure.rows) < len(figure.marks)
+        several = figure.has_rows and len(self._labels) < len(figure.marks)
         if figure.has_rows and not figure.cells and not several:
             return
         left, right, bottom, top = self.items.boxes[self._here].tolist()
@@ -606,6 +621,15 @@ class Plot(RowView):
             FigurePainter(painter, unit, _KEY_FIGURE, colours).paint_parts((entry.sign,))
             room = max(self.canvas.width() - at.x() - 4 * GAP, 0.0)
             draw_text(painter, at + QPointF(18 + HALF, 0), lettering().elided(entry.text, room), colours.text)
+
+
+def _by_row(figure: Figure) -> dict[int, list[AnyMark]]:
+    """Return the marks of every row."""
+    found: dict[int, list[AnyMark]] = {}
+    if figure.has_rows:
+        for row, mark in zip(figure.row_numbers, figure.marks, strict=True):
+            found.setdefault(row, []).append(mark)
+    return found
 
 
 def _called(method: WeakMethod[Callable[[float], Range]], width: float) -> Range:
