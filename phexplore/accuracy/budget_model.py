@@ -144,6 +144,18 @@ class BudgetModel(Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True)
+class ScenarioBudgets:
+    """What the budget models of all systems have: a scenario and its conventions."""
+
+    scenario: Scenario
+
+    @property
+    def conventions(self) -> Conventions:
+        """Margins and rounding."""
+        return self.scenario.conventions
+
+
 def middle_of(proposals: Sequence[Numbers], kind: str, key: Hashable) -> Fraction | None:
     """Return the lower median of one number over all proposals that have it, None when nobody has."""
     known = [value for table in proposals if (value := table.get((kind, key))) is not None]

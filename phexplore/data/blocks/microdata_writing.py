@@ -39,7 +39,33 @@ Metadata = Sequence[tuple[str, str]]
 """Names and values of the lines in front of the header, e.g. ``("Classification", "Simulated")``."""
 
 
-class PersonWriter:
+class _RecordWriter:
+    """A file that is written part by part and has its name only after `close`.
+
+    Attributes:
+        records: written so far.
+    """
+
+    def __init__(self, path: Path, columns: Sequence[str], metadata: Metadata) -> None:
+        self._file = _MicrodataFile(path, columns, metadata)
+        self.records = 0
+
+    def close(self) -> None:
+        """Give the file its name."""
+        self._file.leave(None, None, None)
+
+    def __enter__(self) -> Self:
+        """Return the writer."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the file, or remove it after an exception."""
+        self._file.leave(kind, error, trace)
+
+
+class PersonWriter(_RecordWriter):
     """Writes person records part by part; the file has its name only after `close`.
 
     Records ascend by block and cell; EPNUM counts from 0 through all parts. Use it as a context manager: leaving it by an
@@ -47,9 +73,7 @@ class PersonWriter:
     """
 
     def __init__(self, path: Path, metadata: Metadata = ()) -> None:
-        self._file = _MicrodataFile(path, PL94_PERSONS.columns, metadata)
-        self.records = 0
-        """Records written so far."""
+        super().__init__(path, PL94_PERSONS.columns, metadata)
 
     def write(self, persons: BlockPopulation) -> None:
         """Append the records of some blocks, whose codes are larger than all before.
@@ -75,28 +99,12 @@ class PersonWriter:
                 )
         self.records += persons.total
 
-    def close(self) -> None:
-        """Give the file its name."""
-        self._file.leave(None, None, None)
 
-    def __enter__(self) -> Self:
-        """Return the writer."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close the file, or remove it after an exception."""
-        self._file.leave(kind, error, trace)
-
-
-class UnitWriter:
+class UnitWriter(_RecordWriter):
     """Writes unit records part by part: in every block occupied units, vacant ones, then group quarters."""
 
     def __init__(self, path: Path, metadata: Metadata = ()) -> None:
-        self._file = _MicrodataFile(path, PL94_UNITS.columns, metadata)
-        self.records = 0
-        """Records written so far."""
+        super().__init__(path, PL94_UNITS.columns, metadata)
 
     def write(self, units: BlockPopulation) -> None:
         """Append the records of some blocks, whose codes are larger than all before.
@@ -119,20 +127,6 @@ class UnitWriter:
         for block, ending, _ in self._file.pieces(rows, kinds, table[rows, kinds]):
             self._file.write(_beginnings(units.geoids, block, "MUD"), _UNIT_ENDINGS[ending])
         self.records += int(table.sum())
-
-    def close(self) -> None:
-        """Give the file its name."""
-        self._file.leave(None, None, None)
-
-    def __enter__(self) -> Self:
-        """Return the writer."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close the file, or remove it after an exception."""
-        self._file.leave(kind, error, trace)
 
 
 def write_persons(persons: BlockPopulation, path: Path, metadata: Metadata = ()) -> int:

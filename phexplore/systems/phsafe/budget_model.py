@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from phexplore.accuracy.budget_model import LeftOut, Numbers, middle_of
+from phexplore.accuracy.budget_model import LeftOut, Numbers, ScenarioBudgets, middle_of
 from phexplore.accuracy.margins import margin_by, unrounded_budget
 from phexplore.catalog.expected_counts import AVERAGES
 from phexplore.catalog.tables import sensitivity, tables
 from phexplore.errors import ComparisonError
-from phexplore.model.conventions import Conventions
 from phexplore.model.edits import set_item
 from phexplore.model.goals import Key
 from phexplore.model.keys import LEVELS, PopulationGroupLevel, QueryKey, Region, TableId
@@ -24,20 +23,13 @@ from phexplore.systems.phsafe.edits import set_budget
 
 
 @dataclass(frozen=True, slots=True)
-class PhSafeBudgets:
+class PhSafeBudgets(ScenarioBudgets):
     """An S-DHC scenario."""
-
-    scenario: Scenario
 
     @property
     def method(self) -> PhSafe:
         """Its parameters."""
         return self.scenario.phsafe
-
-    @property
-    def conventions(self) -> Conventions:
-        """Margins and rounding."""
-        return self.scenario.conventions
 
     @property
     def framework(self) -> PrivacyFramework:

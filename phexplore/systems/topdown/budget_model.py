@@ -10,10 +10,10 @@ from math import isqrt
 from statistics import median_low
 from typing import TypeVar
 
-from phexplore.accuracy.budget_model import LeftOut, Numbers, middle_of
+from phexplore.accuracy.budget_model import LeftOut, Numbers, ScenarioBudgets, middle_of
 from phexplore.accuracy.margins import margin_by, normal_factor
 from phexplore.errors import ComparisonError
-from phexplore.model.conventions import Conventions, MarginConvention
+from phexplore.model.conventions import MarginConvention
 from phexplore.model.edits import EditRefusedError, set_item
 from phexplore.model.goals import Key
 from phexplore.model.numbers import Budget, Rounding, round_exact
@@ -30,20 +30,13 @@ _SCALE_STEP = Fraction(1, 10**6)
 
 
 @dataclass(frozen=True, slots=True)
-class TopDownBudgets:
+class TopDownBudgets(ScenarioBudgets):
     """A TopDown scenario, every query measured by itself: what least squares adds is not in these margins."""
-
-    scenario: Scenario
 
     @property
     def method(self) -> TopDown:
         """Its parameters."""
         return self.scenario.topdown
-
-    @property
-    def conventions(self) -> Conventions:
-        """Margins and rounding."""
-        return self.scenario.conventions
 
     @property
     def framework(self) -> PrivacyFramework:
