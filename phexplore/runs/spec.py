@@ -275,6 +275,8 @@ class RunSpec:
             raise ValueError(f"a run has at least 1 worker, got {self.workers}")
         if self.seed is not None and not 0 <= self.seed <= LARGEST_SEED:
             raise ValueError(f"a seed lies between 0 and {LARGEST_SEED}, got {self.seed}")
+        if self.options is not None and type(self.options) is not _options_of(self.scenario).declared:
+            raise ValueError(f"{type(self.options).__name__} are no options of a run of this scenario")
 
     @property
     def runs_read(self) -> tuple[Path, ...]:
@@ -403,6 +405,12 @@ def _options_of(scenario: Scenario) -> _RunOptions:
 
 
 def _decode_options(scenario: Scenario, content: Mapping[str, Any]) -> Declared | None:
+    if type(scenario.method) not in _OPTIONS:
+        # Read without its options a specification would seem altered.
+        raise RunSpecError(
+            "The system of this run is not known to this process.",
+            "Import phexplore.systems.registry before runs are read.",
+        )
     word, declared = _options_of(scenario)
     if declared is None or word not in content:
         return None

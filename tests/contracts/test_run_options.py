@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,6 +34,16 @@ def test_that_a_frozen_specification_is_read_and_written_with_the_same_bytes_ide
     assert spec.identity == FROZEN[name]["identity"]
 
 
+def test_that_a_process_without_systems_does_not_call_a_specification_altered():
+    code = (
+        "import json, sys; from phexplore.runs.spec import RunSpecError, decode_spec\n"
+        "try: decode_spec(json.load(sys.stdin))\nexcept RunSpecError as error: print(error.remedy)"
+    )
+    stated = json.dumps(FROZEN["topdown, version 2"])
+    done = subprocess.run([sys.executable, "-c", code], input=stated, capture_output=True, text=True, check=True)
+    assert "phexplore.systems.registry" in done.stdout
+
+
 def test_that_options_say_what_the_frozen_file_says():
     options = decode_spec(FROZEN["topdown, version 2"]).options
     assert options == TopDownOptions(5, Mechanism.BLOCK_BY_BLOCK, RounderTarget.WHOLE, microdata=True)
@@ -52,6 +64,11 @@ def test_that_an_altered_option_is_refused(key, value):
     content["topdown"][key] = value
     with pytest.raises(RunSpecError):
         decode_spec(content)
+
+
+def test_that_a_run_takes_no_options_of_another_system():
+    with pytest.raises(ValueError, match="options"):
+        replace(decode_spec(FROZEN["phsafe"]), options=TopDownOptions())
 
 
 def test_that_every_declared_option_of_every_system_is_a_flag_of_run_and_none_is_lost():
