@@ -49,9 +49,9 @@ def test_that_the_window_opens_without_the_commands(arguments, opened) -> None:
 def test_that_the_program_is_its_own_reader_of_results(tmp_path) -> None:
     """What a bundled program starts: the request of a run that is not there comes back with a sentence."""
     from phexplore.gui.binding.frames import Refused, frame, read_frame
-    from phexplore.gui.systems.phsafe.result_choices import ResultChoice, ResultRequest, ResultTab
+    from phexplore.systems.run_results import RunRequest
 
-    request = ResultRequest(tmp_path / "no-run", None, ResultTab.OBSERVED, ResultChoice())
+    request = RunRequest(tmp_path / "no-run", "observed")
     with subprocess.Popen(
         [sys.executable, "-m", "phexplore", "--results"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as reader:

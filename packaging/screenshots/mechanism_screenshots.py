@@ -8,7 +8,6 @@ from functools import partial
 from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.systems import System
 from phexplore.gui.main.window import MainWindow
-from phexplore.gui.run_manager.mechanism_results import MechanismTab
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.model.workbook import add_scenario, compare_with
 from phexplore.systems.registry import preset
@@ -74,12 +73,10 @@ def _experiment(window: MainWindow, system: System) -> Iterator[int]:
 
 
 def _results(window: MainWindow, system: System) -> Iterator[int]:
-    page = window.runs.mechanism_results(system)
-    if page is None:
-        return
-    page.show_tab(MechanismTab.TRUTH)
+    page = window.runs.results["group-sizes" if system is System.GROUP_SIZES else "subspace"]
+    page.show_tab("truth")
     waited = 0
-    while waited < _LONGEST_MS and (page.answer is None or page.answer.request.tab is not MechanismTab.TRUTH):
+    while waited < _LONGEST_MS and (page.answer is None or page.answer.request.tab != "truth"):
         yield _POLL_MS
         waited += _POLL_MS
     yield _SETTLE_MS

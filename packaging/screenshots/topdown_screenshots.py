@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from phexplore.gui.binding.areas import Area
 from phexplore.gui.main.window import MainWindow
+from phexplore.gui.run_manager.results_page import ResultsPage
 from phexplore.gui.run_manager.run_rows import RunRow
 from phexplore.gui.systems.topdown.launch import TopDownFields
-from phexplore.gui.systems.topdown.results import CompareBy, TopDownChoice, TopDownTab
-from phexplore.gui.systems.topdown.results_page import TopDownResultsPage
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.runs.spec import DEMONSTRATION
+from phexplore.systems.run_results import Choice
 from phexplore.systems.topdown.edits import set_level_share
+from phexplore.systems.topdown.system import TOPDOWN
 
 _TRIALS = 4
 _POLL_MS, _SETTLE_MS = 100, 400
@@ -54,9 +55,7 @@ def topdown_results_tour(
     window.session.undo()
     window.navigation.choose(Area.RESULTS)
     yield _SETTLE_MS
-    page = window.runs.topdown_results
-    if page is None:
-        return
+    page = window.runs.results["topdown"]
     finished = [row.directory for row in _ended(window) if row.trials]
     if len(finished) < 2:
         return
@@ -64,12 +63,11 @@ def topdown_results_tour(
     page.show_run(proposal)
     for theme in themes:
         appearance().choose(theme)
-        for tab in TopDownTab:
-            if tab is TopDownTab.MAP and not files.shapes:
+        for tab in TOPDOWN.results.tabs if TOPDOWN.results is not None else ():
+            if tab.id == "map" and not files.shapes:
                 continue
-            choice = TopDownChoice(level="Block_Group", others=(newest,), compare=CompareBy.LEVEL, shapes=files.shapes)
-            yield from _look(page, tab, choice)
-            save(f"topdown-results-{tab.name.lower()}-{theme.value}")
+            yield from _look(page, tab.id, {"level": "Block_Group", "others": (str(newest),), "shapes": files.shapes})
+            save(f"topdown-results-{tab.id}-{theme.value}")
 
 
 def _run(window: MainWindow, files: BlockFiles, *, runs: int) -> Iterator[int]:
@@ -99,15 +97,15 @@ def _ended(window: MainWindow) -> list[RunRow]:
     ]
 
 
-def _look(page: TopDownResultsPage, tab: TopDownTab, choice: TopDownChoice) -> Iterator[int]:
+def _look(page: ResultsPage, tab: str, choices: Mapping[str, Choice]) -> Iterator[int]:
     """Show a picture and wait until it has every trial."""
     page.show_tab(tab)
-    page.choose(replace(choice, level="" if tab in {TopDownTab.ERRORS, TopDownTab.COMPARE} else choice.level))
+    page.choose(choices)
     waited = 0
     while waited < _LONGEST_READ_MS:
         yield _POLL_MS
         waited += _POLL_MS
         answer = page.answer
-        if answer is not None and answer.request.tab is tab and not answer.waiting and not page.is_reading:
+        if answer is not None and answer.request.tab == tab and not answer.waiting and not page.is_reading:
             break
     yield _SETTLE_MS

@@ -323,7 +323,7 @@ class Row:
         is_locked: a lock stands before the name.
     """
 
-    key: str | None
+    key: Hashable
     group: str
     name: str
     value: float | None = None

@@ -52,6 +52,14 @@ class RunMode(enum.Enum):
     """All cells exactly, nothing truncated: production's non-private mode."""
 
 
+MODE_WORDS = {
+    RunMode.PRIVATE: "with noise",
+    RunMode.NO_NOISE: "truncated, no noise",
+    RunMode.NON_PRIVATE: "exact counts",
+}
+"""What is released, for people."""
+
+
 @declared
 class RunData(Declared):
     """The input of a run, nailed to its content.

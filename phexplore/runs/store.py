@@ -440,3 +440,13 @@ def sha256_of(path: Path) -> str:
     """
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def started_words(directory: Path) -> str:
+    """Return when a run was made, from the name of its directory, in local time; "" when the name says nothing."""
+    stamp = directory.name[:16]
+    try:
+        made = datetime.strptime(stamp, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+    except ValueError:
+        return ""
+    return f"{made.astimezone():%Y-%m-%d %H:%M}"

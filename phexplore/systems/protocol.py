@@ -29,6 +29,7 @@ from phexplore.report.document import Part
 from phexplore.report.export_formats import ExportFormat
 from phexplore.runs.simulation import Maker
 from phexplore.runs.spec import RunSpec
+from phexplore.systems.run_results import Results
 
 if TYPE_CHECKING:
     import typer
@@ -220,6 +221,7 @@ class System:
         simulate: makes the simulation of a run.
         formats: what parameters and their figures are written in, by id; production's own files are the hand-over's.
         report: what the results of a run are written from, and the time printed.
+        results: what the window shows of its runs; None for nothing.
         has_geography: whether it works on blocks of a geography, with spines and areas.
         may_be_unfinished: whether parameters may contradict each other while they are edited; issues say so, figures wait.
         run_options: what a run can be asked beyond its scenario: flags of the command line, rows of the form, part of ``spec.json``.
@@ -253,6 +255,7 @@ class System:
     formats: Mapping[str, ExportFormat]
     report: Callable[[Path, datetime], RunReport]
     absurd_values: Callable[[Scenario, Scenario | None], Iterable[Issue]] = lambda _, __: ()
+    results: Results | None = None
     has_geography: bool = False
     may_be_unfinished: bool = False
     run_options: type[Declared] | None = None

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Protocol
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
+from phexplore.figures.tile import TileContent
 from phexplore.gui.binding.actions import Action, Offer
 from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.change_texts import change_texts
@@ -19,7 +20,7 @@ from phexplore.gui.binding.project_data import ProjectData
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.settings import Settings
 from phexplore.gui.binding.system_session import SystemSession, plain_session
-from phexplore.gui.binding.tiles import DecisionPart, TileContent
+from phexplore.gui.binding.tiles import DecisionPart
 from phexplore.model.issues import Issue
 from phexplore.systems.protocol import System
 
@@ -158,6 +159,13 @@ class Room(QObject):
     def actions(self) -> list[tuple[str, Action]]:
         """Return actions of its own, each with the id of the action it stands behind in the menu."""
         return []
+
+    def join_results(self, page: Any) -> None:
+        """Join the page of results, when it is first looked at, to what else is chosen in the window.
+
+        Args:
+            page: takes choices by ``choose`` and tells them by ``chosen``.
+        """
 
     @property
     def table(self) -> TableView | None:

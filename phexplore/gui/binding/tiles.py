@@ -2,39 +2,11 @@
 
 from __future__ import annotations
 
-import enum
 from dataclasses import dataclass
 from fractions import Fraction
 
+from phexplore.figures.tile import TileContent, Tone
 from phexplore.figures.wording import percent, significant
-
-
-class Tone(enum.Enum):
-    """How loudly something is said."""
-
-    NEUTRAL = "neutral"
-    GOOD = "good"
-    ATTENTION = "attention"
-    REFUSED = "refused"
-
-
-@dataclass(frozen=True, slots=True)
-class TileContent:
-    """What a tile says.
-
-    Attributes:
-        caption: the question.
-        value: the figure, large.
-        beside: what the figure is, or a second figure.
-        change: difference to the reference, or a hint.
-        tone: colour and sign of the change.
-    """
-
-    caption: str
-    value: str
-    beside: str = ""
-    change: str = ""
-    tone: Tone = Tone.NEUTRAL
 
 
 @dataclass(frozen=True, slots=True)

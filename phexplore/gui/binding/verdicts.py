@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from phexplore.decide.rule_evaluation import judge
+from phexplore.figures.tile import TileContent, Tone
 from phexplore.figures.wording import people, percent
-from phexplore.gui.binding.tiles import TileContent, Tone
 from phexplore.model.rules import Measure, Outcome, Rule, Verdict
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook

@@ -10,7 +10,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from phexplore.gui.binding.tiles import SummaryEntry, Tone
+from phexplore.figures.tile import Tone
+from phexplore.gui.binding.tiles import SummaryEntry
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.labels import Paragraph, Text

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from phexplore.accuracy.privacy_loss import EpsilonFigure
+from phexplore.figures.tile import TileContent, Tone
 from phexplore.figures.wording import conversion_title, power_text
 from phexplore.gui.binding.shown import Shown
-from phexplore.gui.binding.tiles import DecisionPart, SummaryEntry, TileContent, Tone
+from phexplore.gui.binding.tiles import DecisionPart, SummaryEntry
 from phexplore.gui.binding.verdicts import verdict_summary
 from phexplore.model.conventions import Conversion
 from phexplore.model.issues import Severity

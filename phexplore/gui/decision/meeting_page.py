@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
+from phexplore.figures.tile import TileContent
 from phexplore.gui.binding.room import LivePicture
 from phexplore.gui.binding.session import Session
-from phexplore.gui.binding.tiles import TileContent
 from phexplore.gui.decision.meeting_view import MOST_SLIDERS, MeetingView
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton

@@ -10,9 +10,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
+from phexplore.figures.tile import TileContent, Tone
 from phexplore.gui.binding.room import LivePicture
 from phexplore.gui.binding.session import Session
-from phexplore.gui.binding.tiles import TileContent, Tone
 from phexplore.gui.decision.status import TONES, status_now
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, MARGIN

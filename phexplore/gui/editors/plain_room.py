@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 from PySide6.QtWidgets import QWidget
 
+from phexplore.figures.tile import TileContent, Tone
 from phexplore.figures.wording import budget_text, margin_word, people, percent
 from phexplore.gui.binding.actions import Offer
 from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.room import LivePicture, Make, Room
 from phexplore.gui.binding.shown import Shown
 from phexplore.gui.binding.system_session import PlainSession
-from phexplore.gui.binding.tiles import UNKNOWN, TileContent, Tone, difference
+from phexplore.gui.binding.tiles import UNKNOWN, difference
 from phexplore.model.issues import Issue
 from phexplore.model.numbers import Unlimited
 from phexplore.systems.protocol import Entry, Forecast

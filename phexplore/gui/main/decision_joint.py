@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
+from phexplore.figures.tile import TileContent
 from phexplore.files.atomic_files import read_text
 from phexplore.files.project_file import read_project
 from phexplore.gui.binding.room import Room
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.settings import FOLDER, Settings
-from phexplore.gui.binding.tiles import TileContent
 from phexplore.gui.decision.decision_page import DecisionPage, DecisionTab
 from phexplore.gui.main.importing import PROJECT_SUFFIX, read_parameters
 from phexplore.gui.main.project_files import ProjectFiles

@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
+from phexplore.figures.tile import TileContent, Tone
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.shown import Shown
-from phexplore.gui.binding.tiles import TileContent, Tone, run_tile
+from phexplore.gui.binding.tiles import run_tile
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.tile import Tile
 

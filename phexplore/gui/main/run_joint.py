@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
@@ -16,8 +16,8 @@ from phexplore.errors import PhexploreError
 from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.project_data import ProjectData
 from phexplore.gui.binding.request_service import RequestService
+from phexplore.gui.binding.room import Room
 from phexplore.gui.binding.session import Session
-from phexplore.gui.binding.systems import System, system_of
 from phexplore.gui.dialogs.messages import Message, ask
 from phexplore.gui.main.project_files import left_behind_runs
 from phexplore.gui.main.run_verdicts import RunVerdicts
@@ -28,19 +28,15 @@ from phexplore.gui.run_manager.run_rows import RunRow
 from phexplore.gui.run_manager.run_strip import RunStrip
 from phexplore.gui.run_manager.shown_run import ShownRun
 from phexplore.gui.widgets.stack import Stack
-from phexplore.model.keys import QueryKey
 from phexplore.runs.belonging import RUNS_SUFFIX, runs_folder
 from phexplore.runs.confidentiality import person_here
 from phexplore.runs.states import RunState
+from phexplore.systems.protocol import System
+from phexplore.systems.registry import system_of
 
 if TYPE_CHECKING:
-    from phexplore.gui.run_manager.mechanism_results_page import MechanismResultsPage
+    from phexplore.gui.run_manager.results_page import ResultsPage
     from phexplore.gui.run_manager.runs_page import RunsPage
-    from phexplore.gui.systems.phsafe.results_page import ResultsPage
-    from phexplore.gui.systems.topdown.results_page import TopDownResultsPage
-
-    AnyResults = ResultsPage | TopDownResultsPage | MechanismResultsPage
-    Page = TypeVar("Page", ResultsPage, TopDownResultsPage, MechanismResultsPage)
 
 
 class RunJoint(QObject):
@@ -62,30 +58,32 @@ class RunJoint(QObject):
     completed = Signal(object)
     noted = Signal(object)
 
-    def __init__(self, session: Session, data: ProjectData, home: Path, parent: QObject) -> None:
+    def __init__(
+        self, session: Session, data: ProjectData, home: Path, rooms: Mapping[str, Room], parent: QObject
+    ) -> None:
         """Look after the runs of a project.
 
         Args:
             session: the project.
             data: of the project.
             home: folder of the runs of a project that is kept in no file.
+            rooms: of the window, by the id of their system.
             parent: owner.
         """
         super().__init__(parent)
-        self._session, self._data, self._home = session, data, home
+        self._session, self._data, self._home, self._rooms = session, data, home, rooms
         self.question: Message | None = None
         self._project = session.project
         self._has_file = self._project.path is not None
         self.desk = RunDesk(self._folder_of(self._project), self)
         self._runs: RunsPage | None = None
-        self._results: ResultsPage | None = None
-        self._topdown_results: TopDownResultsPage | None = None
+        self.results: dict[str, ResultsPage] = {}
+        """The pages of results that were looked at, by the id of their system."""
         self._result_pages: Stack | None = None
         self._verdicts: RunVerdicts | None = None
-        self._mechanism_results: dict[System, MechanismResultsPage] = {}
         self._shown_system: System | None = None
         self._reader = reader_process(self)
-        self._shown: dict[System, ShownRun] = {}
+        self._shown: dict[str, ShownRun] = {}
         self._last = LastRun(session, self.desk, self, service=self._service())
         self._last.changed.connect(self.headline_changed)
         self.desk.ended.connect(self._on_ended)
@@ -128,71 +126,34 @@ class RunJoint(QObject):
         self._show_results_of(system_of(self._session.scenario))
         return self._verdicts
 
-    @property
-    def topdown_results(self) -> TopDownResultsPage | None:
-        """The page of TopDown's results, None before they were looked at."""
-        return self._topdown_results
-
-    def _make_phsafe_results(self) -> ResultsPage:
-        from phexplore.gui.systems.phsafe.results_page import ResultsPage
-
-        page = ResultsPage(self.desk, self._result_pages, service=self._service())
-        page.written.connect(self.written)
-        self._session.selected.connect(lambda key: page.select_query(key if isinstance(key, QueryKey) else None))
-        return page
-
-    def _make_topdown_results(self) -> TopDownResultsPage:
-        from phexplore.gui.systems.topdown.results_page import TopDownResultsPage
-
-        page = TopDownResultsPage(self.desk, self._result_pages, service=self._service())
-        page.use_shapes(self._data.shapes)
-        page.shapes_chosen.connect(self._data.use_shapes)
-        return page
-
     def _offer_data(self) -> None:
-        """Offer the data of the project where a run is started, and draw the map of results with its shapes."""
+        """Offer the data of the project where a run is started."""
         if self._runs is not None:
             self._runs.offer_blocks(self._data.blocks)
-        if self._topdown_results is not None:
-            self._topdown_results.use_shapes(self._data.shapes)
 
-    def _results_of(self, system: System) -> AnyResults:
+    def _results_of(self, system: System) -> ResultsPage:
         """Return the results of a system, made when they are first looked at."""
-        match system:
-            case System.PHSAFE:
-                self._results = self._results or self._joined(system, self._make_phsafe_results())
-                return self._results
-            case System.TOPDOWN:
-                self._topdown_results = self._topdown_results or self._joined(system, self._make_topdown_results())
-                return self._topdown_results
-            case _:
-                if system not in self._mechanism_results:
-                    self._mechanism_results[system] = self._joined(system, self._make_mechanism_results(system))
-                return self._mechanism_results[system]
+        if system.id not in self.results:
+            self.results[system.id] = self._make_results(system)
+        return self.results[system.id]
 
-    def mechanism_results(self, system: System) -> MechanismResultsPage | None:
-        """The page of results of group sizes or of releases under exact sums, None before they were looked at."""
-        return self._mechanism_results.get(system)
+    def _make_results(self, system: System) -> ResultsPage:
+        from phexplore.gui.run_manager.results_page import ResultsPage
 
-    def _make_mechanism_results(self, system: System) -> MechanismResultsPage:
-        from phexplore.gui.run_manager.mechanism_results_page import MechanismResultsPage
-
-        page = MechanismResultsPage(self.desk, system, self._result_pages, service=self._service())
-        page.written.connect(self.written)
-        return page
-
-    def _service(self) -> RequestService:
-        return RequestService(self._reader, self)
-
-    def _joined(self, system: System, page: Page) -> Page:
-        self._shown[system] = shown = ShownRun(self._session, self.desk, page, page)
+        page = ResultsPage(self.desk, system, self._result_pages, service=self._service())
+        self._shown[system.id] = shown = ShownRun(self._session, self.desk, page, page)
         if self._verdicts is not None:
             shown.followed.connect(self._verdicts.refresh)
         page.runs_wanted.connect(self.ask_for_run)
         page.failed.connect(self.failed)
+        page.written.connect(self.written)
         if self._result_pages is not None:
             self._result_pages.addWidget(page)
+        self._rooms[system.id].join_results(page)
         return page
+
+    def _service(self) -> RequestService:
+        return RequestService(self._reader, self)
 
     def _follow_system(self, _shown: object) -> None:
         """Show the results of the active scenario's system when that changes."""
@@ -226,9 +187,8 @@ class RunJoint(QObject):
         self.desk.shut_down()
         self._last.stop()
         self._reader.end(wait=True)
-        for page in (self._results, self._topdown_results, *self._mechanism_results.values()):
-            if page is not None:
-                page.stop()
+        for page in self.results.values():
+            page.stop()
         if discard:
             shutil.rmtree(self.desk.root, ignore_errors=True)
 
@@ -240,9 +200,9 @@ class RunJoint(QObject):
             self.failed.emit(gone)
             return
         self.opened.emit(Area.RESULTS)
-        system = System.PHSAFE if row.spec is None else system_of(row.spec.scenario)
+        system = system_of(self._session.scenario if row.spec is None else row.spec.scenario)
         self._show_results_of(system)
-        self._shown[system].pick(row.directory)
+        self._shown[system.id].pick(row.directory)
 
     def _ask_about_data(self, doubted: DoubtedRun) -> None:
         """Let somebody answer for a run on data that may be confidential."""

@@ -22,6 +22,7 @@ PARTS = (
     "phexplore.gui.run_manager.runs_table",
     "phexplore.gui.run_manager.runs_page",
     "phexplore.gui.figures.view",
+    "phexplore.gui.run_manager.results_page",
     "phexplore.gui.main.run_joint",
     "phexplore.gui.editors.conventions_editor",
 )

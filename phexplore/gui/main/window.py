@@ -13,12 +13,12 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QMainWindow, QSplitter,
 
 from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
+from phexplore.figures.tile import TileContent
 from phexplore.gui.binding.areas import Area, area_keys
 from phexplore.gui.binding.project_data import ProjectData
 from phexplore.gui.binding.room import Make, Room, Surroundings
 from phexplore.gui.binding.session import Refusal, Session
 from phexplore.gui.binding.settings import FOLDER, GEOMETRY, INSPECTOR, ISSUES, LAYOUT, TOUR, Settings
-from phexplore.gui.binding.tiles import TileContent
 from phexplore.gui.binding.verdicts import with_rules
 from phexplore.gui.decision.decision_page import DecisionTab
 from phexplore.gui.editors.issues_panel import IssuesPanel
@@ -152,7 +152,7 @@ class MainWindow(QMainWindow):
         if self._runs is None:
             from phexplore.gui.main.run_joint import RunJoint  # loads the charts; the window is on screen before that
 
-            self._runs = RunJoint(self.session, self.data, self._runs_home, self)
+            self._runs = RunJoint(self.session, self.data, self._runs_home, self.rooms, self)
             self._runs.fill_strip(self.bottom.strip_place)
             self._runs.headline_changed.connect(self.headline.show_run)
             self._runs.opened.connect(self.navigation.choose)

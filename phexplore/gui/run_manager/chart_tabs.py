@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -14,43 +13,44 @@ Make = Callable[[QWidget], QWidget]
 
 
 class ChartTabs(QTabWidget):
-    """A tab per picture, named by the values of an enumeration.
+    """A tab per picture.
 
     Signals:
-        made: the member of the enumeration and its picture, once for each.
+        made: the key of a tab and its picture, once for each.
     """
 
     made = Signal(object, object)
 
-    def __init__(self, makers: Mapping[Any, Make], parent: QWidget) -> None:
+    def __init__(self, makers: Mapping[Any, Make], parent: QWidget, titles: Mapping[Any, str] | None = None) -> None:
         """Make empty tabs.
 
         Args:
             makers: of the pictures, in the order of the tabs.
             parent: owner.
+            titles: on the tabs; the values of an enumeration by default.
         """
         super().__init__(parent)
         self._makers = dict(makers)
-        self._places: dict[enum.Enum, QWidget] = {}
-        self._charts: dict[enum.Enum, QWidget] = {}
+        self._places: dict[Any, QWidget] = {}
+        self._charts: dict[Any, QWidget] = {}
         self.setAccessibleName("Pictures of the results")
         self.setDocumentMode(True)
         for tab in self._makers:
             place = QWidget(self)
             QVBoxLayout(place).setContentsMargins(0, 0, 0, 0)
             self._places[tab] = place
-            self.addTab(place, str(tab.value))
+            self.addTab(place, titles[tab] if titles is not None else str(tab.value))
 
     @property
     def tab(self) -> Any:
         """The tab in front."""
         return list(self._makers)[self.currentIndex()]
 
-    def show_tab(self, tab: enum.Enum) -> None:
+    def show_tab(self, tab: Any) -> None:
         """Bring a tab to the front."""
         self.setCurrentIndex(list(self._makers).index(tab))
 
-    def __getitem__(self, tab: enum.Enum) -> Any:
+    def __getitem__(self, tab: Any) -> Any:
         """Return the picture of a tab, made on first use."""
         if tab not in self._charts:
             place = self._places[tab]

@@ -9,25 +9,17 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from phexplore.errors import PhexploreError
+from phexplore.figures.tile import TileContent, Tone
 from phexplore.gui.binding.request_service import RequestService
 from phexplore.gui.binding.session import Session
-from phexplore.gui.binding.tiles import TileContent, Tone
-from phexplore.gui.run_manager.mechanism_results import MechanismAnswer, MechanismRequest
 from phexplore.gui.run_manager.result_reader import reader_process
-from phexplore.gui.run_manager.result_tiles import headline_tile
 from phexplore.gui.run_manager.run_desk import RunDesk
 from phexplore.gui.run_manager.run_rows import RunRow, state_words, trials_words
-from phexplore.gui.systems.phsafe.result_choices import ResultChoice, ResultRequest, ResultTab
-from phexplore.gui.systems.phsafe.result_reader import ResultAnswer
-from phexplore.gui.systems.topdown.result_pictures import topdown_headline_tile
-from phexplore.gui.systems.topdown.results import TopDownAnswer, TopDownRequest
 from phexplore.model.fingerprint import fingerprint
-from phexplore.model.group_sizes import GroupSizes
 from phexplore.model.scenario import Scenario
-from phexplore.model.subspace import Subspace
-from phexplore.model.topdown import TopDown
 from phexplore.runs.spec import RunSpec
 from phexplore.runs.states import RunState
+from phexplore.systems.run_results import RunAnswer, RunRequest
 
 _READING = TileContent("Last run", "reading", "", "The results of the run are being read")
 _UNREADABLE = TileContent("Last run", "unreadable", "", "Results says why", Tone.ATTENTION)
@@ -142,20 +134,14 @@ class LastRun(QObject):
             if before is None or before.row.directory != row.directory:
                 self._tile = None
                 self.changed.emit(_READING)
-            self._reader.request(_request(row))
+            self._reader.request(RunRequest(row.directory))
         elif (before.is_current, before.row.state) != (self._found.is_current, row.state):
             self._show()
 
-    def _take(self, answer: ResultAnswer | TopDownAnswer | MechanismAnswer) -> None:
+    def _take(self, answer: RunAnswer) -> None:
         if self._found is None or answer.request.directory != self._found.row.directory:
             return
-        match answer:
-            case MechanismAnswer():
-                self._tile = answer.headline
-            case TopDownAnswer():
-                self._tile = topdown_headline_tile(answer.headline)
-            case _:
-                self._tile = headline_tile(answer.headline)
+        self._tile = answer.headline
         self._show()
 
     def _show(self) -> None:
@@ -179,13 +165,3 @@ class LastRun(QObject):
 def marked(tile: TileContent, words: str) -> TileContent:
     """Return the figure with what speaks against relying on it."""
     return replace(tile, change=words, tone=Tone.ATTENTION)
-
-
-def _request(row: RunRow) -> ResultRequest | TopDownRequest | MechanismRequest:
-    match row.spec.scenario.method if row.spec is not None else None:
-        case TopDown():
-            return TopDownRequest(row.directory, None)
-        case GroupSizes() | Subspace():
-            return MechanismRequest(row.directory, None)
-        case _:
-            return ResultRequest(row.directory, None, ResultTab.OBSERVED, ResultChoice())

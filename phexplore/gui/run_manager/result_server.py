@@ -8,22 +8,15 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, BinaryIO
+from typing import Any, BinaryIO, Protocol
 
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.frames import Progress, Refused, frame, read_frame
-from phexplore.gui.run_manager.mechanism_results import MechanismRequest
-from phexplore.gui.systems.phsafe.result_reader import ResultReader
-from phexplore.gui.systems.topdown.results import TopDownRequest
-from phexplore.gui.systems.topdown.spine_views import SpineRequest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from phexplore.gui.run_manager.mechanism_result_reader import MechanismResultReader
-    from phexplore.gui.systems.topdown.result_reader import TopDownResultReader
-    from phexplore.gui.systems.topdown.spine_reader import SpineReader
+from phexplore.runs.store import load_spec
+from phexplore.systems.registry import system_of
+from phexplore.systems.run_results import RunRequest
 
 _NICENESS = 5
 """The window goes first, this reader before the workers of runs."""
@@ -41,46 +34,48 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
         tell(_reply(reader, request))
 
 
+Tell = Callable[[object], None]
+Answer = Callable[[Any], object]
+
+
+class Question(Protocol):
+    """What can be asked: it knows what answers it."""
+
+    def reader(self) -> tuple[str, Callable[[Tell], Answer]]:
+        """Return the name of its reader, and what makes it; both take what is to be said before the answer is there."""
+
+
 class Readers:
-    """The reader of each system, made with its first request: each brings its own libraries.
+    """Readers by name, made with their first question: each brings its own libraries.
 
     Args:
         tell: takes what is to be said before the answer is there.
     """
 
-    def __init__(self, tell: Callable[[object], None]) -> None:
+    def __init__(self, tell: Tell) -> None:
         self._tell = lambda value: tell(Progress(value))
-        self._phsafe: ResultReader | None = None
-        self._topdown: TopDownResultReader | None = None
-        self._mechanisms: MechanismResultReader | None = None
-        self._spines: SpineReader | None = None
+        self._readers: dict[str, Answer] = {}
 
-    def answer(self, request: object) -> object:
+    def answer(self, request: Question | RunRequest) -> object:
         """Return what is asked.
 
         Raises:
             PhexploreError: it cannot be read.
         """
-        if isinstance(request, TopDownRequest):
-            from phexplore.gui.systems.topdown.result_reader import TopDownResultReader
-
-            self._topdown = self._topdown or TopDownResultReader()
-            return self._topdown.answer(request)
-        if isinstance(request, MechanismRequest):
-            from phexplore.gui.run_manager.mechanism_result_reader import MechanismResultReader
-
-            self._mechanisms = self._mechanisms or MechanismResultReader()
-            return self._mechanisms.answer(request)
-        if isinstance(request, SpineRequest):
-            from phexplore.gui.systems.topdown.spine_reader import SpineReader
-
-            self._spines = self._spines or SpineReader()
-            return self._spines.answer(request, self._tell)
-        self._phsafe = self._phsafe or ResultReader()
-        return self._phsafe.answer(request)  # type: ignore[arg-type]
+        name, make = _results_of(request) if isinstance(request, RunRequest) else request.reader()
+        if name not in self._readers:
+            self._readers[name] = make(self._tell)
+        return self._readers[name](request)
 
 
-def _reply(reader: Readers, request: object) -> object:
+def _results_of(request: RunRequest) -> tuple[str, Callable[[Tell], Answer]]:
+    system = system_of(load_spec(request.directory).scenario)
+    if (results := system.results) is None:
+        raise PhexploreError(f"{system.title} shows no results of a run.", "Write its report instead.")
+    return system.id, lambda _tell: results.reader().answer
+
+
+def _reply(reader: Readers, request: Question | RunRequest) -> object:
     try:
         return reader.answer(request)
     except PhexploreError as error:

@@ -12,7 +12,6 @@ from phexplore.gui.run_manager.run_rows import (
     data_words,
     kind_words,
     refusal,
-    started_words,
     state_words,
     trials_words,
 )
@@ -22,6 +21,7 @@ from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import Text
 from phexplore.runs.states import RunState
+from phexplore.runs.store import started_words
 
 _SYMBOLS = {
     RunAction.PAUSE: "pause",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 from phexplore.gui.systems.topdown.stop import stop_words
@@ -22,15 +21,9 @@ from phexplore.runs.events import (
     Started,
     TrialDone,
 )
-from phexplore.runs.spec import RunMode, RunSpec
+from phexplore.runs.spec import MODE_WORDS, RunMode, RunSpec
 from phexplore.runs.states import RunState
-from phexplore.runs.store import RunEntry
-
-MODE_WORDS = {
-    RunMode.PRIVATE: "with noise",
-    RunMode.NO_NOISE: "truncated, no noise",
-    RunMode.NON_PRIVATE: "exact counts",
-}
+from phexplore.runs.store import RunEntry, started_words
 
 _STATE_WORDS = {
     RunState.QUEUED: "waiting",
@@ -201,16 +194,6 @@ def time_words(seconds: float | None) -> str:
     return f"{minutes / 60:.1f} h left"
 
 
-def started_words(directory: Path) -> str:
-    """Return when a run was made, from the name of its directory, in local time; "" when the name says nothing."""
-    stamp = directory.name[:16]
-    try:
-        made = datetime.strptime(stamp, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
-    except ValueError:
-        return ""
-    return f"{made.astimezone():%Y-%m-%d %H:%M}"
-
-
 def data_words(spec: RunSpec | None) -> str:
     """Return what the run reads, with its mark as synthetic."""
     if spec is None:
@@ -264,3 +247,9 @@ def refusal(row: RunRow, action: RunAction) -> str | None:
         RunAction.RERUN: (True, ""),
     }[action]
     return None if possible else reason
+
+
+def run_words(row: RunRow) -> str:
+    """Return one line for a run: scenario, when, trials, state."""
+    parts = (row.title, started_words(row.directory), f"{trials_words(row)} trials", state_words(row))
+    return " · ".join(part for part in parts if part)

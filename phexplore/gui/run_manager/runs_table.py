@@ -21,7 +21,6 @@ from PySide6.QtWidgets import (
 from phexplore.gui.run_manager.run_rows import (
     RunRow,
     data_words,
-    started_words,
     state_words,
     time_words,
     trials_words,
@@ -30,6 +29,7 @@ from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.theme.number_style import localised
 from phexplore.runs.states import RunState
+from phexplore.runs.store import started_words
 
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()

@@ -6,6 +6,7 @@ from phexplore.lazy import lazy
 from phexplore.model.group_sizes import GroupSizes
 from phexplore.report.export_formats import ExportFormat, formats_by_id, parameters_json
 from phexplore.systems.protocol import System
+from phexplore.systems.run_results import Results, ResultTab
 
 _ROOM = "phexplore.systems.group_sizes"
 
@@ -33,6 +34,18 @@ GROUP_SIZES = System(
             lazy(f"{_ROOM}.forecast_output", "forecast_csv"),
             "parameters-group-sizes.csv",
         ),
+    ),
+    results=Results(
+        tabs=(
+            ResultTab("errors", "Errors", "Errors of the run"),
+            ResultTab("shape", "Distribution", "Distribution of errors"),
+            ResultTab("truth", "Against true size", "Errors against true size"),
+            ResultTab("sizes", "By group size", "Errors by group size"),
+            ResultTab("promises", "Promises", "Promises"),
+        ),
+        teaching="A run shows how far released numbers of groups are from the true ones, level by level and size by size, and "
+        "counts the sums that break. Start one on the page of runs.",
+        reader=lazy(f"{_ROOM}.run_reader", "size_run_reader"),
     ),
     report=lazy(f"{_ROOM}.run_document", "run_report"),
     may_be_unfinished=True,

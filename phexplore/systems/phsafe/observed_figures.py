@@ -169,7 +169,7 @@ def _row(each: ObservedMargin, reach: float) -> Mark:
     parts.append(Span(at(each.observed.low), at(each.observed.high), ink=ink, width=2.0))
     parts.append(Dot(at(each.observed.value), ink=ink, shape=Shape.DISC if each.agrees else Shape.DIAMOND))
     return Mark(
-        each.query,
+        tuple(each.query.text.split("/")),
         tuple(parts),
         each.query.table,
         each.query.level.title,
@@ -226,4 +226,4 @@ def _point(each: ObservedMargin) -> Mark:
     if not each.agrees:
         words = f"{each.query.title} {signed_percent(each.percent_off(each.observed.value))}"
         parts.append(Words(x, each.observed.value, words, shift=11))
-    return Mark(each.query, tuple(parts), tip=_told(each))
+    return Mark(tuple(each.query.text.split("/")), tuple(parts), tip=_told(each))

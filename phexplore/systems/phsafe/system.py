@@ -11,6 +11,7 @@ from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
 from phexplore.report.export_formats import ExportFormat, formats_by_id, report_formats
 from phexplore.systems.protocol import Handover, ParameterFile, System
+from phexplore.systems.run_results import Results, ResultTab
 
 _ROOM = "phexplore.systems.phsafe"
 _csv, _figures = lazy(f"{_ROOM}.table10", "table10_csv"), lazy(f"{_ROOM}.forecast", "forecast")
@@ -52,6 +53,48 @@ PHSAFE = System(
         *report_formats(_shown("scenario_document", "scenario_document"), _shown("forecast_charts", "scenario_charts")),
     ),
     report=lazy(f"{_ROOM}.run_document", "run_report"),
+    results=Results(
+        tabs=(
+            ResultTab(
+                "errors",
+                "Errors",
+                "Error distribution",
+                "The errors of a simulated run appear here, with the exact distribution of the noise drawn over them. "
+                "Start a run on the page Runs; the picture grows with every finished trial.",
+            ),
+            ResultTab(
+                "observed",
+                "Observed margins",
+                "Observed margins",
+                "Observed margins of a simulated run appear here beside the expected ones. Start a run on the page Runs; "
+                "the intervals shrink with every finished trial.",
+            ),
+            ResultTab(
+                "truncation",
+                "Truncation",
+                "Truncation bias",
+                "What the truncation thresholds cost appears here once a run has counted its data. Start a run on the page Runs.",
+            ),
+            ResultTab(
+                "number",
+                "One number",
+                "One number",
+                "One published number appears here on its way from the true count over truncation to the measured counts. "
+                "Choose a run, then table, region, group and cell above.",
+            ),
+            ResultTab(
+                "worst",
+                "Worst numbers",
+                "Worst numbers",
+                "The published numbers with the largest errors appear here, the worst first, each with its reason. "
+                "Start a run on the page Runs.",
+                is_table=True,
+            ),
+        ),
+        teaching="What a simulated run found appears here while it works: how often the margins held, how the errors are spread, "
+        "what truncation costs, single numbers from truth to release, and the worst ones with their reason.",
+        reader=lazy(f"{_ROOM}.run_reader", "PhSafeRunReader"),
+    ),
     meeting=lazy(f"{_ROOM}.meeting", "meeting_parameters"),
     place_name=lazy(f"{_ROOM}.shared", "place_name"),
     budgets=lazy(f"{_ROOM}.budget_model", "PhSafeBudgets"),

@@ -154,7 +154,7 @@ def worst_figure(numbers: Sequence[WorstNumber], trials: int) -> Figure:
         ROWS,
         tuple(
             Mark(
-                each,
+                (*each.query.text.split("/"), *map(str, each.key)),
                 (
                     Box(0.0, abs(each.bias), 0.0, -0.38, Role.MISSED, Fill.HATCHED),
                     Box(0.0, each.mean_noise, 0.38, 0.03, Role.MAIN, Fill.SOFT),

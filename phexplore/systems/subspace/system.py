@@ -6,6 +6,7 @@ from phexplore.lazy import lazy
 from phexplore.model.subspace import Subspace
 from phexplore.report.export_formats import ExportFormat, formats_by_id, parameters_json
 from phexplore.systems.protocol import System
+from phexplore.systems.run_results import Results, ResultTab
 
 _ROOM = "phexplore.systems.subspace"
 
@@ -33,6 +34,17 @@ SUBSPACE = System(
             lazy(f"{_ROOM}.forecast_output", "forecast_csv"),
             "parameters-subspace.csv",
         ),
+    ),
+    results=Results(
+        tabs=(
+            ResultTab("errors", "Errors", "Errors of the run"),
+            ResultTab("shape", "Distribution", "Distribution of errors"),
+            ResultTab("truth", "Against true size", "Errors against true size"),
+            ResultTab("promises", "Promises", "Promises"),
+        ),
+        teaching="A run shows the errors of every answer against its true size, and checks every exact sum to the last bit. Start "
+        "one on the page of runs.",
+        reader=lazy(f"{_ROOM}.run_reader", "release_run_reader"),
     ),
     report=lazy(f"{_ROOM}.run_document", "run_report"),
     may_be_unfinished=True,

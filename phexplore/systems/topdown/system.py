@@ -6,6 +6,7 @@ from phexplore.lazy import lazy
 from phexplore.model.topdown import TopDown
 from phexplore.report.export_formats import ExportFormat, formats_by_id, report_formats
 from phexplore.systems.protocol import Handover, ParameterFile, System
+from phexplore.systems.run_results import Results, ResultTab
 from phexplore.systems.topdown.run_options import TopDownOptions
 
 _ROOM = "phexplore.systems.topdown"
@@ -46,6 +47,23 @@ TOPDOWN = System(
             lazy(f"{_ROOM}.scenario_document", "scenario_document"),
             lazy(f"{_ROOM}.scenario_document", "scenario_charts"),
         ),
+    ),
+    results=Results(
+        tabs=(
+            ResultTab("errors", "Errors by level", "Errors by level"),
+            ResultTab("shape", "Distribution", "Distribution of errors"),
+            ResultTab("bias", "Bias by size", "Bias by true count"),
+            ResultTab("criterion", "Redistricting", "Redistricting criterion"),
+            ResultTab("worst", "Worst units", "Units farthest off"),
+            ResultTab("place", "One place", "One place"),
+            ResultTab("path", "Measurements", "Measurements of one place"),
+            ResultTab("plausible", "Plausibility", "Checks of plausibility"),
+            ResultTab("compare", "Compare runs", "Runs compared"),
+            ResultTab("map", "Map", "Map of errors"),
+        ),
+        teaching="A run shows how far published counts are from the true ones: by level, query and size, place by place, and "
+        "whether redistricting could use them. Start one on the page of runs.",
+        reader=lazy(f"{_ROOM}.run_reader", "TopDownRunReader"),
     ),
     report=lazy(f"{_ROOM}.run_document", "run_report"),
     has_geography=True,

@@ -8,9 +8,9 @@ from fractions import Fraction
 import pytest
 
 from phexplore.document.project import Project
+from phexplore.figures.tile import Tone
 from phexplore.figures.wording import share_percent, significant
 from phexplore.gui.binding.session import Session
-from phexplore.gui.binding.tiles import Tone
 from phexplore.gui.systems.topdown.changes import change_lines
 from phexplore.gui.systems.topdown.inspection import (
     field_history,

@@ -95,14 +95,14 @@ def test_that_three_proposals_become_a_signed_bundle(qtbot, saved_window, member
 
     bundle = _tab(window, DecisionTab.BUNDLE)
     for name, role, passphrase in (("Ada Lovelace", "Chair", b""), ("Grace Hopper", "Operator", b"secret")):
-        with qtbot.waitSignal(bundle.process.done):
+        with qtbot.waitSignal(bundle.process.answered):
             bundle.create_key(KeyJob(tmp_path / f"{name.split()[0]}.key", passphrase), bundle.signers)
         bundle.signers.rows[-1].name.setText(name)
         bundle.signers.rows[-1].role.setText(role)
     bundle.clearance.setText("CB-2026-1")
     out = tmp_path / "decision.zip"
     steps = []
-    bundle.process.began.connect(steps.append)
+    bundle.process.progressed.connect(steps.append)
     with qtbot.waitSignal(bundle.written):
         bundle.write_to(out)
     assert bundle.writing.report.title.text() == "Intact and signed by 2 keys you trust"
@@ -122,7 +122,7 @@ def test_that_three_proposals_become_a_signed_bundle(qtbot, saved_window, member
     content = bytearray(out.read_bytes())
     content[content.index(b'"usa_')] ^= 4
     out.write_bytes(content)
-    with qtbot.waitSignal(bundle.process.done):
+    with qtbot.waitSignal(bundle.process.answered):
         bundle.check(out)
     assert bundle.checking.report.title.text() == "Not intact: 1 finding"
 

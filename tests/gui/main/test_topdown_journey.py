@@ -9,11 +9,11 @@ from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.run_manager.last_run import EDITED
 from phexplore.gui.systems.topdown.launch import TopDownFields
-from phexplore.gui.systems.topdown.results import TopDownTab
 from phexplore.model.edits import set_item
 from phexplore.runs.states import RunState
 from phexplore.runs.store import verify_run
 from phexplore.systems.registry import preset
+from phexplore.systems.topdown.system import TOPDOWN
 
 PATIENCE_MS = 600_000
 
@@ -41,9 +41,9 @@ def run_to_the_end(qtbot, window, fields, runs):
 
 def test_that_a_topdown_run_started_in_the_window_ends_in_pictures(qtbot, window):
     window.navigation.choose(Area.RESULTS)
-    results = window.runs.topdown_results
+    results = window.runs.results["topdown"]
     grown = []
-    results.headline_read.connect(lambda headline: grown.append(headline.trials))
+    results.read.connect(lambda answer: grown.append(answer.trials))
     window.navigation.choose(Area.RUNS)
     desk = window.runs.desk
     window.pages.currentWidget().topdown_form.show_fields(TopDownFields(trials=3, seed="5", keeps=True, workers=1))
@@ -57,11 +57,11 @@ def test_that_a_topdown_run_started_in_the_window_ends_in_pictures(qtbot, window
     qtbot.waitUntil(lambda: bool(grown) and grown[-1] == 3, timeout=PATIENCE_MS)
     assert grown == sorted(grown)
 
-    for tab in TopDownTab:
+    for tab in [each.id for each in TOPDOWN.results.tabs]:
         results.show_tab(tab)
-        if tab not in {TopDownTab.MAP, TopDownTab.COMPARE}:  # they need a file of shapes, and another run
+        if tab not in {"map", "compare"}:  # they need a file of shapes, and another run
             qtbot.waitUntil(lambda tab=tab: not results.charts[tab].is_empty, timeout=PATIENCE_MS)
-    assert "none needed the failsafe" in results.tiles["trials"].accessibleName()
+    assert "none needed the failsafe" in results.tiles[3].accessibleName()
     last = window.headline.tiles[3]
     qtbot.waitUntil(lambda: last.accessibleName().startswith("Last run: within 5 points"), timeout=PATIENCE_MS)
 
@@ -78,10 +78,8 @@ def test_that_a_topdown_run_started_in_the_window_ends_in_pictures(qtbot, window
 
     window.navigation.choose(Area.RESULTS)
     results.show_run(again.directory)
-    results.show_tab(TopDownTab.COMPARE)
-    qtbot.waitUntil(lambda: not results.charts[TopDownTab.COMPARE].is_empty, timeout=PATIENCE_MS)
-    content = results.answer.content
-    assert [run.directory for run in content.runs] == [again.directory, first.directory]
-    assert [run.trials for run in content.runs] == [3, 3]
-    state = next(group for group in content.groups if group.name == "State")
-    assert [figure.mean for figure in state.figures] == [0, 0]  # published exactly by both
+    results.show_tab("compare")
+    qtbot.waitUntil(lambda: not results.charts["compare"].is_empty, timeout=PATIENCE_MS)
+    assert results.choosers.fields["others"].chosen == (str(first.directory),)
+    rows = [row for row in results.charts["compare"].numbers.rows if row[0] == "State"]
+    assert [row[2] for row in rows] == [0, 0]  # published exactly by both

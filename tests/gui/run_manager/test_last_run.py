@@ -11,19 +11,19 @@ from PySide6.QtCore import QObject, Signal
 
 from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
+from phexplore.figures.tile import Tone
 from phexplore.gui.binding.session import Session
-from phexplore.gui.binding.tiles import Tone
 from phexplore.gui.run_manager.last_run import EDITED, LastRun, last_run_of
 from phexplore.gui.run_manager.run_desk import RunDesk
 from phexplore.gui.run_manager.run_rows import RunRow, state_words
 from phexplore.gui.run_manager.shown_run import reservation, wanted_run
-from phexplore.gui.systems.phsafe.result_reader import ResultReader
 from phexplore.model.edits import set_field
 from phexplore.model.keys import TableId
 from phexplore.model.workbook import Workbook, activate, add_scenario
 from phexplore.runs.spec import RunData, RunSpec
 from phexplore.runs.states import RunState
 from phexplore.systems.phsafe.budget_edits import edit_threshold
+from phexplore.systems.phsafe.run_reader import PhSafeRunReader
 from phexplore.systems.registry import preset
 
 DATA = RunData("/no/data", "0" * 64, 1)
@@ -92,7 +92,7 @@ class Direct(QObject):
 
     def __init__(self):
         super().__init__()
-        self._reader = ResultReader()
+        self._reader = PhSafeRunReader()
 
     def request(self, request):
         self.answered.emit(self._reader.answer(request))

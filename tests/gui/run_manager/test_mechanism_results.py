@@ -11,21 +11,18 @@ import subspace_runs
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QAbstractButton
 
-from phexplore.gui.binding.systems import System
 from phexplore.gui.run_manager.mechanism_launch import MechanismFields, mechanism_explanation, read_mechanism_fields
 from phexplore.gui.run_manager.mechanism_launch_form import MechanismLaunchForm
-from phexplore.gui.run_manager.mechanism_result_reader import MechanismResultReader
-from phexplore.gui.run_manager.mechanism_results import (
-    RELEASE_TABS,
-    SIZE_TABS,
-    MechanismRequest,
-    MechanismTab,
-)
-from phexplore.gui.run_manager.mechanism_results_page import MechanismResultsPage
+from phexplore.gui.run_manager.result_server import Readers
+from phexplore.gui.run_manager.results_page import ResultsPage
 from phexplore.model.group_sizes import SizeMechanism
 from phexplore.runs.spec import RunMode
-from phexplore.runs.store import TRUTH_FILE, load_summary, trial_file
+from phexplore.runs.store import TRUTH_FILE, load_spec, load_summary, trial_file
 from phexplore.systems.group_sizes.run_files import read_sizes, read_tree
+from phexplore.systems.group_sizes.system import GROUP_SIZES
+from phexplore.systems.registry import system_of
+from phexplore.systems.run_results import RunRequest
+from phexplore.systems.subspace.system import SUBSPACE
 
 
 @pytest.fixture(scope="module")
@@ -43,8 +40,12 @@ def releases_run(tmp_path_factory):
     return folder / "run"
 
 
-def asked(directory, tab, part=""):
-    return MechanismResultReader().answer(MechanismRequest(directory, tab, part))
+def reader_of(directory):
+    return system_of(load_spec(directory).scenario).results.reader()
+
+
+def asked(directory, tab, **choices):
+    return reader_of(directory).answer(RunRequest(directory, tab, choices))
 
 
 def test_that_the_regions_of_a_run_are_read_back(sizes_run) -> None:
@@ -57,7 +58,7 @@ def test_that_the_regions_of_a_run_are_read_back(sizes_run) -> None:
 
 
 def test_that_errors_by_level_are_those_of_the_summary(sizes_run) -> None:
-    content = asked(sizes_run, MechanismTab.ERRORS).content
+    content = asked(sizes_run, "errors").picture
     for row, metric in zip(content.marks, load_summary(sizes_run)["metrics"], strict=True):
         assert row.name == metric["level"]
         assert row.value == pytest.approx(metric["l1"]["mean"])
@@ -65,13 +66,13 @@ def test_that_errors_by_level_are_those_of_the_summary(sizes_run) -> None:
 
 
 def test_that_errors_by_size_are_those_of_the_summary(sizes_run) -> None:
-    content = asked(sizes_run, MechanismTab.SIZES, "State").content
+    content = asked(sizes_run, "sizes", level="State").picture
     metric = load_summary(sizes_run)["metrics"][1]
     assert [row.value for row in content.marks] == pytest.approx([size["l1"] for size in metric["sizes"]])
 
 
 def test_that_classes_of_true_counts_hold_every_number(sizes_run) -> None:
-    content = asked(sizes_run, MechanismTab.TRUTH, "County").content
+    content = asked(sizes_run, "truth", level="County").picture
     assert sum(content.table.column("Numbers")) == 4 * 5 * 12
 
 
@@ -79,17 +80,17 @@ def test_that_broken_sums_are_counted_as_in_the_summary(tmp_path) -> None:
     _, path = group_size_runs.small_file(tmp_path, np.random.default_rng(3))
     scenario = group_size_runs.with_mechanism(SizeMechanism.RELAXED)
     group_size_runs.run_here(tmp_path / "run", path, scenario, trials=3)
-    answer = asked(tmp_path / "run", MechanismTab.PROMISES)
-    assert answer.content.marks[0].value == pytest.approx(load_summary(tmp_path / "run")["violations"]["mean"])
+    answer = asked(tmp_path / "run", "promises")
+    assert answer.picture.marks[0].value == pytest.approx(load_summary(tmp_path / "run")["violations"]["mean"])
     assert answer.tiles[1].value != "0"
 
 
 def test_that_releases_have_the_errors_and_invariants_of_the_summary(releases_run) -> None:
     summary = load_summary(releases_run)
-    answer = asked(releases_run, MechanismTab.ERRORS)
-    assert answer.content.marks[0].value == pytest.approx(summary["metrics"][0]["rmse"])
+    answer = asked(releases_run, "errors")
+    assert answer.picture.marks[0].value == pytest.approx(summary["metrics"][0]["rmse"])
     assert answer.tiles[1].value == "0"
-    points = asked(releases_run, MechanismTab.TRUTH).content
+    points = asked(releases_run, "truth").picture
     assert len(points.points[0].x) == 5 * 102
     errors = points.points[0].y.reshape(5, 102)
     assert np.abs(errors.sum(axis=1)).max() < 1e-6  # the total is exact
@@ -99,11 +100,11 @@ def test_that_releases_have_the_errors_and_invariants_of_the_summary(releases_ru
 def test_that_several_releases_are_told_apart(tmp_path) -> None:
     path = subspace_runs.counts_file(tmp_path)
     subspace_runs.run_here(tmp_path / "run", subspace_runs.specification(subspace_runs.TWO_RELEASES, path))
-    answer = asked(tmp_path / "run", MechanismTab.PROMISES)
-    assert answer.parts == ("cells", "shares")
-    assert {row.group for row in answer.content.marks} == {"cells", "shares"}
-    assert not any(row.is_warned for row in answer.content.marks)
-    assert asked(tmp_path / "run", MechanismTab.SHAPE, "shares").content.id == "shape"
+    answer = asked(tmp_path / "run", "promises")
+    assert {mark.group for mark in answer.picture.marks} == {"cells", "shares"}
+    assert {row.group for row in answer.picture.marks} == {"cells", "shares"}
+    assert not any(row.is_warned for row in answer.picture.marks)
+    assert asked(tmp_path / "run", "shape", release="shares").picture.id == "shape"
 
 
 def test_that_a_run_grows_and_a_damaged_trial_is_said(releases_run, tmp_path) -> None:
@@ -112,13 +113,12 @@ def test_that_a_run_grows_and_a_damaged_trial_is_said(releases_run, tmp_path) ->
     late = copy / trial_file(4)
     content = late.read_bytes()
     late.unlink()
-    reader = MechanismResultReader()
-    request = MechanismRequest(copy, MechanismTab.ERRORS)
+    reader, request = reader_of(copy), RunRequest(copy, "errors")
     assert reader.answer(request).trials == 4
     late.write_bytes(content)
     assert reader.answer(request).trials == 5
     late.write_bytes(b"no table")
-    answer = MechanismResultReader().answer(request)
+    answer = reader_of(copy).answer(request)
     assert answer.trials == 4
     assert answer.problems
 
@@ -127,9 +127,9 @@ def test_that_every_picture_of_a_run_without_noise_says_so(tmp_path) -> None:
     _, path = group_size_runs.small_file(tmp_path, np.random.default_rng(3))
     group_size_runs.run_here(tmp_path / "s", path, trials=1, mode=RunMode.NO_NOISE)
     subspace_runs.run_here(tmp_path / "r", subspace_runs.specification(trials=1, mode=RunMode.NO_NOISE))
-    for directory, tabs in ((tmp_path / "s", SIZE_TABS), (tmp_path / "r", RELEASE_TABS)):
+    for directory, tabs in ((tmp_path / "s", GROUP_SIZES.results.tabs), (tmp_path / "r", SUBSPACE.results.tabs)):
         for tab in tabs:
-            assert asked(directory, tab).tiles[2].value == "none"
+            assert asked(directory, tab.id).tiles[2].value == "none"
 
 
 class OwnService(QObject):
@@ -140,39 +140,39 @@ class OwnService(QObject):
 
     def __init__(self):
         super().__init__()
-        self.reader, self.stopped = MechanismResultReader(), False
+        self.readers, self.stopped = Readers(lambda _said: None), False
 
     def request(self, request):
-        self.answered.emit(self.reader.answer(request))
+        self.answered.emit(self.readers.answer(request))
 
     def stop(self):
         self.stopped = True
 
 
-@pytest.mark.parametrize(("system", "tabs"), [(System.GROUP_SIZES, SIZE_TABS), (System.SUBSPACE, RELEASE_TABS)])
-def test_that_the_page_shows_every_picture(qtbot, pretence, sizes_run, releases_run, tmp_path, system, tabs) -> None:
-    source = sizes_run if system is System.GROUP_SIZES else releases_run
+@pytest.mark.parametrize("system", [GROUP_SIZES, SUBSPACE])
+def test_that_the_page_shows_every_picture(qtbot, pretence, sizes_run, releases_run, tmp_path, system) -> None:
+    source = sizes_run if system is GROUP_SIZES else releases_run
     shutil.copytree(source, pretence.desk.root / "20260101T000000Z-run")
     with qtbot.waitSignal(pretence.desk.changed):
         pretence.desk.reread()
     service = OwnService()
-    page = MechanismResultsPage(pretence.desk, system, service=service)
+    page = ResultsPage(pretence.desk, system, service=service)
     qtbot.addWidget(page)
     page.resize(1000, 700)
     page.show()
     qtbot.waitExposed(page)
-    for tab in tabs:
-        page.show_tab(tab)
-        assert not page.charts[tab].is_empty
-        assert page.charts[tab].numbers.rows
-        page.charts[tab].grab()
+    for tab in system.results.tabs:
+        page.show_tab(tab.id)
+        assert not page.charts[tab.id].is_empty
+        assert page.charts[tab.id].numbers.rows
+        page.charts[tab.id].grab()
     assert "ε =" in page.tiles[2].accessibleName()
     page.stop()
     assert service.stopped
 
 
 def test_that_the_page_teaches_while_there_is_no_run(qtbot, pretence) -> None:
-    page = MechanismResultsPage(pretence.desk, System.SUBSPACE)
+    page = ResultsPage(pretence.desk, SUBSPACE)
     qtbot.addWidget(page)
     assert page._stack.currentIndex() == 1
     with qtbot.waitSignal(page.runs_wanted):

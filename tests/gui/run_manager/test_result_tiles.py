@@ -6,12 +6,12 @@ from fractions import Fraction
 
 import pytest
 
-from phexplore.gui.binding.tiles import Tone
-from phexplore.gui.run_manager.result_tiles import bias_tile, coverage_tile, headline_tile, trials_tile, worst_tile
-from phexplore.gui.systems.phsafe.result_reader import RunHeadline
+from phexplore.figures.tile import Tone
 from phexplore.metrics.coverage import coverage_of
 from phexplore.runs.spec import RunMode, RunSpec
 from phexplore.runs.states import RunState
+from phexplore.systems.phsafe.content_reader import RunHeadline
+from phexplore.systems.phsafe.run_tiles import bias_tile, coverage_tile, headline_tile, trials_tile, worst_tile
 
 
 @pytest.fixture

@@ -7,15 +7,14 @@ import pytest
 from phexplore.document.project import Project
 from phexplore.gui.binding.session import Session
 from phexplore.gui.run_manager.report_process import FORMATS
+from phexplore.gui.run_manager.results_page import ResultsPage
 from phexplore.gui.run_manager.run_desk import RunDesk
 from phexplore.gui.run_manager.runs_page import RunsPage
 from phexplore.gui.systems.phsafe.launch import LaunchFields
-from phexplore.gui.systems.phsafe.result_choices import ResultTab
-from phexplore.gui.systems.phsafe.results_page import ResultsPage
-from phexplore.model.keys import parse_query
 from phexplore.model.workbook import Workbook
 from phexplore.runs.states import RunState
 from phexplore.runs.store import verify_run
+from phexplore.systems.phsafe.system import PHSAFE
 
 PATIENCE_MS = 600_000
 
@@ -31,12 +30,12 @@ def desk(qapp, tmp_path):
 
 def test_that_a_run_started_in_the_window_ends_in_pictures_and_files(desk, puerto_rico, qtbot, tmp_path):
     session = Session(Project.new(Workbook((puerto_rico,), puerto_rico.name)))
-    runs, results = RunsPage(desk, session), ResultsPage(desk)
+    runs, results = RunsPage(desk, session), ResultsPage(desk, PHSAFE)
     for page in (runs, results):
         qtbot.addWidget(page)
         page.show()
     grown = []
-    results.headline_read.connect(lambda headline: grown.append(headline.trials))
+    results.read.connect(lambda answer: grown.append(answer.trials))
     runs.form.show_fields(LaunchFields(data="demo-pr", trials=3, seed="5"))
     runs.start_run()
     qtbot.waitUntil(lambda: bool(desk.rows) or bool(desk.failures), timeout=PATIENCE_MS)
@@ -46,11 +45,11 @@ def test_that_a_run_started_in_the_window_ends_in_pictures_and_files(desk, puert
     assert (row.state, row.trials, row.problem) == (RunState.COMPLETE, 3, "")
     assert verify_run(row.directory) == ()
 
-    qtbot.waitUntil(lambda: results.answer is not None and results.answer.headline.trials == 3, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: results.answer is not None and results.answer.trials == 3, timeout=PATIENCE_MS)
     assert grown == sorted(grown)
-    assert 0.8 < results.answer.headline.coverage.share.value < 1
-    results.select_query(parse_query("PH3/state_A-G"))
-    for tab in ResultTab:
+    assert 80 < float(results.answer.tiles[0].value.split()[0]) < 100
+    results.choose({"table": "PH3", "level": "state_A-G"})
+    for tab in [each.id for each in PHSAFE.results.tabs]:
         results.show_tab(tab)
         qtbot.waitUntil(lambda tab=tab: not results.charts[tab].is_empty, timeout=PATIENCE_MS)
 

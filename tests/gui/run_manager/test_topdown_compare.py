@@ -10,22 +10,23 @@ import numpy as np
 import pytest
 
 from phexplore.data.blocks.generator import synthesize_blocks
-from phexplore.gui.systems.topdown.compare_pictures import compare_rows
-from phexplore.gui.systems.topdown.compare_reader import MOST_RUNS, NOTHING_TO_COMPARE, are_common
-from phexplore.gui.systems.topdown.other_runs import OtherRuns
-from phexplore.gui.systems.topdown.result_reader import TopDownResultReader
-from phexplore.gui.systems.topdown.results import (
+from phexplore.gui.run_manager.result_choosers import RunsField
+from phexplore.model.edits import set_field
+from phexplore.runs.spec import RunData, RunMode, RunSpec
+from phexplore.runs.store import TRUTH_FILE, RunStore, trial_file
+from phexplore.simulate.topdown.histograms import Histograms, histograms_of
+from phexplore.systems.registry import preset
+from phexplore.systems.run_results import Asks, Chooser, Option
+from phexplore.systems.topdown.compare_pictures import compare_rows
+from phexplore.systems.topdown.compare_reader import MOST_RUNS, NOTHING_TO_COMPARE, are_common
+from phexplore.systems.topdown.content_reader import TopDownResultReader
+from phexplore.systems.topdown.run_contents import (
     CompareBy,
     CompareFigure,
     TopDownChoice,
     TopDownRequest,
     TopDownTab,
 )
-from phexplore.model.edits import set_field
-from phexplore.runs.spec import RunData, RunMode, RunSpec
-from phexplore.runs.store import TRUTH_FILE, RunStore, trial_file
-from phexplore.simulate.topdown.histograms import Histograms, histograms_of
-from phexplore.systems.registry import preset
 from phexplore.systems.topdown.run_files import LeafFiles
 from phexplore.systems.topdown.run_options import TopDownOptions
 
@@ -141,18 +142,18 @@ def test_that_common_random_numbers_need_seed_data_and_tree_alike():
 
 
 def test_that_the_button_keeps_its_ticks_and_says_how_many(qtbot, tmp_path):
-    button = OtherRuns()
+    told = []
+    runs = tuple(str(tmp_path / str(number)) for number in range(8))
+    offer = Chooser("others", "", "Runs", tuple(map(Option, runs)), runs[:1], Asks.RUNS, most=MOST_RUNS - 1)
+    button = RunsField(offer, told.append)
     qtbot.addWidget(button)
-    entries = [(f"run {number}", tmp_path / str(number)) for number in range(8)]
-    button.offer(entries)
-    button.choose_first(tmp_path / "0")
-    assert button.chosen == (tmp_path / "1",)
-    with qtbot.waitSignal(button.changed):
-        button.menu().actions()[3].setChecked(True)
+    button.show_offer(offer, {runs[2]: "the third"})
+    assert button.chosen == runs[:1]
+    assert button.runs.actions()[2].text() == "the third"
+    button.runs.actions()[3].setChecked(True)
+    assert told == [(runs[0], runs[3])]
     assert button.text() == "Compare with 2…"
-    button.offer(entries[1:])
-    assert button.chosen == (tmp_path / "1", tmp_path / "3")
-    for action in button.menu().actions():
+    for action in button.runs.actions():
         if action.isEnabled():
             action.setChecked(True)
     assert len(button.chosen) == MOST_RUNS - 1

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from phexplore.data.blocks.generator import synthesize_blocks, write_block_file
-from phexplore.gui.systems.topdown.open_run import NOT_KEPT
-from phexplore.gui.systems.topdown.place_pictures import path_rows, place_rows
-from phexplore.gui.systems.topdown.result_reader import TopDownResultReader
-from phexplore.gui.systems.topdown.results import EVERY_QUERY, TopDownChoice, TopDownRequest, TopDownTab
 from phexplore.runs.spec import RunSpec, describe_blocks
 from phexplore.runs.store import close_run, prepare_directory, trial_file
 from phexplore.systems.registry import preset
+from phexplore.systems.topdown.content_reader import TopDownResultReader
 from phexplore.systems.topdown.measurements import measurement_file
+from phexplore.systems.topdown.open_run import NOT_KEPT
+from phexplore.systems.topdown.place_pictures import path_rows, place_rows
 from phexplore.systems.topdown.reprocessing import reprocess_measurements
+from phexplore.systems.topdown.run_contents import EVERY_QUERY, TopDownChoice, TopDownRequest, TopDownTab
 from phexplore.systems.topdown.run_options import TopDownOptions
 from phexplore.systems.topdown.simulation import make_simulation
 
@@ -127,7 +127,7 @@ def test_that_the_most_lines_are_said_and_no_level_or_query_is_left_out(folder, 
     code = busy_block(folder)
     whole = ask(folder / "kept", TopDownTab.PATH, level="Block", unit=code).content
     groups = {(line.level, line.query) for line in whole.lines}
-    monkeypatch.setattr("phexplore.gui.systems.topdown.place_reader.MOST_LINES", 2 * len(groups))
+    monkeypatch.setattr("phexplore.systems.topdown.place_reader.MOST_LINES", 2 * len(groups))
     content = ask(folder / "kept", TopDownTab.PATH, level="Block", unit=code).content
     assert len(content.lines) <= 2 * len(groups)
     assert {(line.level, line.query) for line in content.lines} == groups

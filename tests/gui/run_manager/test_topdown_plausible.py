@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+from datetime import UTC, datetime
 
 import numpy as np
 import pytest
 
 from phexplore.data.blocks.generator import synthesize_blocks, write_block_file
-from phexplore.gui.run_manager.run_rows import RunRow
-from phexplore.gui.systems.topdown.plausible_pictures import partners_of, plausible_rows, verdict
-from phexplore.gui.systems.topdown.result_reader import TopDownResultReader
-from phexplore.gui.systems.topdown.results import TopDownChoice, TopDownRequest, TopDownTab
 from phexplore.runs.spec import RunSpec, describe_blocks
-from phexplore.runs.states import RunState
 from phexplore.runs.store import (
     FACILITIES_FILE,
     TRUTH_FILE,
+    RunStore,
     RunUnreadableError,
     close_run,
     prepare_directory,
@@ -24,9 +21,14 @@ from phexplore.runs.store import (
     verify_run,
 )
 from phexplore.systems.registry import preset
+from phexplore.systems.run_results import RunRequest
+from phexplore.systems.topdown.content_reader import TopDownResultReader
 from phexplore.systems.topdown.facilities import read_facilities
+from phexplore.systems.topdown.plausible_pictures import plausible_rows, verdict
+from phexplore.systems.topdown.run_contents import TopDownChoice, TopDownRequest, TopDownTab
 from phexplore.systems.topdown.run_files import open_leaf_files
 from phexplore.systems.topdown.run_options import TopDownOptions
+from phexplore.systems.topdown.run_reader import TopDownRunReader
 from phexplore.systems.topdown.simulation import make_simulation
 from phexplore.workload.queries import parse_query
 from phexplore.workload.schema import load_schema
@@ -128,7 +130,7 @@ def test_that_the_picture_has_failures_first_and_says_what_is_missing(runs):
     assert groups.count("Not checked") == 13
     failed = [row for row in picture.marks if row.is_warned]
     assert failed
-    assert failed[0].key.split("/")[0] in {"Block", "Tract"}
+    assert failed[0].key[0] in {"Block", "Tract"}
     assert f"{len(failed)} of 10 checks find more than in the truth" in picture.title
     assert "13 checks need records" in picture.summary
     missing = next(check for check in content.checks if check.result.number == 9)
@@ -155,9 +157,12 @@ def test_that_only_runs_of_the_other_records_are_partners(tmp_path):
     block = tmp_path / "blocks.csv"
     block.write_text("geoid\n", "utf-8")
     data = describe_blocks(block)
-    rows = tuple(
-        RunRow(tmp_path / name, RunSpec(scenario, data, 1, 1, options=TopDownOptions()), RunState.COMPLETE, trials)
-        for name, scenario, trials in (("a", persons, 1), ("b", units, 1), ("c", units, 0))
-    )
-    assert [row.directory.name for row in partners_of(rows[0].spec, rows)] == ["b"]
-    assert [row.directory.name for row in partners_of(rows[1].spec, rows)] == ["a"]
+    runs = [
+        RunStore(tmp_path / name).create(
+            RunSpec(scenario, data, 1, 1, options=TopDownOptions()), datetime(2026, 5, 4, tzinfo=UTC)
+        )
+        for name, scenario in (("a", persons), ("b", units))
+    ]
+    for mine, other in (runs, runs[::-1]):
+        request = RunRequest(mine, "plausible", others=(other, mine, tmp_path / "gone"))
+        assert TopDownRunReader()._partners(request) == [other]

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QObject, Signal
 
 from phexplore.decide.rule_evaluation import never_judged
-from phexplore.gui.binding.tiles import TileContent, Tone
+from phexplore.figures.tile import TileContent, Tone
 from phexplore.gui.binding.verdicts import verdict_detail, verdict_summary, verdict_text, with_rules
 from phexplore.gui.systems.phsafe.tiles import phsafe_tiles
 from phexplore.gui.targets.rules_view import RulesView

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 from PySide6.QtWidgets import QWidget
 
+from phexplore.figures.tile import TileContent
 from phexplore.gui.binding.actions import Offer
 from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.room import Make
 from phexplore.gui.binding.shown import Shown
-from phexplore.gui.binding.tiles import TileContent
 from phexplore.gui.editors.plain_panels import Explained
 from phexplore.gui.editors.plain_room import PlainRoom
 from phexplore.gui.systems.group_sizes.tiles import size_tiles

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from phexplore.figures.tile import TileContent, Tone
 from phexplore.figures.wording import budget_text, margin_word, people, percent
 from phexplore.gui.binding.shown import Shown
-from phexplore.gui.binding.tiles import UNKNOWN, TileContent, Tone, difference
+from phexplore.gui.binding.tiles import UNKNOWN, difference
 from phexplore.systems.registry import absurd_epsilon
 
 

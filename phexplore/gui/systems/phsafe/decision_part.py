@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from phexplore.figures.tile import Tone
 from phexplore.figures.wording import people
 from phexplore.gui.binding.shown import Shown
-from phexplore.gui.binding.tiles import DecisionPart, SummaryEntry, Tone
+from phexplore.gui.binding.tiles import DecisionPart, SummaryEntry
 from phexplore.gui.systems.phsafe.changes import change_lines
 from phexplore.gui.systems.phsafe.tiles import loss_tile, missed_targets
 from phexplore.model.diff import diff

@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
 )
 
 from phexplore.gui.charts.controls import field_label
-from phexplore.gui.run_manager.run_rows import MODE_WORDS
 from phexplore.gui.systems.phsafe.launch import (
     DATA_WORDS,
     FOLDER,
@@ -32,7 +31,7 @@ from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.number_field import NumberField
-from phexplore.runs.spec import RunMode
+from phexplore.runs.spec import MODE_WORDS, RunMode
 
 SHORT_FIELD = 12 * GRID
 """Width of fields for a few figures."""

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from PySide6.QtWidgets import QWidget
 
+from phexplore.figures.tile import TileContent
 from phexplore.gui.binding.actions import Action, Offer
 from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.room import LivePicture, Make, Room
 from phexplore.gui.binding.settings import PICTURE
-from phexplore.gui.binding.tiles import DecisionPart, TileContent
+from phexplore.gui.binding.tiles import DecisionPart
 from phexplore.gui.systems.phsafe.decision_part import decision_part
 from phexplore.gui.systems.phsafe.inspection import query_of
 from phexplore.gui.systems.phsafe.tiles import phsafe_tiles
@@ -37,7 +38,6 @@ class PhSafeRoom(Room):
     libraries: ClassVar[tuple[str, ...]] = ("phexplore.systems.phsafe.results", "phexplore.systems.phsafe.snapshot")
     parts: ClassVar[tuple[str, ...]] = (
         "phexplore.gui.systems.phsafe.launch_form",
-        "phexplore.gui.systems.phsafe.results_page",
         "phexplore.gui.systems.phsafe.budgets_page",
         "phexplore.gui.systems.phsafe.levels_editor",
     )
@@ -135,6 +135,16 @@ class PhSafeRoom(Room):
                 ),
             ),
         ]
+
+    def join_results(self, page: Any) -> None:
+        """Look at the table and level that are chosen elsewhere."""
+
+        def follow(key: object) -> None:
+            if isinstance(key, QueryKey):
+                page.choose({"table": str(key.table), "level": key.level.text}, ("cell",))
+
+        self.around.session.selected.connect(follow)
+        follow(self.session.selection)
 
     @property
     def table(self) -> BudgetView:

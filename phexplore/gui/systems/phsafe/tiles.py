@@ -7,9 +7,9 @@ from functools import lru_cache
 
 from phexplore.accuracy.margins import keeps_target
 from phexplore.catalog.tables import TableProduct, tables
+from phexplore.figures.tile import TileContent, Tone
 from phexplore.figures.wording import budget_text, people, percent, signed_budget
 from phexplore.gui.binding.shown import Shown
-from phexplore.gui.binding.tiles import TileContent, Tone
 from phexplore.model.keys import PopulationGroupLevel, QueryKey, Region
 from phexplore.model.numbers import Unlimited
 from phexplore.model.phsafe import PhSafe

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
+from phexplore.figures.tile import TileContent, Tone
 from phexplore.figures.wording import budget_text, people, power_text
 from phexplore.gui.binding.shown import Shown
-from phexplore.gui.binding.tiles import UNKNOWN, TileContent, Tone, difference
+from phexplore.gui.binding.tiles import UNKNOWN, difference
 from phexplore.model.scenario import Scenario
 from phexplore.systems.registry import absurd_epsilon
 

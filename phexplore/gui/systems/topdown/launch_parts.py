@@ -10,7 +10,7 @@ from pathlib import Path
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from phexplore.gui.run_manager.run_rows import RunRow, started_words
+from phexplore.gui.run_manager.run_rows import RunRow
 from phexplore.gui.systems.topdown.launch import TLS_WORDS
 from phexplore.gui.systems.topdown.stop import FEWEST_TRIALS, WATCHABLE, watchable
 from phexplore.gui.theme.metrics import GRID, HALF
@@ -21,6 +21,7 @@ from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import TopDown
 from phexplore.runs.spec import RunMode
 from phexplore.runs.states import RunState
+from phexplore.runs.store import started_words
 from phexplore.systems.topdown.run_options import Mechanism, TopDownOptions
 from phexplore.systems.topdown.wording import level_title, query_title
 

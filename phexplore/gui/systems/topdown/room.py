@@ -6,14 +6,15 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from PySide6.QtWidgets import QWidget
 
+from phexplore.figures.tile import TileContent
 from phexplore.gui.binding.actions import Offer
 from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.room import LivePicture, Make, Room
-from phexplore.gui.binding.tiles import DecisionPart, TileContent
+from phexplore.gui.binding.tiles import DecisionPart
 from phexplore.gui.systems.topdown.changes import change_lines
 from phexplore.gui.systems.topdown.inspection import place_of
 from phexplore.gui.systems.topdown.session import Place, TopDownSession, topdown_session
@@ -37,7 +38,6 @@ class TopDownRoom(Room):
     hidden: ClassVar[frozenset[Area]] = frozenset({Area.EXPERIMENT})
     titles: ClassVar[Mapping[Area, str]] = MappingProxyType({Area.LEVELS: "Post-processing"})
     has_table: ClassVar[bool] = True
-    parts: ClassVar[tuple[str, ...]] = ("phexplore.gui.systems.topdown.results_page",)
     _shares: TopDownBudgetsEditor | None = None
     spine: SpinePage | None = None
 
@@ -108,6 +108,21 @@ class TopDownRoom(Room):
         shown = self.session.shown
         lines = () if shown.reference is None else change_lines(shown)
         return DecisionPart(topdown_loss_tile(shown), tuple(line.text for line in lines))
+
+    def join_results(self, page: Any) -> None:
+        """Draw the map of results with the shapes of the project."""
+        data = self.around.data
+
+        def use_shapes() -> None:
+            page.choose({"shapes": "" if data.shapes is None else str(data.shapes)})
+
+        def keep_shapes(name: str, value: str) -> None:
+            if name == "shapes" and value:
+                data.use_shapes(Path(value))
+
+        data.changed.connect(use_shapes)
+        page.chosen.connect(keep_shapes)
+        use_shapes()
 
     @property
     def table(self) -> ShareView:

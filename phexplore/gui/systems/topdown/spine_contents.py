@@ -9,7 +9,6 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from phexplore.gui.systems.topdown.shapes import Outline
 from phexplore.gui.systems.topdown.spine_observed import ObservedErrors, ObservedRun
 from phexplore.gui.systems.topdown.spine_views import (
     BypassContent,
@@ -33,6 +32,7 @@ from phexplore.spine.distance import composition
 from phexplore.spine.settings import SpineSettings
 from phexplore.spine.tree import GeoTree
 from phexplore.spine.variance import UNSEEN, UNSEEN_TOP_DOWN
+from phexplore.systems.topdown.shapes import Outline
 from phexplore.systems.topdown.spine_findings import distance_finding, margin_finding, noun
 from phexplore.systems.topdown.spine_forecast import Fit, SpineForecast
 from phexplore.systems.topdown.spine_study import SpineStudy, possible

@@ -38,8 +38,7 @@ from phexplore.gui.figures.view import FigureView
 from phexplore.gui.run_manager.chart_tabs import ChartTabs
 from phexplore.gui.run_manager.result_reader import BLOCKS, reader_process
 from phexplore.gui.run_manager.run_desk import RunDesk
-from phexplore.gui.run_manager.run_rows import RunRow
-from phexplore.gui.systems.phsafe.results_page import run_words
+from phexplore.gui.run_manager.run_rows import RunRow, run_words
 from phexplore.gui.systems.topdown.session import TopDownSession
 from phexplore.gui.systems.topdown.spine_choices import FITTING, NO_RUN, SpineChoices
 from phexplore.gui.systems.topdown.spine_editor import SpineKeysEditor

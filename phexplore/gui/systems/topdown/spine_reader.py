@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from phexplore.gui.systems.topdown.shapes import Outline, read_outlines
 from phexplore.gui.systems.topdown.spine_contents import (
     Work,
     area_margins,
@@ -38,6 +37,7 @@ from phexplore.spine.description import ClassDistances, class_entities, is_targe
 from phexplore.spine.geography_reading import read_geography
 from phexplore.spine.settings import settings_for, with_levels
 from phexplore.spine.spine_file import read_spine
+from phexplore.systems.topdown.shapes import Outline, read_outlines
 from phexplore.systems.topdown.spine_findings import first_class, summary
 from phexplore.systems.topdown.spine_study import SpineStudy, possible
 

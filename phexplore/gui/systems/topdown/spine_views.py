@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from phexplore.lazy import lazy
 from phexplore.model.conventions import Conventions
 from phexplore.model.issues import Issue
 from phexplore.model.topdown import TopDown
@@ -70,6 +72,10 @@ class SpineLook:
     known_shapes: str = ""
 
 
+_reader = lazy("phexplore.gui.systems.topdown.spine_reader", "SpineReader")
+"""Loads what reads blocks, in the process beside the window alone."""
+
+
 @dataclass(frozen=True, slots=True)
 class SpineRequest:
     """What is asked.
@@ -89,6 +95,15 @@ class SpineRequest:
     other: SpineSettings
     other_title: str
     look: SpineLook
+
+    def reader(self) -> tuple[str, Callable[[Callable[[object], None]], Callable[[SpineRequest], object]]]:
+        """Return the name of what answers, and what makes it."""
+
+        def make(tell: Callable[[object], None]) -> Callable[[SpineRequest], object]:
+            reader = _reader()
+            return lambda request: reader.answer(request, tell)
+
+        return "spines", make
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from phexplore.accounting.zcdp import epsilon
+from phexplore.figures.tile import TileContent, Tone
 from phexplore.figures.wording import budget_text, margin_word, people, percent, power_text, signed_people, significant
-from phexplore.gui.binding.tiles import TileContent, Tone
 from phexplore.gui.systems.topdown.scenario_view import TopDownShown
 from phexplore.model.conventions import Conversion
 from phexplore.model.phsafe import PrivacyFramework

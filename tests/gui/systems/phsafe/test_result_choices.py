@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 from phexplore.catalog.tables import tables
-from phexplore.gui.systems.phsafe.result_choices import (
+from phexplore.model.keys import Region, parse_query
+from phexplore.systems.phsafe.result_choices import (
     Choices,
     ResultChoice,
     cell_label,
@@ -10,7 +11,6 @@ from phexplore.gui.systems.phsafe.result_choices import (
     number_words,
     region_words,
 )
-from phexplore.model.keys import Region, parse_query
 
 PH3, PH2 = parse_query("PH3/state_A-G"), parse_query("PH2/usa_*")
 CHOICES = Choices((PH2, PH3), {Region.NATION: ("1",), Region.STATE: ("09", "44")}, {"PH3": (2, 4, 9), "PH2": (3, 4)})

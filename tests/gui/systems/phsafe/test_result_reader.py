@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from phexplore.errors import PhexploreError
-from phexplore.gui.systems.phsafe.result_choices import ResultChoice, ResultRequest, ResultTab
-from phexplore.gui.systems.phsafe.result_reader import ResultReader
 from phexplore.metrics.accuracy_report import Truth
 from phexplore.metrics.numbers import NumberKeys
 from phexplore.model.keys import parse_query
 from phexplore.runs.spec import RunMode
 from phexplore.runs.store import TRUTH_FILE
+from phexplore.systems.phsafe.content_reader import ResultReader
 from phexplore.systems.phsafe.forecast import forecast
 from phexplore.systems.phsafe.number_files import NumberFiles
+from phexplore.systems.phsafe.result_choices import ResultChoice, ResultRequest, ResultTab
 
 PH3 = parse_query("PH3/state_A-G")
 

@@ -6,8 +6,9 @@ from fractions import Fraction
 import pytest
 
 from phexplore.catalog.tables import queries
+from phexplore.figures.tile import Tone
 from phexplore.gui.binding.shown import shown
-from phexplore.gui.binding.tiles import Tone, run_tile
+from phexplore.gui.binding.tiles import run_tile
 from phexplore.gui.systems.phsafe.tiles import loss_tile, missed_targets, numbers_tile, published_numbers, targets_tile
 from phexplore.model.edits import set_field
 from phexplore.model.keys import TableId, parse_query

@@ -15,9 +15,18 @@ from phexplore.data.blocks.generator import synthesize_blocks
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.frames import frame, read_frame
 from phexplore.gui.run_manager.result_server import Readers
+from phexplore.gui.run_manager.results_page import ResultsPage
 from phexplore.gui.run_manager.run_desk import RunDesk
-from phexplore.gui.systems.topdown.place_pictures import place_rows
-from phexplore.gui.systems.topdown.result_pictures import (
+from phexplore.metrics.topdown.worst import WorstBy
+from phexplore.model.issues import InputProblemsError
+from phexplore.runs.spec import RunData, RunSpec
+from phexplore.runs.store import TRUTH_FILE, RunStore, trial_file
+from phexplore.simulate.topdown.histograms import Histograms, histograms_of
+from phexplore.systems.registry import preset
+from phexplore.systems.run_results import RunRequest
+from phexplore.systems.topdown.content_reader import TopDownResultReader
+from phexplore.systems.topdown.place_pictures import place_rows
+from phexplore.systems.topdown.result_pictures import (
     bias_rows,
     criterion_rows,
     criterion_tile,
@@ -29,18 +38,12 @@ from phexplore.gui.systems.topdown.result_pictures import (
     topdown_trials_tile,
     worst_rows,
 )
-from phexplore.gui.systems.topdown.result_reader import TopDownResultReader
-from phexplore.gui.systems.topdown.results import MapValue, TopDownChoice, TopDownRequest, TopDownTab
-from phexplore.gui.systems.topdown.results_page import TopDownResultsPage
-from phexplore.gui.systems.topdown.shapes import read_outlines
-from phexplore.metrics.topdown.worst import WorstBy
-from phexplore.model.issues import InputProblemsError
-from phexplore.runs.spec import RunData, RunSpec
-from phexplore.runs.store import TRUTH_FILE, RunStore, trial_file
-from phexplore.simulate.topdown.histograms import Histograms, histograms_of
-from phexplore.systems.registry import preset
+from phexplore.systems.topdown.run_contents import MapValue, TopDownChoice, TopDownRequest, TopDownTab
 from phexplore.systems.topdown.run_files import LeafFiles
 from phexplore.systems.topdown.run_options import TopDownOptions
+from phexplore.systems.topdown.run_reader import TopDownRunReader
+from phexplore.systems.topdown.shapes import read_outlines
+from phexplore.systems.topdown.system import TOPDOWN
 
 BLOCKS = 400
 
@@ -131,8 +134,8 @@ def test_that_a_damaged_trial_is_named_and_the_rest_shown(run):
 
 
 def test_that_a_run_of_many_trials_is_shown_whole_and_a_slice_of_time_at_a_time(run, monkeypatch):
-    monkeypatch.setattr("phexplore.gui.systems.topdown.open_run.SLICE_SECONDS", 0.0)
-    monkeypatch.setattr("phexplore.gui.systems.topdown.open_run.MOST_CACHED", 1)
+    monkeypatch.setattr("phexplore.systems.topdown.open_run.SLICE_SECONDS", 0.0)
+    monkeypatch.setattr("phexplore.systems.topdown.open_run.MOST_CACHED", 1)
     for change in range(45):
         run.add_trial(change)
     reader = TopDownResultReader()
@@ -205,7 +208,7 @@ def test_that_a_bias_within_chance_is_not_a_finding(run):
 
 
 def test_that_too_many_numbers_are_refused_with_the_way_out(run, monkeypatch):
-    monkeypatch.setattr("phexplore.gui.systems.topdown.result_reader.MOST_NUMBERS", 10)
+    monkeypatch.setattr("phexplore.systems.topdown.content_reader.MOST_NUMBERS", 10)
     run.add_trial()
     answer = ask(run, TopDownTab.BIAS, level="Block", query="detailed")
     assert "coarser query" in answer.content.reason
@@ -297,17 +300,17 @@ def test_that_wrong_shapes_are_refused_by_feature(tmp_path, content, reason):
         read_outlines(path)
 
 
-def test_that_the_reader_process_answers_both_systems(run, tmp_path):
+def test_that_the_reader_process_answers_and_refuses(run, tmp_path):
     run.add_trial()
     reader = Readers(lambda _said: None)
-    answer = reader.answer(TopDownRequest(run.directory, None))
-    assert answer.headline.trials == 1
+    answer = reader.answer(RunRequest(run.directory))
+    assert answer.trials == 1
     copied = tmp_path / "frames"
     copied.write_bytes(frame(answer))
     with copied.open("rb") as stream:
-        assert read_frame(stream).headline.trials == 1
+        assert read_frame(stream).trials == 1
     with pytest.raises(PhexploreError):
-        reader.answer(TopDownRequest(tmp_path, None))
+        reader.answer(RunRequest(tmp_path))
 
 
 class Direct(QObject):
@@ -318,7 +321,7 @@ class Direct(QObject):
 
     def __init__(self):
         super().__init__()
-        self._reader = TopDownResultReader()
+        self._reader = TopDownRunReader()
 
     def request(self, request):
         try:
@@ -335,7 +338,7 @@ def page(qtbot, run):
     run.add_trial()
     desk = RunDesk(run.directory.parent)
     qtbot.waitUntil(lambda: bool(desk.rows))
-    found = TopDownResultsPage(desk, service=Direct())
+    found = ResultsPage(desk, TOPDOWN, service=Direct())
     qtbot.addWidget(found)
     found.resize(1000, 700)
     found.show()
@@ -346,37 +349,56 @@ def page(qtbot, run):
 
 
 def test_that_every_picture_is_filled(page):
-    for tab in TopDownTab:
-        page.show_tab(tab)
-        assert page.answer.request.tab is tab
-        assert page.charts[tab].is_empty == (
-            tab in {TopDownTab.MAP, TopDownTab.PATH, TopDownTab.COMPARE}
+    for tab in TOPDOWN.results.tabs:
+        page.show_tab(tab.id)
+        assert page.answer.request.tab == tab.id
+        assert page.charts[tab.id].is_empty == (
+            tab.id in {"map", "path", "compare"}
         )  # no shapes, nothing kept, one run
 
 
+def chosen(page, name):
+    return page.choosers.fields[name].currentData()
+
+
 def test_that_each_picture_has_its_own_best_query_until_one_is_chosen(page):
-    page.show_tab(TopDownTab.ERRORS)
-    assert page.answer.request.choice.query == "total"
-    page.show_tab(TopDownTab.PLACE)
-    assert page.answer.request.choice.query == "race_ethnicity"
-    page.query.setCurrentIndex(page.query.findData("hispanic"))
-    assert page.answer.request.choice.query == "hispanic"
-    page.show_tab(TopDownTab.ERRORS)
-    assert page.answer.request.choice.query == "hispanic"
+    page.show_tab("errors")
+    assert chosen(page, "query") == "total"
+    page.show_tab("place")
+    assert chosen(page, "query") == "race_ethnicity"
+    field = page.choosers.fields["query"]
+    field.setCurrentIndex(field.findData("hispanic"))
+    assert chosen(page, "query") == "hispanic"
+    page.show_tab("errors")
+    assert chosen(page, "query") == "hispanic"
 
 
 def test_that_a_worst_unit_is_looked_into(page):
-    page.show_tab(TopDownTab.WORST)
-    code = page.charts[TopDownTab.WORST].marks[0].key
-    page.charts[TopDownTab.WORST].key_activated.emit(code)
-    assert page.tab is TopDownTab.PLACE
-    assert page.answer.content.code == code
+    page.show_tab("worst")
+    code = page.charts["worst"].marks[0].key
+    page.charts["worst"].key_activated.emit(code)
+    assert page.tab == "place"
+    assert page.choosers.fields["unit"].text() == code
+
+
+def test_that_a_level_is_looked_into_and_leaves_no_unit_of_another(page):
+    page.show_tab("place")
+    page.choosers.fields["unit"].setText("44001")
+    page.choosers.fields["unit"].returnPressed.emit()
+    assert page.choices == {"unit": "44001"}
+    level = page.choosers.fields["level"]
+    level.setCurrentIndex(level.findData("State"))
+    assert page.choices == {"level": "State"}
+    page.show_tab("errors")
+    page.charts["errors"].key_activated.emit("County")
+    assert page.tab == "shape"
+    assert chosen(page, "level") == "County"
 
 
 def test_that_a_new_trial_grows_the_picture(page, run):
-    page.show_tab(TopDownTab.SHAPE)
-    assert page.answer.headline.trials == 1
+    page.show_tab("shape")
+    assert page.answer.trials == 1
     run.add_trial(3)
     page._on_progress(run.directory)
-    assert page.answer.headline.trials == 2
-    assert page.tiles["trials"].accessibleName().startswith("Trials: 2")
+    assert page.answer.trials == 2
+    assert page.tiles[3].accessibleName().startswith("Trials: 2")

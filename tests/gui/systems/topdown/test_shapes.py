@@ -9,8 +9,8 @@ import os
 import numpy as np
 import pytest
 
-from phexplore.gui.systems.topdown.shapes import read_outlines
 from phexplore.model.issues import InputProblemsError
+from phexplore.systems.topdown.shapes import read_outlines
 
 RING = [[-71.5, 41.5], [-71.4, 41.5], [-71.4, 41.6]]
 

@@ -148,20 +148,20 @@ def test_that_a_project_remembers_its_blocks_and_shapes_for_every_page(qtbot, wi
     window.navigation.choose(Area.RUNS)
     assert window.runs._runs.topdown_form.path.text() == str(blocks)
     window.navigation.choose(Area.RESULTS)
-    assert window.runs.topdown_results.choice.shapes == str(shapes)
+    assert window.runs.results["topdown"].choices["shapes"] == str(shapes)
 
     window.files.new(preset("pl94-2020-persons-us"))
     assert page.path is None
     assert page.empty.isVisibleTo(page)
     assert page.choices.look.shapes == ""
     assert window.runs._runs.topdown_form.path.text() == "demo"
-    assert window.runs.topdown_results.choice.shapes == ""
+    assert window.runs.results["topdown"].choices["shapes"] == ""
 
     window.files.open(path)
     assert page.path == blocks
     assert page.choices.look.shapes == str(shapes)
     assert window.runs._runs.topdown_form.path.text() == str(blocks)
-    assert window.runs.topdown_results.choice.shapes == str(shapes)
+    assert window.runs.results["topdown"].choices["shapes"] == str(shapes)
 
 
 @pytest.mark.defect("M17")

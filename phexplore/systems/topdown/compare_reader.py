@@ -8,9 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from phexplore.errors import PhexploreError
-from phexplore.gui.systems.topdown.folds import ErrorsFold, TrialError
-from phexplore.gui.systems.topdown.open_run import TopDownRun
-from phexplore.gui.systems.topdown.results import (
+from phexplore.metrics.topdown.shapes import mean_and_error
+from phexplore.metrics.topdown.size_classes import TENS
+from phexplore.runs.spec import RunMode, RunSpec
+from phexplore.systems.topdown.folds import ErrorsFold, TrialError
+from phexplore.systems.topdown.open_run import TopDownRun
+from phexplore.systems.topdown.run_contents import (
     ALL_SIZES,
     CompareBy,
     CompareContent,
@@ -20,9 +23,6 @@ from phexplore.gui.systems.topdown.results import (
     CompareFigure,
     TopDownChoice,
 )
-from phexplore.metrics.topdown.shapes import mean_and_error
-from phexplore.metrics.topdown.size_classes import TENS
-from phexplore.runs.spec import RunMode, RunSpec
 from phexplore.systems.topdown.run_options import topdown_options
 
 MOST_RUNS = 6

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,17 +19,13 @@ from phexplore.figures.histogram import error_histogram
 from phexplore.figures.marks import Row
 from phexplore.figures.scatter import Series, scatter_figure
 from phexplore.figures.table import Table, Value
+from phexplore.figures.tile import TileContent, Tone
 from phexplore.figures.wording import people
-from phexplore.gui.binding.tiles import TileContent, Tone
-from phexplore.gui.run_manager.mechanism_results import (
-    MechanismAnswer,
-    MechanismRequest,
-    MechanismTab,
-)
 from phexplore.model.numbers import exact_text
 from phexplore.runs.run_files import read_trial_figures
 from phexplore.runs.spec import RunMode
-from phexplore.runs.store import TRUTH_FILE, load_spec, present_trials, state_of, trial_file
+from phexplore.runs.store import TRUTH_FILE, load_spec, present_trials, trial_file
+from phexplore.systems.run_results import Chooser, Option, RunRequest, Shown, WholeRunReader
 from phexplore.systems.subspace.errors import expected_squared_error, variances
 from phexplore.systems.subspace.run_files import read_answers
 from phexplore.systems.subspace.simulation import names_of
@@ -142,29 +139,29 @@ def _broken(space: Any, released: Rationals, truth: Rationals) -> int:
     )
 
 
-def answer_releases(run: ReleaseRun, request: MechanismRequest) -> MechanismAnswer:
-    """Return what is asked of a run, as far as it is there."""
-    run.refresh()
+def release_run_reader() -> WholeRunReader[ReleaseRun]:
+    """Return what reads runs under exact sums."""
+    return WholeRunReader(ReleaseRun, show_releases)
+
+
+def show_releases(run: ReleaseRun, request: RunRequest) -> Shown:
+    """Return what is asked of a run.
+
+    Args:
+        run: with what is there of it.
+        request: the first release where it names none.
+    """
     names = tuple(run.releases)
-    part = request.part if request.part in names else names[0]
-    settled = MechanismRequest(request.directory, request.tab, part)
-    content = _content(run, settled) if run.trials and request.tab is not None else None
-    state, tiles = state_of(run.directory), _tiles(run)
-    return MechanismAnswer(
-        settled, request, state, len(run.trials), tiles, _headline(run), names, content, tuple(run.problems)
-    )
-
-
-def _content(run: ReleaseRun, request: MechanismRequest) -> Figure:
-    match request.tab:
-        case MechanismTab.ERRORS:
-            return _by_release(run)
-        case MechanismTab.SHAPE:
-            return _shape(run, request.part)
-        case MechanismTab.TRUTH:
-            return _by_truth(run, request.part)
-        case _:
-            return _promises(run)
+    name = chosen if (chosen := request.chosen("release")) in names else names[0]
+    chooser = Chooser("release", "Re&lease", "Release", tuple(Option(each, each) for each in names), name, letters=12)
+    pictures: dict[str, Callable[[], Figure]] = {
+        "errors": lambda: _by_release(run),
+        "shape": lambda: _shape(run, name),
+        "truth": lambda: _by_truth(run, name),
+        "promises": lambda: _promises(run),
+    }
+    choosers = () if request.tab in {"errors", "promises"} else (chooser,)
+    return Shown(_tiles(run), _headline(run), choosers, pictures.get(request.tab))
 
 
 def _is_private(run: ReleaseRun) -> bool:

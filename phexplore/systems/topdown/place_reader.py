@@ -7,17 +7,17 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from phexplore.gui.systems.topdown.open_run import TopDownRun
-from phexplore.gui.systems.topdown.results import (
+from phexplore.runs.store import RunUnreadableError
+from phexplore.simulate.topdown.histograms import Histograms
+from phexplore.systems.topdown.measured_units import MeasuredUnit, MeasuredUnits
+from phexplore.systems.topdown.open_run import TopDownRun
+from phexplore.systems.topdown.run_contents import (
     EVERY_QUERY,
     MeasuredLine,
     PathContent,
     PlaceContent,
     TopDownChoice,
 )
-from phexplore.runs.store import RunUnreadableError
-from phexplore.simulate.topdown.histograms import Histograms
-from phexplore.systems.topdown.measured_units import MeasuredUnit, MeasuredUnits
 from phexplore.workload.queries import MarginalQuery, parse_query
 
 MOST_NEIGHBOURS = 400

@@ -9,9 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phexplore.errors import PhexploreError
-from phexplore.gui.systems.topdown.folds import Fold, Levels, answers
-from phexplore.gui.systems.topdown.open_run import TopDownRun
-from phexplore.gui.systems.topdown.results import OddPlace, PlausibleCheck, PlausibleContent
 from phexplore.metrics.topdown.plausibility import (
     CheckResult,
     UnitFigures,
@@ -23,6 +20,9 @@ from phexplore.metrics.topdown.plausibility import (
 )
 from phexplore.simulate.topdown.histograms import Histograms
 from phexplore.systems.topdown.facilities import read_facilities
+from phexplore.systems.topdown.folds import Fold, Levels, answers
+from phexplore.systems.topdown.open_run import TopDownRun
+from phexplore.systems.topdown.run_contents import OddPlace, PlausibleCheck, PlausibleContent
 
 CHECKED_LEVELS = ("State", "Tract", "Block")
 MOST_PLACES = 20

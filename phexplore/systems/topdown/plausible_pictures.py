@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import Figure, nothing, row_figure
 from phexplore.figures.marks import Row
 from phexplore.figures.table import Table
 from phexplore.figures.wording import people
-from phexplore.gui.run_manager.run_rows import RunRow
-from phexplore.gui.systems.topdown.result_pictures import trials_words
-from phexplore.gui.systems.topdown.results import OddPlace, PlausibleCheck, PlausibleContent
-from phexplore.model.topdown import TopDown
-from phexplore.runs.spec import RunSpec
-from phexplore.systems.topdown.wording import counted, level_title
+from phexplore.systems.topdown.result_pictures import trials_words
+from phexplore.systems.topdown.run_contents import OddPlace, PlausibleCheck, PlausibleContent
+from phexplore.systems.topdown.wording import level_title
 
 _FAILS, _PASSES, _NOT_MADE = "More than in truth", "Pass", "Not checked"
 _NAMED = 3
@@ -84,7 +79,7 @@ def _row(check: PlausibleCheck, trials: int) -> Row:
     true = "" if result.found_truth is None else f"{result.found_truth:,} → "
     places = "; ".join(_place_words(place, trials) for place in check.places[:_NAMED])
     return Row(
-        f"{result.level}/{check.places[0].code}" if check.places else None,
+        (result.level, check.places[0].code) if check.places else None,
         group,
         name,
         value=check.mean,
@@ -111,16 +106,3 @@ def _cells(check: PlausibleCheck) -> tuple[str | int | float | None, ...]:
     codes = ", ".join(place.code for place in check.places)
     found = (result.applies_published, result.found_truth, check.mean, min(check.published), max(check.published))
     return (*head, *found, codes, result.note)
-
-
-def partners_of(spec: RunSpec, rows: Sequence[RunRow]) -> tuple[RunRow, ...]:
-    """Return the runs with trials that count the other records: housing units beside people, and the other way round."""
-    mine = counted(spec.scenario.topdown.schema)
-    return tuple(
-        row
-        for row in rows
-        if row.trials
-        and row.spec is not None
-        and isinstance(row.spec.scenario.method, TopDown)
-        and counted(row.spec.scenario.method.schema) != mine
-    )

@@ -14,7 +14,15 @@ from numpy.typing import NDArray
 
 from phexplore.data.blocks.geocodes import layout_of
 from phexplore.errors import PhexploreError
-from phexplore.gui.systems.topdown.folds import (
+from phexplore.metrics.topdown.size_classes import TENS
+from phexplore.metrics.topdown.worst import WorstBy
+from phexplore.model.topdown import LevelQuery
+from phexplore.runs.run_files import read_mark
+from phexplore.runs.spec import RunSpec
+from phexplore.runs.store import TRUTH_FILE, RunUnreadableError, load_spec, present_trials, trial_file
+from phexplore.simulate.topdown.histograms import Histograms, sums_up
+from phexplore.spine.tree import GeoTree, tree_of
+from phexplore.systems.topdown.folds import (
     BiasFold,
     ErrorsFold,
     Fold,
@@ -24,18 +32,10 @@ from phexplore.gui.systems.topdown.folds import (
     TotalsFold,
     WorstFold,
 )
-from phexplore.gui.systems.topdown.results import ALL_SIZES
-from phexplore.metrics.topdown.size_classes import TENS
-from phexplore.metrics.topdown.worst import WorstBy
-from phexplore.model.topdown import LevelQuery
-from phexplore.runs.run_files import read_mark
-from phexplore.runs.spec import RunSpec
-from phexplore.runs.store import TRUTH_FILE, RunUnreadableError, load_spec, present_trials, trial_file
-from phexplore.simulate.topdown.histograms import Histograms, sums_up
-from phexplore.spine.tree import GeoTree, tree_of
 from phexplore.systems.topdown.forecast import LevelQueryForecast, forecast_topdown
 from phexplore.systems.topdown.measured_units import MeasuredUnits
 from phexplore.systems.topdown.measurements import measuring_run
+from phexplore.systems.topdown.run_contents import ALL_SIZES
 from phexplore.systems.topdown.run_files import LeafFiles, open_leaf_files, schema_of
 from phexplore.systems.topdown.run_options import topdown_options
 from phexplore.systems.topdown.summary import criterion_query

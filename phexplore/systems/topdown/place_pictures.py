@@ -11,8 +11,8 @@ from phexplore.figures.figure import Figure, nothing, row_figure
 from phexplore.figures.marks import Row
 from phexplore.figures.table import Table
 from phexplore.figures.wording import people
-from phexplore.gui.systems.topdown.result_pictures import trials_words
-from phexplore.gui.systems.topdown.results import EVERY_QUERY, MeasuredLine, PathContent, PlaceContent
+from phexplore.systems.topdown.result_pictures import trials_words
+from phexplore.systems.topdown.run_contents import EVERY_QUERY, MeasuredLine, PathContent, PlaceContent
 from phexplore.systems.topdown.wording import heading, level_title, query_title
 
 _MOST_ROWS = 400

@@ -16,13 +16,13 @@ NATION_ID = "1"
 
 
 class ResultTab(enum.Enum):
-    """A picture of results. The value is the word on its tab."""
+    """A picture of results."""
 
-    DISTRIBUTION = "Errors"
-    OBSERVED = "Observed margins"
-    TRUNCATION = "Truncation"
-    NUMBER = "One number"
-    WORST = "Worst numbers"
+    DISTRIBUTION = "errors"
+    OBSERVED = "observed"
+    TRUNCATION = "truncation"
+    NUMBER = "number"
+    WORST = "worst"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 
+from phexplore.figures.tile import TileContent, Tone
 from phexplore.figures.wording import people, signed_people
-from phexplore.gui.binding.tiles import TileContent, Tone
-from phexplore.gui.run_manager.run_rows import MODE_WORDS
-from phexplore.gui.systems.phsafe.result_reader import RunHeadline
-from phexplore.runs.spec import RunMode
+from phexplore.runs.spec import MODE_WORDS, RunMode
 from phexplore.runs.states import RunState
+from phexplore.systems.phsafe.content_reader import RunHeadline
 from phexplore.systems.phsafe.truncation_figures import bias_words
 
 SUSPICIOUS = 4.0

@@ -12,9 +12,14 @@ from phexplore.figures.histogram import error_histogram
 from phexplore.figures.map import map_figure
 from phexplore.figures.marks import Patch, Row
 from phexplore.figures.table import Table, grouped
+from phexplore.figures.tile import TileContent, Tone
 from phexplore.figures.wording import people, signed_people
-from phexplore.gui.binding.tiles import TileContent, Tone
-from phexplore.gui.systems.topdown.results import (
+from phexplore.metrics.coverage import Coverage
+from phexplore.metrics.topdown.distribution import ErrorDistribution
+from phexplore.metrics.topdown.redistricting import REQUIRED
+from phexplore.metrics.topdown.worst import WorstBy
+from phexplore.runs.spec import RunMode
+from phexplore.systems.topdown.run_contents import (
     ALL_SIZES,
     BiasContent,
     CriterionContent,
@@ -26,11 +31,6 @@ from phexplore.gui.systems.topdown.results import (
     TopDownHeadline,
     WorstContent,
 )
-from phexplore.metrics.coverage import Coverage
-from phexplore.metrics.topdown.distribution import ErrorDistribution
-from phexplore.metrics.topdown.redistricting import REQUIRED
-from phexplore.metrics.topdown.worst import WorstBy
-from phexplore.runs.spec import RunMode
 from phexplore.systems.topdown.wording import counted, heading, level_title, query_title
 
 _BINS = 61

@@ -13,16 +13,6 @@ from numpy.typing import NDArray
 
 from phexplore.accuracy.margins import Margins
 from phexplore.catalog.tables import tables
-from phexplore.gui.systems.phsafe.result_choices import (
-    Choices,
-    ResultChoice,
-    ResultRequest,
-    ResultTab,
-    cell_words,
-    code_words,
-    number_words,
-    region_words,
-)
 from phexplore.metrics.accuracy_report import covered
 from phexplore.metrics.coverage import Coverage, coverage_of, error_between_trials, observed_margin
 from phexplore.metrics.numbers import REGION_TYPES, Rows, level_of
@@ -36,6 +26,16 @@ from phexplore.systems.phsafe.error_figures import ErrorPicture, ErrorSample, Qu
 from phexplore.systems.phsafe.forecast import Forecast, forecast, measured_codes
 from phexplore.systems.phsafe.number_trace import NumberTrace
 from phexplore.systems.phsafe.observed_figures import ObservedMargin
+from phexplore.systems.phsafe.result_choices import (
+    Choices,
+    ResultChoice,
+    ResultRequest,
+    ResultTab,
+    cell_words,
+    code_words,
+    number_words,
+    region_words,
+)
 from phexplore.systems.phsafe.results import NumberSelection, RunResults
 from phexplore.systems.phsafe.truncation_figures import CellBias, SizeCut, TableTruncation
 from phexplore.systems.phsafe.worst_figure import WorstNumber
@@ -171,6 +171,15 @@ class ResultReader:
         content = run.content(settled, other)
         compared = other.headline() if other is not None else None
         return ResultAnswer(request, settled, run.headline(), compared, choices, content, tuple(run.results.problems))
+
+    def offered(self, directory: Path) -> Choices | None:
+        """Return what a run offers, None before it has counted, or when it counted nothing.
+
+        Raises:
+            PhexploreError: the run cannot be opened.
+        """
+        run = self._open(directory)
+        return run.choices if run.results.has_truth and run.choices.queries else None
 
     def _open(self, directory: Path) -> _OpenRun:
         if directory not in self._runs:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,21 +16,17 @@ from phexplore.figures.figure import Figure, row_figure
 from phexplore.figures.histogram import error_histogram
 from phexplore.figures.marks import Row
 from phexplore.figures.table import Table, Value
+from phexplore.figures.tile import TileContent, Tone
 from phexplore.figures.wording import people, signed_people
-from phexplore.gui.binding.tiles import TileContent, Tone
-from phexplore.gui.run_manager.mechanism_results import (
-    MechanismAnswer,
-    MechanismRequest,
-    MechanismTab,
-)
 from phexplore.metrics.topdown.distribution import ErrorDistribution, distribution_of, merge
 from phexplore.model.numbers import exact_text
 from phexplore.runs.run_files import read_trial_figures
 from phexplore.runs.spec import RunMode
-from phexplore.runs.store import TRUTH_FILE, load_spec, present_trials, state_of, trial_file
+from phexplore.runs.store import TRUTH_FILE, load_spec, present_trials, trial_file
 from phexplore.simulate.group_sizes.release import Promises, promises_of
 from phexplore.systems.group_sizes.forecast import forecast_group_sizes
 from phexplore.systems.group_sizes.run_files import read_sizes, read_tree
+from phexplore.systems.run_results import Chooser, Option, RunRequest, Shown, WholeRunReader
 
 Ints = NDArray[np.int64]
 
@@ -117,33 +114,31 @@ def _add(level: _Level, errors: Ints, places: NDArray[np.intp]) -> None:
         level.classes[number] = merge([level.classes[number], found]) if number in level.classes else found
 
 
-def answer_sizes(run: SizeRun, request: MechanismRequest) -> MechanismAnswer:
-    """Return what is asked of a run, as far as it is there."""
-    run.refresh()
+def size_run_reader() -> WholeRunReader[SizeRun]:
+    """Return what reads runs of group sizes."""
+    return WholeRunReader(SizeRun, show_sizes)
+
+
+def show_sizes(run: SizeRun, request: RunRequest) -> Shown:
+    """Return what is asked of a run.
+
+    Args:
+        run: with what is there of it.
+        request: the lowest level where it names none.
+    """
     levels = run.tree.levels
-    part = request.part if request.part in levels else levels[-1]
-    settled = MechanismRequest(request.directory, request.tab, part)
-    content = _content(run, settled) if run.trials and request.tab is not None else None
-    state = state_of(run.directory)
-    tiles = _tiles(run)
-    return MechanismAnswer(
-        settled, request, state, len(run.trials), tiles, _headline(run), levels, content, tuple(run.problems)
-    )
-
-
-def _content(run: SizeRun, request: MechanismRequest) -> Figure:
-    number = run.tree.levels.index(request.part)
-    match request.tab:
-        case MechanismTab.ERRORS:
-            return _by_level(run)
-        case MechanismTab.SHAPE:
-            return _shape(run, number)
-        case MechanismTab.TRUTH:
-            return _by_truth(run, number)
-        case MechanismTab.SIZES:
-            return _by_size(run, number)
-        case _:
-            return _promises(run)
+    level = chosen if (chosen := request.chosen("level")) in levels else levels[-1]
+    number = levels.index(level)
+    chooser = Chooser("level", "Le&vel", "Level", tuple(Option(each, each) for each in levels), level, letters=12)
+    pictures: dict[str, Callable[[], Figure]] = {
+        "errors": lambda: _by_level(run),
+        "shape": lambda: _shape(run, number),
+        "truth": lambda: _by_truth(run, number),
+        "sizes": lambda: _by_size(run, number),
+        "promises": lambda: _promises(run),
+    }
+    choosers = () if request.tab in {"errors", "promises"} else (chooser,)
+    return Shown(_tiles(run), _headline(run), choosers, pictures.get(request.tab))
 
 
 def _tiles(run: SizeRun) -> tuple[TileContent, ...]:

@@ -7,15 +7,15 @@ from PySide6.QtCore import QObject, Signal
 
 from phexplore.errors import PhexploreError
 from phexplore.gui.run_manager.report_process import FORMATS
-from phexplore.gui.systems.phsafe.number_chooser import NumberChooser
-from phexplore.gui.systems.phsafe.result_choices import ResultChoice, ResultTab
-from phexplore.gui.systems.phsafe.result_reader import ResultReader
-from phexplore.gui.systems.phsafe.results_page import COUNTING, READING, ResultsPage, run_words
+from phexplore.gui.run_manager.results_page import READING, ResultsPage
+from phexplore.gui.run_manager.run_rows import run_words
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
-from phexplore.model.keys import parse_query
 from phexplore.runs.store import TRUTH_FILE
+from phexplore.systems.phsafe.run_reader import COUNTING, PhSafeRunReader
+from phexplore.systems.phsafe.system import PHSAFE
 
-PH3 = parse_query("PH3/state_A-G")
+PH3 = {"table": "PH3", "level": "state_A-G"}
+TABS = [tab.id for tab in PHSAFE.results.tabs]
 
 
 class ReaderAtHand(QObject):
@@ -26,7 +26,7 @@ class ReaderAtHand(QObject):
 
     def __init__(self):
         super().__init__()
-        self.asked, self._reader = [], ResultReader()
+        self.asked, self._reader = [], PhSafeRunReader()
 
     def request(self, request):
         self.asked.append(request)
@@ -56,7 +56,7 @@ def page_of(qtbot, pretence, reader):
     def make(*runs, visible=True):
         pretence.desk.reread()
         qtbot.waitUntil(lambda: len(pretence.desk.rows) == len(runs) and not pretence.desk.is_busy)
-        page = ResultsPage(pretence.desk, service=reader)
+        page = ResultsPage(pretence.desk, PHSAFE, service=reader)
         qtbot.addWidget(page)
         page.resize(1200, 800)
         if visible:
@@ -78,12 +78,12 @@ def test_that_the_newest_run_is_read_when_the_page_is_seen(page_of, write_run, r
     page = page_of(run, visible=False)
     assert reader.asked == []
     page.show()
-    assert (reader.asked[-1].directory, reader.asked[-1].tab) == (run.directory, ResultTab.DISTRIBUTION)
-    assert page.charts[ResultTab.DISTRIBUTION].accessibleDescription() == READING
+    assert (reader.asked[-1].directory, reader.asked[-1].tab) == (run.directory, "errors")
+    assert page.charts["errors"].accessibleDescription() == READING
     reader.answer()
-    assert not page.charts[ResultTab.DISTRIBUTION].is_empty
-    assert page.tiles["trials"].accessibleName().startswith("Trials: 2 of 5")
-    assert page.answer.headline.trials == 2
+    assert not page.charts["errors"].is_empty
+    assert page.tiles[3].accessibleName().startswith("Trials: 2 of 5")
+    assert page.answer.trials == 2
 
 
 @pytest.mark.parametrize("theme", [ThemeChoice.LIGHT, ThemeChoice.DARK])
@@ -91,8 +91,8 @@ def test_that_every_picture_shows_its_part_of_the_run(page_of, write_run, reader
     appearance().choose(theme)
     page = page_of(write_run(trials=3))
     reader.answer()
-    page.select_query(PH3)
-    for tab in ResultTab:
+    page.choose(PH3)
+    for tab in TABS:
         page.show_tab(tab)
         reader.answer()
         chart = page.charts[tab]
@@ -110,7 +110,7 @@ def test_that_trials_that_arrive_are_asked_for_and_shown(page_of, write_run, rea
     pretence.desk.progressed.emit(run.directory)
     assert len(reader.asked) == before + 1
     reader.answer()
-    assert page.answer.headline.trials == 2
+    assert page.answer.trials == 2
 
 
 def test_that_progress_of_other_runs_is_not_read(page_of, write_run, reader, pretence, tmp_path):
@@ -124,49 +124,55 @@ def test_that_progress_of_other_runs_is_not_read(page_of, write_run, reader, pre
 def test_that_a_choice_of_numbers_is_read(page_of, write_run, reader):
     page = page_of(write_run())
     reader.answer()
-    page.chooser.choosers["table"].setCurrentText("PH3")
+    page.choosers.fields["table"].setCurrentText("PH3")
     reader.answer()
-    page.chooser.choosers["level"].setCurrentText("State, A-G")
-    assert reader.asked[-1].choice.query == PH3
+    page.choosers.fields["level"].setCurrentText("State, A-G")
+    assert reader.asked[-1].choices == PH3
     reader.answer()
-    page.chooser.choosers["cell"].setCurrentText("Other relatives: Grandchild")
+    page.choosers.fields["cell"].setCurrentText("Other relatives: Grandchild")
     reader.answer()
-    assert page.charts[ResultTab.DISTRIBUTION].summary.startswith("Noise errors of PH3 (State, A-G), Other relatives")
+    assert page.charts["errors"].summary.startswith("Noise errors of PH3 (State, A-G), Other relatives")
 
 
 def test_that_a_query_chosen_elsewhere_is_looked_at(page_of, write_run, reader):
     page = page_of(write_run())
     reader.answer()
-    page.select_query(PH3)
+    page.choose(PH3)
     reader.answer()
-    assert page.chooser.choice().query == PH3
+    assert page.choosers.fields["table"].currentData() == "PH3"
+    assert page.choosers.fields["level"].currentData() == "state_A-G"
 
 
 def test_that_a_bad_number_leads_to_its_story(page_of, write_run, reader):
     page = page_of(write_run())
-    page.show_tab(ResultTab.WORST)
+    page.show_tab("worst")
     reader.answer()
-    worst = page.charts[ResultTab.WORST].marks[0].key
-    page.charts[ResultTab.WORST].key_activated.emit(worst)
-    assert page.tab is ResultTab.NUMBER
+    worst = page.charts["worst"].marks[0].key
+    page_true, region = (page.charts["worst"].numbers.column(name)[0] for name in ("True count", "Region"))
+    page.charts["worst"].key_activated.emit(worst)
+    assert page.tab == "number"
     reader.answer()
-    story = page.charts[ResultTab.NUMBER]
-    assert story.numbers.column("Count, people")[0] == worst.true
-    assert worst.region in story.summary
+    story = page.charts["number"]
+    assert story.numbers.column("Count, people")[0] == page_true
+    assert region in story.summary
 
 
 def test_that_two_runs_are_compared(page_of, write_run, reader):
     first, second = write_run(trials=2), write_run(trials=3)
     page = page_of(first, second)
     reader.answer()
-    place = next(n for n in range(page.other.count()) if page.other.itemData(n) not in (None, page.directory))
-    page.other.setCurrentIndex(place)
-    assert {reader.asked[-1].directory, reader.asked[-1].compared} == {first.directory, second.directory}
+    other = page.choosers.fields["other"]
+    assert [other.itemText(0), other.count()] == ["no other run", 2]
+    other.setCurrentIndex(1)
+    assert {str(reader.asked[-1].directory), reader.asked[-1].choices["other"]} == {
+        str(first.directory),
+        str(second.directory),
+    }
     reader.answer()
-    assert "against the other run" in page.tiles["coverage"].accessibleName()
-    page.show_tab(ResultTab.OBSERVED)
+    assert "against the other run" in page.tiles[0].accessibleName()
+    page.show_tab("observed")
     reader.answer()
-    assert "Other run, people" in page.charts[ResultTab.OBSERVED].numbers.headers
+    assert "Other run, people" in page.charts["observed"].numbers.headers
 
 
 def test_that_a_run_that_still_counts_says_so(page_of, write_run, reader):
@@ -174,7 +180,7 @@ def test_that_a_run_that_still_counts_says_so(page_of, write_run, reader):
     (run.directory / TRUTH_FILE).unlink()
     page = page_of(run)
     reader.answer()
-    assert page.charts[ResultTab.DISTRIBUTION].accessibleDescription() == COUNTING
+    assert page.charts["errors"].accessibleDescription() == COUNTING
 
 
 def test_that_an_answer_for_another_run_is_not_shown(page_of, write_run, reader):
@@ -190,21 +196,21 @@ def test_that_an_answer_for_another_run_is_not_shown(page_of, write_run, reader)
 
 def test_that_a_question_asked_before_the_first_answer_is_answered_too(page_of, write_run, reader):
     page = page_of(write_run())
-    page.select_query(PH3)
+    page.choose(PH3)
     first = reader.asked[-1]
-    page.show_tab(ResultTab.WORST)
+    page.show_tab("worst")
     second = reader.asked[-1]
     for question in (first, second):
         reader.asked.append(question)
         reader.answer()
-    assert not page.charts[ResultTab.WORST].is_empty
+    assert not page.charts["worst"].is_empty
 
 
 def test_that_the_answer_to_an_older_choice_is_not_shown(page_of, write_run, reader):
     page = page_of(write_run())
-    page.select_query(PH3)
+    page.choose(PH3)
     older = reader.asked[-1]
-    page.select_query(parse_query("PH7/usa_*"))
+    page.choose({"table": "PH7", "level": "usa_*"})
     reader.asked.append(older)
     reader.answer()
     assert page.answer is None
@@ -216,7 +222,7 @@ def test_that_an_unreadable_run_is_told_in_the_picture_and_aloud(page_of, write_
     (run.directory / "spec.json").write_text("{}")
     with qtbot.waitSignal(page.failed):
         reader.answer()
-    assert page.charts[ResultTab.DISTRIBUTION].is_empty
+    assert page.charts["errors"].is_empty
 
 
 def test_that_damaged_parts_are_named_above_the_picture(page_of, write_run, reader):
@@ -250,47 +256,42 @@ def test_that_a_run_is_listed_with_scenario_time_trials_and_state(page_of, write
     assert "2 of 5 trials" in words
 
 
-# The choosers
+def shown(page):
+    return {name for name, field in page.choosers.fields.items() if field.isVisible()} - {"other"}
 
 
-@pytest.fixture
-def chooser(qtbot, write_run):
-    run = write_run()
-    reader = ResultReader()
-    from phexplore.gui.systems.phsafe.result_choices import ResultRequest
-
-    choices = reader.answer(ResultRequest(run.directory, None, None)).choices
-    found = NumberChooser()
-    qtbot.addWidget(found)
-    found.show()
-    found.show_choice(choices, choices.settled(ResultChoice(PH3, "44", "D", 9)))
-    return found
-
-
-def test_that_the_choosers_show_the_choice_and_tell_nothing_of_it(chooser):
-    assert chooser.choice() == ResultChoice(PH3, "44", "D", 9)
-    assert chooser.choosers["region"].currentText() == "Rhode Island"
-    assert chooser.choosers["group"].currentText() == "Asian alone"
-
-
-def test_that_only_what_a_picture_needs_is_shown(chooser):
-    seen = {}
-    for tab in ResultTab:
-        chooser.show_for(tab)
-        seen[tab] = {name for name, widget in chooser.choosers.items() if widget.isVisible()}
-    assert seen[ResultTab.DISTRIBUTION] == {"table", "level", "cell"}
-    assert seen[ResultTab.TRUNCATION] == {"table", "level"}
-    assert seen[ResultTab.NUMBER] == {"table", "level", "region", "group", "cell"}
-    assert seen[ResultTab.OBSERVED] == seen[ResultTab.WORST] == set()
-
-
-def test_that_another_table_keeps_the_level_where_it_can(chooser):
-    heard = []
-    chooser.chosen.connect(heard.append)
-    chooser.choosers["table"].setCurrentText("PH7")
-    assert heard == [ResultChoice(parse_query("PH7/state_A-G"), "44", "D", None)]
-
-
-def test_that_every_chooser_has_a_name(chooser):
-    names = [widget.accessibleName() for widget in chooser.choosers.values()]
+def test_that_only_what_a_picture_needs_is_shown(page_of, write_run, reader):
+    page, seen = page_of(write_run()), {}
+    for tab in TABS:
+        page.show_tab(tab)
+        reader.answer()
+        seen[tab] = {name for name in shown(page) if not name.startswith("kind")}
+    assert seen["errors"] == {"table", "level", "cell"}
+    assert seen["truncation"] == {"table", "level"}
+    assert seen["number"] == {"table", "level", "region", "group", "cell"}
+    assert seen["observed"] == seen["worst"] == set()
+    names = [page.choosers.fields[name].accessibleName() for name in ("table", "level", "region", "group", "cell")]
     assert names == ["Table", "Level", "Region", "Group", "Cell"]
+
+
+def test_that_another_table_keeps_the_level_where_it_can_and_drops_the_cell(page_of, write_run, reader):
+    page = page_of(write_run())
+    page.choose(PH3 | {"region": "44", "group": "D", "cell": "9"})
+    page.show_tab("number")
+    reader.answer()
+    fields = page.choosers.fields
+    assert fields["region"].currentText() == "Rhode Island"
+    assert fields["group"].currentText() == "Asian alone"
+    fields["table"].setCurrentText("PH7")
+    assert page.choices == {"table": "PH7", "level": "state_A-G", "region": "44", "group": "D"}
+    reader.answer()
+    assert fields["level"].currentData() == "state_A-G"
+
+
+def test_that_a_picture_is_shown_as_it_is_asked_for(page_of, write_run, reader):
+    page = page_of(write_run())
+    reader.answer()
+    first = page.charts["errors"].plot.figure.id
+    page.choosers.fields["kind of errors"].setCurrentText("Boxes by cell")
+    reader.answer()
+    assert page.charts["errors"].plot.figure.id != first

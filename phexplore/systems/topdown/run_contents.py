@@ -27,18 +27,18 @@ EVERY_QUERY = "every query"
 
 
 class TopDownTab(enum.Enum):
-    """A picture of results. The value is the word on its tab."""
+    """A picture of results."""
 
-    ERRORS = "Errors by level"
-    SHAPE = "Distribution"
-    BIAS = "Bias by size"
-    CRITERION = "Redistricting"
-    WORST = "Worst units"
-    PLACE = "One place"
-    PATH = "Measurements"
-    PLAUSIBLE = "Plausibility"
-    COMPARE = "Compare runs"
-    MAP = "Map"
+    ERRORS = "errors"
+    SHAPE = "shape"
+    BIAS = "bias"
+    CRITERION = "criterion"
+    WORST = "worst"
+    PLACE = "place"
+    PATH = "path"
+    PLAUSIBLE = "plausible"
+    COMPARE = "compare"
+    MAP = "map"
 
 
 class MapValue(enum.Enum):

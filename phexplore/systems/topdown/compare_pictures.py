@@ -10,9 +10,9 @@ from phexplore.figures.figure import Figure, nothing, row_figure
 from phexplore.figures.marks import Row
 from phexplore.figures.table import Table
 from phexplore.figures.wording import people, signed_people
-from phexplore.gui.run_manager.run_rows import started_words
-from phexplore.gui.systems.topdown.result_pictures import trials_words
-from phexplore.gui.systems.topdown.results import (
+from phexplore.runs.store import started_words
+from phexplore.systems.topdown.result_pictures import trials_words
+from phexplore.systems.topdown.run_contents import (
     ALL_SIZES,
     CompareBy,
     CompareContent,

@@ -10,11 +10,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from phexplore.gui.systems.topdown.compare_reader import compared
-from phexplore.gui.systems.topdown.open_run import TopDownRun, TrialCache
-from phexplore.gui.systems.topdown.place_reader import labels_of, one_place, place_path
-from phexplore.gui.systems.topdown.plausible_reader import plausible
-from phexplore.gui.systems.topdown.results import (
+from phexplore.metrics.topdown.redistricting import LEAST_PEOPLE
+from phexplore.metrics.topdown.reliability import reliable_from
+from phexplore.runs.confidentiality import is_confidential
+from phexplore.runs.store import TRUTH_FILE, load_spec, load_summary, state_of
+from phexplore.systems.topdown.compare_reader import compared
+from phexplore.systems.topdown.open_run import TopDownRun, TrialCache
+from phexplore.systems.topdown.place_reader import labels_of, one_place, place_path
+from phexplore.systems.topdown.plausible_reader import plausible
+from phexplore.systems.topdown.run_contents import (
     ALL_SIZES,
     EVERY_QUERY,
     BiasContent,
@@ -38,11 +42,7 @@ from phexplore.gui.systems.topdown.results import (
     WorstPlace,
     first_of,
 )
-from phexplore.gui.systems.topdown.shapes import Outline, read_outlines
-from phexplore.metrics.topdown.redistricting import LEAST_PEOPLE
-from phexplore.metrics.topdown.reliability import reliable_from
-from phexplore.runs.confidentiality import is_confidential
-from phexplore.runs.store import TRUTH_FILE, load_spec, load_summary, state_of
+from phexplore.systems.topdown.shapes import Outline, read_outlines
 from phexplore.systems.topdown.summary import MOST_NUMBERS
 
 KEPT_RUNS = 8

@@ -1,0 +1,218 @@
+"""The choosers above a picture of results: made of what the reader offers, shown as far as the picture has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QMenu, QWidget
+
+from phexplore.gui.charts.controls import field_label
+from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.metrics import GRID, HALF
+from phexplore.gui.widgets.buttons import Chooser, TextButton
+from phexplore.gui.widgets.flow import FlowRow
+from phexplore.systems.run_results import Asks, Choice, Option
+from phexplore.systems.run_results import Chooser as Offer
+
+Words = Mapping[str, str]
+"""What runs are called, by directory."""
+
+
+class ListField(Chooser):
+    """One of a list, or another run."""
+
+    def __init__(self, offer: Offer, tell: Callable[[Choice], object]) -> None:
+        """Make the chooser.
+
+        Args:
+            offer: what it is.
+            tell: takes what a person chose.
+        """
+        super().__init__(offer.name, tip=offer.hint, letters=offer.letters)
+        self.currentIndexChanged.connect(lambda _place: tell(self.currentData() or ""))
+
+    def show_offer(self, offer: Offer, runs: Words) -> None:
+        """Show what is offered and chosen, without telling anybody; what did not change stays, also while it is open."""
+        entries = [(_words(option, runs), option.value) for option in offer.options]
+        blocked = self.blockSignals(True)
+        if [self.itemData(place) for place in range(self.count())] != [value for _text, value in entries]:
+            self.clear()
+            for place, (text, value) in enumerate(entries):
+                self.addItem(text, value)
+                if tip := offer.options[place].tip:
+                    self.setItemData(place, tip, Qt.ItemDataRole.ToolTipRole)
+        for place, (text, _value) in enumerate(entries):
+            if self.itemText(place) != text:
+                self.setItemText(place, text)
+        self.select(offer.chosen)
+        self.blockSignals(blocked)
+
+
+class TextField(QLineEdit):
+    """A code that is typed."""
+
+    def __init__(self, offer: Offer, tell: Callable[[Choice], object]) -> None:
+        """Make the field.
+
+        Args:
+            offer: what it is.
+            tell: takes what a person typed.
+        """
+        super().__init__()
+        self.setAccessibleName(offer.name)
+        self.setPlaceholderText(offer.hint)
+        self.returnPressed.connect(lambda: tell(self.text().strip()))
+        appearance().changed.connect(self._fit)
+        self._letters = offer.letters
+        self._fit()
+
+    def show_offer(self, offer: Offer, _runs: Words) -> None:
+        """Show what is looked at, unless somebody is typing."""
+        if not self.hasFocus():
+            self.setText(str(offer.chosen))
+
+    def _fit(self, _colours: object = None) -> None:
+        self.setFixedWidth(self._letters * GRID * appearance().scale // 100)
+
+
+class FileField(TextButton):
+    """A file that is chosen in a dialog."""
+
+    def __init__(self, offer: Offer, tell: Callable[[Choice], object]) -> None:
+        """Make the button.
+
+        Args:
+            offer: what it is.
+            tell: takes the path that was chosen.
+        """
+        super().__init__("", name=offer.name)
+        self._offer, self._tell = offer, tell
+        self.clicked.connect(self._browse)
+
+    def show_offer(self, offer: Offer, _runs: Words) -> None:
+        """Show the name of the file."""
+        self._offer = offer
+        self.setText(Path(str(offer.chosen)).name if offer.chosen else offer.options[0].words)
+
+    def _browse(self) -> None:
+        dialog = QFileDialog(self, self._offer.name, str(self._offer.chosen))
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setNameFilters([self._offer.hint, "All files (*)"])
+        dialog.fileSelected.connect(self._tell)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+
+class RunsField(TextButton):
+    """A menu of other runs with a tick each."""
+
+    def __init__(self, offer: Offer, tell: Callable[[Choice], object]) -> None:
+        """Make the button.
+
+        Args:
+            offer: what it is.
+            tell: takes the directories that have a tick.
+        """
+        super().__init__("", name=offer.name)
+        self._offer, self._tell = offer, tell
+        self.runs = QMenu(self)
+        self.runs.setAccessibleName(offer.name)
+        self.setMenu(self.runs)
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """The directories with a tick."""
+        return tuple(action.data() for action in self.runs.actions() if action.isChecked())
+
+    def show_offer(self, offer: Offer, runs: Words) -> None:
+        """Offer runs and tick those that are compared, without telling anybody."""
+        self._offer = offer
+        entries = [(_words(option, runs), option.value) for option in offer.options]
+        if [(action.text(), action.data()) for action in self.runs.actions()] != entries:
+            self.runs.clear()
+            for text, value in entries:
+                action = QAction(text, self.runs)
+                action.setData(value)
+                action.setCheckable(True)
+                action.toggled.connect(self._on_toggled)
+                self.runs.addAction(action)
+        for action in self.runs.actions():
+            blocked = action.blockSignals(True)
+            action.setChecked(action.data() in offer.chosen)
+            action.blockSignals(blocked)
+        self._say()
+
+    def _on_toggled(self, _checked: bool) -> None:
+        self._say()
+        self._tell(self.chosen)
+
+    def _say(self) -> None:
+        count = len(self.chosen)
+        self.setText(f"Compare with {count}…" if count else "Compare with…")
+        for action in self.runs.actions():
+            action.setEnabled(action.isChecked() or count < self._offer.most)
+
+
+Field = ListField | TextField | FileField | RunsField
+_FIELDS: Mapping[Asks, Callable[[Offer, Callable[[Choice], object]], Field]] = {
+    Asks.LIST: ListField,
+    Asks.RUN: ListField,
+    Asks.TEXT: TextField,
+    Asks.FILE: FileField,
+    Asks.RUNS: RunsField,
+}
+
+
+class ResultChoosers(QWidget):
+    """The choosers of the picture in front.
+
+    Signals:
+        chosen: id, what a person chose, and which other choices are open again.
+    """
+
+    chosen = Signal(object, object, object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.fields: dict[str, Field] = {}
+        self._parts: dict[str, QWidget] = {}
+        self._flow = FlowRow(gap=GRID)
+        column = QHBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self._flow)
+
+    def show_offers(self, offers: Sequence[Offer], runs: Words) -> None:
+        """Show what a picture offers; nothing is announced.
+
+        Args:
+            offers: of the picture, in their order.
+            runs: what runs are called.
+        """
+        for offer in offers:
+            if offer.id not in self.fields:
+                self._add(offer)
+            self.fields[offer.id].show_offer(offer, runs)
+        shown = {offer.id for offer in offers}
+        for name, part in self._parts.items():
+            part.setVisible(name in shown)
+
+    def _add(self, offer: Offer) -> None:
+        field = _FIELDS[offer.asks](offer, lambda value: self.chosen.emit(offer.id, value, offer.drops))
+        part = QWidget(self._flow)
+        row = QHBoxLayout(part)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(HALF)
+        if offer.label:
+            row.addWidget(field_label(offer.label, field))
+        row.addWidget(field)
+        self.fields[offer.id], self._parts[offer.id] = field, part
+        layout = self._flow.layout()
+        if layout is not None:
+            layout.addWidget(part)
+
+
+def _words(option: Option, runs: Words) -> str:
+    return option.words or runs.get(option.value, Path(option.value).name)

@@ -1,0 +1,304 @@
+"""What can be looked at of the results of a run: values that cross from the process that reads to the page that shows them."""
+
+from __future__ import annotations
+
+import enum
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+
+from phexplore.figures.tile import TileContent
+from phexplore.runs.spec import RunSpec
+from phexplore.runs.store import TRUTH_FILE, load_spec
+
+Choice = str | tuple[str, ...]
+"""What stands in a chooser; several directories where runs are chosen."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResultTab:
+    """A picture of results.
+
+    Attributes:
+        id: of the tab.
+        title: on it.
+        name: of the picture, for screen readers and files.
+        teaching: what will be here and the one action that fills it.
+        is_table: it opens as its data table.
+    """
+
+    id: str
+    title: str
+    name: str
+    teaching: str = "Errors appear here with the first trial of a run."
+    is_table: bool = False
+
+
+class Asks(enum.Enum):
+    """What is chosen."""
+
+    LIST = "one of a list"
+    TEXT = "a text"
+    FILE = "a file"
+    RUN = "another run, or none"
+    RUNS = "other runs"
+
+
+class Option(NamedTuple):
+    """One entry of a chooser.
+
+    Attributes:
+        value: what is asked for; the directory of a run.
+        words: for people; "" where the page words the run.
+        tip: more about it.
+    """
+
+    value: str
+    words: str = ""
+    tip: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Chooser:
+    """What can be chosen, and what is.
+
+    Attributes:
+        id: of the choice.
+        label: before it, with & before the letter of its shortcut; "" for none.
+        name: for people who do not see the label.
+        options: entries of a list.
+        chosen: what the picture shows.
+        asks: what is chosen.
+        letters: width in letters; 0 = as wide as the widest entry.
+        hint: what a text looks like, which files are offered, or what the tool tip says.
+        drops: other choices that are open again when this one changes.
+        most: how many runs can be chosen.
+    """
+
+    id: str
+    label: str
+    name: str
+    options: tuple[Option, ...] = ()
+    chosen: Choice = ""
+    asks: Asks = Asks.LIST
+    letters: int = 0
+    hint: str = ""
+    drops: tuple[str, ...] = ()
+    most: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    """Where choosing a mark of the picture leads.
+
+    Attributes:
+        choices: what the parts of its key choose; the key itself where there is one.
+        tab: the picture it leads to when it is looked into; "" = it chooses, and the picture stays.
+    """
+
+    choices: tuple[str, ...]
+    tab: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """What is to be read of which run.
+
+    Attributes:
+        directory: of the run.
+        tab: the picture wanted; "" = only the figures of the whole run.
+        choices: what a person chose; the rest is open, and every picture has its own best first choice.
+        others: other runs of the system with trials, the newest first.
+    """
+
+    directory: Path
+    tab: str = ""
+    choices: Mapping[str, Choice] = field(default_factory=dict)
+    others: tuple[Path, ...] = ()
+
+    def chosen(self, name: str, otherwise: str = "") -> str:
+        """Return what was chosen, something else where it is open."""
+        found = self.choices.get(name, otherwise)
+        return found if isinstance(found, str) else otherwise
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunAnswer:
+    """What was read.
+
+    Attributes:
+        request: what was asked.
+        trials: readable ones.
+        tiles: four figures of the whole run.
+        headline: its figure for the top of the window.
+        choosers: of the picture.
+        picture: a `Figure`; None where there is none yet.
+        reason: why there is none.
+        marked: key of the mark that is chosen.
+        jump: where a mark leads, None for nowhere.
+        held_back: why the picture must not leave by copying or saving, "" where it may.
+        problems: sentences about parts that cannot be read.
+        waiting: trials that are not in the picture yet: ask again.
+    """
+
+    request: RunRequest
+    trials: int
+    tiles: tuple[TileContent, ...]
+    headline: TileContent
+    choosers: tuple[Chooser, ...] = ()
+    picture: Any = None
+    reason: str = ""
+    marked: Hashable = None
+    jump: Jump | None = None
+    held_back: str = ""
+    problems: tuple[str, ...] = ()
+    waiting: int = 0
+
+
+class RunReader(Protocol):
+    """Reads the runs of one system; what was read stays read. Used by one thread only."""
+
+    def answer(self, request: RunRequest) -> RunAnswer:
+        """Return what is asked, as far as it is there and a moment of reading allows.
+
+        Raises:
+            PhexploreError: the run cannot be read.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What a system shows of its runs.
+
+    Attributes:
+        tabs: its pictures.
+        teaching: what a run shows, in a sentence or two, while there is none.
+        reader: makes what reads them.
+    """
+
+    tabs: tuple[ResultTab, ...]
+    teaching: str
+    reader: Callable[[], RunReader]
+
+
+class _Open(Protocol):
+    spec: RunSpec
+
+
+R = TypeVar("R", bound=_Open)
+
+
+class OpenRuns(Generic[R]):
+    """Runs that stay open, the oldest of which are closed; one that was made anew is opened again."""
+
+    def __init__(self, open_run: Callable[[Path], R], most: int) -> None:
+        """Open nothing yet.
+
+        Args:
+            open_run: opens the run in a directory.
+            most: how many stay open.
+        """
+        self._open_run, self._most = open_run, most
+        self._runs: OrderedDict[Path, R] = OrderedDict()
+
+    def get(self, directory: Path) -> R:
+        """Return a run.
+
+        Raises:
+            PhexploreError: it cannot be read.
+        """
+        found = self._runs.get(directory)
+        if found is None or found.spec.identity != load_spec(directory).identity:
+            found = self._open_run(directory)
+        self._runs[directory] = found
+        self._runs.move_to_end(directory)
+        while len(self._runs) > self._most:
+            self._runs.popitem(last=False)
+        return found
+
+    def opened(self) -> Iterable[R]:
+        """Return the runs that are open."""
+        return tuple(self._runs.values())
+
+
+def is_counted(directory: Path) -> bool:
+    """Return whether the data of a run are read: before, there is nothing to see."""
+    return (directory / TRUTH_FILE).exists()
+
+
+class WholeRun(_Open, Protocol):
+    """An open run of which every trial is read once.
+
+    Attributes:
+        trials: readable ones.
+        problems: why others are not.
+    """
+
+    trials: list[int]
+    problems: list[str]
+
+    def refresh(self) -> None:
+        """Read trials that are new."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a run that is read whole shows.
+
+    Attributes:
+        tiles: four figures of the whole run.
+        headline: its figure for the top of the window.
+        choosers: of the picture.
+        draw: draws it, from the first trial on.
+    """
+
+    tiles: tuple[TileContent, ...]
+    headline: TileContent
+    choosers: tuple[Chooser, ...]
+    draw: Callable[[], Any] | None
+
+
+W = TypeVar("W", bound=WholeRun)
+
+_KEPT_RUNS = 2
+_WAITING = "The run is reading its data; the first errors appear here with its first trial."
+
+
+class WholeRunReader(Generic[W]):
+    """Reads runs whose trials are few and small enough to be read one after the other."""
+
+    def __init__(self, open_run: Callable[[Path], W], show: Callable[[W, RunRequest], Shown]) -> None:
+        """Open nothing yet.
+
+        Args:
+            open_run: opens the run in a directory.
+            show: what a run shows of what is asked.
+        """
+        self._runs, self._show = OpenRuns(open_run, _KEPT_RUNS), show
+
+    def answer(self, request: RunRequest) -> RunAnswer:
+        """Return what is asked, as far as it is there.
+
+        Raises:
+            PhexploreError: the run cannot be read.
+        """
+        load_spec(request.directory)
+        if not is_counted(request.directory):
+            nothing = TileContent("Last run", "–", "", "The data is being read.")
+            return RunAnswer(request, 0, (nothing,) * 4, nothing, reason=_WAITING)
+        run = self._runs.get(request.directory)
+        run.refresh()
+        shown = self._show(run, request)
+        picture = shown.draw() if run.trials and request.tab and shown.draw is not None else None
+        return RunAnswer(
+            request,
+            len(run.trials),
+            shown.tiles,
+            shown.headline,
+            shown.choosers,
+            picture,
+            _WAITING,
+            problems=tuple(run.problems),
+        )
