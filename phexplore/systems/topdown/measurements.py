@@ -150,8 +150,8 @@ class KeptMeasurements:
 def measuring_run(directory: Path, named: str, identity: str) -> Path:
     """Return the directory of the run whose kept answers another run post-processes.
 
-    The first save of a project moves its runs, and a copied project has copies of them: so the one beside the run comes before the
-    place where it was when that run was made. Nowhere else is looked, and whether the answers are the ones `confirm_kept` finds out.
+    The first save of a project moves its runs: then it is the one beside the run that has its identity. Nowhere else is looked, and
+    whether the answers are the ones `confirm_kept` finds out.
 
     Args:
         directory: of the run that post-processes.
@@ -159,10 +159,10 @@ def measuring_run(directory: Path, named: str, identity: str) -> Path:
         identity: of that run, "" when it is not recorded.
     """
     place = Path(named)
-    for beside in (directory.parent / place.name, *runs_in(directory.parent)):
+    for run in (place, directory.parent / place.name, *runs_in(directory.parent)):
         with suppress(PhexploreError):
-            if identity and not _is_same(beside, directory) and load_spec(beside).identity == identity:
-                return beside
+            if identity and not _is_same(run, directory) and load_spec(run).identity == identity:
+                return run
     return place
 
 
