@@ -13,6 +13,19 @@ from phexplore.gui.theme.metrics import GRID
 _DIRECTLY = Qt.FindChildOption.FindDirectChildrenOnly
 
 
+def spoken_name(text: str, name: str) -> str:
+    """Return the name of a button for people who do not see it; the words on it are in it, for those who speak to the program.
+
+    Args:
+        text: on the button.
+        name: says more, "" when the text says all.
+    """
+    words = text.replace("&", "").removesuffix("…")
+    if not name:
+        return words
+    return name if words.lower() in name.lower() else f"{words}: {name}"
+
+
 class SymbolButton(QToolButton):
     """A flat button with a symbol, and text beside it if asked."""
 
@@ -32,7 +45,7 @@ class SymbolButton(QToolButton):
         super().__init__()
         self._symbol, self._role = symbol, ""
         self._drawn: object = None
-        self.setAccessibleName(name)
+        self.setAccessibleName(spoken_name(text, name))
         self.setToolTip(tip or name)
         self.setCheckable(checkable)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -76,7 +89,7 @@ class TextButton(QPushButton):
     def __init__(self, text: str, *, look: str = "", name: str = "", symbol: str = "") -> None:
         super().__init__(text)
         self._symbol, self._look = symbol, look
-        self.setAccessibleName(name or text)
+        self.setAccessibleName(spoken_name(text, name))
         self.setAutoDefault(False)
         if look:
             self.setProperty("look", look)

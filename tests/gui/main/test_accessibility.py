@@ -102,6 +102,17 @@ def unlabelled(root):
     ]
 
 
+def misnamed(root):
+    """Buttons whose spoken name lacks the words on them: who speaks to the program says what is written (WCAG 2.5.3)."""
+    return [
+        (words, spoken(w))
+        for w in controls(root)
+        if isinstance(w, QAbstractButton)
+        and any(map(str.isalpha, words := w.text().replace("&", "").removesuffix("…").strip()))
+        and words.lower() not in spoken(w).lower()
+    ]
+
+
 def test_that_the_walk_covers_every_preset_system():
     assert {system_of(preset.scenario).id for preset in presets().values()} == set(CHOSEN) == set(systems())
 
@@ -112,6 +123,7 @@ def test_that_every_control_is_named_and_reached_by_the_tab_key(opened, system, 
     window = opened(system, area)
     assert unnamed(window) == []
     assert unlabelled(window) == []
+    assert misnamed(window) == []
     chain, widget = [], window.navigation
     while widget not in chain:
         chain.append(widget)

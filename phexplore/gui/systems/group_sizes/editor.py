@@ -218,7 +218,7 @@ class SizeDataEditor(QWidget):
         self.levels = ExactField("Levels and their regions", self._take_levels, width=40 * GRID)
         self.levels.line.setAlignment(Qt.AlignmentFlag.AlignLeft)
         self.drawn = QCheckBox("Draw sizes above an open last class")
-        self.drawn.setAccessibleName("Draw the sizes above an open last class")
+        self.drawn.setAccessibleName("Draw sizes above an open last class")
         self.drawn.toggled.connect(self._toggle_tail)
         self.tail = {
             name: ExactField(title, self._tail_taker(name))

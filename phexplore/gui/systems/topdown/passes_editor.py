@@ -171,7 +171,6 @@ class PassesEditor(QWidget):
         self.level = Chooser("Level whose passes are shown")
         self.level.currentIndexChanged.connect(self._refresh)
         self.together = QCheckBox()
-        self.together.setAccessibleName("Change the levels of the same order together")
         self.together.setChecked(True)
         self.reset = TextButton("As in the reference", name="Take the passes from the reference")
         self.reset.clicked.connect(self._reset)
@@ -222,7 +221,9 @@ class PassesEditor(QWidget):
             self.level.blockSignals(blocked)
         level = self.level.currentData()
         others = [level_title(other) for other in alike(method, level) if other != level]
-        self.together.setText(f"also {', '.join(others)}, which have the same order" if others else "")
+        words = f"also {', '.join(others)}, which have the same order" if others else ""
+        self.together.setText(words)
+        self.together.setAccessibleName(f"Change together: {words}")
         self.together.setVisible(bool(others))
         self._state.setText("" if has_order(method, level) else "No order is set at this level: this is what is done.")
         self._state.setVisible(not has_order(method, level))
