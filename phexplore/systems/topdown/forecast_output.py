@@ -10,12 +10,12 @@ from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
 from phexplore.report.forecast_json import conventions_json, epsilon_json, margins_json
-from phexplore.report.terminal import margin_texts, print_epsilons, print_guarantees, print_table, tell
-from phexplore.systems.topdown.block_forecast import on_blocks
+from phexplore.report.terminal import margin_texts, print_epsilons, print_guarantees, print_table, say, tell
+from phexplore.spine.geography_reading import read_geography
 from phexplore.systems.topdown.forecast import WITHOUT_BLOCKS, JointRelease, forecast_topdown
 from phexplore.systems.topdown.presets import topdown_presets
 from phexplore.systems.topdown.shared import joint_with_partner
-from phexplore.systems.topdown.spine_forecast import SpineComparison
+from phexplore.systems.topdown.spine_forecast import SpineComparison, forecast_on_blocks
 from phexplore.systems.topdown.spine_printing import print_variances
 
 
@@ -127,3 +127,15 @@ def print_forecast(scenario: Scenario, blocks: Path | None = None) -> None:
         tell(WITHOUT_BLOCKS)
     else:
         print_variances(predicted)
+
+
+def on_blocks(scenario: Scenario, blocks: Path, *, queries: list[str] | None) -> SpineComparison:
+    """Return the exact margins on the scenario's spine over some blocks; what is odd about the file is said.
+
+    Raises:
+        PhexploreError: the blocks cannot be read.
+    """
+    geography = read_geography(blocks)
+    for issue in geography.warnings:
+        say(f"{issue.place}: {issue.severity.value}: {issue.sentence} {issue.remedy}")
+    return forecast_on_blocks(geography, scenario.topdown, scenario.conventions, queries=queries)
