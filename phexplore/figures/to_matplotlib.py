@@ -84,11 +84,20 @@ _CHARACTER = 6.6
 """Pixels of a character of bold text, for the room texts need."""
 _MOST_NAME = 44
 _MOST_TICKS = 12
+_MOST_SAID = 40
+"""Marks whose words a description lists; the data table has them all."""
 
 
 def chart_of(figure: Figure) -> Chart:
     """Return what a report embeds of a figure."""
-    return Chart(figure.id, figure.title, figure.summary, PAGE_WIDTH, _inches(figure), partial(draw, figure=figure))
+    return Chart(figure.id, figure.title, described(figure), PAGE_WIDTH, _inches(figure), partial(draw, figure=figure))
+
+
+def described(figure: Figure) -> str:
+    """Return what a reader who cannot see the figure needs to know: its sentence, and its marks where they are few."""
+    said = [" ".join(word for word in (mark.group, mark.name, mark.text) if word) for mark in figure.marks if mark.text]
+    few = said if len(said) <= _MOST_SAID else []
+    return f"{figure.summary} {'; '.join(few)}.".strip() if few else figure.summary
 
 
 def figure_bytes(figure: Figure, form: FigureFormat, *, wide: bool = False) -> bytes:
@@ -271,7 +280,7 @@ class _Drawing:
             case Fill.HOLLOW:
                 look = {"facecolor": "none", "edgecolor": colour, "linewidth": 1.1}
             case Fill.HATCHED:
-                look = {"facecolor": colour, "edgecolor": "white", "hatch": "///", "linewidth": 0.0}
+                look = {"facecolor": colour, "edgecolor": _mixed(colour, 0.7), "hatch": "///", "linewidth": 0.0}
             case Fill.SOFT:
                 look["alpha"] = 0.55
             case Fill.FAINT:
@@ -281,9 +290,9 @@ class _Drawing:
         room = (right - left) / ((high - low) or 1.0) * 100
         text = next((text for text in (part.text, part.short) if text and 1.15 * len(text) < room), "")
         if text:
-            self._axes.text(
-                (left + right) / 2, (bottom + top) / 2, text, ha="center", va="center", fontsize=6.5, color="white"
-            )
+            back = {"facecolor": colour, "edgecolor": "none", "pad": 1.0} if part.fill is Fill.HATCHED else None
+            middle = (left + right) / 2, (bottom + top) / 2
+            self._axes.text(*middle, text, ha="center", va="center", fontsize=6.5, color="white", bbox=back)
 
     def _path(self, part: Path, row: int) -> None:
         xs, ys = [self._x(x) for x in part.xs], [self._y(y, row) for y in part.ys]

@@ -6,53 +6,44 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from phexplore.accounting.zcdp import epsilon
 from phexplore.figures.look import (
     ACCENT,
     ATTENTION,
-    BORDER,
     GHOST,
     INK,
-    LEVEL_LOOKS,
     MUTED,
     PAGE_WIDTH,
     Chart,
     people_axis,
     plain_number,
 )
-from phexplore.model.conventions import Conventions, Conversion, MarginConvention, Neighbours
-from phexplore.model.keys import Iteration, PopulationGroupLevel, QueryKey, Region, TableId
-from phexplore.model.numbers import Unlimited, exact_text
+from phexplore.figures.to_matplotlib import chart_of
+from phexplore.model.conventions import Conventions, MarginConvention
+from phexplore.model.keys import Region
+from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.systems.phsafe.epsilon_curves import epsilon_figure
 from phexplore.systems.phsafe.forecast import Forecast
 from phexplore.systems.phsafe.query_rows import QueryRows, query_panels, row_places
+from phexplore.systems.phsafe.share_figure import shares_figure
 from phexplore.systems.phsafe.snapshot import ScenarioSnapshot
-from phexplore.systems.phsafe.table10 import Table10Row, keeps_target, percent_text, table10_rows
+from phexplore.systems.phsafe.table10 import Table10Row, keeps_target, table10_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import FigureBase
 
-_HAIRLINE = 0.004
-"""A part of a bar narrower than this share of the longest bar would vanish behind a white edge."""
-
 _KEY_CHARACTERS = 44
 """Of the compared scenario's name: the key stays on one line."""
-
-_LABELLED_SHARE = 0.035
-"""A part of a bar narrower than this has no room for its own number."""
-
-CURVE_DELTAS = tuple(Fraction(1, 10**power) for power in range(16, 3, -1))
-"""δ of the curve, 1e-16 to 1e-4: around the 1e-10 of the production certificates."""
 
 
 def scenario_charts(snapshot: ScenarioSnapshot) -> tuple[Chart, ...]:
     """Return the figures of a scenario, most asked for first; those that would say nothing are left out."""
     charts = [margins_chart(snapshot)]
     if isinstance(snapshot.forecast.privacy.total, Fraction) and snapshot.forecast.privacy.total > 0:
-        charts.append(shares_chart(snapshot))
+        charts.append(chart_of(shares_figure(snapshot.forecast)))
         if snapshot.forecast.privacy.framework is PrivacyFramework.ZCDP:
-            charts.append(epsilon_chart(snapshot.forecast))
+            charts.append(chart_of(epsilon_figure(snapshot.forecast)))
     return tuple(charts)
 
 
@@ -215,186 +206,6 @@ def _margins_key(figure: FigureBase, compared: str) -> None:
         marks.append((ghost, compared if len(compared) <= _KEY_CHARACTERS else compared[: _KEY_CHARACTERS - 1] + "…"))
     handles, labels = zip(*marks, strict=True)
     figure.legend(handles, labels, loc="outside lower center", ncols=len(marks), fontsize=7.5, handletextpad=0.5)
-
-
-def shares_chart(snapshot: ScenarioSnapshot) -> Chart:
-    """Return the stacked bars of the privacy loss per table, largest first.
-
-    Raises:
-        ValueError: there is no loss to share.
-    """
-    rows = table10_rows(snapshot.scenario, snapshot.forecast)
-    shares = {row.query: row.share for row in rows if row.share}
-    if not shares:
-        raise ValueError("there is no privacy loss to share")
-    per_table: dict[TableId, Fraction] = {}
-    for query, share in shares.items():
-        per_table[query.table] = per_table.get(query.table, Fraction(0)) + share
-    order = sorted(per_table, key=lambda table: -per_table[table])
-    largest = max(shares, key=lambda query: shares[query])
-    finding = f"{largest.title} takes {percent_text(shares[largest], 1)} % of the privacy loss"
-    description = "Stacked bars, one per table, of the share of the total privacy loss by population-group level. " + (
-        "; ".join(f"{table} {percent_text(per_table[table], 1)} %" for table in order) + "."
-    )
-
-    def draw(figure: FigureBase) -> None:
-        _draw_shares(figure, order, per_table, shares)
-
-    return Chart("shares", finding, description, PAGE_WIDTH, 0.27 * len(order) + 0.95, draw)
-
-
-_STACK = tuple(
-    PopulationGroupLevel(region, iteration)
-    for region in (Region.STATE, Region.NATION)
-    for iteration in (Iteration.MAJOR_RACES, Iteration.ETHNICITY, Iteration.ALL)
-)
-"""The order inside a bar: the levels that take most come first and share the zero line."""
-
-
-def _draw_shares(
-    figure: FigureBase,
-    order: Sequence[TableId],
-    per_table: dict[TableId, Fraction],
-    shares: dict[QueryKey, Fraction],
-) -> None:
-    axes = figure.subplots()
-    largest = float(max(per_table.values()))
-    for place, table in enumerate(order):
-        start = 0.0
-        for level in _STACK:
-            share = float(shares.get(QueryKey(table, level), Fraction(0)))
-            if not share:
-                continue
-            narrow = share < _HAIRLINE * largest
-            axes.barh(
-                place,
-                share,
-                left=start,
-                height=0.68,
-                color=LEVEL_LOOKS[level].colour,
-                edgecolor=LEVEL_LOOKS[level].colour if narrow else "white",
-                linewidth=0.1 if narrow else 0.5,
-            )
-            if share > _LABELLED_SHARE * largest / 0.5:
-                axes.text(
-                    start + share / 2,
-                    place,
-                    f"{share:.1%}".replace("%", " %"),
-                    ha="center",
-                    va="center",
-                    color="white",
-                    fontsize=7.5,
-                    fontweight="bold",
-                )
-            start += share
-        axes.text(start + largest * 0.008, place, f"{percent_text(per_table[table], 1)} %", va="center", fontsize=8)
-    axes.set_yticks(range(len(order)), order, color=INK)
-    axes.set_ylim(len(order) - 0.5, -0.5)
-    axes.set_xlim(0, largest * 1.1)
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value * 100:.0f} %")
-    axes.tick_params(axis="y", length=0)
-    axes.set_xlabel("share of the total privacy loss; the levels from left to right as below")
-    axes.grid(visible=True, axis="x")
-    _level_key(figure, [level for level in _STACK if any(query.level == level for query in shares)])
-
-
-def _level_key(figure: FigureBase, levels: Sequence[PopulationGroupLevel]) -> None:
-    """Name the levels in the order they stand in the bars, so that the order tells them apart as well as the colour."""
-    from matplotlib.patches import Patch  # noqa: PLC0415 - only figures pay for it
-
-    handles = [Patch(facecolor=LEVEL_LOOKS[level].colour) for level in levels]
-    titles = [level.title for level in levels]
-    figure.legend(handles, titles, loc="outside lower center", ncols=len(levels), fontsize=7.5, handletextpad=0.5)
-
-
-_CURVE_NAMES = {
-    Conversion.BUN_STEINKE: "ρ + 2 √(ρ ln 1/δ)",
-    Conversion.ZCDP_OPTIMAL_ALPHA: "optimal α",
-    Conversion.GAUSSIAN_CONTINUOUS: "Gaussian (approx.)",
-}
-_CURVE_STYLES = {
-    Conversion.BUN_STEINKE: (MUTED, "--", 1.3),
-    Conversion.ZCDP_OPTIMAL_ALPHA: (ACCENT, "-", 2.0),
-    Conversion.GAUSSIAN_CONTINUOUS: (GHOST, ":", 1.5),
-}
-
-
-def epsilon_chart(forecast: Forecast) -> Chart:
-    """Return the (ε, δ) curves of the headline ρ under the named conversions, with the headline δ marked.
-
-    Raises:
-        ValueError: the loss is 0, unlimited, or not zCDP.
-    """
-    rho, conventions = forecast.headline, forecast.conventions
-    if isinstance(rho, Unlimited) or rho == 0 or forecast.privacy.framework is not PrivacyFramework.ZCDP:
-        raise ValueError("only a finite, positive ρ has an (ε, δ) curve")
-    values = {conversion: epsilon(rho, conventions.delta, conversion) for conversion in Conversion}
-    delta, tightest = power_text(float(conventions.delta)), values[Conversion.ZCDP_OPTIMAL_ALPHA]
-    side = "Bounded" if conventions.neighbours is Neighbours.BOUNDED else "Unbounded"
-    finding = f"{side} ρ = {exact_text(rho)} means ε = {tightest:.2f} at δ = {delta}"
-    description = (
-        f"Curves of ε against δ for {side.lower()} ρ = {exact_text(rho)}. At δ = {delta}: "
-        + ", ".join(f"{_CURVE_NAMES[conversion]}: {value:.3f}" for conversion, value in values.items())
-        + "."
-    )
-
-    def draw(figure: FigureBase) -> None:
-        _draw_epsilon(figure, rho, conventions.delta, values)
-
-    return Chart("epsilon", finding, description, PAGE_WIDTH, 2.9, draw)
-
-
-def _draw_epsilon(figure: FigureBase, rho: Fraction, delta: Fraction, values: dict[Conversion, float]) -> None:
-    axes = figure.subplots()
-    deltas = sorted({*CURVE_DELTAS, delta})
-    curves = {conversion: [epsilon(rho, point, conversion) for point in deltas] for conversion in values}
-    low, high = min(map(min, curves.values())), max(map(max, curves.values()))
-    for conversion, curve in curves.items():
-        colour, line, width = _CURVE_STYLES[conversion]
-        axes.plot([float(point) for point in deltas], curve, line, color=colour, linewidth=width)
-        axes.plot([float(delta)], [values[conversion]], "o", color=colour, markersize=5, zorder=4)
-    axes.axvline(float(delta), color=BORDER, linewidth=1, zorder=0)
-    axes.set_xscale("log")
-    axes.set_xlim(float(deltas[0]) / 2, float(deltas[-1]) * 2)
-    axes.set_ylim(low - 0.12 * (high - low), high + 0.06 * (high - low))
-    axes.xaxis.set_major_formatter(lambda value, _: power_text(value))
-    axes.set_xlabel("δ (log scale)")
-    axes.set_ylabel("ε")
-    axes.grid(visible=True, axis="y")
-    gap = 0.075 * (high - low)
-    ends = {conversion: curve[-1] for conversion, curve in curves.items()}
-    _label_curves(axes, float(deltas[-1]), ends, gap, values)
-
-
-def _label_curves(
-    axes: Axes, place: float, ends: dict[Conversion, float], gap: float, values: dict[Conversion, float]
-) -> None:
-    """Write name and marked value at the end of each curve, moved apart where the curves are close."""
-    order = sorted(ends, key=lambda conversion: ends[conversion])
-    for conversion, height in zip(order, spread([ends[conversion] for conversion in order], gap), strict=True):
-        strong = conversion is Conversion.ZCDP_OPTIMAL_ALPHA
-        axes.annotate(
-            f"{values[conversion]:.2f}  {_CURVE_NAMES[conversion]}",
-            (place, height),
-            xytext=(8, 0),
-            textcoords="offset points",
-            va="center",
-            color=ACCENT if strong else MUTED,
-            fontweight="bold" if strong else "normal",
-            fontsize=8,
-            annotation_clip=False,
-        )
-
-
-def spread(heights: Sequence[float], gap: float) -> list[float]:
-    """Return ascending heights moved as little as needed so that neighbours keep a gap, around the same middle."""
-    placed: list[float] = []
-    for height in heights:
-        placed.append(max(height, placed[-1] + gap) if placed else height)
-    if not placed:
-        return placed
-    shift = (sum(placed) - sum(heights)) / len(placed)
-    return [height - shift for height in placed]
 
 
 def power_text(value: float) -> str:

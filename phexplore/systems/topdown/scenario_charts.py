@@ -6,11 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from phexplore.figures.look import ACCENT, ATTENTION, BORDER, GHOST, INK, MUTED, PAGE_WIDTH, Chart, plain_number
+from phexplore.figures.look import ACCENT, BORDER, INK, MUTED, PAGE_WIDTH, Chart, plain_number
+from phexplore.figures.to_matplotlib import chart_of
 from phexplore.model.conventions import Conventions
 from phexplore.model.numbers import exact_text
 from phexplore.model.topdown import LevelQuery, TopDown
-from phexplore.systems.topdown.forecast import SemanticLoss, TopDownForecast
+from phexplore.systems.topdown.figures import level_figure, semantics_figure
+from phexplore.systems.topdown.forecast import TopDownForecast
 
 if TYPE_CHECKING:
     from matplotlib.figure import FigureBase
@@ -30,46 +32,10 @@ def topdown_scenario_charts(
     method: TopDown, figures: TopDownForecast, compared: TopDown | None = None
 ) -> tuple[Chart, ...]:
     """Return the figures of a scenario, most asked for first."""
-    charts = [levels_chart(method, figures, compared), heat_chart(method, figures)]
+    charts = [chart_of(level_figure(method, compared)), heat_chart(method, figures)]
     if figures.attributes or figures.block_within:
-        charts.append(semantics_chart(figures))
+        charts.append(chart_of(semantics_figure(figures)))
     return tuple(charts)
-
-
-def levels_chart(method: TopDown, figures: TopDownForecast, compared: TopDown | None = None) -> Chart:
-    """Return how the loss is divided among the levels, with the shares of the compared scenario as ticks."""
-    shares = [(level, float(method.level_shares[level])) for level in method.levels]
-    top = sorted(shares, key=lambda pair: -pair[1])[:2]
-    finding = f"{' and '.join(level_word(level) for level, _ in top)} take {_percent(sum(share for _, share in top), 1)} of the privacy loss"
-    finding = finding[0].upper() + finding[1:]
-    symbol = figures.framework.symbol
-    description = (
-        f"Bars: share of the whole {symbol} per geographic level, widest first: "
-        + ", ".join(f"{level_word(level)} {_percent(share)}" for level, share in shares)
-        + ". Areas of one level hold different people, so a level costs its share once."
-    )
-    before = {} if compared is None else {level: float(share) for level, share in compared.level_shares.items()}
-
-    def draw(figure: FigureBase) -> None:
-        axes = figure.subplots()
-        longest = max(share for _, share in shares) or 1.0
-        for place, (level, share) in enumerate(reversed(shares)):
-            axes.barh(place, share, height=0.62, color=ACCENT)
-            if level in before:
-                axes.plot([before[level]] * 2, [place - 0.42, place + 0.42], color=GHOST, linewidth=2)
-            budget = float(method.level_shares[level] * method.total)
-            axes.text(
-                max(share, before.get(level, 0)) + longest * 0.012, place, f"{_percent(share)}   {symbol} {budget:.4g}",
-                va="center", fontsize=8, color=INK,
-            )  # fmt: skip
-        axes.set_yticks(range(len(shares)), [level_word(level) for level, _ in reversed(shares)], color=INK)
-        axes.set_xlim(0, longest * 1.28)
-        axes.xaxis.set_major_formatter(lambda value, _: _percent(value, 0))
-        axes.set_xlabel(f"share of the whole {symbol}" + ("; grey tick: compared scenario" if before else ""))
-        axes.tick_params(axis="y", length=0)
-        axes.spines["left"].set_visible(False)
-
-    return Chart("levels", finding, description, PAGE_WIDTH, _HEAD + _ROW * len(shares), draw)
 
 
 def margins_of(figures: TopDownForecast) -> dict[LevelQuery, float]:
@@ -136,39 +102,6 @@ def _draw_heat(
     axes.tick_params(length=0)
     for side in ("left", "bottom"):
         axes.spines[side].set_visible(False)
-
-
-def semantics_chart(figures: TopDownForecast) -> Chart:
-    """Return the ε that protects each attribute of a record, and where in a wider area somebody lives."""
-    bars: list[tuple[str, SemanticLoss]] = [
-        *((entry.name, entry) for entry in figures.attributes),
-        *((f"block within {level_word(entry.name)}", entry) for entry in figures.block_within),
-    ]
-    weakest = max(bars, key=lambda bar: bar[1].epsilon)
-    strongest = min(bars, key=lambda bar: bar[1].epsilon)
-    finding = f"Best protected: {strongest[0]} (ε {strongest[1].epsilon:.2f}); least: {weakest[0]} (ε {weakest[1].epsilon:.2f})"
-    delta = f"{float(figures.conventions.delta):.0e}"
-    description = (
-        f"Bars: ε at δ = {delta} that protects one attribute of a record, or the block somebody lives in when the wider area is known; "
-        "smaller is safer: " + ", ".join(f"{name} {entry.epsilon:.2f}" for name, entry in bars) + "."
-    )
-
-    def draw(figure: FigureBase) -> None:
-        axes = figure.subplots()
-        longest = max(entry.epsilon for _, entry in bars) or 1.0
-        for place, (name, entry) in enumerate(reversed(bars)):
-            is_place = name.startswith("block within")
-            axes.barh(place, entry.epsilon, height=0.62, color=ATTENTION if is_place else ACCENT)
-            axes.text(
-                entry.epsilon + longest * 0.012, place, f"{entry.epsilon:.2f}", va="center", fontsize=8, color=INK
-            )
-        axes.set_yticks(range(len(bars)), [name for name, _ in reversed(bars)], color=INK)
-        axes.set_xlim(0, longest * 1.12)
-        axes.set_xlabel(f"ε at δ = {delta}; blue: an attribute, brown: the place of residence")
-        axes.tick_params(axis="y", length=0)
-        axes.spines["left"].set_visible(False)
-
-    return Chart("semantics", finding, description, PAGE_WIDTH, _HEAD + _ROW * len(bars), draw)
 
 
 def confidence_words(conventions: Conventions) -> str:

@@ -14,7 +14,7 @@ from phexplore.model.topdown import TopDown
 from phexplore.systems.registry import presets, system_of
 from phexplore.systems.topdown.edits import set_level_share
 from phexplore.systems.topdown.forecast import forecast_topdown
-from phexplore.systems.topdown.scenario_charts import heat_chart, levels_chart, margins_of, semantics_chart
+from phexplore.systems.topdown.scenario_charts import heat_chart, margins_of, topdown_scenario_charts
 from phexplore.systems.topdown.scenario_document import scenario_document
 
 NOW = datetime(2026, 7, 1, 12, 0, tzinfo=UTC)
@@ -43,11 +43,10 @@ def test_that_the_headline_has_the_epsilon_of_the_certificate(persons) -> None:
 
 def test_that_pictures_say_their_finding_and_their_numbers_in_words(persons) -> None:
     method, figures = persons.topdown, forecast_topdown(persons.topdown, persons.conventions)
-    levels = levels_chart(method, figures)
-    assert levels.finding.startswith("State and block group take 65.8 %")
-    assert "county 10.91 %" in levels.description
-    semantics = semantics_chart(figures)
-    assert all(text in semantics.description for text in ("hhgq 7.24", "block within block group 2.93", "US 16.89"))
+    levels, _, semantics = topdown_scenario_charts(method, figures)
+    assert levels.finding.startswith("State and Block group take 65.8 %")
+    assert "County 10.91 %" in levels.description
+    assert all(text in semantics.description for text in ("hhgq 7.24", "Block within Block group 2.93", "US 16.89"))
     margins = margins_of(figures)
     assert f"± {min(margins.values()):.2f}" in heat_chart(method, figures).finding
 
