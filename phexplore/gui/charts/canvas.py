@@ -24,7 +24,6 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
-from phexplore.figures.scales import log_ticks
 from phexplore.gui.charts.axes import Axis, BottomAxis, LeftValueAxis, ValueAxis
 from phexplore.gui.charts.pixels import Pixels
 from phexplore.gui.theme.appearance import appearance
@@ -32,7 +31,7 @@ from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.lettering import lettering
 from phexplore.gui.theme.metrics import HALF
 
-__all__ = ["Canvas", "Draw", "Handler", "Pixels", "log_axis"]
+__all__ = ["Canvas", "Draw", "Handler", "Pixels"]
 
 LEAST_WIDTH, LEAST_HEIGHT = 240, 140
 """In pixels; the height at normal text size."""
@@ -316,10 +315,3 @@ class Canvas(QWidget):
             for tick in self._left_values.ticks(view.top(), view.bottom()):
                 y = round(pixels.y(tick.position)) + 0.5
                 painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
-
-
-def log_axis(axis: ValueAxis, text: Callable[[float], str], *, most: int = 12) -> None:
-    """Let an axis whose coordinates are log10 of a value show the values."""
-    from math import log10
-
-    axis.set_scale(text, lambda low, high: log_ticks(low, high, most), log10)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from phexplore.gui.theme.colours import Colours, contrast, luminance
+from phexplore.gui.theme.colours import Colours, contrast
 from phexplore.model.keys import Iteration, PopulationGroupLevel, Region
 
 MARK_CONTRAST = 3.0
@@ -48,12 +48,6 @@ def level_mark(level: PopulationGroupLevel, colours: Colours) -> LevelMark:
     return LevelMark(table[level.region, level.iteration], hatched=level.region is Region.STATE)
 
 
-def level_code(level: PopulationGroupLevel) -> str:
-    """Return the shortest name of a level that still tells them apart, e.g. ``US A-G``, ``St all``."""
-    region = "US" if level.region is Region.NATION else "St"
-    return f"{region} {'all' if level.iteration is Iteration.ALL else level.iteration.title}"
-
-
 @lru_cache(maxsize=64)
 def ink_on(fill: str) -> str:
     """Return black or white, whichever is easier to read on this fill."""
@@ -77,8 +71,3 @@ def blended(front: str, back: str, share: float) -> str:
     """Return `front` laid over `back` with this opacity: bands that stay the same colour in every export."""
     mixed = (round(int(front[i : i + 2], 16) * share + int(back[i : i + 2], 16) * (1 - share)) for i in (1, 3, 5))
     return "#" + "".join(f"{channel:02x}" for channel in mixed)
-
-
-def is_dark(colours: Colours) -> bool:
-    """Return whether marks are light on a dark background."""
-    return luminance(colours.base) < 0.5

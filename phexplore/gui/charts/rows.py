@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QScrollBar, QWidget
 
 from phexplore.figures.figure import RowLabel
 from phexplore.gui.charts.axes import Axis
-from phexplore.gui.charts.canvas import Canvas, Draw
+from phexplore.gui.charts.canvas import Canvas
 from phexplore.gui.charts.pixels import Pixels
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.icons import pixmap
@@ -100,15 +100,12 @@ class RowAxis(Axis):
 class RowView(QWidget):
     """A canvas of rows with a scroll bar; row i lies at y = −i."""
 
-    def __init__(
-        self, canvas: Canvas, axis: RowAxis, draw_row_backgrounds: Draw | None = None, *, stretch: float = 1.0
-    ) -> None:
+    def __init__(self, canvas: Canvas, axis: RowAxis, *, stretch: float = 1.0) -> None:
         """Put a canvas and a scroll bar side by side.
 
         Args:
             canvas: with `axis` on its left.
             axis: of the row labels.
-            draw_row_backgrounds: painted below everything else.
             stretch: height of a row as a multiple of a line of text.
         """
         super().__init__()
@@ -126,8 +123,6 @@ class RowView(QWidget):
         layout.addWidget(self._bar)
         canvas.resized.connect(self._fit)
         canvas.set_grid(vertical=True, horizontal=False)
-        if draw_row_backgrounds is not None:
-            canvas.add_layer(draw_row_backgrounds, below=True)
 
     @property
     def x_range(self) -> tuple[float, float]:

@@ -7,8 +7,9 @@ from PySide6.QtCore import QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QRegion
 from PySide6.QtWidgets import QWidget
 
+from phexplore.figures.axis import Axis, Scale
 from phexplore.gui.charts.axes import _apart
-from phexplore.gui.charts.canvas import Canvas, log_axis
+from phexplore.gui.charts.canvas import Canvas
 from phexplore.gui.theme.appearance import appearance
 
 
@@ -100,7 +101,8 @@ def test_that_a_picture_holds_what_the_screen_shows(canvas) -> None:
 
 
 def test_that_labels_of_a_narrow_axis_do_not_touch(canvas) -> None:
-    log_axis(canvas.bottom_axis, str)
+    axis = Axis(scale=Scale.LOG, text=str, most=12)
+    canvas.bottom_axis.set_scale(axis.label, axis.values_between, axis.position)
     canvas.show_range((0.0, 7.0), (0.0, 1.0))
     ticks = canvas.bottom_axis.ticks(0.0, 7.0)
     assert [tick.position for tick in ticks] == sorted(tick.position for tick in ticks)

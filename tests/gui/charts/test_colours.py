@@ -10,7 +10,6 @@ from phexplore.gui.charts.colours import (
     categories_on,
     ghost_on,
     ink_on,
-    level_code,
     level_mark,
 )
 from phexplore.gui.theme.colours import THEMES, contrast
@@ -61,7 +60,3 @@ def test_that_a_blend_lies_between_its_colours():
     assert blended("#000000", "#ffffff", 0.5) == "#808080"
     assert blended("#123456", "#ffffff", 1.0) == "#123456"
     assert blended("#123456", "#ffffff", 0.0) == "#ffffff"
-
-
-def test_that_short_names_of_levels_are_distinct():
-    assert len({level_code(level) for level in LEVELS}) == len(LEVELS)
