@@ -79,7 +79,7 @@ def _run(window: MainWindow, files: BlockFiles, *, runs: int) -> Iterator[int]:
     page = window.pages.currentWidget()
     if not isinstance(page, RunsPage):
         return
-    page.topdown_form.show_fields(TopDownFields(path=files.blocks, trials=_TRIALS, seed="1", keeps=True))
+    page.forms["topdown"].show_fields(TopDownFields(path=files.blocks, trials=_TRIALS, seed="1", keeps=True))
     page.start_run()
     waited = 0
     while waited < _LONGEST_RUN_MS and len(_ended(window)) < runs:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QFileDialog,
     QFormLayout,
-    QFrame,
     QHBoxLayout,
     QLineEdit,
     QVBoxLayout,
@@ -15,6 +13,7 @@ from PySide6.QtWidgets import (
 )
 
 from phexplore.gui.charts.controls import field_label
+from phexplore.gui.run_manager.launch_part import LaunchPart
 from phexplore.gui.run_manager.mechanism_launch import MechanismFields, mechanism_explanation, read_mechanism_fields
 from phexplore.gui.systems.phsafe.launch import MOST_TRIALS, MOST_WORKERS, LaunchRequest
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
@@ -22,20 +21,13 @@ from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.number_field import NumberField
 
-SIZES_TITLE, RELEASES_TITLE = "Start a run of group sizes", "Start a run under exact sums"
-SIZES_SHIPPED, RELEASES_SHIPPED = "Households of 2010, 3,107 counties", "102 counties of Illinois"
-SIZES_HINT = "households of counties, persons, or sizes; .csv"
-RELEASES_HINT = "a column per axis and count; .csv"
 
-
-class MechanismLaunchForm(QFrame):
+class MechanismLaunchForm(LaunchPart):
     """Asks for everything a run needs beside the scenario; a refused value keeps what was typed and says why.
 
     Signals:
         launched: the `LaunchRequest` the user wants.
     """
-
-    launched = Signal(object)
 
     def __init__(self, title: str, shipped: str, hint: str, parent: QWidget | None = None) -> None:
         """Make the form.

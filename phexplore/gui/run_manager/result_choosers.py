@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
@@ -179,6 +180,7 @@ class ResultChoosers(QWidget):
         super().__init__(parent)
         self.fields: dict[str, Field] = {}
         self._parts: dict[str, QWidget] = {}
+        self._order: list[str] = []
         self._flow = FlowRow(gap=GRID)
         column = QHBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -195,7 +197,8 @@ class ResultChoosers(QWidget):
             if offer.id not in self.fields:
                 self._add(offer)
             self.fields[offer.id].show_offer(offer, runs)
-        shown = {offer.id for offer in offers}
+        shown = [offer.id for offer in offers]
+        self._arrange(shown)
         for name, part in self._parts.items():
             part.setVisible(name in shown)
 
@@ -209,9 +212,19 @@ class ResultChoosers(QWidget):
             row.addWidget(field_label(offer.label, field))
         row.addWidget(field)
         self.fields[offer.id], self._parts[offer.id] = field, part
+
+    def _arrange(self, shown: list[str]) -> None:
+        """Put the choosers of a picture into its order, for the eye and for the Tab key."""
         layout = self._flow.layout()
-        if layout is not None:
-            layout.addWidget(part)
+        if layout is None or [name for name in self._order if name in shown] == shown:
+            return
+        self._order = [*shown, *(name for name in self._parts if name not in shown)]
+        while layout.count():
+            layout.takeAt(0)
+        for name in self._order:
+            layout.addWidget(self._parts[name])
+        for before, after in pairwise(shown):
+            QWidget.setTabOrder(self.fields[before], self.fields[after])
 
 
 def _words(option: Option, runs: Words) -> str:

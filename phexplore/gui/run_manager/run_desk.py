@@ -16,9 +16,8 @@ from phexplore.errors import PhexploreError
 from phexplore.gui.binding.coalesced import Coalesced
 from phexplore.gui.binding.run_process import RunProcess
 from phexplore.gui.run_manager.chores import Chores
+from phexplore.gui.run_manager.launch_part import Launch
 from phexplore.gui.run_manager.run_rows import RunAction, RunRow, after_event, refusal, row_of
-from phexplore.gui.systems.phsafe.launch import LaunchRequest
-from phexplore.gui.systems.topdown.launch import TopDownLaunch
 from phexplore.model.scenario import Scenario
 from phexplore.runs.belonging import fetch_runs
 from phexplore.runs.confidentiality import ConfidentialityWarning, person_here, record_override, warning_about
@@ -214,7 +213,7 @@ class RunDesk(QObject):
         store = self._store
         self._do(lambda: _Found(store.root, tuple(map(_described, store.entries()))), self._take_found)
 
-    def launch(self, scenario: Scenario, request: LaunchRequest | TopDownLaunch) -> None:
+    def launch(self, scenario: Scenario, request: Launch) -> None:
         """Describe the data, make the run and put it in the queue; data that may be confidential wait for `confirm`."""
         store = self._store
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
@@ -10,34 +10,21 @@ from PySide6.QtWidgets import QFrame, QMessageBox, QScrollArea, QSplitter, QStac
 
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.session import Session
-from phexplore.gui.binding.systems import System, system_of
-from phexplore.gui.run_manager.mechanism_launch_form import (
-    RELEASES_HINT,
-    RELEASES_SHIPPED,
-    RELEASES_TITLE,
-    SIZES_HINT,
-    SIZES_SHIPPED,
-    SIZES_TITLE,
-    MechanismLaunchForm,
-)
+from phexplore.gui.run_manager.launch_part import Launch, LaunchPart
 from phexplore.gui.run_manager.run_desk import RunDesk
 from phexplore.gui.run_manager.run_details import RunDetails
 from phexplore.gui.run_manager.run_rows import RunAction, RunRow
 from phexplore.gui.run_manager.runs_table import RunsTable
-from phexplore.gui.systems.phsafe.launch import LaunchRequest
-from phexplore.gui.systems.phsafe.launch_form import LaunchForm
-from phexplore.gui.systems.topdown.launch import TopDownLaunch
-from phexplore.gui.systems.topdown.launch_form import TopDownLaunchForm
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.empty_place import EmptyPlace
 from phexplore.gui.widgets.labels import Text
 from phexplore.model.issues import Severity
-from phexplore.model.topdown import TopDown
 from phexplore.runs.place import HERE, Place
 from phexplore.runs.states import RunState
-from phexplore.workload.schema import load_schema
+from phexplore.systems.protocol import System
+from phexplore.systems.registry import system_of
 
-AnyForm = LaunchForm | TopDownLaunchForm | MechanismLaunchForm
+MakeForm = Callable[[QWidget], LaunchPart]
 FORM_WIDTH = 42 * GRID
 EMPTY_TITLE = "No run yet"
 EMPTY_SENTENCE = (
@@ -61,12 +48,19 @@ class RunsPage(QWidget):
     blocks_used = Signal(object)
     failed = Signal(object)
 
-    def __init__(self, desk: RunDesk, session: Session, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        desk: RunDesk,
+        session: Session,
+        forms: Mapping[str, MakeForm],
+        parent: QWidget | None = None,
+    ) -> None:
         """Show the runs of a desk.
 
         Args:
             desk: starts and follows runs.
             session: its active scenario is what a new run simulates.
+            forms: makers of the forms that start a run, by the id of the system.
             parent: owner.
         """
         super().__init__(parent)
@@ -77,10 +71,10 @@ class RunsPage(QWidget):
         self._forms = QStackedWidget(self._left)
         self._stack = QStackedWidget(self._both)
         self._lists = QSplitter(Qt.Orientation.Vertical, self._stack)
-        self._form: LaunchForm | None = None
+        self._makers = forms
         self._blocks: Path | None = None
-        self._topdown_form: TopDownLaunchForm | None = None
-        self._mechanism_forms: dict[System, MechanismLaunchForm] = {}
+        self.forms: dict[str, LaunchPart] = {}
+        """The forms that were looked at, by the id of their system."""
         self.table = RunsTable(self._lists)
         self.details = RunDetails(self._lists)
         self.empty = EmptyPlace("runs", EMPTY_TITLE, EMPTY_SENTENCE, action="Start a run", run=self.start_run)
@@ -103,90 +97,57 @@ class RunsPage(QWidget):
         """Start a run with what stands in the form of the active scenario's system."""
         self._active_form.launch()
 
-    @property
-    def form(self) -> LaunchForm:
-        """The form of S-DHC runs, made on first use."""
-        if self._form is None:
-            self._form = LaunchForm(self._forms)
-            self._add_form(self._form)
-        return self._form
-
-    @property
-    def topdown_form(self) -> TopDownLaunchForm:
-        """The form of TopDown runs, made on first use."""
-        if self._topdown_form is None:
-            self._topdown_form = TopDownLaunchForm(self._forms)
-            self._topdown_form.use_blocks(self._blocks)
-            self._add_form(self._topdown_form)
-            self._topdown_form.show_runs(self._desk.rows)
-        return self._topdown_form
+    def form_of(self, system: System) -> LaunchPart:
+        """Return the form that starts runs of a system, made on first use."""
+        if system.id not in self.forms:
+            form = self.forms[system.id] = self._makers[system.id](self._forms)
+            form.use_blocks(self._blocks)
+            self._places[form] = place = _FormPlace(form, self._forms)
+            self._forms.addWidget(place)
+            form.launched.connect(self._launch)
+            form.show_runs(self._desk.rows)
+        return self.forms[system.id]
 
     def offer_blocks(self, path: Path | None) -> None:
-        """Put the blocks of the project into the form of TopDown runs, the demonstration's where it has none."""
+        """Put the blocks of the project into the forms that take blocks, the demonstration's where it has none."""
         self._blocks = path
-        if self._topdown_form is not None:
-            self._topdown_form.use_blocks(path)
-
-    def mechanism_form(self, system: System) -> MechanismLaunchForm:
-        """Return the form of runs of group sizes or of releases under exact sums, made on first use."""
-        if system not in self._mechanism_forms:
-            is_sizes = system is System.GROUP_SIZES
-            words = (
-                (SIZES_TITLE, SIZES_SHIPPED, SIZES_HINT)
-                if is_sizes
-                else (RELEASES_TITLE, RELEASES_SHIPPED, RELEASES_HINT)
-            )
-            form = self._mechanism_forms[system] = MechanismLaunchForm(*words, self._forms)
-            self._add_form(form)
-        return self._mechanism_forms[system]
+        for form in self.forms.values():
+            form.use_blocks(path)
 
     @property
-    def _active_form(self) -> AnyForm:
-        match system_of(self._session.scenario):
-            case System.PHSAFE:
-                return self.form
-            case System.TOPDOWN:
-                return self.topdown_form
-            case system:
-                return self.mechanism_form(system)
+    def _active_form(self) -> LaunchPart:
+        return self.form_of(system_of(self._session.scenario))
 
-    def _add_form(self, form: AnyForm) -> None:
-        place = _FormPlace(form, self._forms)
-        self._places[form] = place
-        self._forms.addWidget(place)
-        form.launched.connect(self._launch)
-
-    def _launch(self, request: LaunchRequest | TopDownLaunch) -> None:
+    def _launch(self, request: Launch) -> None:
         scenario = self._session.scenario
-        if isinstance(request, TopDownLaunch) and request.path.is_file():
+        if system_of(scenario).has_geography and request.path.is_file():
             self.blocks_used.emit(request.path.absolute())
-        self._trusting(request.place, lambda: self._desk.launch(scenario, request))
+        self._trusting(request.place, self._active_form, lambda: self._desk.launch(scenario, request))
 
-    def _trusting(self, place: Place, start: Callable[[], object]) -> None:
+    def _trusting(self, place: Place, form: LaunchPart | None, start: Callable[[], object]) -> None:
         """Start; on a cluster only after somebody trusts its scheduler, this time and for this run."""
         if not place.scheduler:
             start()
             return
 
         def go_on() -> None:
-            if self._topdown_form is not None:
-                self._topdown_form.scheduler.clear()
+            if form is not None:
+                form.leave_place()
             self._attempt(start)
 
         self.trust_wanted.emit(place.scheduler, go_on)
 
-    def _place_for(self, row: RunRow | None, action: RunAction) -> Place:
-        """Return where a run is to go on: on the cluster whose address stands in the form now, else here."""
+    def _form_for(self, row: RunRow | None, action: RunAction) -> LaunchPart | None:
+        """Return the form whose address says where a run is to go on, None for here."""
         starts = action is RunAction.RERUN or (row is not None and row.state is not RunState.PAUSED)
-        form = self._topdown_form
-        if form is None or not starts or row is None or row.spec is None or row.spec.options is None:
-            return HERE
-        return form.place
+        if not starts or row is None or row.spec is None:
+            return None
+        return self.forms.get(system_of(row.spec.scenario).id)
 
     def _show_rows(self, rows: tuple[RunRow, ...]) -> None:
         self.table.show_rows(rows)
-        if self._topdown_form is not None:
-            self._topdown_form.show_runs(rows)
+        for form in self.forms.values():
+            form.show_runs(rows)
         self._stack.setCurrentWidget(self._lists if rows else self.empty)
         self._show_chosen(self.table.chosen_directory)
 
@@ -201,18 +162,10 @@ class RunsPage(QWidget):
         more = f" ({len(errors)} such issues)" if len(errors) > 1 else ""
         reason = f"The scenario cannot be run: {errors[0].sentence} {errors[0].remedy}{more}" if errors else ""
         form = self._active_form
-        if isinstance(form, TopDownLaunchForm):
-            form.show_scenario(self._session.scenario)
-        form.block(reason or self._not_simulated())
+        scenario = self._session.scenario
+        form.show_scenario(scenario)
+        form.block(reason or form.refusal(scenario))
         self._forms.setCurrentWidget(self._places[form])
-
-    def _not_simulated(self) -> str:
-        """Return why a scenario without errors cannot be simulated yet, "" where it can."""
-        method = self._session.scenario.method
-        if not isinstance(method, TopDown):
-            return ""
-        limit = load_schema(method.schema).analytic_only
-        return f"This schema cannot be simulated yet. {limit} Its forecast is complete." if limit else ""
 
     def _open(self, directory: Path) -> None:
         self._do(RunAction.OPEN, directory)
@@ -225,9 +178,10 @@ class RunsPage(QWidget):
             self.opened.emit(directory)
             return
         if action in {RunAction.RESUME, RunAction.RERUN}:
-            place = self._place_for(self._desk.row(directory), action)
+            form = self._form_for(self._desk.row(directory), action)
+            place = HERE if form is None else form.place
             begin = self._desk.resume if action is RunAction.RESUME else self._desk.repeat
-            self._attempt(lambda: self._trusting(place, lambda: begin(directory, place)))
+            self._attempt(lambda: self._trusting(place, form, lambda: begin(directory, place)))
             return
         stop = self._desk.pause if action is RunAction.PAUSE else self._desk.cancel
         self._attempt(lambda: stop(directory))

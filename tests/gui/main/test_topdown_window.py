@@ -71,8 +71,8 @@ def test_that_dhc_says_that_it_cannot_be_simulated_yet(qtbot, window):
     window.session.edit_workbook("Add", lambda b: add_scenario(b, preset("dhc-2020-persons-us").scenario))
     window.navigation.choose(Area.RUNS)
     page = window.pages.currentWidget()
-    assert "cannot be simulated yet" in page.topdown_form._blocked
-    assert not page.topdown_form.run.isEnabled()
+    assert "cannot be simulated yet" in page.forms["topdown"]._blocked
+    assert not page.forms["topdown"].run.isEnabled()
 
 
 def test_that_the_headline_follows_edits_within_a_frame(qtbot, window):
@@ -186,7 +186,7 @@ def test_that_a_scheduler_is_trusted_by_a_person_each_time_a_run_is_started_or_r
     page, started, resumed = window.runs._runs, [], []
     monkeypatch.setattr(window.runs.desk, "launch", lambda _scenario, request: started.append(request.place.scheduler))
     monkeypatch.setattr(window.runs.desk, "resume", lambda _run, place: resumed.append(place.scheduler))
-    form = page.topdown_form
+    form = page.forms["topdown"]
     form.trials.setValue(1)
     form.scheduler.setText("tls://far:8786")
     page.start_run()

@@ -11,13 +11,14 @@ from PySide6.QtWidgets import QMessageBox
 from phexplore.gui.run_manager.run_rows import RunAction
 from phexplore.gui.run_manager.run_strip import RunStrip
 from phexplore.gui.run_manager.runs_page import RunsPage
+from phexplore.gui.systems.phsafe.launch_form import LaunchForm
 from phexplore.runs.states import RunState
 from phexplore.systems.phsafe.edits import set_budgets
 
 
 @pytest.fixture
 def page(qtbot, pretence, session):
-    found = RunsPage(pretence.desk, session)
+    found = RunsPage(pretence.desk, session, {"phsafe": LaunchForm})
     qtbot.addWidget(found)
     found.resize(1200, 700)
     found.show()
@@ -120,10 +121,10 @@ def test_that_deleting_asks_first(page, begun, pretence, qtbot):
 def test_that_a_scenario_with_errors_cannot_be_started(page, session, qtbot):
     nothing = {query: Fraction(0) for query in session.scenario.method.budgets}
     session.edit("Publish nothing", lambda scenario: set_budgets(scenario, nothing))
-    qtbot.waitUntil(lambda: not page.form.run.isEnabled())
-    assert "Nothing is published" in page.form._sentence.text()
+    qtbot.waitUntil(lambda: not page.forms["phsafe"].run.isEnabled())
+    assert "Nothing is published" in page.forms["phsafe"]._sentence.text()
     session.undo()
-    qtbot.waitUntil(page.form.run.isEnabled)
+    qtbot.waitUntil(page.forms["phsafe"].run.isEnabled)
 
 
 def test_that_an_edit_after_the_start_does_not_reach_the_run(page, begun, pretence, session):

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QFileDialog,
     QFormLayout,
-    QFrame,
     QHBoxLayout,
     QLineEdit,
     QVBoxLayout,
@@ -17,6 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from phexplore.gui.charts.controls import field_label
+from phexplore.gui.run_manager.launch_part import LaunchPart
 from phexplore.gui.systems.phsafe.launch import (
     DATA_WORDS,
     FOLDER,
@@ -37,14 +36,12 @@ SHORT_FIELD = 12 * GRID
 """Width of fields for a few figures."""
 
 
-class LaunchForm(QFrame):
+class LaunchForm(LaunchPart):
     """Asks for everything a run needs beside the scenario; a refused value keeps what was typed and says why.
 
     Signals:
         launched: the `LaunchRequest` the user wants.
     """
-
-    launched = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -136,6 +136,12 @@ class PhSafeRoom(Room):
             ),
         ]
 
+    def make_launch_form(self, parent: QWidget) -> Any:
+        """Return the form that starts a run."""
+        from phexplore.gui.systems.phsafe.launch_form import LaunchForm
+
+        return LaunchForm(parent)
+
     def join_results(self, page: Any) -> None:
         """Look at the table and level that are chosen elsewhere."""
 

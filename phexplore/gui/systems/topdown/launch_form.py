@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QFileDialog,
     QFormLayout,
-    QFrame,
     QHBoxLayout,
     QLineEdit,
     QVBoxLayout,
@@ -17,6 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from phexplore.gui.charts.controls import field_label
+from phexplore.gui.run_manager.launch_part import LaunchPart
 from phexplore.gui.run_manager.run_rows import RunRow
 from phexplore.gui.systems.phsafe.launch import MOST_TRIALS, MOST_WORKERS
 from phexplore.gui.systems.topdown.launch import (
@@ -47,16 +46,15 @@ from phexplore.model.scenario import Scenario
 from phexplore.resources import resource
 from phexplore.runs.place import HERE, Place
 from phexplore.runs.spec import DEMONSTRATION, DEMONSTRATION_BLOCKS
+from phexplore.workload.schema import load_schema
 
 
-class TopDownLaunchForm(QFrame):
+class TopDownLaunchForm(LaunchPart):
     """Asks for everything a TopDown run needs beside the scenario; a refused value keeps what was typed and says why.
 
     Signals:
         launched: the `TopDownLaunch` the user wants.
     """
-
-    launched = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -129,6 +127,15 @@ class TopDownLaunchForm(QFrame):
         self.stop.limit.setText(fields.stop_error)
         self.measurements.select(fields.again)
         self._refresh()
+
+    def leave_place(self) -> None:
+        """Forget the address of the scheduler."""
+        self.scheduler.clear()
+
+    def refusal(self, scenario: Scenario) -> str:
+        """Return why the schema cannot be simulated yet, "" where it can."""
+        limit = load_schema(scenario.topdown.schema).analytic_only
+        return f"This schema cannot be simulated yet. {limit} Its forecast is complete." if limit else ""
 
     def show_scenario(self, scenario: Scenario) -> None:
         """Offer the levels and query groups of the scenario a run would simulate."""

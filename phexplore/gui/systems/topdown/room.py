@@ -109,6 +109,12 @@ class TopDownRoom(Room):
         lines = () if shown.reference is None else change_lines(shown)
         return DecisionPart(topdown_loss_tile(shown), tuple(line.text for line in lines))
 
+    def make_launch_form(self, parent: QWidget) -> Any:
+        """Return the form that starts a run."""
+        from phexplore.gui.systems.topdown.launch_form import TopDownLaunchForm
+
+        return TopDownLaunchForm(parent)
+
     def join_results(self, page: Any) -> None:
         """Draw the map of results with the shapes of the project."""
         data = self.around.data

@@ -365,6 +365,10 @@ def test_that_each_picture_has_its_own_best_query_until_one_is_chosen(page):
     page.show_tab("errors")
     assert chosen(page, "query") == "total"
     page.show_tab("place")
+    fields = sorted(
+        (f.mapTo(page, f.rect().topLeft()).x(), name) for name, f in page.choosers.fields.items() if f.isVisible()
+    )
+    assert [name for _x, name in fields] == ["level", "query", "unit"]
     assert chosen(page, "query") == "race_ethnicity"
     field = page.choosers.fields["query"]
     field.setCurrentIndex(field.findData("hispanic"))

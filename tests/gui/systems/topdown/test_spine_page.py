@@ -146,7 +146,7 @@ def test_that_a_project_remembers_its_blocks_and_shapes_for_every_page(qtbot, wi
     window.files.save_to(path)
     assert str(blocks).encode() not in path.read_bytes()
     window.navigation.choose(Area.RUNS)
-    assert window.runs._runs.topdown_form.path.text() == str(blocks)
+    assert window.runs._runs.forms["topdown"].path.text() == str(blocks)
     window.navigation.choose(Area.RESULTS)
     assert window.runs.results["topdown"].choices["shapes"] == str(shapes)
 
@@ -154,13 +154,13 @@ def test_that_a_project_remembers_its_blocks_and_shapes_for_every_page(qtbot, wi
     assert page.path is None
     assert page.empty.isVisibleTo(page)
     assert page.choices.look.shapes == ""
-    assert window.runs._runs.topdown_form.path.text() == "demo"
+    assert window.runs._runs.forms["topdown"].path.text() == "demo"
     assert window.runs.results["topdown"].choices["shapes"] == ""
 
     window.files.open(path)
     assert page.path == blocks
     assert page.choices.look.shapes == str(shapes)
-    assert window.runs._runs.topdown_form.path.text() == str(blocks)
+    assert window.runs._runs.forms["topdown"].path.text() == str(blocks)
     assert window.runs.results["topdown"].choices["shapes"] == str(shapes)
 
 
@@ -299,7 +299,7 @@ def test_that_a_run_uses_the_spine_of_the_window_and_its_errors_lie_over_the_pre
     assert answer.content.observed is None
     groups = dict(answer.levels)["Block_Group"]
     window.navigation.choose(Area.RUNS)
-    form = window.pages.currentWidget().topdown_form
+    form = window.pages.currentWidget().forms["topdown"]
     form.show_fields(replace(form.fields, path=str(blocks), trials=3))
     window.runs.desk.doubted.connect(window.runs.desk.confirm)  # the file carries no mark of a generator
     form.launch()
