@@ -25,19 +25,19 @@ from phexplore.model.issues import Issue
 from phexplore.model.numbers import Budget
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
-from phexplore.report.document import Part
 from phexplore.report.export_formats import ExportFormat
-from phexplore.runs.simulation import Maker
 from phexplore.runs.spec import RunSpec
-from phexplore.systems.run_results import Results
 
 if TYPE_CHECKING:
     import typer
 
     from phexplore.accuracy.solving_separable import SolvedGoals
+    from phexplore.report.document import Part
     from phexplore.report.run_report import RunReport
+    from phexplore.runs.simulation import Maker
     from phexplore.systems.experiments import Experiment
     from phexplore.systems.meeting import MeetingParameter
+    from phexplore.systems.run_results import Results
 
 
 SolveEstimates = Callable[..., "tuple[SolvedGoals, Mapping[Key, float]]"]

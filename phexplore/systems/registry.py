@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from phexplore.accuracy.absurd_values import MOST_EPSILON, hardly_meant
 from phexplore.accuracy.budget_model import BudgetModel
@@ -14,7 +15,6 @@ from phexplore.errors import UnknownNameError
 from phexplore.model.issues import Issue, errors_first, has_errors
 from phexplore.model.scenario import Scenario, add_method
 from phexplore.runs.place import Place
-from phexplore.runs.simulation import Simulation
 from phexplore.runs.spec import RunSpec, register_options
 from phexplore.systems.group_sizes.system import GROUP_SIZES
 from phexplore.systems.meeting import MeetingParameter, declared_parameters
@@ -22,6 +22,9 @@ from phexplore.systems.phsafe.system import PHSAFE
 from phexplore.systems.protocol import Forecast, Handover, Loss, System, UnsupportedError
 from phexplore.systems.subspace.system import SUBSPACE
 from phexplore.systems.topdown.system import TOPDOWN
+
+if TYPE_CHECKING:
+    from phexplore.runs.simulation import Simulation
 
 SYSTEMS: tuple[System, ...] = (PHSAFE, TOPDOWN, GROUP_SIZES, SUBSPACE)
 """In the order people are offered them."""

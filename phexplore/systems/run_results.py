@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from phexplore.figures.tile import TileContent
+from phexplore.lazy import lazy
 from phexplore.runs.spec import RunSpec
-from phexplore.runs.store import TRUTH_FILE, load_spec
+
+_load_spec = lazy("phexplore.runs.store", "load_spec")
 
 Choice = str | tuple[str, ...]
 """What stands in a chooser; several directories where runs are chosen."""
@@ -210,7 +212,7 @@ class OpenRuns(Generic[R]):
             PhexploreError: it cannot be read.
         """
         found = self._runs.get(directory)
-        if found is None or found.spec.identity != load_spec(directory).identity:
+        if found is None or found.spec.identity != _load_spec(directory).identity:
             found = self._open_run(directory)
         self._runs[directory] = found
         self._runs.move_to_end(directory)
@@ -225,6 +227,8 @@ class OpenRuns(Generic[R]):
 
 def is_counted(directory: Path) -> bool:
     """Return whether the data of a run are read: before, there is nothing to see."""
+    from phexplore.runs.store import TRUTH_FILE  # noqa: PLC0415 - the pages are declared before a run is read
+
     return (directory / TRUTH_FILE).exists()
 
 
@@ -284,7 +288,7 @@ class WholeRunReader(Generic[W]):
         Raises:
             PhexploreError: the run cannot be read.
         """
-        load_spec(request.directory)
+        _load_spec(request.directory)
         if not is_counted(request.directory):
             nothing = TileContent("Last run", "–", "", "The data is being read.")
             return RunAnswer(request, 0, (nothing,) * 4, nothing, reason=_WAITING)

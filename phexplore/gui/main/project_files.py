@@ -321,7 +321,9 @@ class ProjectFiles(QObject):
 
     def tell_of_abandoned_runs(self) -> None:
         """Say where finished runs lie whose projects are gone; folders in which nothing finished are removed."""
-        from phexplore.runs.belonging import abandoned_runs
+        if not any(scratch_folder().glob("*runs")):
+            return
+        from phexplore.runs.belonging import abandoned_runs  # the window is on screen before that
 
         if folders := abandoned_runs(scratch_folder(), time.time() - _WEEK_SECONDS):
             places = " and ".join(map(str, folders[:3])) + (" and others" if len(folders) > 3 else "")
