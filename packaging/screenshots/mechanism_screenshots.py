@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from phexplore.gui.binding.areas import Area
-from phexplore.gui.binding.systems import System
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.model.workbook import add_scenario, compare_with
 from phexplore.systems.registry import preset
 
-PRESETS = {System.GROUP_SIZES: "group-sizes-census-2010", System.SUBSPACE: "counties-invariant-2010"}
-EXPERIMENTS = {System.GROUP_SIZES: "systems", System.SUBSPACE: "figure-1"}
+PRESETS = {"group-sizes": "group-sizes-census-2010", "subspace": "counties-invariant-2010"}
+EXPERIMENTS = {"group-sizes": "systems", "subspace": "figure-1"}
 """The experiment shown of each: both take seconds."""
 _SETTLE_MS = 300
 _POLL_MS = 100
@@ -58,10 +57,10 @@ def _run(window: MainWindow) -> Iterator[int]:
         waited += _POLL_MS
 
 
-def _experiment(window: MainWindow, system: System) -> Iterator[int]:
+def _experiment(window: MainWindow, system: str) -> Iterator[int]:
     window.navigation.choose(Area.EXPERIMENT)
     yield _SETTLE_MS
-    page = (window.rooms["group-sizes"] if system is System.GROUP_SIZES else window.rooms["subspace"]).experiments
+    page = window.rooms[system].experiments
     if page is None:
         raise RuntimeError("the page of experiments was not made")
     page.choose(EXPERIMENTS[system])
@@ -72,8 +71,8 @@ def _experiment(window: MainWindow, system: System) -> Iterator[int]:
         waited += _POLL_MS
 
 
-def _results(window: MainWindow, system: System) -> Iterator[int]:
-    page = window.runs.results["group-sizes" if system is System.GROUP_SIZES else "subspace"]
+def _results(window: MainWindow, system: str) -> Iterator[int]:
+    page = window.runs.results[system]
     page.show_tab("truth")
     waited = 0
     while waited < _LONGEST_MS and (page.answer is None or page.answer.request.tab != "truth"):

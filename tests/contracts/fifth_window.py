@@ -24,6 +24,7 @@ from phexplore.model.rules import Bound, Measure, Rule  # noqa: E402
 from phexplore.model.workbook import set_rules  # noqa: E402
 
 SEEN = {}
+TRIALS = ("trial-00000.parquet", "trial-00001.parquet")
 
 
 def until(holds):
@@ -85,6 +86,19 @@ def drive(window):
     table = window.decision.page.content(DecisionTab.COMPARE)
     until(lambda: "differs" in table.title.text())
     SEEN["compared"] = table.title.text()
+    form = page(window, Area.RUNS).form_of(window.room.system)
+    form.trials.setValue(2)
+    type_into(form.options.controls["draws"].line, "3")
+    form.launch()
+    until(lambda: [row.state.name for row in window.runs.desk.rows] == ["COMPLETE"])
+    (run,) = window.runs.desk.rows
+    SEEN["options"] = run.spec.options.draws
+    window.runs.show_results(run.directory)
+    results = window.runs.results["counts"]
+    until(lambda: len(results.table.numbers.rows) == 2)
+    SEEN["results"] = results.table.numbers.rows
+    SEEN["drawn"] = [sum(json.loads((run.directory / name).read_text())) for name in TRIALS]
+    SEEN["lengths"] = [len(json.loads((run.directory / name).read_text())) for name in TRIALS]
     window.start_meeting()
     meeting = window.decision._meeting.view
     QTest.keyClick(meeting.sliders[0].slider, Qt.Key.Key_Right)

@@ -158,7 +158,7 @@ def margin(epsilon):
     return math.log((1 + math.exp(-epsilon)) / 20) / -epsilon - 1
 
 
-def test_that_the_window_opens_edits_saves_compares_and_judges_it(tmp_path):
+def test_that_the_window_opens_edits_saves_runs_compares_and_judges_it(tmp_path):
     """A room that any system gets: pages from the declared fields and the forecast alone."""
     done = subprocess.run(
         [sys.executable, str(PROGRAM.with_name("fifth_window.py")), str(tmp_path)],
@@ -182,5 +182,8 @@ def test_that_the_window_opens_edits_saves_compares_and_judges_it(tmp_path):
     assert len(seen["decision"]) == 1
     assert seen["imported"] == [True, True]
     assert seen["compared"] == "1 parameter differs and 1 margin differs"
+    assert seen["options"] == 3
+    assert seen["results"] == [[str(number), str(drawn)] for number, drawn in enumerate(seen["drawn"])]
+    assert seen["lengths"] == [9, 9]
     assert seen["meeting"][1]
     assert seen["picture"] == [max(0.0, margin(3))]

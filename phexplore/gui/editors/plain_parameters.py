@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
@@ -13,7 +12,7 @@ from phexplore.gui.editors.scenario_form import PromiseText
 from phexplore.gui.widgets.form import DeclaredForm, Take
 from phexplore.gui.widgets.page import Page, Section
 from phexplore.gui.widgets.when_seen import WhenSeen
-from phexplore.model.edits import EditRefusedError
+from phexplore.model.edits import set_field, set_item, step_label
 from phexplore.model.fields import Field, declared_fields
 from phexplore.model.scenario import Scenario
 
@@ -22,17 +21,12 @@ def taking_field(session: SystemSession[Any]) -> Take:
     """Return what a form does with a value: an edit named by the field, or the reason why not."""
 
     def take(part: Field, key: Hashable, value: Any) -> str:
-        place = part.phrase if key is None else f"{part.phrase} of {key}"
-
         def change(scenario: Scenario) -> Scenario:
-            whole = value if key is None else {**getattr(scenario.method, part.name), key: value}
-            changed: Any = {part.name: whole}
-            try:
-                return replace(scenario, method=replace(scenario.method, **changed))
-            except ValueError as error:
-                raise EditRefusedError(f"{error}.", part.kind.remedy) from error
+            if key is None:
+                return set_field(scenario, part.name, value)
+            return set_item(scenario, part.name, key, value)
 
-        refusal = session.edit(f"Set {place} to {part.kind.entry.words(value)}", change)
+        refusal = session.edit(step_label(part, value, key), change)
         return refusal.full if refusal else ""
 
     return take

@@ -9,13 +9,12 @@ from PySide6.QtWidgets import QAbstractItemView, QListView, QMenu, QVBoxLayout, 
 
 from phexplore.gui.binding.scenario_list import NAME_ROLE, ScenarioList
 from phexplore.gui.binding.session import Session
-from phexplore.gui.binding.systems import system_of
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import SymbolButton
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.workbook import activate, add_scenario, compare_with, remove_scenario
-from phexplore.systems.registry import presets
+from phexplore.systems.registry import presets, system_of
 
 
 class ScenarioManager(QWidget):
@@ -38,7 +37,7 @@ class ScenarioManager(QWidget):
         for preset in presets().values():
             if system_of(preset.scenario) is not system:
                 system = system_of(preset.scenario)
-                self._menu.addSection(system.value)
+                self._menu.addSection(system.title)
             entry = self._menu.addAction(preset.title)
             entry.setToolTip(preset.source)
             entry.triggered.connect(lambda _checked, key=preset.id: self.add_preset(key))

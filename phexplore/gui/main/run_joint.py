@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
@@ -36,6 +36,7 @@ from phexplore.systems.registry import system_of
 
 if TYPE_CHECKING:
     from phexplore.gui.run_manager.launch_part import LaunchPart
+    from phexplore.gui.run_manager.plain_results_page import PlainResultsPage
     from phexplore.gui.run_manager.results_page import ResultsPage
     from phexplore.gui.run_manager.runs_page import RunsPage
 
@@ -78,7 +79,7 @@ class RunJoint(QObject):
         self._has_file = self._project.path is not None
         self.desk = RunDesk(self._folder_of(self._project), self)
         self._runs: RunsPage | None = None
-        self.results: dict[str, ResultsPage] = {}
+        self.results: dict[str, Any] = {}
         """The pages of results that were looked at, by the id of their system."""
         self._result_pages: Stack | None = None
         self._verdicts: RunVerdicts | None = None
@@ -134,25 +135,32 @@ class RunJoint(QObject):
         if self._runs is not None:
             self._runs.offer_blocks(self._data.blocks)
 
-    def _results_of(self, system: System) -> ResultsPage:
+    def _results_of(self, system: System) -> ResultsPage | PlainResultsPage:
         """Return the results of a system, made when they are first looked at."""
         if system.id not in self.results:
             self.results[system.id] = self._make_results(system)
-        return self.results[system.id]
+        found: ResultsPage | PlainResultsPage = self.results[system.id]
+        return found
 
-    def _make_results(self, system: System) -> ResultsPage:
-        from phexplore.gui.run_manager.results_page import ResultsPage
+    def _make_results(self, system: System) -> ResultsPage | PlainResultsPage:
+        page: ResultsPage | PlainResultsPage
+        if system.results is None:
+            from phexplore.gui.run_manager.plain_results_page import PlainResultsPage
 
-        page = ResultsPage(self.desk, system, self._result_pages, service=self._service())
+            page = PlainResultsPage(self.desk, system, self._result_pages)
+        else:
+            from phexplore.gui.run_manager.results_page import ResultsPage
+
+            page = ResultsPage(self.desk, system, self._result_pages, service=self._service())
+            page.written.connect(self.written)
+            self._rooms[system.id].join_results(page)
         self._shown[system.id] = shown = ShownRun(self._session, self.desk, page, page)
         if self._verdicts is not None:
             shown.followed.connect(self._verdicts.refresh)
         page.runs_wanted.connect(self.ask_for_run)
         page.failed.connect(self.failed)
-        page.written.connect(self.written)
         if self._result_pages is not None:
             self._result_pages.addWidget(page)
-        self._rooms[system.id].join_results(page)
         return page
 
     def _service(self) -> RequestService:
@@ -270,5 +278,7 @@ class RunJoint(QObject):
 def _launch_form(room: Room, parent: QWidget) -> LaunchPart:
     from phexplore.gui.run_manager.mechanism_launch_form import MechanismLaunchForm
 
-    form: LaunchPart = room.make_launch_form(parent) or MechanismLaunchForm(*room.launch_words, parent)
+    form: LaunchPart = room.make_launch_form(parent) or MechanismLaunchForm(
+        *room.launch_words, parent, options=room.system.run_options
+    )
     return form

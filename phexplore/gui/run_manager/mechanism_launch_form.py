@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from PySide6.QtWidgets import (
     QCheckBox,
     QFileDialog,
@@ -18,8 +21,10 @@ from phexplore.gui.run_manager.mechanism_launch import MechanismFields, mechanis
 from phexplore.gui.systems.phsafe.launch import MOST_TRIALS, MOST_WORKERS, LaunchRequest
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton
+from phexplore.gui.widgets.form import DeclaredForm
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.number_field import NumberField
+from phexplore.model.fields import Declared, Field, declared_fields
 
 
 class MechanismLaunchForm(LaunchPart):
@@ -29,7 +34,15 @@ class MechanismLaunchForm(LaunchPart):
         launched: the `LaunchRequest` the user wants.
     """
 
-    def __init__(self, title: str, shipped: str, hint: str, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        title: str,
+        shipped: str,
+        hint: str,
+        parent: QWidget | None = None,
+        *,
+        options: type[Declared] | None = None,
+    ) -> None:
         """Make the form.
 
         Args:
@@ -37,11 +50,14 @@ class MechanismLaunchForm(LaunchPart):
             shipped: the counts that came with the program.
             hint: what files are read.
             parent: owner.
+            options: what a run of the system can be asked beside, None for nothing; all of it has a default.
         """
         super().__init__(parent)
         self.setProperty("look", "card")
         self.setAccessibleName(title)
         self._title, self._blocked = title, ""
+        self._options = None if options is None else options()
+        self.options = None if options is None else DeclaredForm(declared_fields(options), self._take_option)
         self.data = Chooser("Data", letters=11)
         self.data.addItem(shipped, True)
         self.data.addItem("A file or folder…", False)
@@ -95,7 +111,13 @@ class MechanismLaunchForm(LaunchPart):
         """Do what the button does."""
         read = read_mechanism_fields(self.fields)
         if isinstance(read, LaunchRequest) and not self._blocked:
-            self.launched.emit(read)
+            self.launched.emit(replace(read, options=self._options))
+
+    def _take_option(self, part: Field, _key: object, value: Any) -> str:
+        changed: Any = {part.name: value}
+        self._options = replace(self._options, **changed) if self._options is not None else None
+        self._refresh()
+        return ""
 
     def _lay_out(self) -> None:
         form = QFormLayout()
@@ -118,6 +140,8 @@ class MechanismLaunchForm(LaunchPart):
         column.setSpacing(GRID)
         column.addWidget(Text(self._title, bold=True, relative=1.08))
         column.addLayout(form)
+        if self.options is not None:
+            column.addWidget(self.options)
         column.addWidget(self._sentence)
         buttons = QHBoxLayout()
         buttons.addStretch(1)
@@ -126,6 +150,8 @@ class MechanismLaunchForm(LaunchPart):
 
     def _refresh(self, _signal: object = None) -> None:
         """Show what the fields mean, which of them count, and why the run cannot be started."""
+        if self.options is not None:
+            self.options.show_value(self._options)
         fields = self.fields
         for widget in (self.path, self.browse):
             widget.setVisible(not fields.shipped)

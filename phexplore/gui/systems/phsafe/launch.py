@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from phexplore.data.source import DEMONSTRATIONS
+from phexplore.model.fields import Declared
 from phexplore.model.numbers import parse_exact
 from phexplore.model.scenario import Scenario
 from phexplore.runs.place import HERE, Place
@@ -66,6 +67,7 @@ class LaunchRequest:
         workers: trials at the same time.
         stop: an earlier end.
         place: where it is computed: here.
+        options: what the run is asked beside, None for nothing.
     """
 
     path: Path
@@ -75,13 +77,23 @@ class LaunchRequest:
     workers: int
     stop: StopRule | None
     place: Place = HERE
+    options: Declared | None = None
 
     def spec(self, scenario: Scenario, data: RunData) -> RunSpec:
         """Return the specification of the run."""
         trials = self.trials if self.mode is RunMode.PRIVATE else 1
         stop = self.stop if self.mode is RunMode.PRIVATE else None
         seed = self.seed if self.mode is RunMode.PRIVATE else 0
-        return RunSpec(scenario, data, trials, seed, mode=self.mode, workers=min(self.workers, trials), stop=stop)
+        return RunSpec(
+            scenario,
+            data,
+            trials,
+            seed,
+            mode=self.mode,
+            workers=min(self.workers, trials),
+            stop=stop,
+            options=self.options,
+        )
 
 
 def read_fields(fields: LaunchFields) -> LaunchRequest | Mapping[str, str]:
