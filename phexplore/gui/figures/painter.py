@@ -197,7 +197,13 @@ class FigurePainter:
         ink = QColor(colour_of(points.series, self._colours))
         if crowd > CROWD:
             area = self._pixels.area
-            image = crowd_image(x[inside] - area.left(), y[inside] - area.top(), area.size().toSize(), points.size, ink)
+            image = crowd_image(
+                x[inside] - area.left(),
+                y[inside] - area.top(),
+                area.size().toSize(),
+                (shape_of(points.series), points.size),
+                ink,
+            )
             self._painter.drawImage(area.topLeft(), image)
             return
         ink.setAlphaF(0.8)
@@ -325,6 +331,8 @@ class FigurePainter:
         letters, area = lettering(bold=part.is_bold), self._pixels.area
         x = self.x(part.x) + part.shift
         width = letters.width(part.text)
+        if part.align == 0.0 and x + width > area.right() - 2:
+            x -= 2 * part.shift + width
         left = min(max(x - part.align * width, area.left() + 2), area.right() - width - 2)
         y = min(max(self.y(part.y, row) - part.rise * letters.height, area.top() + letters.height / 2),
                 area.bottom() - letters.height / 2)  # fmt: skip
@@ -357,18 +365,19 @@ def places_of(points: Points, figure: Figure, pixels: Pixels) -> tuple[Floats, F
     return x, y, inside
 
 
-def crowd_image(x: Floats, y: Floats, size: QSize, radius: float, ink: QColor) -> QImage:
+def crowd_image(x: Floats, y: Floats, size: QSize, look: tuple[Shape, float], ink: QColor) -> QImage:
     """Return many dots as an image, the darker the more lie on each other: one stroke each would take ten times as long.
 
     Args:
         x: ``float64[points]``, pixels from the left of the image.
         y: ``float64[points]``, pixels from its top.
         size: of the image.
-        radius: of a dot, in pixels.
+        look: shape of a dot and half its width in pixels.
         ink: colour.
     """
     import numpy as np
 
+    shape, radius = look
     width, height, reach = max(size.width(), 1), max(size.height(), 1), math.ceil(radius)
     counts = np.zeros((height + 2 * reach + 1, width + 2 * reach + 1), dtype=np.uint8)
     across = np.clip(np.rint(x).astype(np.int64), 0, width - 1) + reach
@@ -378,13 +387,28 @@ def crowd_image(x: Floats, y: Floats, size: QSize, radius: float, ink: QColor) -
     many = np.minimum(found, _DARKNESSES).astype(np.uint8)  # 49 neighbours of 4 each stay below 256
     for down in range(-reach, reach + 1):
         for right in range(-reach, reach + 1):
-            if down * down + right * right <= radius * radius:
+            if _is_inside(shape, right, down, radius):
                 flat[places + down * stride + right] += many
     seen = np.ascontiguousarray(np.minimum(counts[reach : reach + height, reach : reach + width], _DARKNESSES))
     image = QImage(seen.tobytes(), width, height, width, QImage.Format.Format_Indexed8)
     rgb = ink.rgb() & 0xFFFFFF
     image.setColorTable([0, *((min(255, 120 + 45 * step) << 24) | rgb for step in range(_DARKNESSES))])
     return image.convertToFormat(QImage.Format.Format_ARGB32_Premultiplied)
+
+
+def _is_inside(shape: Shape, right: int, down: int, radius: float) -> bool:
+    """Return whether a pixel beside the middle of a dot belongs to it."""
+    match shape:
+        case Shape.SQUARE:
+            return max(abs(right), abs(down)) <= 0.85 * radius
+        case Shape.DIAMOND:
+            return abs(right) + abs(down) <= radius
+        case Shape.TRIANGLE:
+            return 2 * abs(right) <= down + radius
+        case Shape.POINTED_DOWN:
+            return 2 * abs(right) <= radius - down
+        case _:
+            return right * right + down * down <= radius * radius
 
 
 def _positions(values: Floats, scale: Scale, floor: float) -> Floats:

@@ -201,6 +201,7 @@ def diagonal_figure(margins: Sequence[ObservedMargin], confidence: Fraction, tri
         value for each in margins for value in (each.expected, each.observed.low, each.observed.high) if value >= 0.5
     ]
     low, high = (10**end for end in log_range(values))
+    middle = low * (high / low) ** 0.55
     return Figure(
         "observed-against-expected",
         observed_title(margins),
@@ -211,7 +212,7 @@ def diagonal_figure(margins: Sequence[ObservedMargin], confidence: Fraction, tri
         partial(observed_numbers, tuple(margins)),
         under=(
             Path((low, high), (low, high), Role.MUTED, 1.4, Dash.DASHED),
-            Words(high, high, "as expected (1 : 1)", Role.MUTED, align=1.0, shift=-14, rise=-2.0),
+            Words(middle, middle, "as expected (1 : 1)", Role.MUTED, shift=14, rise=-1.0),
         ),
     )
 
