@@ -42,8 +42,8 @@ NETWORK = {
 }  # fmt: skip
 CLUSTER = {"dask", "distributed", "tornado"}
 """Reach the network only where the user gives the address of a scheduler."""
-GREETING = {"phexplore/runs/cluster.py": {"socket"}}
-"""Listens to the first bytes of the same scheduler, before Dask believes them."""
+GREETING = {"phexplore/runs/cluster.py": {"asyncio", "socket"}}
+"""Listens to the first bytes of the same scheduler, before Dask believes them; asks for results on the loop Dask already runs."""
 CLUSTER_MODULES = {"phexplore/runs/cluster.py"}
 KINDS = (ast.Import, ast.ImportFrom, ast.Call)
 CSV_WRITERS = {
