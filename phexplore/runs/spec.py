@@ -20,6 +20,7 @@ from phexplore.model.data_kinds import DataKind
 from phexplore.model.fields import Declared, Record, declared, declared_fields, decode, encode, parameter, read
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.kinds import Exact, Flag, Optional, Problems, RunDirectory, Text, Whole
+from phexplore.model.numbers import parse_exact
 from phexplore.model.scenario import Scenario
 from phexplore.resources import resource
 
@@ -427,3 +428,15 @@ def _decode_options(scenario: Scenario, content: Mapping[str, Any]) -> Declared 
     if problems.issues:
         raise ValueError(f"{problems.issues[0].place}: {problems.issues[0].sentence}")
     return options
+
+
+def read_limit(text: str) -> Fraction:
+    """Read the limit of the coverage's error, e.g. ``0.5 %`` or ``0.005``.
+
+    Raises:
+        ValueError: not a number, or not strictly between 0 and 100 %.
+    """
+    limit = parse_exact(text)
+    if not 0 < limit < 1:
+        raise ValueError(f"The limit lies between 0 and 100 %, got {text.strip()}. Enter for example 0.5 %.")
+    return limit

@@ -26,7 +26,7 @@ from phexplore.model.numbers import Budget
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
 from phexplore.report.export_formats import ExportFormat
-from phexplore.runs.spec import RunSpec
+from phexplore.runs.spec import RunSpec, StopRule
 
 if TYPE_CHECKING:
     import typer
@@ -202,6 +202,11 @@ class Handover:
     configuration: Callable[[str, Mapping[str, str]], Part]
 
 
+def coverage_words(stop: StopRule) -> str:
+    """Return when a run ends that watches the coverage of its margins."""
+    return f"stops at ± {float(stop.coverage_error) * 100:g} %"
+
+
 @dataclass(frozen=True, slots=True)
 class System:
     """One way to protect a release.
@@ -227,6 +232,7 @@ class System:
         run_options: what a run can be asked beyond its scenario: flags of the command line, rows of the form, part of ``spec.json``.
         complete_run: adds to a new run what its options name, e.g. the run whose answers it reads.
         is_ordinary: whether figures certainly can be computed, told without computing them; conventions are asked elsewhere.
+        stop_words: when a run ends early, in words.
         own_data: data that came with these parameters, None when a user has to name some.
         files: what its parameters are read from, beside the JSON of this program.
         read_table: lays a table of some parameters over a scenario; None for a system without such tables.
@@ -261,6 +267,7 @@ class System:
     run_options: type[Declared] | None = None
     complete_run: Callable[[RunSpec], RunSpec] = lambda spec: spec
     is_ordinary: Callable[[Scenario], bool] = lambda _: False
+    stop_words: Callable[[StopRule], str] = coverage_words
     own_data: Callable[[Scenario], Path | None] = lambda _: None
     presets: Callable[[], Mapping[str, Preset]] = dict
     files: tuple[ParameterFile, ...] = ()

@@ -276,9 +276,9 @@ class RunJoint(QObject):
 
 
 def _launch_form(room: Room, parent: QWidget) -> LaunchPart:
-    from phexplore.gui.run_manager.mechanism_launch_form import MechanismLaunchForm
+    from phexplore.gui.run_manager.counts_launch_form import CountsLaunchForm
 
-    form: LaunchPart = room.make_launch_form(parent) or MechanismLaunchForm(
+    form: LaunchPart = room.make_launch_form(parent) or CountsLaunchForm(
         *room.launch_words, parent, options=room.system.run_options
     )
     return form

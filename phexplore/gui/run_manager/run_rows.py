@@ -6,7 +6,6 @@ import enum
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from phexplore.gui.systems.topdown.stop import stop_words
 from phexplore.model.fields import Declared, declared_fields
 from phexplore.runs.events import (
     Event,
@@ -24,6 +23,7 @@ from phexplore.runs.events import (
 from phexplore.runs.spec import MODE_WORDS, RunMode, RunSpec
 from phexplore.runs.states import RunState
 from phexplore.runs.store import RunEntry, started_words
+from phexplore.systems.registry import system_of
 
 _STATE_WORDS = {
     RunState.QUEUED: "waiting",
@@ -211,7 +211,7 @@ def kind_words(spec: RunSpec | None) -> str:
     if spec.workers > 1:
         parts.append(f"{spec.workers} workers")
     if spec.stop is not None:
-        parts.append(stop_words(spec.stop))
+        parts.append(system_of(spec.scenario).stop_words(spec.stop))
     parts += _option_words(spec.options)
     return ", ".join(parts)
 

@@ -86,4 +86,5 @@ TOPDOWN = System(
         configuration=lazy(f"{_ROOM}.handover", "configuration"),
     ),
     room=lazy("phexplore.gui.systems.topdown.room", "TopDownRoom"),
+    stop_words=lazy(f"{_ROOM}.stop_choices", "stop_words"),
 )

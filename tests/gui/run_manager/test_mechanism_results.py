@@ -11,8 +11,8 @@ import subspace_runs
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QAbstractButton
 
-from phexplore.gui.run_manager.mechanism_launch import MechanismFields, mechanism_explanation, read_mechanism_fields
-from phexplore.gui.run_manager.mechanism_launch_form import MechanismLaunchForm
+from phexplore.gui.run_manager.counts_launch import CountsFields, counts_explanation, read_counts_fields
+from phexplore.gui.run_manager.counts_launch_form import CountsLaunchForm
 from phexplore.gui.run_manager.result_server import Readers
 from phexplore.gui.run_manager.results_page import ResultsPage
 from phexplore.model.group_sizes import SizeMechanism
@@ -183,25 +183,25 @@ def test_that_the_page_teaches_while_there_is_no_run(qtbot, pretence) -> None:
 @pytest.mark.parametrize(
     ("fields", "problem"),
     [
-        (MechanismFields(shipped=False), "path"),
-        (MechanismFields(shipped=False, path="/no/such"), "path"),
-        (MechanismFields(seed="-1"), "seed"),
-        (MechanismFields(stops=True, stop_error="0"), "stop_error"),
+        (CountsFields(shipped=False), "path"),
+        (CountsFields(shipped=False, path="/no/such"), "path"),
+        (CountsFields(seed="-1"), "seed"),
+        (CountsFields(stops=True, stop_error="0"), "stop_error"),
     ],
 )
 def test_that_bad_fields_are_named(fields, problem) -> None:
-    assert problem in read_mechanism_fields(fields)
+    assert problem in read_counts_fields(fields)
 
 
 def test_that_fields_that_do_not_count_are_not_read() -> None:
-    request = read_mechanism_fields(MechanismFields(noisy=False, seed="x", stops=True, stop_error="x"))
+    request = read_counts_fields(CountsFields(noisy=False, seed="x", stops=True, stop_error="x"))
     assert request.mode is RunMode.NO_NOISE
-    assert "without noise" in mechanism_explanation(MechanismFields(noisy=False))
-    assert "operating system" in mechanism_explanation(MechanismFields(seeded=False))
+    assert "without noise" in counts_explanation(CountsFields(noisy=False))
+    assert "operating system" in counts_explanation(CountsFields(seeded=False))
 
 
 def test_that_the_form_offers_the_shipped_counts_and_launches(qtbot) -> None:
-    form = MechanismLaunchForm("Start", "Shipped", "files")
+    form = CountsLaunchForm("Start", "Shipped", "files")
     qtbot.addWidget(form)
     with qtbot.waitSignal(form.launched) as found:
         form.run.click()

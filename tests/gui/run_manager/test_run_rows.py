@@ -12,7 +12,6 @@ from phexplore.gui.run_manager.run_rows import (
     data_words,
     kind_words,
     refusal,
-    started_words,
     state_words,
     time_words,
     trials_words,
@@ -31,6 +30,7 @@ from phexplore.runs.events import (
 )
 from phexplore.runs.spec import RunMode, RunSpec, StopRule
 from phexplore.runs.states import RunState
+from phexplore.runs.store import started_words
 
 PLACE = Path("/runs/20260504T120000Z-abcdef01")
 

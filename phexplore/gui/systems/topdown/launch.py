@@ -8,13 +8,13 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from phexplore.gui.systems.phsafe.launch import read_seed
-from phexplore.gui.systems.topdown.stop import stop_rule
+from phexplore.gui.run_manager.launch_request import read_seed
 from phexplore.model.scenario import Scenario
 from phexplore.runs.place import HERE, Place, tls_files
 from phexplore.runs.spec import DEMONSTRATION, RunData, RunMode, RunSpec, StopRule
 from phexplore.systems.topdown.reprocessing import reprocess_measurements
 from phexplore.systems.topdown.run_options import Mechanism, RounderTarget, TopDownOptions
+from phexplore.systems.topdown.stop_choices import stop_rule
 
 T = TypeVar("T")
 

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QHBoxLayout, QLineEdit, QV
 
 from phexplore.gui.run_manager.run_rows import RunRow
 from phexplore.gui.systems.topdown.launch import TLS_WORDS
-from phexplore.gui.systems.topdown.stop import FEWEST_TRIALS, WATCHABLE, watchable
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.labels import Text
@@ -23,6 +22,7 @@ from phexplore.runs.spec import RunMode
 from phexplore.runs.states import RunState
 from phexplore.runs.store import started_words
 from phexplore.systems.topdown.run_options import Mechanism, TopDownOptions
+from phexplore.systems.topdown.stop_choices import FEWEST_TRIALS, WATCHABLE, watchable
 from phexplore.systems.topdown.wording import level_title, query_title
 
 SHORT_FIELD = 12 * GRID

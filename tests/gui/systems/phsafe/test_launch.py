@@ -6,16 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from phexplore.gui.systems.phsafe.launch import (
-    FOLDER,
-    LaunchFields,
-    LaunchRequest,
-    explanation,
-    read_fields,
-    read_limit,
-    read_seed,
-)
-from phexplore.runs.spec import LARGEST_SEED, RunMode, StopRule
+from phexplore.gui.run_manager.launch_request import LaunchRequest, read_seed
+from phexplore.gui.systems.phsafe.launch import FOLDER, LaunchFields, explanation, read_fields
+from phexplore.runs.spec import LARGEST_SEED, RunMode, StopRule, read_limit
 
 
 def test_that_the_form_as_it_opens_is_a_run_of_the_demonstration():

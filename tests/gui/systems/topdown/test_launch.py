@@ -18,7 +18,6 @@ from phexplore.gui.systems.topdown.launch import (
     topdown_explanation,
 )
 from phexplore.gui.systems.topdown.launch_form import TopDownLaunchForm
-from phexplore.gui.systems.topdown.stop import FEWEST_TRIALS, WATCHABLE, Unit, stop_words
 from phexplore.metrics.errors import KNOWN
 from phexplore.model.edits import set_field, set_item
 from phexplore.runs.events import Finished, Outcome
@@ -29,6 +28,7 @@ from phexplore.runs.states import RunState
 from phexplore.runs.store import RunStore, load_spec
 from phexplore.systems.registry import preset
 from phexplore.systems.topdown.run_options import Mechanism, RounderTarget, TopDownOptions
+from phexplore.systems.topdown.stop_choices import FEWEST_TRIALS, WATCHABLE, Unit, stop_words
 from phexplore.systems.topdown.stop_metric import CRITERION, FIGURES
 
 

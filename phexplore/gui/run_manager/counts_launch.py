@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from phexplore.gui.systems.phsafe.launch import LaunchRequest, read_limit, read_seed
-from phexplore.runs.spec import DEMONSTRATION, RunMode, StopRule
+from phexplore.gui.run_manager.launch_request import LaunchRequest, read_seed
+from phexplore.runs.spec import DEMONSTRATION, RunMode, StopRule, read_limit
 
 
 @dataclass(frozen=True, slots=True)
-class MechanismFields:
+class CountsFields:
     """What stands in the form.
 
     Attributes:
@@ -37,7 +37,7 @@ class MechanismFields:
     stop_error: str = "0.5 %"
 
 
-def read_mechanism_fields(fields: MechanismFields) -> LaunchRequest | Mapping[str, str]:
+def read_counts_fields(fields: CountsFields) -> LaunchRequest | Mapping[str, str]:
     """Return the request, or the reason per field why it is none. Fields that do not count are not read."""
     problems: dict[str, str] = {}
     path = Path(DEMONSTRATION)
@@ -64,7 +64,7 @@ def read_mechanism_fields(fields: MechanismFields) -> LaunchRequest | Mapping[st
     return LaunchRequest(path, fields.trials, seed, mode, fields.workers, stop)
 
 
-def mechanism_explanation(fields: MechanismFields) -> str:
+def counts_explanation(fields: CountsFields) -> str:
     """Return in one or two sentences what such a run gives and what it is not fit for."""
     if not fields.noisy:
         return "One trial without noise: what comes out must equal what went in."

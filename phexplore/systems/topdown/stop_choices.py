@@ -6,9 +6,9 @@ import enum
 from dataclasses import dataclass
 from fractions import Fraction
 
-from phexplore.gui.systems.phsafe.launch import read_limit
 from phexplore.model.numbers import parse_exact
-from phexplore.runs.spec import StopRule
+from phexplore.runs.spec import StopRule, read_limit
+from phexplore.systems.protocol import coverage_words
 from phexplore.systems.topdown.wording import level_title, query_title
 
 FEWEST_TRIALS = 5
@@ -99,9 +99,9 @@ def _limit_of(chosen: Watchable, text: str) -> Fraction:
 
 def stop_words(stop: StopRule) -> str:
     """Return a rule in words, e.g. "stops when the mean absolute error of total at County is known to ± 0.5"."""
-    error = float(stop.coverage_error)
     if not stop.figure:
-        return f"stops at ± {error * 100:g} %"
+        return coverage_words(stop)
+    error = float(stop.coverage_error)
     level, *rest = stop.figure.split("/")
     chosen = watchable(rest[-1])
     amount = {Unit.SHARE: f"{error * 100:g} %", Unit.PERCENT: f"{error:g} %", Unit.PEOPLE: f"{error:g}"}[chosen.unit]

@@ -16,18 +16,19 @@ from PySide6.QtWidgets import (
 )
 
 from phexplore.gui.charts.controls import field_label
+from phexplore.gui.run_manager.counts_launch import CountsFields, counts_explanation, read_counts_fields
 from phexplore.gui.run_manager.launch_part import LaunchPart
-from phexplore.gui.run_manager.mechanism_launch import MechanismFields, mechanism_explanation, read_mechanism_fields
-from phexplore.gui.systems.phsafe.launch import MOST_TRIALS, MOST_WORKERS, LaunchRequest
+from phexplore.gui.run_manager.launch_request import MOST_WORKERS, LaunchRequest
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.form import DeclaredForm
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.number_field import NumberField
 from phexplore.model.fields import Declared, Field, declared_fields
+from phexplore.systems.topdown.results import MOST_TRIALS
 
 
-class MechanismLaunchForm(LaunchPart):
+class CountsLaunchForm(LaunchPart):
     """Asks for everything a run needs beside the scenario; a refused value keeps what was typed and says why.
 
     Signals:
@@ -88,9 +89,9 @@ class MechanismLaunchForm(LaunchPart):
         self._refresh()
 
     @property
-    def fields(self) -> MechanismFields:
+    def fields(self) -> CountsFields:
         """What stands in the form."""
-        return MechanismFields(
+        return CountsFields(
             shipped=bool(self.data.currentData()),
             path=self.path.text(),
             trials=self.trials.value(),
@@ -109,7 +110,7 @@ class MechanismLaunchForm(LaunchPart):
 
     def launch(self) -> None:
         """Do what the button does."""
-        read = read_mechanism_fields(self.fields)
+        read = read_counts_fields(self.fields)
         if isinstance(read, LaunchRequest) and not self._blocked:
             self.launched.emit(replace(read, options=self._options))
 
@@ -159,14 +160,14 @@ class MechanismLaunchForm(LaunchPart):
             field.setEnabled(fields.noisy)
         self.seed.setEnabled(fields.noisy and fields.seeded)
         self.stop_error.setEnabled(fields.noisy and fields.stops)
-        read = read_mechanism_fields(fields)
+        read = read_counts_fields(fields)
         problems = {} if isinstance(read, LaunchRequest) else read
         for name, label in self._reasons.items():
             reason = problems.get(name, "")
             shown = bool(reason) and (name != "path" or bool(fields.path.strip()))
             label.setText(reason if shown else "")
             label.setVisible(shown)
-        self._sentence.setText(self._blocked or mechanism_explanation(fields))
+        self._sentence.setText(self._blocked or counts_explanation(fields))
         self._sentence.set_look("attention" if self._blocked else "muted")
         self.run.setEnabled(not problems and not self._blocked)
         self.run.setToolTip(self._blocked or " ".join(problems.values()))
