@@ -66,7 +66,9 @@ def test_that_what_one_does_not_publish_is_said_so(us, query) -> None:
     view = _view(us, set_budget(us, query, Fraction(0)))
     (row,) = view.margins.rows
     assert row[2] == "not published"
-    assert view.overlay.rows[0].values[1] is None
+    (mark,) = view.overlay.marks
+    assert len(mark.parts) == 1  # the dot of the one that publishes
+    assert view.overlay.table.rows[0][2] is None
     unlimited = _view(us, set_budget(us, query, UNLIMITED))
     assert any("∞" in row for row in unlimited.parameters.rows)
 
