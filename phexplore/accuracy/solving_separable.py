@@ -144,7 +144,11 @@ def solve(
     caps = tuple((cap, allowed, sum_under(cap, budgets)) for cap, allowed in separated.caps)
     entries = tuple(_entries(model, asked, separated, needs, budgets))
     most = min((allowed for cap, allowed in separated.caps if cap.queries is None), default=None)
-    return SolvedGoals(model.with_solved(budgets, asked.margins, most), asked, entries, caps)
+    try:
+        solved = model.with_solved(budgets, asked.margins, most)
+    except ValueError as error:
+        raise GoalError(f"The goals need what no scenario can have: {error}.", "Allow wider margins.") from error
+    return SolvedGoals(solved, asked, entries, caps)
 
 
 def making_way(separated: Separated, needs: Mapping[Key, Fraction]) -> Separated:

@@ -41,6 +41,10 @@ class Conversion(enum.Enum):
     """The exact curve of one continuous Gaussian of the same ρ: an approximation, for information."""
 
 
+_LEAST_DOUBT = Fraction(1, 10**12)
+"""What a confidence leaves at least: closer to 1 a floating-point number is 1."""
+
+
 @declared
 class Conventions(Declared):
     """How numbers are to be read; changes no parameter.
@@ -64,7 +68,9 @@ class Conventions(Declared):
     delta: Fraction = parameter(Exact(above=0, below=1), default=Fraction(1, 10**10), title="δ")
 
     def agree(self) -> None:
-        """Refuse the paper's margin at another confidence than its own."""
+        """Refuse the paper's margin at another confidence than its own, and a confidence that no margin of a computer keeps."""
+        if 1 - self.confidence < _LEAST_DOUBT:
+            raise ValueError("the confidence is closer to 1 than 1e-12; no margin keeps it")
         if self.margin is MarginConvention.PAPER and self.confidence != Fraction(9, 10):
             raise ValueError(
                 f"the paper's ⌊1.64 σ⌋ is a 90 % margin, got a confidence of {self.confidence}; "

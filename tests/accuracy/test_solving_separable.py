@@ -240,3 +240,16 @@ def test_that_the_solution_is_the_smallest_on_its_grid(us, margins, tie):
 def test_that_infeasible_goals_do_not_come_back_as_a_scenario(us):
     with pytest.raises(InfeasibleError):
         solve(budgets_of(us), Goals(caps=(Cap(CapOn.BOUNDED, Fraction(2)),)))
+
+
+def test_that_a_goal_beyond_every_budget_is_a_sentence(us):
+    with pytest.raises(GoalError, match="larger than 1e75") as caught:
+        solve(budgets_of(us), Goals(margins={queries()[0]: Fraction(1, 10**74)}))
+    assert caught.value.remedy
+
+
+@pytest.mark.parametrize("digits", [13, 26, 400])
+def test_that_a_confidence_that_a_computer_takes_for_certainty_is_refused(us, digits):
+    with pytest.raises(ValueError, match="closer to 1 than 1e-12"):
+        replace(us.conventions, confidence=1 - Fraction(1, 10**digits))
+    assert replace(us.conventions, confidence=1 - Fraction(1, 10**12)).confidence < 1

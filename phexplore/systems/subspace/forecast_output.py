@@ -191,7 +191,7 @@ def _print_release(scenario: Scenario, release: ReleaseForecast) -> None:
         (
             other.mechanism.title + (f", {other.basis.value}" if other.basis else ""),
             "-" if other.squared_error is None else f"{other.squared_error:,.0f}",
-            other.why_not if other.squared_error is None else f"{other.squared_error / release.squared_error:.3f}",
+            other.why_not if other.squared_error is None else _ratio(other.squared_error, release.squared_error),
         )
         for other in alternatives(scenario.subspace, plan.name)
     ]
@@ -224,3 +224,8 @@ def forecast_csv(scenario: Scenario, _: Scenario | None = None, __: datetime | N
         for kind in release.classes
     )
     return csv_bytes([_COLUMNS, *lines])
+
+
+def _ratio(error: float, present: float) -> str:
+    """Return how many times as large an error is; nothing is so many times as large as none."""
+    return f"{error / present:.3f}" if present else "-"

@@ -31,9 +31,14 @@ def level_named(written: str) -> str:
 
 def spelling_in(ini: EffectiveIni, level: str) -> str:
     """Return the name that a chain of files gives a level."""
+    return spellings_in(ini).get(level, level)
+
+
+def spellings_in(ini: EffectiveIni) -> dict[str, str]:
+    """Return the names that a chain of files gives the levels it lists."""
     value = ini.get("geodict", "geolevel_names")
-    written = () if value is None else (text for text, _, _ in value.items())
-    return next((text for text in written if level_named(text) == level), level)
+    written = () if value is None else value.items()
+    return {level_named(text): text for text, _, _ in reversed(written)}
 
 
 def levels_of_strategy(ini: EffectiveIni, table: StrategyTable | None) -> tuple[str, ...]:

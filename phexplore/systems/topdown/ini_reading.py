@@ -16,7 +16,13 @@ from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery, Passes, SpineChoice, TopDown
 from phexplore.systems.topdown.ini_accounting import TOTALS, chosen_framework
-from phexplore.systems.topdown.ini_levels import level_lengths, level_named, levels_of_strategy, spelling_in
+from phexplore.systems.topdown.ini_levels import (
+    level_lengths,
+    level_named,
+    levels_of_strategy,
+    spelling_in,
+    spellings_in,
+)
 from phexplore.systems.topdown.ini_strategy import (
     ABSOLUTE_SCHEMAS,
     SECTION,
@@ -397,7 +403,8 @@ class _Meaning:
 
     def _per_level(self, prefix: str, levels: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
         found: dict[str, tuple[str, ...]] = {}
-        by_name = {spelling_in(self.ini, level).lower(): level for level in levels}
+        spelled = spellings_in(self.ini)
+        by_name = {spelled.get(level, level).lower(): level for level in levels}
         for key in self.ini.keys("constraints"):
             if not key.startswith(prefix):
                 continue

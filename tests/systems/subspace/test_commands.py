@@ -13,6 +13,7 @@ from phexplore.cli.app import BAD_INPUT, DONE, EXPECTED_FAILURE, run
 from phexplore.document.project import Project
 from phexplore.files.scenario_json import encode_scenario
 from phexplore.model.workbook import Workbook
+from phexplore.systems.registry import preset
 
 PRESET = "counties-invariant-2010"
 
@@ -250,3 +251,12 @@ def test_that_a_state_without_known_sizes_is_refused(capsys, tmp_path):
     )
     assert status == EXPECTED_FAILURE
     assert "1 counties of state 44" in err
+
+
+def test_that_a_budget_that_leaves_no_error_is_forecast_without_a_ratio(capsys, tmp_path):
+    content = encode_scenario(preset(PRESET).scenario)
+    content["method"]["epsilon"] = "4294967296"
+    (path := tmp_path / "s.json").write_text(json.dumps(content))
+    status, out, _ = call(capsys, "forecast", path)
+    assert status == DONE
+    assert "other mechanisms" in out

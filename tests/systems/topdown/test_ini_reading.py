@@ -160,3 +160,9 @@ State_hispanic * sex = 7/10
         next(k for k in published.query_shares if k.text == "State/hispanic * sex")
     ) + Fraction(7, 10)
     assert sum(method.level_shares.values()) == 1
+
+
+@pytest.mark.parametrize("names", ["Block," * 50_000, "".join(f"L{number}," for number in range(50_000))])
+def test_that_a_list_of_very_many_levels_is_refused_like_any_other(names):
+    found = problems([("Block,Block_Group", f"{names}Block,Block_Group")])
+    assert any("lengths" in sentence or "named twice" in sentence for _, _, sentence in found)
