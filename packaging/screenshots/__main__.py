@@ -50,6 +50,15 @@ _SETTLE_MS = 150
 """Time for a page to be made, drawn and laid out."""
 _RESULTS_MS = 6_000
 """Time for a process beside the window to read the results of a run on a busy machine."""
+_FILES_OF_TABS = {
+    "Solve from targets": "solve",
+    "Trade-off": "trade",
+    "Decision rules": "rules",
+    "Truncation studio": "studio",
+    "Published averages": "published",
+    "Auto-tune": "tune",
+}
+"""What the pictures of the questions about targets are called."""
 _TARGETS_MS = 900
 """Time for the answers of a page of targets, which come from beside the window."""
 _POLL_MS = 100
@@ -191,7 +200,7 @@ class Tour(QObject):
                     yield _POLL_MS
                     waited += _POLL_MS
                 yield _TARGETS_MS
-            self._save(f"{prefix}targets-{tab.name.lower()}-{theme.value}")
+            self._save(f"{prefix}targets-{_FILES_OF_TABS[tab]}-{theme.value}")
 
     def _spine_tour(self, theme: ThemeChoice) -> Iterator[int]:
         """Target places over real blocks where they are beside the program, else over the demonstration's."""
