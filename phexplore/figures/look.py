@@ -174,7 +174,13 @@ _FEW_DECADES = 3.2
 
 
 def people_axis(axes: Axes, *, low: float, high: float) -> None:
-    """Make the horizontal axis logarithmic from `low` to `high` people, both positive, labelled in plain numbers."""
+    """Make the horizontal axis logarithmic from `low` to `high` people, both positive, labelled in plain numbers.
+
+    Args:
+        axes: of matplotlib.
+        low: people, above 0.
+        high: people, above `low`.
+    """
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator  # noqa: PLC0415 - as above
 
     decades = math.log10(high / low)

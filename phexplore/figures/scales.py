@@ -33,6 +33,11 @@ def log_ticks(low: float, high: float, most: int = 12) -> list[float]:
     """Return the round numbers of people between 10**low and 10**high, ascending.
 
     1, 2, 5 per decade where at most `most` of them fit, else whole decades, else every n-th decade.
+
+    Args:
+        low: power of ten at the lower end.
+        high: power of ten at the upper end.
+        most: so many ticks at most.
     """
     decades = range(math.floor(low), math.ceil(high) + 1)
     inside = [
@@ -49,7 +54,13 @@ def log_ticks(low: float, high: float, most: int = 12) -> list[float]:
 
 
 def linear_ticks(low: float, high: float, most: int = 7) -> list[float]:
-    """Return round numbers between low and high, at most `most` of them, ascending."""
+    """Return round numbers between low and high, at most `most` of them, ascending.
+
+    Args:
+        low: lower end.
+        high: upper end.
+        most: so many ticks at most.
+    """
     if not high > low:
         return [low]
     step = nice_at_least((high - low) / most)

@@ -17,7 +17,12 @@ _PER_DECADE = tuple(
 
 
 def log_stops(low: int, high: int) -> tuple[Fraction, ...]:
-    """Return three-digit stops from 10^low to 10^high, 96 per decade, ascending."""
+    """Return three-digit stops from 10^low to 10^high, 96 per decade, ascending.
+
+    Args:
+        low: power of ten of the first stop.
+        high: power of ten of the last stop.
+    """
     decades = [Fraction(10) ** exponent for exponent in range(low, high)]
     return (*(decade * digits for decade in decades for digits in _PER_DECADE), Fraction(10) ** high)
 

@@ -88,7 +88,12 @@ def signed_tick(value: float) -> str:
 
 
 def shortened(text: str, most: int = 36) -> str:
-    """Return the text, cut with … where it is longer."""
+    """Return the text, cut with … where it is longer.
+
+    Args:
+        text: any.
+        most: longest length, characters.
+    """
     return text if len(text) <= most else text[: most - 1].rstrip(" ,;") + "…"
 
 

@@ -115,7 +115,12 @@ def figure_bytes(figure: Figure, form: FigureFormat, *, wide: bool = False) -> b
 
 
 def draw(target: FigureBase, figure: Figure) -> None:
-    """Draw a figure into an empty matplotlib figure."""
+    """Draw a figure into an empty matplotlib figure.
+
+    Args:
+        target: an empty figure of matplotlib.
+        figure: what to draw.
+    """
     axes = target.subplots()
     _Drawing(axes, figure).draw()
     if figure.key:

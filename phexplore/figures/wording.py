@@ -20,7 +20,12 @@ _GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+(\.[0-9]+)?")
 
 
 def fixed(value: Fraction, places: int) -> str:
-    """Return the decimal nearest to `value` with this many places (ties to even), thousands separated, minus as −."""
+    """Return the decimal nearest to `value` with this many places (ties to even), thousands separated, minus as −.
+
+    Args:
+        value: exact.
+        places: decimals.
+    """
     # In whole numbers: a table shows fifty of these per frame, and every operation of fractions reduces them.
     scaled, rest = divmod(abs(value.numerator) * 10**places, value.denominator)
     if 2 * rest > value.denominator or (2 * rest == value.denominator and scaled % 2):
@@ -32,7 +37,12 @@ def fixed(value: Fraction, places: int) -> str:
 
 
 def budget_text(budget: Budget, *, places: int = BUDGET_PLACES) -> str:
-    """Return a budget for reading: six decimals, more when it needs them, … where it goes on, – for not published."""
+    """Return a budget for reading: six decimals, more when it needs them, … where it goes on, – for not published.
+
+    Args:
+        budget: exact, or unlimited.
+        places: decimals.
+    """
     if isinstance(budget, Unlimited):
         return "∞"
     if budget == 0:
@@ -91,7 +101,12 @@ def signed_people(change: float) -> str:
 
 
 def percent(share: Fraction | None, *, places: int = 1) -> str:
-    """Return a share as a percentage, – when there is none; what is not 0 never reads 0."""
+    """Return a share as a percentage, – when there is none; what is not 0 never reads 0.
+
+    Args:
+        share: a part of 1, None when there is none.
+        places: decimals.
+    """
     if share is None:
         return ABSENT
     text = fixed(share * 100, places)
@@ -117,7 +132,12 @@ def ungrouped(text: str) -> str:
 
 
 def first_few(names: Sequence[str], most: int = 3) -> str:
-    """Return the first names as a list, and how many more there are."""
+    """Return the first names as a list, and how many more there are.
+
+    Args:
+        names: in their order.
+        most: so many are named.
+    """
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
 
@@ -197,7 +217,12 @@ def share_percent(share: Fraction) -> str:
 
 
 def significant(value: Fraction, digits: int = 4) -> str:
-    """Return a positive number with some significant digits, without an exponent down to a millionth."""
+    """Return a positive number with some significant digits, without an exponent down to a millionth.
+
+    Args:
+        value: above 0.
+        digits: significant digits.
+    """
     number = float(value)
     if number == 0:
         return "0"

@@ -21,6 +21,7 @@ from phexplore.runs import worker
 from phexplore.runs.place import HERE
 from phexplore.runs.simulation import TrialFigures, Watch
 from phexplore.runs.spec import RunSpec
+from phexplore.systems import registry
 
 BEHAVIOURS = (
     "quick",
@@ -96,6 +97,7 @@ def hold_the_interpreter() -> None:
 
 
 if __name__ == "__main__":
+    registry.systems()  # a run names its system, which a process knows that has read the table of systems
     chosen = sys.argv[2] if len(sys.argv) > 2 else "quick"
     if chosen not in BEHAVIOURS:
         sys.exit(f"unknown behaviour {chosen}")
