@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import replace
 from fractions import Fraction
+
+from silent_watch import SilentWatch
 
 from phexplore.data.regions.group_size_table import GroupSizeTable
 from phexplore.data.regions.region_tree import tree_of_paths
@@ -39,28 +40,6 @@ def small_file(directory, random):
 def with_mechanism(mechanism, **fields):
     """The small scenario with another mechanism."""
     return replace(SMALL, method=replace(SMALL.method, mechanism=mechanism, **fields))
-
-
-class SilentWatch:
-    """Listens to nothing but keeps what it is told."""
-
-    def __init__(self):
-        self.notes = []
-
-    def checkpoint(self):
-        pass
-
-    def progress(self, phase, done, total):
-        pass
-
-    def note(self, text):
-        self.notes.append(text)
-
-    def phase(self, name):
-        return contextlib.nullcontext(name)
-
-    def phase_done(self, name, seconds):
-        pass
 
 
 def run_here(directory, path, scenario=SMALL, trials=3, seed=5, mode=RunMode.PRIVATE):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 from fractions import Fraction
+
+from silent_watch import SilentWatch
 
 from phexplore.model.scenario import Scenario
 from phexplore.model.subspace import (
@@ -50,27 +51,6 @@ TWO_RELEASES = Scenario(
         Fraction(1, 10**6),
     ),
 )
-
-
-class SilentWatch:
-    """Listens to nothing."""
-
-    def checkpoint(self):
-        pass
-
-    def progress(self, phase, done, total):
-        pass
-
-    def note(self, text):
-        self.noted = text
-
-    @contextlib.contextmanager
-    def phase(self, name):
-        self.named = name
-        yield
-
-    def phase_done(self, name, seconds):
-        pass
 
 
 def counts_file(directory):

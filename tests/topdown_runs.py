@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-
+from silent_watch import SilentWatch
 from topdown_worlds import PERSONS
 
 from phexplore.model.scenario import Scenario
@@ -14,25 +13,6 @@ from phexplore.systems.topdown.simulation import make_simulation
 
 SCENARIO = Scenario("persons", PERSONS)
 EXPANDED = TopDownOptions(expand=5)
-
-
-class SilentWatch:
-    def checkpoint(self):
-        pass
-
-    def progress(self, phase, done, total):
-        pass
-
-    def note(self, text):
-        self.notes = [*getattr(self, "notes", []), text]
-
-    @contextlib.contextmanager
-    def phase(self, name):
-        self.names = [*getattr(self, "names", []), name]
-        yield
-
-    def phase_done(self, name, seconds):
-        pass
 
 
 def run(directory, spec):

@@ -31,7 +31,7 @@ def mechanism_tour(
         with_run: simulate, and run an experiment, first.
     """
     for system, chosen in PRESETS.items():
-        found, short = preset(chosen).scenario, system.name.lower().replace("_", "-")
+        found = preset(chosen).scenario
         window.session.edit_workbook(f"Add {found.name}", partial(add_scenario, scenario=found))
         window.session.edit_workbook("Compare", partial(compare_with, name=chosen))
         if with_run:
@@ -44,7 +44,7 @@ def mechanism_tour(
                 yield 2 * _SETTLE_MS
                 if area is Area.RESULTS and with_run:
                     yield from _results(window, system)
-                save(f"{short}-{area.name.lower()}-{theme.value}")
+                save(f"{system}-{area.name.lower()}-{theme.value}")
 
 
 def _run(window: MainWindow) -> Iterator[int]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from silent_watch import SilentWatch
 
 from phexplore.data.blocks.generator import synthesize_blocks, write_block_file
 from phexplore.runs.spec import RunSpec, describe_blocks
@@ -22,24 +22,6 @@ from phexplore.systems.topdown.run_options import TopDownOptions
 from phexplore.systems.topdown.simulation import make_simulation
 
 SCENARIO = preset("pl94-2020-persons-us").scenario
-
-
-class SilentWatch:
-    def checkpoint(self):
-        pass
-
-    def progress(self, phase, done, total):
-        pass
-
-    def note(self, text):
-        pass
-
-    @contextlib.contextmanager
-    def phase(self, _name):
-        yield
-
-    def phase_done(self, name, seconds):
-        pass
 
 
 def make(directory, spec):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 from datetime import UTC, datetime
 
 import numpy as np
 import pytest
+from silent_watch import SilentWatch
 
 from phexplore.data.blocks.generator import synthesize_blocks, write_block_file
 from phexplore.runs.spec import RunSpec, describe_blocks
@@ -32,21 +32,6 @@ from phexplore.systems.topdown.run_reader import TopDownRunReader
 from phexplore.systems.topdown.simulation import make_simulation
 from phexplore.workload.queries import parse_query
 from phexplore.workload.schema import load_schema
-
-
-class SilentWatch:
-    def checkpoint(self):
-        pass
-
-    def progress(self, phase, done, total):
-        pass
-
-    def note(self, text):
-        pass
-
-    @contextlib.contextmanager
-    def phase(self, _name):
-        yield
 
 
 @pytest.fixture(scope="module")

@@ -226,7 +226,7 @@ def test_that_the_note_says_what_the_trials_are_fit_for(tmp_path):
 
     watch = SilentWatch()
     make_simulation(specification(), tmp_path).prepare(watch)
-    assert "never for release" in watch.noted
+    assert "never for release" in watch.notes[-1]
     scenario = Scenario("again", COUNTIES.method)
     make_simulation(replace(specification(scenario), seed=None), tmp_path).prepare(watch)
-    assert "operating system" in watch.noted
+    assert "operating system" in watch.notes[-1]

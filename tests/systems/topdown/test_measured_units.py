@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from silent_watch import SilentWatch
 from topdown_worlds import PERSONS, blocks, full
 
 from phexplore.data.blocks.generator import write_block_file
@@ -18,21 +17,6 @@ from phexplore.systems.topdown.measured_units import UNITS_FILE, MeasuredUnits
 from phexplore.systems.topdown.run_options import TopDownOptions
 from phexplore.systems.topdown.simulation import make_simulation
 from phexplore.workload.queries import parse_query
-
-
-class SilentWatch:
-    def checkpoint(self):
-        pass
-
-    def progress(self, phase, done, total):
-        pass
-
-    def note(self, text):
-        pass
-
-    @contextlib.contextmanager
-    def phase(self, _name):
-        yield
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import shutil
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -16,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from silent_watch import SilentWatch
 
 from phexplore.catalog.tables import sensitivity, table
 from phexplore.data.source import find_source
@@ -43,33 +43,6 @@ from phexplore.systems.phsafe.simulation import make_simulation
 
 DEMO = Path("demo")
 TRIALS = 25
-
-
-class SilentWatch:
-    """A watch nobody looks at; it can cancel at the n-th checkpoint."""
-
-    def __init__(self, cancel_at: int = 10**9) -> None:
-        self.left, self.notes = cancel_at, list[str]()
-
-    def checkpoint(self) -> None:
-        self.left -= 1
-        if self.left <= 0:
-            raise CancelledError("asked to stop")
-
-    def progress(self, phase: str, done: int, total: int) -> None:
-        assert done <= total, phase
-        self.checkpoint()
-
-    def note(self, text: str) -> None:
-        self.notes.append(text)
-
-    @contextmanager
-    def phase(self, name: str) -> Iterator[None]:
-        assert name
-        yield
-
-    def phase_done(self, name: str, seconds: float) -> None:
-        assert seconds >= 0, name
 
 
 def run(
