@@ -25,7 +25,7 @@ from phexplore.simulate.group_sizes.chain_kernel import fit_monotone
 from phexplore.simulate.group_sizes.cost_tables import fit_by_tables
 from phexplore.simulate.group_sizes.fitting import fit_chain, fit_exactly, fit_level_by_level, fit_region_by_region
 from phexplore.simulate.group_sizes.measuring import along_chain
-from phexplore.simulate.group_sizes.release import Promises, promises_of
+from phexplore.simulate.group_sizes.release import ConsistencyChecks, consistency_checks_of
 from phexplore.simulate.group_sizes.size_tree import size_tree
 
 STATES, COUNTIES, SIZES, GROUPS = 51, 3144, 1000, 117_630_445
@@ -80,7 +80,7 @@ def bench_fits(tree, exact, epsilon, random):
         "chain": lambda: fit_chain(chains, tree, SIZES, groups, [1, 1, 1]),
     }
     for fit in fits.values():
-        assert promises_of(fit(), tree, groups) == Promises(0, 0, 0)
+        assert consistency_checks_of(fit(), tree, groups) == ConsistencyChecks(0, 0, 0)
     return {f"{name}, ε = {epsilon}": timed(fit) for name, fit in fits.items()}
 
 

@@ -11,7 +11,7 @@ import pytest
 from PySide6.QtCore import QObject, Signal
 
 from phexplore.catalog.tables import tables
-from phexplore.gui.run_manager.run_desk import RunDesk
+from phexplore.gui.run_manager.run_controller import RunController
 from phexplore.metrics.accuracy_report import Truth
 from phexplore.metrics.numbers import REGION_TYPES, NumberKeys
 from phexplore.model.keys import QueryKey, Region
@@ -177,7 +177,7 @@ class PretendedProcess(QObject):
 class DeskOfPretence:
     """A desk and its pretended workers, oldest first."""
 
-    desk: RunDesk
+    desk: RunController
     processes: list[PretendedProcess]
     failures: list[Exception] = field(default_factory=list)
 
@@ -192,7 +192,7 @@ def pretence(qtbot, tmp_path):
         processes[-1].place = place
         return processes[-1]
 
-    desk = RunDesk(tmp_path / "runs", make_process=make)
+    desk = RunController(tmp_path / "runs", make_process=make)
     found = DeskOfPretence(desk, processes)
     desk.failed.connect(found.failures.append)
     qtbot.waitUntil(lambda: not desk.is_busy)

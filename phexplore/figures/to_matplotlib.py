@@ -10,21 +10,6 @@ import numpy as np
 
 from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import Figure
-from phexplore.figures.look import (
-    ACCENT,
-    ACCENT_SOFT,
-    ATTENTION,
-    BORDER,
-    GHOST,
-    GRID,
-    INK,
-    LEVEL_LOOKS,
-    MUTED,
-    PAGE_WIDTH,
-    Chart,
-    FigureFormat,
-    chart_bytes,
-)
 from phexplore.figures.map import tint_of
 from phexplore.figures.marks import (
     AnyMark,
@@ -44,6 +29,21 @@ from phexplore.figures.marks import (
     shape_of,
 )
 from phexplore.figures.scales import spread
+from phexplore.figures.style import (
+    ACCENT,
+    ACCENT_SOFT,
+    ATTENTION,
+    BORDER,
+    GHOST,
+    GRID,
+    INK,
+    LEVEL_STYLES,
+    MUTED,
+    PAGE_WIDTH,
+    Chart,
+    FigureFormat,
+    chart_bytes,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -142,7 +142,7 @@ def colour_of(ink: Ink) -> str:
         case Role():
             return _ROLES[ink]
         case _:
-            return LEVEL_LOOKS[ink].colour
+            return LEVEL_STYLES[ink].colour
 
 
 class _Drawing:

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from phexplore.optimize.active_set_cg import settle
 from phexplore.optimize.compiled import inlined_kernel, kernel
-from phexplore.optimize.faces import settle
 from phexplore.optimize.marginals import Floats, Forest, add_up, gradient
 from phexplore.optimize.polytope import Polytope, fill_simplex, project
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from phexplore.optimize.bounds import ENDLESS, Families
 from phexplore.optimize.compiled import inlined_kernel, kernel
 from phexplore.optimize.marginals import Floats, Ints
-from phexplore.optimize.raising import Answers, Leaves, raise_leaves
+from phexplore.optimize.rounding_flow import Answers, Leaves, round_up
 
 ROUNDED, UNROUNDED = 0, 1
 """What became of a family: rounded; no rounding of its estimates meets the bounds."""
@@ -145,7 +145,7 @@ def round_family(
         chain, families, rounding, family, fraction, fixed_up, result, leaf_cell, leaf_child, leaf_node
     )
     leaves_of = collect_leaves(rounding.closed, fraction, left, leaf_cell, leaf_child, leaf_node)
-    raised, pivots = raise_leaves(chain.times, rounding.closed, rounding.whole_targets, answers, leaves_of)
+    raised, pivots = round_up(chain.times, rounding.closed, rounding.whole_targets, answers, leaves_of)
     for leaf in range(leaves):
         result[leaf_child[leaf], leaf_cell[leaf]] += raised[leaf]
     return within_bounds(chain, families, family, result), pivots

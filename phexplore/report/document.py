@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Generic, TypeVar
 
 from phexplore import __version__
-from phexplore.figures.look import Chart
+from phexplore.figures.style import Chart
 from phexplore.report.provenance import Section
 
 Item = TypeVar("Item")

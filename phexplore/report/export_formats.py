@@ -13,7 +13,7 @@ from phexplore.lazy import lazy
 from phexplore.model.scenario import Scenario
 
 if TYPE_CHECKING:
-    from phexplore.figures.look import Chart
+    from phexplore.figures.style import Chart
     from phexplore.report.document import Document
 
 Write = Callable[[Scenario, Scenario | None, datetime], bytes]
@@ -21,7 +21,7 @@ Write = Callable[[Scenario, Scenario | None, datetime], bytes]
 
 _html = lazy("phexplore.report.html", "document_html")
 _pdf = lazy("phexplore.report.pdf", "pdf_from_html")
-_sheet = lazy("phexplore.figures.look", "sheet_bytes")
+_sheet = lazy("phexplore.figures.style", "sheet_bytes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def report_formats(
 
     def drawn(form: str) -> Write:
         def write(scenario: Scenario, compared: Scenario | None, now: datetime) -> bytes:
-            from phexplore.figures.look import FigureFormat  # noqa: PLC0415 - only a picture needs it
+            from phexplore.figures.style import FigureFormat  # noqa: PLC0415 - only a picture needs it
 
             content: bytes = _sheet(charts(scenario, compared, now), FigureFormat(form))
             return content

@@ -6,7 +6,7 @@ import base64
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from phexplore.figures.look import Chart, FigureFormat, chart_bytes
+from phexplore.figures.style import Chart, FigureFormat, chart_bytes
 from phexplore.report.document import Document
 from phexplore.resources import resource
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from phexplore.errors import PhexploreError, UnknownNameError
-from phexplore.figures.look import Chart, FigureFormat, chart_bytes, sheet_bytes
+from phexplore.figures.style import Chart, FigureFormat, chart_bytes, sheet_bytes
 from phexplore.files.atomic_files import write_atomically
 from phexplore.report.document import Document
 

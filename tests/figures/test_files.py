@@ -14,10 +14,10 @@ import pytest
 from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import ROWS, Figure, KeyEntry, RowLabel, bar_figure, row_figure
 from phexplore.figures.histogram import error_histogram
-from phexplore.figures.look import FigureFormat
 from phexplore.figures.map import map_figure
 from phexplore.figures.marks import Bar, Box, Cell, Dot, Fill, Mark, Patch, Path, Role, Row, Rule, Shape, Span, Words
 from phexplore.figures.scatter import Series, scatter_figure
+from phexplore.figures.style import FigureFormat
 from phexplore.figures.table import Table
 from phexplore.figures.table_files import TableFileError, write_table
 from phexplore.figures.to_matplotlib import figure_bytes

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from phexplore.figures.wording import capital, share_percent
-from phexplore.gui.binding.shown import Shown
+from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.model.diff import Change, diff, parameters_only
 from phexplore.model.group_sizes import SizeMechanism
 from phexplore.model.numbers import exact_text
@@ -14,7 +14,7 @@ from phexplore.model.subspace import Axis
 from phexplore.systems.group_sizes.figures import SIZE_MECHANISMS
 
 
-def change_texts(shown: Shown) -> tuple[str, ...]:
+def change_texts(shown: ScenarioView) -> tuple[str, ...]:
     """Return every parameter that differs from the reference as a sentence; empty without one."""
     if shown.reference is None:
         return ()

@@ -8,8 +8,8 @@ from typing import Any
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtGui import QFont
 
+from phexplore.gui.binding.scenario_view import ScenarioView, Update
 from phexplore.gui.binding.session import Session
-from phexplore.gui.binding.shown import Shown, Update
 from phexplore.gui.theme.appearance import appearance
 from phexplore.model.edits import rename
 from phexplore.model.workbook import Workbook, activate, replace_active
@@ -77,7 +77,7 @@ class ScenarioList(QAbstractListModel):
     def _font(self, name: str) -> QFont:
         return appearance().font(bold=name == self._workbook.active)
 
-    def _on_updated(self, update: Update[Shown]) -> None:
+    def _on_updated(self, update: Update[ScenarioView]) -> None:
         old, self_names = self._workbook, update.after.workbook.names
         if old.names == self_names:
             self._workbook = update.after.workbook

@@ -11,9 +11,9 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
 from phexplore.figures.wording import sentence
-from phexplore.gui.binding.coalesced import Coalesced
-from phexplore.gui.binding.kept import KEPT, KeptVersions
-from phexplore.gui.binding.shown import Shown, Update, shown
+from phexplore.gui.binding.frame_throttle import FrameThrottle
+from phexplore.gui.binding.reference_versions import KEPT, ReferenceVersions
+from phexplore.gui.binding.scenario_view import ScenarioView, Update, shown
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook
 
@@ -46,7 +46,7 @@ class Session(QObject):
 
     Signals:
         updated: `Update`, synchronously after every edit, undo or opening. For cheap listeners: tables, texts.
-        settled: the newest `Shown`, at most once per frame. For pictures.
+        settled: the newest `ScenarioView`, at most once per frame. For pictures.
         selected: the key under inspection, as the active system names its parts; None for nothing.
         refused: `Refusal` of an edit that has no field of its own to say it.
         saved: the `Project` after it was written, or when its clean state changed otherwise.
@@ -63,11 +63,11 @@ class Session(QObject):
     def __init__(self, project: Project, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._project = project
-        self._kept = KeptVersions(project)
+        self._kept = ReferenceVersions(project)
         self._shown = shown(project.workbook, kept=self._kept.find)
         self._selection: Hashable = None
         self._told_trouble = ""
-        self._frames = Coalesced(self)
+        self._frames = FrameThrottle(self)
         self._frames.due.connect(self.settled)
         self._journal = QTimer(self)
         self._journal.setSingleShot(True)
@@ -81,12 +81,12 @@ class Session(QObject):
         return self._project
 
     @property
-    def kept(self) -> KeptVersions:
+    def kept(self) -> ReferenceVersions:
         """What the project itself keeps to compare with."""
         return self._kept
 
     @property
-    def shown(self) -> Shown:
+    def shown(self) -> ScenarioView:
         """What is shown now."""
         return self._shown
 
@@ -103,7 +103,7 @@ class Session(QObject):
     def install(self, project: Project) -> None:
         """Show another project; the previous one is closed by whoever opened it."""
         self._project = project
-        self._kept = KeptVersions(project)
+        self._kept = ReferenceVersions(project)
         self._listen(project)
         self._shown = shown(project.workbook, kept=self._kept.find)
         self._announce(None)
@@ -187,7 +187,7 @@ class Session(QObject):
         self._announce(before)
         self._journal.start()
 
-    def _announce(self, before: Shown | None) -> None:
+    def _announce(self, before: ScenarioView | None) -> None:
         if before is not None and type(before.scenario.method) is not type(self._shown.scenario.method):
             self.select(None)  # keys of one system mean nothing to another
         self.updated.emit(Update(before, self._shown))

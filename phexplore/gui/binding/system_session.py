@@ -8,8 +8,8 @@ from typing import Any, Generic, TypeVar
 from PySide6.QtCore import QObject, Signal
 
 from phexplore.document.project import Project
+from phexplore.gui.binding.scenario_view import ScenarioView, Update
 from phexplore.gui.binding.session import Refusal, Session
-from phexplore.gui.binding.shown import Shown, Update
 from phexplore.model.scenario import Scenario
 from phexplore.systems.protocol import System
 from phexplore.systems.registry import system_of
@@ -34,7 +34,7 @@ class SystemSession(QObject, Generic[View]):
         self,
         whole: Session,
         system: System,
-        view: Callable[[Shown, View | None], View],
+        view: Callable[[ScenarioView, View | None], View],
         parent: QObject | None = None,
         *,
         holds: Callable[[View, Any], bool] = lambda _view, _key: True,
@@ -50,7 +50,7 @@ class SystemSession(QObject, Generic[View]):
         """
         super().__init__(parent)
         self._whole, self._system, self._view, self._holds = whole, system, view, holds
-        self._version: Shown | None = None
+        self._version: ScenarioView | None = None
         self._shown: View | None = None
         if self.is_active:
             self._take(whole.shown)
@@ -120,10 +120,10 @@ class SystemSession(QObject, Generic[View]):
         """Go one step back."""
         self._whole.undo()
 
-    def _take(self, version: Shown) -> None:
+    def _take(self, version: ScenarioView) -> None:
         self._shown, self._version = self._view(version, self._shown), version
 
-    def _pass_update(self, update: Update[Shown]) -> None:
+    def _pass_update(self, update: Update[ScenarioView]) -> None:
         if not self.is_active:
             return
         # Rows of another system cannot be told apart from ours: start anew, as after another project was opened.
@@ -133,7 +133,7 @@ class SystemSession(QObject, Generic[View]):
             self.select(None)
         self.updated.emit(Update(before, self.shown))
 
-    def _pass_settled(self, _version: Shown) -> None:
+    def _pass_settled(self, _version: ScenarioView) -> None:
         if self.is_active:
             self.settled.emit(self.shown)
 
@@ -142,7 +142,7 @@ class SystemSession(QObject, Generic[View]):
             self.selected.emit(key)
 
 
-PlainSession = SystemSession[Shown]
+PlainSession = SystemSession[ScenarioView]
 """Of a system whose pages see the version as it is."""
 
 

@@ -16,18 +16,18 @@ from phexplore.decide.rule_evaluation import judge
 from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
 from phexplore.figures.table import Table
+from phexplore.gui.binding.scenario_view import ScenarioView, Update
 from phexplore.gui.binding.session import Session
-from phexplore.gui.binding.shown import Shown, Update
 from phexplore.gui.binding.tiles import DecisionPart
-from phexplore.gui.charts.controls import field_label
-from phexplore.gui.charts.twin import NumbersTable
+from phexplore.gui.decision.approval_state import DEEDS, clock, run_offers, standing, superseded_sentence
 from phexplore.gui.decision.decision_sheet import DecisionSheet, SheetWords
 from phexplore.gui.decision.decision_summary import decision_summary
 from phexplore.gui.decision.run_citations import RunCitations
-from phexplore.gui.decision.standing import DEEDS, clock, run_offers, standing, superseded_sentence
 from phexplore.gui.decision.status import TONES
-from phexplore.gui.run_manager.chores import Chores
-from phexplore.gui.run_manager.run_desk import RunDesk
+from phexplore.gui.figures.controls import field_label
+from phexplore.gui.figures.data_table import NumbersTable
+from phexplore.gui.run_manager.file_tasks import FileTasks
+from phexplore.gui.run_manager.run_controller import RunController
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.labels import Paragraph, Text
@@ -67,7 +67,7 @@ class ApprovePage(Page):
     decided = Signal(object)
     bundle_wanted = Signal()
 
-    def __init__(self, session: Session, desk: RunDesk, save: Save, part: Callable[[], DecisionPart]) -> None:
+    def __init__(self, session: Session, desk: RunController, save: Save, part: Callable[[], DecisionPart]) -> None:
         """Make the page.
 
         Args:
@@ -80,7 +80,7 @@ class ApprovePage(Page):
         self._session, self._desk, self._save, self._part = session, desk, save, part
         self._waiting: _Confirmed | None = None
         self.sheet: DecisionSheet | None = None
-        self._chores = Chores(self)
+        self._chores = FileTasks(self)
         self._chores.failed.connect(self._refuse)
         self._make_fields()
         status = Section("Status", "", self._status_part())
@@ -246,7 +246,7 @@ class ApprovePage(Page):
         self._show_deed()
         self._say(f"{error.sentence} {error.remedy}".strip())
 
-    def _forget(self, update: Update[Shown]) -> None:
+    def _forget(self, update: Update[ScenarioView]) -> None:
         """Empty the form when another project was opened: what stands in it was about the one before."""
         if update.before is None:
             self._waiting = None

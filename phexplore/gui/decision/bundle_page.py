@@ -21,17 +21,17 @@ from phexplore.decide.bundle_jobs import Began, BundleJob, BundleReport, KeyJob,
 from phexplore.decide.trusted_keys import trusted_keys
 from phexplore.errors import PhexploreError, visible
 from phexplore.files.project_file import write_project
+from phexplore.gui.binding.scenario_view import ScenarioView, Update
 from phexplore.gui.binding.session import Session
-from phexplore.gui.binding.shown import Shown, Update
-from phexplore.gui.charts.controls import field_label
+from phexplore.gui.decision.approval_state import run_offers, standing
 from phexplore.gui.decision.bundle_process import BundleProcess
 from phexplore.gui.decision.bundle_report import BundleReportView
 from phexplore.gui.decision.key_dialog import KeyDialog
 from phexplore.gui.decision.run_citations import RunCitations
 from phexplore.gui.decision.signers import SignersEditor
-from phexplore.gui.decision.standing import run_offers, standing
 from phexplore.gui.decision.trusted_keys_dialog import TrustedKeysDialog
-from phexplore.gui.run_manager.run_desk import RunDesk
+from phexplore.gui.figures.controls import field_label
+from phexplore.gui.run_manager.run_controller import RunController
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.labels import Paragraph, Text
@@ -129,7 +129,7 @@ class BundlePage(Page):
 
     written = Signal(object)
 
-    def __init__(self, session: Session, desk: RunDesk, folder: Callable[[], Path]) -> None:
+    def __init__(self, session: Session, desk: RunController, folder: Callable[[], Path]) -> None:
         """Make the page.
 
         Args:
@@ -175,7 +175,7 @@ class BundlePage(Page):
         desk.changed.connect(self._seen.request)
         self.refresh()
 
-    def _forget(self, update: Update[Shown]) -> None:
+    def _forget(self, update: Update[ScenarioView]) -> None:
         """Empty the forms when another project was opened: what stands in them was about the one before."""
         if update.before is None:
             self.clearance.clear()

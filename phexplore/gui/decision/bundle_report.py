@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
 from phexplore.decide.bundle_jobs import BundleReport
 from phexplore.errors import visible
-from phexplore.gui.decision.standing import clock
+from phexplore.gui.decision.approval_state import clock
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.icons import icon
 from phexplore.gui.theme.metrics import GRID, HALF

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from phexplore.document.project import Project
-from phexplore.gui.binding.kept import KeptVersions
+from phexplore.gui.binding.reference_versions import ReferenceVersions
 from phexplore.gui.decision.comparison import ColumnChoice
 from phexplore.gui.run_manager.run_rows import RunRow
 from phexplore.runs.states import RunState
@@ -19,7 +19,7 @@ def column_choices(project: Project, runs: Sequence[RunRow]) -> dict[str, list[C
     system = type(active.method)
     own = [active, *(each for each in workbook.scenarios if each is not active and isinstance(each.method, system))]
     found = {"This project": [ColumnChoice(f"scenario:{each.name}", each.name, each) for each in own]}
-    versions = KeptVersions(project)
+    versions = ReferenceVersions(project)
     kept = []
     for title, key in versions.offers():
         found_version = versions.find(key)

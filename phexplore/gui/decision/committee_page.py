@@ -20,13 +20,13 @@ from PySide6.QtWidgets import (
 
 from phexplore.decide.committee import CommitteeMatrix, committee_matrix, consensus
 from phexplore.errors import PhexploreError
+from phexplore.gui.binding.scenario_view import ScenarioView, Update
 from phexplore.gui.binding.session import Session
-from phexplore.gui.binding.shown import Shown, Update
-from phexplore.gui.charts.twin import NumbersTable
 from phexplore.gui.decision.matrix import MatrixView, matrix_view
 from phexplore.gui.dialogs.messages import show_problems
+from phexplore.gui.figures.data_table import NumbersTable
 from phexplore.gui.figures.view import FigureView
-from phexplore.gui.run_manager.chores import Chores
+from phexplore.gui.run_manager.file_tasks import FileTasks
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton
@@ -106,7 +106,7 @@ class CommitteePage(QWidget):
         self._matrix: CommitteeMatrix | None = None
         self._listed: object = None
         self._is_touched = False
-        self._chores = Chores(self)
+        self._chores = FileTasks(self)
         self._chores.failed.connect(lambda error: self._say_empty(f"{error.sentence} {error.remedy}"))
         self._make_widgets()
         self._lay_out()
@@ -187,7 +187,7 @@ class CommitteePage(QWidget):
             self.refresh()
             self.tick([name for name in self._session.project.workbook.names if name in ticked or name not in before])
 
-    def _forget(self, update: Update[Shown]) -> None:
+    def _forget(self, update: Update[ScenarioView]) -> None:
         """Tick anew when another project was opened: a name there may be another member's."""
         if update.before is None:
             self._is_touched = False

@@ -19,13 +19,13 @@ from PySide6.QtWidgets import (
 
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.latest import Latest
+from phexplore.gui.binding.scenario_view import ScenarioView, Update
 from phexplore.gui.binding.session import Session
-from phexplore.gui.binding.shown import Shown, Update
-from phexplore.gui.charts.twin import NumbersTable
 from phexplore.gui.decision.column_choices import column_choices
 from phexplore.gui.decision.comparison import ColumnChoice, ComparisonRequest, ComparisonView, comparison_view
+from phexplore.gui.figures.data_table import NumbersTable
 from phexplore.gui.figures.view import FigureView
-from phexplore.gui.run_manager.run_desk import RunDesk
+from phexplore.gui.run_manager.run_controller import RunController
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.labels import Paragraph, Text
@@ -55,7 +55,7 @@ class ComparePage(QWidget):
 
     failed = Signal(object)
 
-    def __init__(self, session: Session, desk: RunDesk) -> None:
+    def __init__(self, session: Session, desk: RunController) -> None:
         """Make the page.
 
         Args:
@@ -112,7 +112,7 @@ class ComparePage(QWidget):
         """Finish what is being compared, because the window closes."""
         self._work.stop()
 
-    def _forget(self, update: Update[Shown]) -> None:
+    def _forget(self, update: Update[ScenarioView]) -> None:
         """Tick anew when another project was opened: a name there may be another scenario's."""
         if update.before is None:
             self._is_touched = False

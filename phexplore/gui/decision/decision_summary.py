@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from phexplore.accuracy.privacy_loss import EpsilonFigure
 from phexplore.figures.tile import TileContent, Tone
 from phexplore.figures.wording import conversion_title, power_text
-from phexplore.gui.binding.shown import Shown
+from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.binding.tiles import DecisionPart, SummaryEntry
 from phexplore.gui.binding.verdicts import verdict_summary
 from phexplore.model.conventions import Conversion
@@ -16,7 +16,7 @@ from phexplore.model.rules import Outcome, Verdict
 
 
 def decision_summary(
-    shown: Shown, part: DecisionPart, runs: Sequence[str], verdicts: Sequence[Verdict] = ()
+    shown: ScenarioView, part: DecisionPart, runs: Sequence[str], verdicts: Sequence[Verdict] = ()
 ) -> tuple[SummaryEntry, ...]:
     """Return everything to know before a decision about the active scenario.
 
@@ -38,7 +38,7 @@ def decision_summary(
     return tuple(entries)
 
 
-def _loss(shown: Shown, tile: TileContent) -> SummaryEntry:
+def _loss(shown: ScenarioView, tile: TileContent) -> SummaryEntry:
     first = ", ".join(filter(None, (f"{tile.caption.removeprefix('Privacy loss, ')} {tile.value}", tile.beside)))
     against = f" against {shown.reference.title}" if shown.reference is not None and tile.change else ""
     change = (f"{tile.change}{against}",) if tile.change else ()
@@ -49,7 +49,7 @@ def _loss(shown: Shown, tile: TileContent) -> SummaryEntry:
     return SummaryEntry("Privacy loss", (first, *map(_epsilon_line, epsilons), *change), tile.tone)
 
 
-def _changed(shown: Shown, changes: tuple[str, ...]) -> SummaryEntry:
+def _changed(shown: ScenarioView, changes: tuple[str, ...]) -> SummaryEntry:
     caption = "Changed, in people"
     if shown.reference is None:
         return SummaryEntry(
@@ -67,7 +67,7 @@ def _epsilon_line(figure: EpsilonFigure) -> str:
     )
 
 
-def _issues(shown: Shown) -> SummaryEntry:
+def _issues(shown: ScenarioView) -> SummaryEntry:
     issues = shown.issues
     if not issues:
         return SummaryEntry("Open issues", ("none",), Tone.GOOD)

@@ -10,7 +10,7 @@ from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import Figure, row_figure
 from phexplore.figures.marks import Row
 from phexplore.figures.table import UNTOUCHED, Table, Value, shown
-from phexplore.gui.charts.twin import Look
+from phexplore.gui.figures.data_table import Look
 from phexplore.systems.protocol import System
 from phexplore.systems.registry import system_of
 

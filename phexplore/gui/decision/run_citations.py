@@ -8,7 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
-from phexplore.gui.decision.standing import RunOffer
+from phexplore.gui.decision.approval_state import RunOffer
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.labels import Text

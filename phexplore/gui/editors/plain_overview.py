@@ -9,11 +9,11 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from phexplore.figures.figure import Figure
-from phexplore.gui.binding.shown import Shown
+from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.binding.system_session import PlainSession
-from phexplore.gui.charts.frame import ChartFrame
 from phexplore.gui.editors.plain_panels import PlainChangesPanel
 from phexplore.gui.editors.scenario_form import PromiseText
+from phexplore.gui.figures.frame import ChartFrame
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, MARGIN
@@ -108,7 +108,7 @@ class PlainOverview(QWidget):
 class ForecastOverview(PlainOverview):
     """What a system's forecast says: the margins, what is promised, what changed."""
 
-    def __init__(self, session: PlainSession, figure: Callable[[Shown], Figure]) -> None:
+    def __init__(self, session: PlainSession, figure: Callable[[ScenarioView], Figure]) -> None:
         """Make the page.
 
         Args:

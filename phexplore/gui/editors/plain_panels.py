@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from phexplore.gui.binding.change_texts import change_texts
-from phexplore.gui.binding.coalesced import Coalesced
-from phexplore.gui.binding.shown import Shown
+from phexplore.gui.binding.frame_throttle import FrameThrottle
+from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.binding.system_session import PlainSession
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.labels import ElidedText, Text
@@ -75,7 +75,7 @@ class PlainChangesPanel(QFrame):
 class PlainInspector(QScrollArea):
     """Where the numbers of the selection come from and what they promise."""
 
-    def __init__(self, session: PlainSession, explain: Callable[[Shown, str | None], Explained]) -> None:
+    def __init__(self, session: PlainSession, explain: Callable[[ScenarioView, str | None], Explained]) -> None:
         """Explain the selection of a session.
 
         Args:
@@ -99,7 +99,7 @@ class PlainInspector(QScrollArea):
         self.parts: list[tuple[Text, Text]] = []
         self._column.addStretch(1)
         self.setWidget(content)
-        self._frames = Coalesced(self)
+        self._frames = FrameThrottle(self)
         self._frames.due.connect(self._refresh)
         session.updated.connect(self._frames.request)
         session.selected.connect(self._request)

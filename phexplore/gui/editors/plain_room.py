@@ -13,7 +13,7 @@ from phexplore.figures.wording import budget_text, margin_word, people, percent
 from phexplore.gui.binding.actions import Offer
 from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.room import LivePicture, Make, Room
-from phexplore.gui.binding.shown import Shown
+from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.binding.system_session import PlainSession
 from phexplore.gui.binding.tiles import UNKNOWN, difference
 from phexplore.model.issues import Issue
@@ -61,7 +61,7 @@ class PlainRoom(Room):
 
         return ParameterPage(self.session, f"Parameters: {self.system.title}")
 
-    def explain(self) -> Callable[[Shown, str | None], Explained]:
+    def explain(self) -> Callable[[ScenarioView, str | None], Explained]:
         """Return what the inspector says of a version and a selected name."""
         return self._explain_entry
 
@@ -78,7 +78,7 @@ class PlainRoom(Room):
         """Return the margins of everything that is measured."""
         return {"Margins": self._margins_picture}
 
-    def figure(self, shown: Shown) -> Figure:
+    def figure(self, shown: ScenarioView) -> Figure:
         """Return the margins of everything that is measured."""
         from phexplore.figures.figure import nothing
         from phexplore.gui.editors.plain_overview import NO_PICTURE
@@ -114,7 +114,7 @@ class PlainRoom(Room):
         view = FigureView("Margins", "Margins of error appear here.")
         return LivePicture(view, lambda: view.show_figure(self.figure(self.session.shown)))
 
-    def _explain_entry(self, shown: Shown, place: str | None) -> Explained:
+    def _explain_entry(self, shown: ScenarioView, place: str | None) -> Explained:
         found = shown.forecast
         if found is None:
             return shown.scenario.name, [("Errors", "The figures appear when the errors of the scenario are cured.")]
@@ -135,7 +135,7 @@ def _of_whole(found: Forecast) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _of_entry(shown: Shown, entry: Entry) -> tuple[tuple[str, str], ...]:
+def _of_entry(shown: ScenarioView, entry: Entry) -> tuple[tuple[str, str], ...]:
     conventions, margins = shown.scenario.conventions, entry.margins
     told = "not published"
     if margins is not None:
@@ -145,7 +145,7 @@ def _of_entry(shown: Shown, entry: Entry) -> tuple[tuple[str, str], ...]:
     return ("Budget", budget), ("Margin of one answer", told)
 
 
-def loss_tile(shown: Shown) -> TileContent:
+def loss_tile(shown: ScenarioView) -> TileContent:
     """Return what a scenario costs in privacy, with its change."""
     loss, reference = loss_of(shown.scenario), shown.reference
     change, tone = f"{loss.neighbours.value} neighbours", Tone.NEUTRAL
@@ -162,7 +162,7 @@ def loss_tile(shown: Shown) -> TileContent:
     return TileContent(f"Privacy loss {loss.framework.symbol}", budget_text(loss.total), "", change, tone)
 
 
-def entry_tiles(shown: Shown) -> tuple[TileContent, TileContent]:
+def entry_tiles(shown: ScenarioView) -> tuple[TileContent, TileContent]:
     """Return the widest margin, and how many queries are published."""
     if shown.forecast is None:
         missing = ("", "see the issues", Tone.REFUSED)

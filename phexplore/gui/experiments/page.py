@@ -25,8 +25,8 @@ from PySide6.QtWidgets import (
 )
 
 from phexplore.errors import PhexploreError
-from phexplore.gui.charts.controls import field_label
 from phexplore.gui.experiments.process import ExperimentProcess
+from phexplore.gui.figures.controls import field_label
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton

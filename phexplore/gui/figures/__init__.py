@@ -1,1 +1,1 @@
-"""Figures on the screen."""
+"""Figures on the screen: canvas, painters, frame, keyboard and data table."""

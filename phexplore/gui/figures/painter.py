@@ -32,8 +32,8 @@ from phexplore.figures.marks import (
     shape_of,
 )
 from phexplore.figures.scales import spread
-from phexplore.gui.charts.colours import blended, categories_on, ghost_on, ink_on, level_mark
-from phexplore.gui.charts.pixels import Pixels
+from phexplore.gui.figures.colours import blended, categories_on, ghost_on, ink_on, level_mark
+from phexplore.gui.figures.pixels import Pixels
 from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.lettering import draw_text, lettering
 from phexplore.gui.theme.metrics import GAP

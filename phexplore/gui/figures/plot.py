@@ -23,11 +23,11 @@ from phexplore.figures.marks import AnyMark, Handle
 from phexplore.figures.scales import whole_people_near
 from phexplore.figures.steps import Step
 from phexplore.figures.table import Table
-from phexplore.gui.charts.canvas import Canvas
-from phexplore.gui.charts.pixels import Pixels
-from phexplore.gui.charts.rows import RowAxis, RowView
+from phexplore.gui.figures.canvas import Canvas
 from phexplore.gui.figures.map_painter import MapPainter
 from phexplore.gui.figures.painter import FigurePainter
+from phexplore.gui.figures.pixels import Pixels
+from phexplore.gui.figures.rows import RowAxis, RowView
 from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.lettering import draw_text, lettering
 from phexplore.gui.theme.metrics import GAP, HALF

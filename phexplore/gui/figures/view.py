@@ -11,11 +11,11 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDialog, QMessageBox, QVBoxLayout, QWidget
 
 from phexplore.figures.figure import Figure
-from phexplore.figures.look import FigureFormat
 from phexplore.figures.marks import AnyMark
+from phexplore.figures.style import FigureFormat
 from phexplore.files.atomic_files import write_atomically
-from phexplore.gui.charts.frame import PICTURE_FILTERS, ChartFrame, PictureError
-from phexplore.gui.charts.twin import NumbersTable
+from phexplore.gui.figures.data_table import NumbersTable
+from phexplore.gui.figures.frame import PICTURE_FILTERS, ChartFrame, PictureError
 from phexplore.gui.figures.plot import Plot
 from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.number_style import localised

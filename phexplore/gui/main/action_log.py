@@ -9,7 +9,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
 
 from phexplore.figures.table import Table
-from phexplore.gui.charts.twin import NumbersTable
+from phexplore.gui.figures.data_table import NumbersTable
 from phexplore.gui.main.actions import Done
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import TextButton

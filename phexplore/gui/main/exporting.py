@@ -14,7 +14,7 @@ from phexplore.decide.scenario_export import export_order, report_bytes
 from phexplore.errors import PhexploreError
 from phexplore.files.atomic_files import write_atomically
 from phexplore.gui.binding.latest import Latest
-from phexplore.gui.binding.shown import Shown
+from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.model.issues import has_errors
 from phexplore.model.scenario import Scenario
 from phexplore.systems.registry import system_of, systems
@@ -74,7 +74,7 @@ class Order:
     """What to write and where."""
 
     form: ExportFormat
-    shown: Shown
+    shown: ScenarioView
     path: Path
     now: datetime
 
@@ -126,7 +126,7 @@ class Exports(QObject):
         """Whether a file is being written."""
         return self._work.is_busy or (self._process is not None and self._process.is_busy)
 
-    def start(self, form: ExportFormat, shown: Shown, path: Path) -> None:
+    def start(self, form: ExportFormat, shown: ScenarioView, path: Path) -> None:
         """Write a file."""
         order = Order(form, shown, path, datetime.now(UTC))
         if form.id not in DRAWN:
@@ -157,7 +157,7 @@ class Exports(QObject):
         return self._process
 
 
-def _require_sound(shown: Shown) -> None:
+def _require_sound(shown: ScenarioView) -> None:
     if has_errors(list(shown.issues)):
         first = shown.issues[0]
         raise PhexploreError(f"The scenario cannot be handed over: {first.sentence}", first.remedy)

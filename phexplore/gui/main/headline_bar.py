@@ -7,8 +7,8 @@ from collections.abc import Callable
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from phexplore.figures.tile import TileContent, Tone
+from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.binding.session import Session
-from phexplore.gui.binding.shown import Shown
 from phexplore.gui.binding.tiles import run_tile
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.tile import Tile
@@ -44,7 +44,7 @@ class HeadlineBar(QWidget):
         self._run = result
         self.refresh()
 
-    def _on_settled(self, _shown: Shown) -> None:
+    def _on_settled(self, _shown: ScenarioView) -> None:
         self.refresh()
 
     def refresh(self) -> None:

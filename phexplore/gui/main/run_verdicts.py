@@ -10,7 +10,7 @@ from phexplore.decide.rule_evaluation import judge
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.verdicts import verdict_detail, verdict_summary
-from phexplore.gui.run_manager.run_desk import RunDesk
+from phexplore.gui.run_manager.run_controller import RunController
 from phexplore.gui.run_manager.run_rows import RunRow
 from phexplore.gui.run_manager.shown_run import reservation
 from phexplore.gui.theme.metrics import GRID, MARGIN
@@ -23,7 +23,7 @@ from phexplore.runs.store import load_summary
 class RunVerdicts(QWidget):
     """Results with what is to be known of the run above them; hidden while there is nothing."""
 
-    def __init__(self, session: Session, desk: RunDesk, content: QWidget) -> None:
+    def __init__(self, session: Session, desk: RunController, content: QWidget) -> None:
         """Put a line above results.
 
         Args:

@@ -23,7 +23,7 @@ PARTS = (
     "phexplore.gui.run_manager.runs_page",
     "phexplore.gui.figures.view",
     "phexplore.gui.run_manager.results_page",
-    "phexplore.gui.main.run_joint",
+    "phexplore.gui.main.runs_area",
     "phexplore.gui.editors.conventions_editor",
 )
 """With Qt, each after what it needs; those of the rooms follow."""

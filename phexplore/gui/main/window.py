@@ -44,9 +44,9 @@ from phexplore.model.issues import Issue
 from phexplore.systems.registry import system_of, systems
 
 if TYPE_CHECKING:
-    from phexplore.gui.main.decision_joint import DecisionJoint
+    from phexplore.gui.main.decision_area import DecisionArea
     from phexplore.gui.main.guided_tour import GuidedTour
-    from phexplore.gui.main.run_joint import RunJoint
+    from phexplore.gui.main.runs_area import RunsArea
     from phexplore.gui.run_manager.run_rows import RunRow
     from phexplore.gui.targets.targets_page import TargetsPage
 
@@ -92,8 +92,8 @@ class MainWindow(QMainWindow):
         self.issues = IssuesPanel(self.session)
         self.bottom = BottomBar()
         self._runs_home = runs_home
-        self._runs: RunJoint | None = None
-        self._decision: DecisionJoint | None = None
+        self._runs: RunsArea | None = None
+        self._decision: DecisionArea | None = None
         self._shown_room: Room | None = None
         self._targets: TargetsPage | None = None
         self._leaves_without_asking = False
@@ -147,12 +147,12 @@ class MainWindow(QMainWindow):
         return self.room.show_inspector()
 
     @property
-    def runs(self) -> RunJoint:
+    def runs(self) -> RunsArea:
         """The runs of the project, looked after from first use on."""
         if self._runs is None:
-            from phexplore.gui.main.run_joint import RunJoint  # loads the charts; the window is on screen before that
+            from phexplore.gui.main.runs_area import RunsArea  # loads the charts; the window is on screen before that
 
-            self._runs = RunJoint(self.session, self.data, self._runs_home, self.rooms, self)
+            self._runs = RunsArea(self.session, self.data, self._runs_home, self.rooms, self)
             self._runs.fill_strip(self.bottom.strip_place)
             self._runs.headline_changed.connect(self.headline.show_run)
             self._runs.opened.connect(self.navigation.choose)
@@ -163,12 +163,12 @@ class MainWindow(QMainWindow):
         return self._runs
 
     @property
-    def decision(self) -> DecisionJoint:
+    def decision(self) -> DecisionArea:
         """The area of decisions, made on first use."""
         if self._decision is None:
-            from phexplore.gui.main.decision_joint import DecisionJoint
+            from phexplore.gui.main.decision_area import DecisionArea
 
-            self._decision = DecisionJoint(
+            self._decision = DecisionArea(
                 self.session,
                 lambda: self.room,
                 self.runs.desk,
@@ -351,7 +351,7 @@ class MainWindow(QMainWindow):
         )
 
     def _make_targets(self) -> QWidget:
-        from phexplore.gui.main.targets_joint import make_targets_page
+        from phexplore.gui.main.targets_area import make_targets_page
 
         runs = partial(self.navigation.choose, Area.RUNS)
         self._targets = make_targets_page(

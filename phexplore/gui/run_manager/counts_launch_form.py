@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from phexplore.gui.charts.controls import field_label
+from phexplore.gui.figures.controls import field_label
 from phexplore.gui.run_manager.counts_launch import CountsFields, counts_explanation, read_counts_fields
 from phexplore.gui.run_manager.launch_part import LaunchPart
 from phexplore.gui.run_manager.launch_request import MOST_WORKERS, LaunchRequest

@@ -13,7 +13,7 @@ from phexplore.figures.tile import TileContent, Tone
 from phexplore.gui.binding.request_service import RequestService
 from phexplore.gui.binding.session import Session
 from phexplore.gui.run_manager.result_reader import reader_process
-from phexplore.gui.run_manager.run_desk import RunDesk
+from phexplore.gui.run_manager.run_controller import RunController
 from phexplore.gui.run_manager.run_rows import RunRow, state_words, trials_words
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.scenario import Scenario
@@ -98,7 +98,7 @@ class LastRun(QObject):
     changed = Signal(object)
 
     def __init__(
-        self, session: Session, desk: RunDesk, parent: QObject, *, service: RequestService | None = None
+        self, session: Session, desk: RunController, parent: QObject, *, service: RequestService | None = None
     ) -> None:
         """Follow a project and its runs.
 

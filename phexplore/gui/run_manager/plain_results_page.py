@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from phexplore.figures.table import Table
 from phexplore.gui.binding.latest import Latest
-from phexplore.gui.charts.controls import field_label
-from phexplore.gui.charts.twin import NumbersTable
-from phexplore.gui.run_manager.run_desk import RunDesk
+from phexplore.gui.figures.controls import field_label
+from phexplore.gui.figures.data_table import NumbersTable
+from phexplore.gui.run_manager.run_controller import RunController
 from phexplore.gui.run_manager.run_rows import RunRow, run_words
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import Chooser
@@ -48,7 +48,7 @@ class PlainResultsPage(QWidget):
     runs_wanted = Signal()
     failed = Signal(object)
 
-    def __init__(self, desk: RunDesk, system: System, parent: QWidget | None = None) -> None:
+    def __init__(self, desk: RunController, system: System, parent: QWidget | None = None) -> None:
         """Show the runs of a system.
 
         Args:

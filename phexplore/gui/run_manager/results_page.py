@@ -13,14 +13,14 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QStackedWidget, Q
 from phexplore.errors import PhexploreError
 from phexplore.figures.tile import TileContent, Tone
 from phexplore.gui.binding.request_service import RequestService
-from phexplore.gui.charts.controls import field_label
-from phexplore.gui.charts.frame import ChartFrame
+from phexplore.gui.figures.controls import field_label
+from phexplore.gui.figures.frame import ChartFrame
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.run_manager.chart_tabs import ChartTabs
 from phexplore.gui.run_manager.report_process import FORMATS, ReportFormat, ReportProcess
 from phexplore.gui.run_manager.result_choosers import ResultChoosers
 from phexplore.gui.run_manager.result_reader import reader_process
-from phexplore.gui.run_manager.run_desk import RunDesk
+from phexplore.gui.run_manager.run_controller import RunController
 from phexplore.gui.run_manager.run_rows import RunRow, run_words
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser
@@ -66,7 +66,7 @@ class ResultsPage(QWidget):
 
     def __init__(
         self,
-        desk: RunDesk,
+        desk: RunController,
         system: System,
         parent: QWidget | None = None,
         *,

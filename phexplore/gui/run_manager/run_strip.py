@@ -6,7 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QWidget
 
 from phexplore.errors import PhexploreError
-from phexplore.gui.run_manager.run_desk import RunDesk
+from phexplore.gui.run_manager.run_controller import RunController
 from phexplore.gui.run_manager.run_rows import RunRow, state_words
 from phexplore.gui.run_manager.runs_table import progress_words
 from phexplore.gui.theme.metrics import GRID
@@ -26,7 +26,7 @@ class RunStrip(QWidget):
     wanted = Signal()
     failed = Signal(object)
 
-    def __init__(self, desk: RunDesk, parent: QWidget | None = None) -> None:
+    def __init__(self, desk: RunController, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._desk = desk
         self._row: RunRow | None = None

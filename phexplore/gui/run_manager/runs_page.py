@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QMessageBox, QScrollArea, QSplitter, QStac
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.session import Session
 from phexplore.gui.run_manager.launch_part import Launch, LaunchPart
-from phexplore.gui.run_manager.run_desk import RunDesk
+from phexplore.gui.run_manager.run_controller import RunController
 from phexplore.gui.run_manager.run_details import RunDetails
 from phexplore.gui.run_manager.run_rows import RunAction, RunRow
 from phexplore.gui.run_manager.runs_table import RunsTable
@@ -50,7 +50,7 @@ class RunsPage(QWidget):
 
     def __init__(
         self,
-        desk: RunDesk,
+        desk: RunController,
         session: Session,
         forms: Mapping[str, MakeForm],
         parent: QWidget | None = None,

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QComboBox
 
 from phexplore.gui.binding.session import Session
 from phexplore.gui.run_manager.last_run import last_run_of, runs_with_results
-from phexplore.gui.run_manager.run_desk import RunDesk
+from phexplore.gui.run_manager.run_controller import RunController
 from phexplore.gui.run_manager.run_rows import RunRow, state_words, trials_words
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.fingerprint import fingerprint
@@ -70,7 +70,7 @@ class ShownRun(QObject):
 
     followed = Signal()
 
-    def __init__(self, session: Session, desk: RunDesk, page: ResultsView, parent: QObject) -> None:
+    def __init__(self, session: Session, desk: RunController, page: ResultsView, parent: QObject) -> None:
         """Follow a project and its runs.
 
         Args:

@@ -8,10 +8,10 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QTabWidget, QVBoxLayout, QWidget
 
 from phexplore.gui.binding.session import Session
+from phexplore.gui.targets.frontier_view import FrontierView
 from phexplore.gui.targets.project_runs import ProjectRuns
 from phexplore.gui.targets.rules_view import RulesView
 from phexplore.gui.targets.solve_view import SolveView
-from phexplore.gui.targets.trade_view import TradeView
 from phexplore.systems.registry import system_of
 
 SOLVE, TRADE, RULES = "Solve from targets", "Trade-off", "Decision rules"
@@ -53,7 +53,7 @@ class TargetsPage(QWidget):
         self._views: dict[str, QWidget] = {}
         self._makers: Mapping[str, Callable[[], QWidget]] = {
             SOLVE: lambda: SolveView(session),
-            TRADE: lambda: TradeView(session),
+            TRADE: lambda: FrontierView(session),
             RULES: lambda: RulesView(session, runs),
             **{title: make for makers in self._own.values() for title, make in makers.items()},
         }

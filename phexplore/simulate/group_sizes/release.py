@@ -46,7 +46,7 @@ class BrokenPromiseError(PhexploreError):
 
 
 @dataclass(frozen=True, slots=True)
-class Promises:
+class ConsistencyChecks:
     """What the problem asks of an output (paper, section 4), as numbers of failures.
 
     Attributes:
@@ -65,7 +65,7 @@ class Promises:
         return not (self.consistency or self.validity or self.faithfulness)
 
 
-def promises_of(levels: Sequence[Ints], tree: RegionTree, groups: int) -> Promises:
+def consistency_checks_of(levels: Sequence[Ints], tree: RegionTree, groups: int) -> ConsistencyChecks:
     """Count what an output breaks.
 
     Args:
@@ -76,7 +76,7 @@ def promises_of(levels: Sequence[Ints], tree: RegionTree, groups: int) -> Promis
     consistency = 0
     for above, below, first in zip(levels, levels[1:], tree.first_child, strict=False):
         consistency += int(np.count_nonzero(above != np.add.reduceat(below, first[:-1], axis=0)))
-    return Promises(
+    return ConsistencyChecks(
         consistency,
         sum(int(np.count_nonzero(level < 0)) for level in levels),
         sum(int(level.sum()) != groups for level in levels),
@@ -128,7 +128,7 @@ class GroupSizeReleaser:
             BrokenPromiseError: an exact mechanism broke what it promises; a fault of the program.
         """
         levels = self._fitted(entropy)
-        promises = promises_of(levels, self.table.tree, self.table.groups)
+        promises = consistency_checks_of(levels, self.table.tree, self.table.groups)
         if promises.validity or (self.method.mechanism.is_exact and not promises.kept):
             raise BrokenPromiseError(
                 f"The release breaks its promises ({promises.consistency:,} sums, {promises.validity:,} negative values, "

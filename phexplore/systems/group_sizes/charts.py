@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from phexplore.figures.look import ACCENT, ATTENTION, GHOST, INK, MUTED, PAGE_WIDTH, Chart, plain_number
+from phexplore.figures.style import ACCENT, ATTENTION, GHOST, INK, MUTED, PAGE_WIDTH, Chart, plain_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

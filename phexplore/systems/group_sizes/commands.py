@@ -77,7 +77,7 @@ def experiment(
 
     Example: phexplore group-sizes experiment --out experiment --workers 2
     """
-    from phexplore.figures.look import FigureFormat, chart_bytes
+    from phexplore.figures.style import FigureFormat, chart_bytes
     from phexplore.files.atomic_files import write_atomically
     from phexplore.report.html import document_html
     from phexplore.runs.writing import write_json

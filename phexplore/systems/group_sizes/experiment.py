@@ -26,7 +26,7 @@ from phexplore.model.numbers import exact_text
 from phexplore.noise.entropy import SeededEntropy
 from phexplore.resources import resource
 from phexplore.runs.writing import write_json
-from phexplore.simulate.group_sizes.release import GroupSizeReleaser, promises_of
+from phexplore.simulate.group_sizes.release import GroupSizeReleaser, consistency_checks_of
 
 DRAWS_FILE = "draws.jsonl"
 RESULT_FILE = "experiment.json"
@@ -157,7 +157,7 @@ def draw(releaser: GroupSizeReleaser, variant: Variant, key: tuple[str, str, str
     levels = releaser.release_published_chain(entropy) if variant.as_published else releaser.release(entropy)
     seconds = time.thread_time() - began
     errors = tuple(int(np.abs(a - b).sum()) for a, b in zip(levels, releaser.levels, strict=True))
-    broken = promises_of(levels, releaser.table.tree, releaser.table.groups).consistency
+    broken = consistency_checks_of(levels, releaser.table.tree, releaser.table.groups).consistency
     return Draw(*key, errors, broken, round(seconds, 4))
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from phexplore import __version__
-from phexplore.figures.look import Chart
+from phexplore.figures.style import Chart
 from phexplore.files.spreadsheet import csv_bytes
 from phexplore.report.document import Column, Document, Part, TableView, Tile, clock_text, figures, heading, table_of
 from phexplore.report.provenance import Section

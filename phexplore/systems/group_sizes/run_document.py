@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from phexplore.errors import PhexploreError
-from phexplore.figures.look import Chart
+from phexplore.figures.style import Chart
 from phexplore.files.spreadsheet import csv_bytes
 from phexplore.report.document import Column, Document, Part, TableView, Tile, figures, heading, table_of
 from phexplore.report.provenance import Section

@@ -23,7 +23,7 @@ from phexplore.model.numbers import exact_text
 from phexplore.runs.run_files import read_trial_figures
 from phexplore.runs.spec import RunMode
 from phexplore.runs.store import TRUTH_FILE, load_spec, present_trials, trial_file
-from phexplore.simulate.group_sizes.release import Promises, promises_of
+from phexplore.simulate.group_sizes.release import ConsistencyChecks, consistency_checks_of
 from phexplore.systems.group_sizes.forecast import forecast_group_sizes
 from phexplore.systems.group_sizes.run_files import read_sizes, read_tree
 from phexplore.systems.run_results import Chooser, Option, RunRequest, Shown, WholeRunReader
@@ -71,7 +71,7 @@ class SizeRun:
         self.groups = int(self.exact[0].sum())
         self.levels = [_Level(np.zeros(self.largest), np.zeros(self.largest)) for _ in self.exact]
         self._places = [np.searchsorted(_CLASSES, level, side="right") - 1 for level in self.exact]
-        self.promises: list[Promises] = []
+        self.promises: list[ConsistencyChecks] = []
         self.trials: list[int] = []
         self.problems: list[str] = []
         self.covered: list[tuple[int, int]] = []
@@ -91,7 +91,7 @@ class SizeRun:
                 continue
             self.trials.append(index)
             self.covered.append((figures.covered, figures.numbers))
-            self.promises.append(promises_of(released, self.tree, self.groups))
+            self.promises.append(consistency_checks_of(released, self.tree, self.groups))
             for level, values, exact, places in zip(self.levels, released, self.exact, self._places, strict=True):
                 _add(level, values - exact, places)
 

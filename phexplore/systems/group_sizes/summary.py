@@ -16,7 +16,7 @@ from phexplore.metrics.summary import overall_coverage
 from phexplore.model.numbers import exact_text
 from phexplore.runs.simulation import TrialFigures, Watch, outcome
 from phexplore.runs.spec import RunMode, RunSpec
-from phexplore.simulate.group_sizes.release import promises_of
+from phexplore.simulate.group_sizes.release import consistency_checks_of
 from phexplore.systems.group_sizes.forecast import forecast_group_sizes
 from phexplore.systems.group_sizes.run_files import read_sizes
 
@@ -93,7 +93,7 @@ def group_sizes_summary(run: Evidence) -> dict[str, Any]:
     for place, path in enumerate(run.paths):
         run.watch.progress("summary", place + 1, len(run.paths))
         levels = read_sizes(path, table.tree, table.largest)
-        promises = promises_of(levels, table.tree, table.groups)
+        promises = consistency_checks_of(levels, table.tree, table.groups)
         broken.append(promises.consistency)
         negative, totals = negative + promises.validity, totals + promises.faithfulness
         for tally, values, truth in zip(tallies, levels, exact, strict=True):

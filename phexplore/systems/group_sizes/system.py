@@ -41,7 +41,7 @@ GROUP_SIZES = System(
             ResultTab("shape", "Distribution", "Distribution of errors"),
             ResultTab("truth", "Against true size", "Errors against true size"),
             ResultTab("sizes", "By group size", "Errors by group size"),
-            ResultTab("promises", "Promises", "Promises"),
+            ResultTab("promises", "ConsistencyChecks", "ConsistencyChecks"),
         ),
         teaching="A run shows how far released numbers of groups are from the true ones, level by level and size by size, and "
         "counts the sums that break. Start one on the page of runs.",

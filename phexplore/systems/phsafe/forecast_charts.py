@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from phexplore.figures.look import (
+from phexplore.figures.style import (
     ACCENT,
     ATTENTION,
     GHOST,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from phexplore.figures.look import INK, MUTED
+from phexplore.figures.style import INK, MUTED
 from phexplore.model.keys import Iteration, QueryKey, Region, TableId
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from phexplore.catalog.tables import table
-from phexplore.figures.look import (
+from phexplore.figures.style import (
     ACCENT,
     ACCENT_SOFT,
     ATTENTION,

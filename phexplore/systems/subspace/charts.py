@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from phexplore.figures.look import (
+from phexplore.figures.style import (
     ACCENT,
     ACCENT_SOFT,
     ATTENTION,

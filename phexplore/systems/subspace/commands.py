@@ -64,7 +64,7 @@ def figure1(
     Example: phexplore subspace figure1 --counties counties_2010.csv --out figures
     """
     from phexplore.data.regions.counties import read_counties_2010
-    from phexplore.figures.look import FigureFormat, chart_bytes
+    from phexplore.figures.style import FigureFormat, chart_bytes
     from phexplore.files.atomic_files import write_atomically
     from phexplore.resources import resource
     from phexplore.simulate.subspace.counties import LEAST_COUNTIES, county_errors
@@ -212,7 +212,7 @@ def compare(
     """
     from phexplore.catalog.states import parse_states
     from phexplore.data.regions.household_sizes import read_household_sizes, shipped_household_sizes
-    from phexplore.figures.look import FigureFormat, chart_bytes
+    from phexplore.figures.style import FigureFormat, chart_bytes
     from phexplore.files.atomic_files import write_atomically
     from phexplore.simulate.subspace.households import compare_systems
     from phexplore.systems.subspace.charts import systems_chart

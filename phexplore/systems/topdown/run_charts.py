@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from phexplore.figures.look import ACCENT, ATTENTION, BORDER, INK, MUTED, PAGE_WIDTH, Chart, people_axis, plain_number
+from phexplore.figures.style import ACCENT, ATTENTION, BORDER, INK, MUTED, PAGE_WIDTH, Chart, people_axis, plain_number
 from phexplore.metrics.topdown.distribution import ErrorDistribution
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import Any
 from phexplore.accounting.zcdp import epsilon
 from phexplore.accuracy.privacy_loss import HEADLINE_DELTA
 from phexplore.errors import PhexploreError
-from phexplore.figures.look import Chart
+from phexplore.figures.style import Chart
 from phexplore.files.spreadsheet import csv_bytes
 from phexplore.model.conventions import Conversion
 from phexplore.model.phsafe import PrivacyFramework

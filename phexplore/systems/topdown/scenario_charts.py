@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from phexplore.figures.look import ACCENT, BORDER, INK, MUTED, PAGE_WIDTH, Chart, plain_number
+from phexplore.figures.style import ACCENT, BORDER, INK, MUTED, PAGE_WIDTH, Chart, plain_number
 from phexplore.figures.to_matplotlib import chart_of
 from phexplore.model.conventions import Conventions
 from phexplore.model.numbers import exact_text

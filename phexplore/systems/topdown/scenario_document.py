@@ -7,7 +7,7 @@ from datetime import datetime
 from fractions import Fraction
 
 from phexplore import __version__
-from phexplore.figures.look import Chart
+from phexplore.figures.style import Chart
 from phexplore.model.conventions import Conversion
 from phexplore.model.diff import diff, parameters_only
 from phexplore.model.fingerprint import fingerprint

@@ -27,7 +27,7 @@ class Unit(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Watchable:
+class StopMetric:
     """A figure that can be watched.
 
     Attributes:
@@ -47,24 +47,24 @@ class Watchable:
     has_query: bool = True
 
 
-COVERAGE = Watchable("", "Coverage of the margins", Unit.SHARE, "0.5 %", has_level=False, has_query=False)
+COVERAGE = StopMetric("", "Coverage of the margins", Unit.SHARE, "0.5 %", has_level=False, has_query=False)
 WATCHABLE = (
     COVERAGE,
-    Watchable("redistricting", "Units of 500+ within 5 points", Unit.SHARE, "1 %", has_query=False),
-    Watchable("mae", "Mean absolute error", Unit.PEOPLE, "0.5"),
-    Watchable("rmse", "Root mean squared error", Unit.PEOPLE, "0.5"),
-    Watchable("me", "Mean error (bias)", Unit.PEOPLE, "0.5"),
-    Watchable("mape", "Mean absolute percent error", Unit.PERCENT, "0.5 %"),
-    Watchable("malpe", "Mean algebraic percent error", Unit.PERCENT, "0.5 %"),
-    Watchable("cv", "Coefficient of variation", Unit.PERCENT, "0.5 %"),
-    Watchable("taes", "Total absolute error of shares", Unit.SHARE, "0.1 %"),
-    Watchable("off-over-5", "Share off by more than 5 %", Unit.SHARE, "1 %"),
-    Watchable("off-over-10", "Share off by more than 10 %", Unit.SHARE, "1 %"),
-    Watchable("abs-max", "Largest error", Unit.PEOPLE, "5"),
+    StopMetric("redistricting", "Units of 500+ within 5 points", Unit.SHARE, "1 %", has_query=False),
+    StopMetric("mae", "Mean absolute error", Unit.PEOPLE, "0.5"),
+    StopMetric("rmse", "Root mean squared error", Unit.PEOPLE, "0.5"),
+    StopMetric("me", "Mean error (bias)", Unit.PEOPLE, "0.5"),
+    StopMetric("mape", "Mean absolute percent error", Unit.PERCENT, "0.5 %"),
+    StopMetric("malpe", "Mean algebraic percent error", Unit.PERCENT, "0.5 %"),
+    StopMetric("cv", "Coefficient of variation", Unit.PERCENT, "0.5 %"),
+    StopMetric("taes", "Total absolute error of shares", Unit.SHARE, "0.1 %"),
+    StopMetric("off-over-5", "Share off by more than 5 %", Unit.SHARE, "1 %"),
+    StopMetric("off-over-10", "Share off by more than 10 %", Unit.SHARE, "1 %"),
+    StopMetric("abs-max", "Largest error", Unit.PEOPLE, "5"),
 )
 
 
-def watchable(figure: str) -> Watchable:
+def watchable(figure: str) -> StopMetric:
     """Return the choice with an id, the coverage for an unknown one."""
     return next((each for each in WATCHABLE if each.id == figure), COVERAGE)
 
@@ -83,7 +83,7 @@ def stop_rule(figure: str, level: str, query: str, limit: str) -> StopRule:
     return StopRule(error, FEWEST_TRIALS, "/".join([*parts, chosen.id]) if chosen.id else "")
 
 
-def _limit_of(chosen: Watchable, text: str) -> Fraction:
+def _limit_of(chosen: StopMetric, text: str) -> Fraction:
     if chosen.unit is Unit.SHARE:
         return read_limit(text)
     is_percent = text.strip().endswith("%")

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from phexplore.gui.run_manager.run_desk import RunDesk
+from phexplore.gui.run_manager.run_controller import RunController
 
 
 @pytest.fixture
 def desk(qtbot, tmp_path):
     """The runs of a project, none yet."""
-    found = RunDesk(tmp_path / "runs")
+    found = RunController(tmp_path / "runs")
     qtbot.waitUntil(lambda: not found.is_busy)
     yield found
     found.shut_down()

@@ -8,10 +8,10 @@ import pytest
 
 from phexplore.decide.committee import committee_matrix
 from phexplore.document.project import Project
-from phexplore.gui.charts.twin import Look
 from phexplore.gui.decision.committee_page import CommitteePage, read_files, with_proposals
 from phexplore.gui.decision.matrix import matrix_view
-from phexplore.gui.main.decision_joint import read_proposal
+from phexplore.gui.figures.data_table import Look
+from phexplore.gui.main.decision_area import read_proposal
 from phexplore.model.keys import TableId
 from phexplore.model.workbook import Workbook
 from phexplore.systems.phsafe.budget_edits import edit_margin, edit_threshold

@@ -27,10 +27,10 @@ from shiboken6 import isValid
 from window_areas import offered_areas
 
 from phexplore.gui.binding.areas import Area
-from phexplore.gui.charts.frame import ChartFrame
 from phexplore.gui.dialogs.about import show_about
 from phexplore.gui.dialogs.glossary import GlossaryDialog
 from phexplore.gui.dialogs.preset_dialog import PresetDialog
+from phexplore.gui.figures.frame import ChartFrame
 from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.systems.phsafe.sum_dialog import SumDialog

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from phexplore.errors import PhexploreError
-from phexplore.gui.binding.shown import shown
+from phexplore.gui.binding.scenario_view import shown
 from phexplore.gui.main.exporting import Exports, Order, export_formats, write_file
 from phexplore.model.workbook import Workbook
 from phexplore.systems.phsafe.config_file import read_config, write_config

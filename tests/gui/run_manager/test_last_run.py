@@ -14,7 +14,7 @@ from phexplore.errors import PhexploreError
 from phexplore.figures.tile import Tone
 from phexplore.gui.binding.session import Session
 from phexplore.gui.run_manager.last_run import EDITED, LastRun, last_run_of
-from phexplore.gui.run_manager.run_desk import RunDesk
+from phexplore.gui.run_manager.run_controller import RunController
 from phexplore.gui.run_manager.run_rows import RunRow, state_words
 from phexplore.gui.run_manager.shown_run import reservation, wanted_run
 from phexplore.model.edits import set_field
@@ -112,7 +112,7 @@ class Refusing(Direct):
 def test_that_the_tile_follows_the_active_scenario_and_says_when_it_was_edited(qtbot, us, write_run):
     run = write_run(2)
     session = Session(Project.new(Workbook((us,), us.name)))
-    desk = RunDesk(run.directory.parent)
+    desk = RunController(run.directory.parent)
     last = LastRun(session, desk, session, service=Direct())
     tiles = []
     last.changed.connect(tiles.append)
@@ -139,7 +139,7 @@ def test_that_the_tile_follows_the_active_scenario_and_says_when_it_was_edited(q
 def test_that_a_run_that_cannot_be_read_is_not_called_none(qtbot, us, write_run):
     run = write_run(2)
     session = Session(Project.new(Workbook((us,), us.name)))
-    desk = RunDesk(run.directory.parent)
+    desk = RunController(run.directory.parent)
     last = LastRun(session, desk, session, service=Refusing())
     tiles = []
     last.changed.connect(tiles.append)

@@ -8,7 +8,7 @@ from phexplore.document.project import Project
 from phexplore.gui.binding.session import Session
 from phexplore.gui.run_manager.report_process import FORMATS
 from phexplore.gui.run_manager.results_page import ResultsPage
-from phexplore.gui.run_manager.run_desk import RunDesk
+from phexplore.gui.run_manager.run_controller import RunController
 from phexplore.gui.run_manager.runs_page import RunsPage
 from phexplore.gui.systems.phsafe.launch import LaunchFields
 from phexplore.gui.systems.phsafe.launch_form import LaunchForm
@@ -22,7 +22,7 @@ PATIENCE_MS = 600_000
 
 @pytest.fixture
 def desk(qapp, tmp_path):
-    found = RunDesk(tmp_path / "runs")
+    found = RunController(tmp_path / "runs")
     found.failures = []
     found.failed.connect(found.failures.append)
     yield found

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QLabel
 from phexplore.figures.table import Table
 from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.settings import NUMBERS
-from phexplore.gui.charts.twin import NumbersTable
+from phexplore.gui.figures.data_table import NumbersTable
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.lettering import lettering
 from phexplore.gui.theme.number_style import GROUP, NumberStyle, localised

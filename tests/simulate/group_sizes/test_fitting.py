@@ -17,10 +17,10 @@ from phexplore.simulate.group_sizes.fitting import (
     fit_relaxed_cumulative_sizes,
 )
 from phexplore.simulate.group_sizes.measuring import along_chain, differences
-from phexplore.simulate.group_sizes.release import Promises, promises_of
+from phexplore.simulate.group_sizes.release import ConsistencyChecks, consistency_checks_of
 from phexplore.simulate.group_sizes.size_tree import region_nodes, size_tree
 
-KEPT = Promises(0, 0, 0)
+KEPT = ConsistencyChecks(0, 0, 0)
 
 
 @pytest.mark.parametrize("levels", [1, 2, 3, 4])
@@ -32,7 +32,7 @@ def test_that_the_exact_tree_costs_what_brute_force_finds(levels):
         _, answers = noisy_levels(random, tree, sizes, mean=random.choice([0.3, 3]))
         groups = int(random.integers(0, 40))
         found = fit_exactly(answers, size_tree(tree, sizes), groups)
-        assert promises_of(found, tree, groups) == KEPT, trial
+        assert consistency_checks_of(found, tree, groups) == KEPT, trial
         assert distance(found, answers) == least_cost_of_tree(answers, tree, groups), trial
 
 
@@ -47,7 +47,7 @@ def test_that_the_exact_tree_costs_what_cost_tables_find_on_larger_trees():
             groups = int(exact[0].sum())
             shape = size_tree(tree, 6)
             tables, found = fit_by_tables(answers, shape, groups), fit_exactly(answers, shape, groups)
-            assert promises_of(tables, tree, groups) == promises_of(found, tree, groups) == KEPT
+            assert consistency_checks_of(tables, tree, groups) == consistency_checks_of(found, tree, groups) == KEPT
             assert distance(found, answers) == distance(tables, answers)
 
 
@@ -59,10 +59,10 @@ def test_that_answers_far_from_the_total_are_fitted_exactly():
         for groups in (0, 1, 200):
             shape = size_tree(tree, 3)
             found = fit_exactly(answers, shape, groups)
-            assert promises_of(found, tree, groups) == KEPT
+            assert consistency_checks_of(found, tree, groups) == KEPT
             assert distance(found, answers) == distance(fit_by_tables(answers, shape, groups), answers)
         vast = fit_exactly(answers, size_tree(tree, 3), LARGEST_ANSWER)
-        assert promises_of(vast, tree, LARGEST_ANSWER) == KEPT
+        assert consistency_checks_of(vast, tree, LARGEST_ANSWER) == KEPT
 
 
 def test_that_without_noise_every_mechanism_returns_the_table():
@@ -102,7 +102,7 @@ def test_that_the_chain_costs_what_brute_force_finds(levels):
         chains = [random.integers(-3, 14, sizes * width) for width in tree.widths]
         groups = int(random.integers(0, 12))
         found = fit_chain(chains, tree, sizes, groups, weights)
-        assert promises_of(found, tree, groups) == KEPT, trial
+        assert consistency_checks_of(found, tree, groups) == KEPT, trial
         cost = sum(
             weight * int(((along_chain(level) - chain) ** 2).sum())
             for weight, level, chain in zip(weights, found, chains, strict=True)
@@ -117,7 +117,7 @@ def test_that_algorithm_2_keeps_its_promises_and_leaves_monotone_answers_alone()
         exact, _ = noisy_levels(random, tree, 5)
         groups, shape = int(exact[0].sum()), size_tree(tree, 5)
         noisy = [np.cumsum(level, axis=1) + random.integers(-9, 10, level.shape) for level in exact]
-        assert promises_of(fit_region_by_region(noisy, shape, groups), tree, groups) == KEPT
+        assert consistency_checks_of(fit_region_by_region(noisy, shape, groups), tree, groups) == KEPT
         monotone = [np.cumsum(np.abs(differences(level)), axis=1) for level in noisy]
         steps = [differences(level) for level in monotone]
         assert distance(fit_region_by_region(monotone, shape, groups), steps) == distance(
@@ -132,7 +132,7 @@ def test_that_topdown_gives_each_family_the_nearest_values_of_the_same_sum():
         exact, answers = noisy_levels(random, tree, 3)
         groups = int(exact[0].sum())
         found = fit_level_by_level(answers, size_tree(tree, 3), groups)
-        assert promises_of(found, tree, groups) == KEPT
+        assert consistency_checks_of(found, tree, groups) == KEPT
         for level, first in enumerate(tree.first_child):
             for region, size in np.ndindex(found[level].shape):
                 family = slice(first[region], first[region + 1])
@@ -212,7 +212,7 @@ def test_that_relaxed_outputs_are_never_negative_and_may_break_sums():
             fit_relaxed(answers, size_tree(tree, 6), groups),
             fit_relaxed_cumulative_sizes(cumulative, tree, groups),
         ):
-            promises = promises_of(found, tree, groups)
+            promises = consistency_checks_of(found, tree, groups)
             assert promises.validity == 0
             broken += promises.consistency
     assert broken > 0

@@ -19,7 +19,12 @@ from phexplore.simulate.group_sizes.measuring import (
     noisy_cumulative_sizes,
     noisy_sizes,
 )
-from phexplore.simulate.group_sizes.release import BrokenPromiseError, GroupSizeReleaser, Promises, promises_of
+from phexplore.simulate.group_sizes.release import (
+    BrokenPromiseError,
+    ConsistencyChecks,
+    GroupSizeReleaser,
+    consistency_checks_of,
+)
 
 TABLE = small_table(np.random.default_rng(2))
 
@@ -69,7 +74,7 @@ def test_that_the_published_chain_draws_one_noise_a_place():
     chains = chain_as_published(own.levels, own.noises, SeededEntropy(4))
     assert [len(chain) for chain in chains] == [12, 24, 60]
     found = own.release_published_chain(SeededEntropy(4))
-    assert promises_of(found, TABLE.tree, TABLE.groups) == Promises(0, 0, 0)
+    assert consistency_checks_of(found, TABLE.tree, TABLE.groups) == ConsistencyChecks(0, 0, 0)
 
 
 def test_that_promises_are_counted():
@@ -77,8 +82,8 @@ def test_that_promises_are_counted():
     levels[2] = levels[2].copy()
     levels[2][0, 0] += 1
     levels[2][4, 3] = -1
-    found = promises_of(levels, TABLE.tree, TABLE.groups)
-    assert found == Promises(2, 1, 1)
+    found = consistency_checks_of(levels, TABLE.tree, TABLE.groups)
+    assert found == ConsistencyChecks(2, 1, 1)
     assert not found.kept
 
 

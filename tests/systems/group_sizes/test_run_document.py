@@ -12,7 +12,7 @@ from group_size_runs import SMALL, run_here, small_file, small_table
 
 from phexplore.decide.scenario_export import report_bytes
 from phexplore.errors import PhexploreError, UnknownNameError
-from phexplore.figures.look import FigureFormat, chart_bytes
+from phexplore.figures.style import FigureFormat, chart_bytes
 from phexplore.files.scenario_json import decode_scenario
 from phexplore.report.html import document_html
 from phexplore.report.run_report import write_run_report

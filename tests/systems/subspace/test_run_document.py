@@ -12,7 +12,7 @@ from subspace_runs import COUNTIES, TWO_RELEASES, counts_file, run_here, specifi
 
 from phexplore.decide.scenario_export import report_bytes
 from phexplore.errors import PhexploreError, UnknownNameError
-from phexplore.figures.look import FigureFormat, chart_bytes
+from phexplore.figures.style import FigureFormat, chart_bytes
 from phexplore.report.run_report import write_run_report
 from phexplore.runs.spec import RunMode, encode_spec
 from phexplore.runs.store import SPEC_FILE

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from phexplore.figures.wording import people, share_percent
 from phexplore.gui.binding.inspector_parts import NO_FIGURES, issue_parts
-from phexplore.gui.binding.shown import Shown
+from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.systems.group_sizes.wording import SIZE_EXPLANATIONS, reach_sentence
 from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.systems.group_sizes.figures import SIZE_MECHANISMS
 
 
-def explain_sizes(shown: Shown, selected: str | None) -> tuple[str, Sequence[tuple[str, str]]]:
+def explain_sizes(shown: ScenarioView, selected: str | None) -> tuple[str, Sequence[tuple[str, str]]]:
     """Return title and explained numbers of a level, of the whole release when none is selected."""
     method, figures = shown.scenario.group_sizes, shown.figures
     mechanism = (SIZE_MECHANISMS[method.mechanism], SIZE_EXPLANATIONS[method.mechanism])

@@ -12,7 +12,7 @@ from phexplore.figures.tile import TileContent
 from phexplore.gui.binding.actions import Offer
 from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.room import Make
-from phexplore.gui.binding.shown import Shown
+from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.editors.plain_panels import Explained
 from phexplore.gui.editors.plain_room import PlainRoom
 from phexplore.gui.systems.group_sizes.tiles import size_tiles
@@ -57,7 +57,7 @@ class GroupSizesRoom(PlainRoom):
         if self.page is not None and key is not None:
             self.page.levels.reveal(key)
 
-    def explain(self) -> Callable[[Shown, str | None], Explained]:
+    def explain(self) -> Callable[[ScenarioView, str | None], Explained]:
         """Return what the inspector says."""
         from phexplore.gui.systems.group_sizes.inspection import explain_sizes
 

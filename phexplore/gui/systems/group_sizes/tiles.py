@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from phexplore.figures.tile import TileContent, Tone
 from phexplore.figures.wording import budget_text, margin_word, people, percent
-from phexplore.gui.binding.shown import Shown
+from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.binding.tiles import UNKNOWN, difference
 from phexplore.systems.registry import absurd_epsilon
 
 
-def size_tiles(shown: Shown) -> tuple[TileContent, ...]:
+def size_tiles(shown: ScenarioView) -> tuple[TileContent, ...]:
     """Return budget, margin at the lowest level, and whether sums hold."""
     method, figures = shown.scenario.group_sizes, shown.figures
     symbol = method.framework.symbol

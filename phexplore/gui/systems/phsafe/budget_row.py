@@ -18,7 +18,7 @@ from phexplore.figures.wording import (
     signed_budget,
     signed_people,
 )
-from phexplore.gui.binding.shown import Shown
+from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.systems.phsafe.tiles import is_target_met
 from phexplore.model.conventions import Conventions, MarginConvention
 from phexplore.model.edits import EditRefusedError, set_item
@@ -60,7 +60,7 @@ CONVENTION_COLUMNS = {
     Column.MARGIN_NORMAL: MarginConvention.NORMAL,
     Column.MARGIN_PAPER: MarginConvention.PAPER,
 }
-"""Shown side by side on demand."""
+"""ScenarioView side by side on demand."""
 CHECKED = frozenset({Column.PUBLISHED, Column.LOCK})
 TYPED = frozenset({Column.THRESHOLD, Column.TARGET, Column.MARGIN, Column.BUDGET, Column.BOUNDED})
 """Columns that take typed text."""
@@ -126,18 +126,18 @@ def differs_only_in_share(first: Row, second: Row) -> bool:
     )
 
 
-def row_of(shown: Shown, query: QueryKey) -> Row:
+def row_of(shown: ScenarioView, query: QueryKey) -> Row:
     """Return the row of one query."""
     return _row(shown, shown.figures.query(query), _before(shown).get(query))
 
 
-def rows_of(shown: Shown) -> dict[QueryKey, Row]:
+def rows_of(shown: ScenarioView) -> dict[QueryKey, Row]:
     """Return all rows in the order of Table 10."""
     before = _before(shown)
     return {entry.query: _row(shown, entry, before.get(entry.query)) for entry in shown.figures.queries}
 
 
-def _before(shown: Shown) -> Mapping[QueryKey, QueryForecast]:
+def _before(shown: ScenarioView) -> Mapping[QueryKey, QueryForecast]:
     """Return the entries of the reference, none when its budgets mean something else."""
     reference = shown.reference
     if reference is None or reference.scenario.phsafe.framework is not shown.scenario.phsafe.framework:
@@ -145,7 +145,7 @@ def _before(shown: Shown) -> Mapping[QueryKey, QueryForecast]:
     return {entry.query: entry for entry in reference.figures.queries}
 
 
-def _row(shown: Shown, entry: QueryForecast, before: QueryForecast | None) -> Row:
+def _row(shown: ScenarioView, entry: QueryForecast, before: QueryForecast | None) -> Row:
     scenario = shown.scenario
     target = scenario.phsafe.targets.get(entry.query)
     return Row(

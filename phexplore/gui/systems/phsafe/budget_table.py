@@ -10,8 +10,8 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from PySide6.QtGui import QColor, QFont
 
 from phexplore.errors import PhexploreError
+from phexplore.gui.binding.scenario_view import ScenarioView, Update
 from phexplore.gui.binding.session import Refusal
-from phexplore.gui.binding.shown import Shown, Update
 from phexplore.gui.binding.system_session import PlainSession
 from phexplore.gui.systems.phsafe.budget_row import (
     CHECKED,
@@ -44,15 +44,15 @@ REFUSAL_ROLE = ROW_ROLE + 1
 """The `Refusal` of the last entry into a cell, None when it was taken. Setting it to None shows the value again."""
 COLUMN_ROLE = ROW_ROLE + 2
 """The `Column` of a cell."""
-LOOK_ROLE = ROW_ROLE + 3
-"""The `CellLook` of a cell: all a delegate needs to draw it, in one question."""
+STYLE_ROLE = ROW_ROLE + 3
+"""The `CellStyle` of a cell: all a delegate needs to draw it, in one question."""
 _RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 _CENTRE = int(Qt.AlignmentFlag.AlignCenter)
 
 
 @dataclass(frozen=True, slots=True)
-class CellLook:
+class CellStyle:
     """How a cell is drawn.
 
     Attributes:
@@ -89,10 +89,10 @@ class BudgetTable(QAbstractTableModel):
         super().__init__(parent)
         self._session = session
         self._rows: list[Row] = list(rows_of(session.shown).values())
-        self._looks: list[dict[Column, CellLook]] = [{} for _ in self._rows]
+        self._looks: list[dict[Column, CellStyle]] = [{} for _ in self._rows]
         self._refusals: dict[tuple[QueryKey, Column], Refusal] = {}
         self._is_paused = False
-        self._missed: Update[Shown] | None = None
+        self._missed: Update[ScenarioView] | None = None
         session.updated.connect(self._on_updated)
         appearance().changed.connect(self._on_appearance)
 
@@ -116,7 +116,7 @@ class BudgetTable(QAbstractTableModel):
         if missed is not None:
             self._on_updated(missed)
 
-    def look(self, row: int, column: Column) -> CellLook:
+    def look(self, row: int, column: Column) -> CellStyle:
         """Return how a cell is drawn."""
         return self._look(row, column)
 
@@ -150,7 +150,7 @@ class BudgetTable(QAbstractTableModel):
         if not index.isValid():
             return None
         column, row = COLUMNS[index.column()], self._rows[index.row()]
-        if role == LOOK_ROLE:
+        if role == STYLE_ROLE:
             return self._look(index.row(), column)
         if role == COLUMN_ROLE:
             return column
@@ -203,7 +203,7 @@ class BudgetTable(QAbstractTableModel):
             cell = self.index(self.row_of(key[0]), COLUMNS.index(key[1]))
             self.dataChanged.emit(cell, cell)
 
-    def _on_updated(self, update: Update[Shown]) -> None:
+    def _on_updated(self, update: Update[ScenarioView]) -> None:
         if self._is_paused:
             # From where the table stands to the newest; another project in between stays one.
             self._missed = update if self._missed is None else Update(_first(self._missed, update), update.after)
@@ -254,13 +254,13 @@ class BudgetTable(QAbstractTableModel):
             self._looks[number][Column.SHARE] = replace(look, text=words)
         return True
 
-    def _look(self, number: int, column: Column) -> CellLook:
+    def _look(self, number: int, column: Column) -> CellStyle:
         looks = self._looks[number]
         if (found := looks.get(column)) is None:
             row = self._rows[number]
             refusal = self._refusals.get((row.query, column))
             checked = None if column not in CHECKED else _is_checked(column, row)
-            found = CellLook(
+            found = CellStyle(
                 column,
                 row.query.table,
                 _shown(column, row, refusal),
@@ -280,7 +280,7 @@ class BudgetTable(QAbstractTableModel):
             self.dataChanged.emit(self.index(0, 0), self.index(len(self._rows) - 1, len(COLUMNS) - 1))
 
 
-def _first(earlier: Update[Shown], later: Update[Shown]) -> Shown | None:
+def _first(earlier: Update[ScenarioView], later: Update[ScenarioView]) -> ScenarioView | None:
     return None if later.before is None else earlier.before
 
 

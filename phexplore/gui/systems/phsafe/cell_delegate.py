@@ -15,7 +15,7 @@ from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from phexplore.gui.systems.phsafe.budget_row import CHECKED
-from phexplore.gui.systems.phsafe.budget_table import COLUMN_ROLE, LOOK_ROLE, REFUSAL_ROLE, CellLook
+from phexplore.gui.systems.phsafe.budget_table import COLUMN_ROLE, REFUSAL_ROLE, STYLE_ROLE, CellStyle
 from phexplore.gui.systems.phsafe.cell_painting import CellPainter
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.widgets.bubble import Bubble
@@ -89,9 +89,9 @@ class CellDelegate(QStyledItemDelegate):
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Draw one cell; the budget table draws its cells itself, without asking for each of them through Qt."""
-        look: CellLook = index.data(LOOK_ROLE)
+        look: CellStyle = index.data(STYLE_ROLE)
         first = index.row() == 0
-        above = None if first else index.sibling(index.row() - 1, index.column()).data(LOOK_ROLE)
+        above = None if first else index.sibling(index.row() - 1, index.column()).data(STYLE_ROLE)
         CellPainter(painter).paint(
             option.rect,
             look,

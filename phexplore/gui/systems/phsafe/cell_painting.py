@@ -6,7 +6,7 @@ from PySide6.QtCore import QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from phexplore.gui.systems.phsafe.budget_row import Column
-from phexplore.gui.systems.phsafe.budget_table import CellLook
+from phexplore.gui.systems.phsafe.budget_table import CellStyle
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.icons import pixmap
 from phexplore.gui.theme.lettering import lettering
@@ -27,7 +27,7 @@ class CellPainter:
         self._edge, self._line = QColor(self._colours.ghost), QColor(self._colours.grid)
         self._letters = (lettering(), lettering(bold=True))
 
-    def paint(self, rect: QRect, look: CellLook, *, starts: bool, first: bool, selected: bool, focused: bool) -> None:
+    def paint(self, rect: QRect, look: CellStyle, *, starts: bool, first: bool, selected: bool, focused: bool) -> None:
         """Draw a cell.
 
         Args:
@@ -59,7 +59,7 @@ class CellPainter:
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(rect.adjusted(0, 0, -1, -1))
 
-    def _paint_text(self, rect: QRect, look: CellLook, ink: QColor, *, bold: bool) -> None:
+    def _paint_text(self, rect: QRect, look: CellStyle, ink: QColor, *, bold: bool) -> None:
         letters = self._letters[bold]
         room = rect.width() - 2 * _PADDING
         # A number cut off at its end would be another number: what has no room ends in an ellipsis.
@@ -71,7 +71,7 @@ class CellPainter:
         self._painter.setPen(ink)
         letters.paint(self._painter, left, rect.top() + round((rect.height() - letters.height) / 2), text)
 
-    def _paint_tick(self, rect: QRect, look: CellLook) -> None:
+    def _paint_tick(self, rect: QRect, look: CellStyle) -> None:
         """Paint a tick as the style sheet draws those of forms."""
         painter, colours = self._painter, self._colours
         checked, enabled = look.checked, bool(look.flags & Qt.ItemFlag.ItemIsUserCheckable)
@@ -87,7 +87,7 @@ class CellPainter:
             painter.drawPixmap(box.adjusted(1, 1, -1, -1).toRect(), pixmap("tick", colours.accent_text, 2 * _SYMBOL))
         painter.restore()
 
-    def _paint_lock(self, rect: QRect, look: CellLook, *, selected: bool) -> None:
+    def _paint_lock(self, rect: QRect, look: CellStyle, *, selected: bool) -> None:
         colours = self._colours
         ink = colours.accent_text if selected else colours.text if look.checked else colours.border
         picture = pixmap("locked" if look.checked else "unlocked", ink, 2 * _SYMBOL)

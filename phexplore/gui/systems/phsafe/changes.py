@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from phexplore.figures.wording import budget_text
-from phexplore.gui.binding.shown import Shown
+from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.systems.phsafe.tiles import loss_tile
 from phexplore.model.diff import diff, parameters_only
 from phexplore.model.keys import QueryKey
 from phexplore.systems.phsafe.changes import change_sentence
 
 
-def total_line(shown: Shown) -> str:
+def total_line(shown: ScenarioView) -> str:
     """Return what all differences from the reference cost or save together, "" without a reference."""
     reference = shown.reference
     if reference is None:
@@ -39,7 +39,7 @@ class ChangeLine:
     field: str
 
 
-def change_lines(shown: Shown) -> tuple[ChangeLine, ...]:
+def change_lines(shown: ScenarioView) -> tuple[ChangeLine, ...]:
     """Return every parameter that differs from the reference; empty without one.
 
     Targets that production's config.json cannot hold are one line, not one per query.

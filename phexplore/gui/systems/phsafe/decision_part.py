@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from phexplore.figures.tile import Tone
 from phexplore.figures.wording import people
-from phexplore.gui.binding.shown import Shown
+from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.binding.tiles import DecisionPart, SummaryEntry
 from phexplore.gui.systems.phsafe.changes import change_lines
 from phexplore.gui.systems.phsafe.tiles import loss_tile, missed_targets
@@ -12,14 +12,14 @@ from phexplore.model.diff import diff
 from phexplore.model.keys import QueryKey
 
 
-def decision_part(shown: Shown) -> DecisionPart:
+def decision_part(shown: ScenarioView) -> DecisionPart:
     """Return loss, changes in people, and what became of the targets."""
     lines = () if shown.reference is None else change_lines(shown)
     changes = tuple(line.text for line in lines if line.field != "target")
     return DecisionPart(loss_tile(shown), changes, (_missed(shown), _moved_targets(shown)))
 
 
-def _missed(shown: Shown) -> SummaryEntry:
+def _missed(shown: ScenarioView) -> SummaryEntry:
     scenario, figures = shown.scenario, shown.figures
     targets = scenario.phsafe.targets
     if not targets:
@@ -36,7 +36,7 @@ def _missed(shown: Shown) -> SummaryEntry:
     return SummaryEntry(f"Targets missed: {len(missed)}", tuple(lines), Tone.ATTENTION)
 
 
-def _moved_targets(shown: Shown) -> SummaryEntry:
+def _moved_targets(shown: ScenarioView) -> SummaryEntry:
     if shown.reference is None:
         return SummaryEntry("Targets changed", ("not known without something to compare with",))
     changes = [

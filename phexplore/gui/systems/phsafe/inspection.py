@@ -9,7 +9,7 @@ from phexplore.accuracy.explanation import Explanation
 from phexplore.catalog.tables import tables
 from phexplore.document.history import Step
 from phexplore.figures.wording import budget_text, conversion_title, margin_word, people
-from phexplore.gui.binding.shown import Shown
+from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.model.conventions import MarginConvention, Neighbours
 from phexplore.model.issues import Issue
 from phexplore.model.keys import QueryKey, parse_query
@@ -84,7 +84,7 @@ class FieldStep:
     is_current: bool
 
 
-def margin_lines(shown: Shown, query: QueryKey) -> tuple[MarginLine, ...]:
+def margin_lines(shown: ScenarioView, query: QueryKey) -> tuple[MarginLine, ...]:
     """Return the three margins of a basis cell; empty when the query is not published."""
     margins = shown.figures.query(query).margins
     if margins is None:
@@ -101,12 +101,12 @@ def margin_lines(shown: Shown, query: QueryKey) -> tuple[MarginLine, ...]:
     )
 
 
-def topics(shown: Shown, query: QueryKey | None) -> tuple[Topic, ...]:
+def topics(shown: ScenarioView, query: QueryKey | None) -> tuple[Topic, ...]:
     """Return what can be explained about a query, or about the whole scenario; the most asked first."""
     return _whole_topics(shown) if query is None else _query_topics(shown, query)
 
 
-def _query_topics(shown: Shown, query: QueryKey) -> tuple[Topic, ...]:
+def _query_topics(shown: ScenarioView, query: QueryKey) -> tuple[Topic, ...]:
     entry, conventions = shown.figures.query(query), shown.scenario.conventions
     framework = shown.scenario.phsafe.framework
     found = []
@@ -123,7 +123,7 @@ def _query_topics(shown: Shown, query: QueryKey) -> tuple[Topic, ...]:
     return tuple(found)
 
 
-def _whole_topics(shown: Shown) -> tuple[Topic, ...]:
+def _whole_topics(shown: ScenarioView) -> tuple[Topic, ...]:
     found = [Topic("Privacy loss", explain_total(shown.figures))]
     for figure in shown.figures.privacy.epsilons:
         if figure.conversion is not None and figure.delta != shown.scenario.conventions.delta:
@@ -134,7 +134,7 @@ def _whole_topics(shown: Shown) -> tuple[Topic, ...]:
     return tuple(found)
 
 
-def derived_lines(shown: Shown, query: QueryKey) -> tuple[DerivedLine, ...]:
+def derived_lines(shown: ScenarioView, query: QueryKey) -> tuple[DerivedLine, ...]:
     """Return the sums, totals and copies computed from a query."""
     conventions = shown.scenario.conventions
     return tuple(
@@ -171,7 +171,7 @@ def field_history(steps: Sequence[Step[Workbook]], cursor: int, query: QueryKey)
     return tuple(reversed(found))
 
 
-def issues_of(shown: Shown, query: QueryKey) -> tuple[Issue, ...]:
+def issues_of(shown: ScenarioView, query: QueryKey) -> tuple[Issue, ...]:
     """Return the issues that name a query or its table."""
     return tuple(issue for issue in shown.issues if {query.text, query.table} & set(issue.path))
 

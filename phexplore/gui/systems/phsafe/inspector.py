@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from phexplore.accuracy.explanation import Explanation
 from phexplore.figures.wording import people
-from phexplore.gui.binding.coalesced import Coalesced
+from phexplore.gui.binding.frame_throttle import FrameThrottle
 from phexplore.gui.binding.system_session import PlainSession
 from phexplore.gui.systems.phsafe.inspection import (
     DerivedLine,
@@ -102,7 +102,7 @@ class Inspector(QScrollArea):
         appearance().changed.connect(self.updateGeometry)
         self._is_stale = False
         # At most once per frame: the cursor runs through many rows when a key is held down.
-        self._frames = Coalesced(self)
+        self._frames = FrameThrottle(self)
         self._frames.due.connect(self._refresh_if_seen)
         session.settled.connect(self._refresh_if_seen)
         session.selected.connect(self._frames.request)

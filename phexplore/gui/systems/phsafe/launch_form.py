@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from phexplore.gui.charts.controls import field_label
+from phexplore.gui.figures.controls import field_label
 from phexplore.gui.run_manager.launch_part import LaunchPart
 from phexplore.gui.run_manager.launch_request import MOST_WORKERS, LaunchRequest
 from phexplore.gui.systems.phsafe.launch import DATA_WORDS, FOLDER, LaunchFields, explanation, read_fields

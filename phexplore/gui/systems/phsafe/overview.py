@@ -9,7 +9,7 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from phexplore.gui.binding.system_session import PlainSession
-from phexplore.gui.charts.frame import ChartFrame
+from phexplore.gui.figures.frame import ChartFrame
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.systems.phsafe.changes_panel import ChangesPanel
 from phexplore.gui.theme.appearance import appearance

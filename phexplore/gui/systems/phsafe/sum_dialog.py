@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from phexplore.catalog.states import states
 from phexplore.catalog.tables import table, tables
 from phexplore.figures.wording import margin_word, people, percent
-from phexplore.gui.binding.coalesced import Coalesced
+from phexplore.gui.binding.frame_throttle import FrameThrottle
 from phexplore.gui.binding.system_session import PlainSession
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton
@@ -112,7 +112,7 @@ class SumDialog(QDialog):
         self.headline = Text(bold=True, relative=1.5)
         self.about = Text(look="muted", wrap=True)
         self._lay_out()
-        self._frames = Coalesced(self)
+        self._frames = FrameThrottle(self)
         self._frames.due.connect(self._refresh)
         session.updated.connect(self._frames.request)
         self._fill_levels()

@@ -7,8 +7,8 @@ from PySide6.QtWidgets import QButtonGroup, QGridLayout, QHBoxLayout, QRadioButt
 
 from phexplore.catalog.tables import TableProduct, truncated_tables
 from phexplore.figures.wording import people
+from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.binding.session import Refusal
-from phexplore.gui.binding.shown import Shown
 from phexplore.gui.binding.system_session import PlainSession
 from phexplore.gui.systems.phsafe.budget_row import parse_threshold
 from phexplore.gui.theme.metrics import GRID
@@ -108,7 +108,7 @@ class _Line:
             self._reference,
         )
 
-    def show(self, shown: Shown) -> None:
+    def show(self, shown: ScenarioView) -> None:
         """Show the threshold and what it leads to."""
         table, thresholds = self.product.id, shown.scenario.phsafe.thresholds
         people_counted = thresholds.get(table)

@@ -9,7 +9,7 @@ from phexplore.accuracy.margins import keeps_target
 from phexplore.catalog.tables import TableProduct, tables
 from phexplore.figures.tile import TileContent, Tone
 from phexplore.figures.wording import budget_text, people, percent, signed_budget
-from phexplore.gui.binding.shown import Shown
+from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.model.keys import PopulationGroupLevel, QueryKey, Region
 from phexplore.model.numbers import Unlimited
 from phexplore.model.phsafe import PhSafe
@@ -61,12 +61,12 @@ def _published_numbers(published: frozenset[QueryKey], states: int) -> int:
     )
 
 
-def phsafe_tiles(shown: Shown) -> tuple[TileContent, ...]:
+def phsafe_tiles(shown: ScenarioView) -> tuple[TileContent, ...]:
     """Return the three figures of PHSafe parameters: privacy loss, targets met, numbers published."""
     return loss_tile(shown), targets_tile(shown), numbers_tile(shown)
 
 
-def loss_tile(shown: Shown) -> TileContent:
+def loss_tile(shown: ScenarioView) -> TileContent:
     """Return what the scenario costs in privacy: bounded first, unbounded beside it."""
     privacy = shown.figures.privacy
     symbol = privacy.framework.symbol
@@ -79,7 +79,7 @@ def loss_tile(shown: Shown) -> TileContent:
     return TileContent(f"Privacy loss, bounded {symbol}", budget_text(privacy.bounded_total), beside, change, tone)
 
 
-def _loss_change(shown: Shown, symbol: str) -> tuple[str, Tone]:
+def _loss_change(shown: ScenarioView, symbol: str) -> tuple[str, Tone]:
     reference = shown.reference
     now = shown.figures.privacy
     if reference is None:
@@ -100,7 +100,7 @@ def _signed_percent(share: Fraction) -> str:
     return ("+" if share > 0 else "−") + percent(abs(share))
 
 
-def targets_tile(shown: Shown) -> TileContent:
+def targets_tile(shown: ScenarioView) -> TileContent:
     """Return how many margins are within their targets."""
     scenario, figures = shown.scenario, shown.figures
     moved = _targets_changed(shown)
@@ -120,7 +120,7 @@ def targets_tile(shown: Shown) -> TileContent:
     return TileContent("Margins within target", met, f"of {aimed}", change, Tone.ATTENTION)
 
 
-def _targets_changed(shown: Shown) -> str:
+def _targets_changed(shown: ScenarioView) -> str:
     """Return how many targets differ from the reference's, "" for none: whoever moves one can meet it without any accuracy.
 
     Parameters without any target, as a production file's, say nothing of them.
@@ -137,7 +137,7 @@ def _margin(entry: QueryForecast, scenario: Scenario) -> float:
     return entry.margins.by(scenario.conventions.margin) if entry.margins is not None else 0.0
 
 
-def numbers_tile(shown: Shown) -> TileContent:
+def numbers_tile(shown: ScenarioView) -> TileContent:
     """Return how much is published."""
     method = shown.scenario.phsafe
     count = published_numbers(method)

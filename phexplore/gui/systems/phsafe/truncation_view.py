@@ -15,8 +15,8 @@ from phexplore.data.synthetic.tables import state_figures
 from phexplore.errors import PhexploreError
 from phexplore.files.atomic_files import read_text
 from phexplore.gui.binding.latest import Latest
+from phexplore.gui.binding.scenario_view import ScenarioView, Update
 from phexplore.gui.binding.session import Session
-from phexplore.gui.binding.shown import Shown, Update
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.targets.project_runs import ProjectRuns
 from phexplore.gui.theme.metrics import GRID, MARGIN
@@ -222,7 +222,7 @@ class StudioView(QWidget):
         """End what is being computed, because the window closes."""
         self._worker.stop()
 
-    def _forget(self, update: Update[Shown]) -> None:
+    def _forget(self, update: Update[ScenarioView]) -> None:
         """Drop the file and what was typed when another project was opened: they were about the one before."""
         if update.before is None:
             self._file = None

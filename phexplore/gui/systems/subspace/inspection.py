@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from phexplore.figures.wording import people, share_percent
 from phexplore.gui.binding.inspector_parts import NO_FIGURES, issue_parts
-from phexplore.gui.binding.shown import Shown
+from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.systems.subspace.wording import MECHANISM_EXPLANATIONS
 from phexplore.model.numbers import exact_text
 
 
-def explain_releases(shown: Shown, selected: str | None) -> tuple[str, Sequence[tuple[str, str]]]:
+def explain_releases(shown: ScenarioView, selected: str | None) -> tuple[str, Sequence[tuple[str, str]]]:
     """Return title and explained numbers of a release, of the first when none is selected."""
     method, figures = shown.scenario.subspace, shown.figures
     if figures is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from phexplore.gui.binding.latest import Latest
-from phexplore.gui.binding.shown import Shown
+from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.binding.system_session import PlainSession
 from phexplore.gui.editors.plain_overview import NO_PICTURE, PlainOverview
 from phexplore.gui.editors.plain_panels import PlainChangesPanel
@@ -42,7 +42,7 @@ class SubspaceOverview(PlainOverview):
         """Finish what is being worked out, because the window closes."""
         self._work.stop()
 
-    def _show_alternatives(self, found: tuple[Shown, list[tuple[str, tuple[Alternative, ...]]]]) -> None:
+    def _show_alternatives(self, found: tuple[ScenarioView, list[tuple[str, tuple[Alternative, ...]]]]) -> None:
         shown, choices = found
         if shown is self._session.shown:
             self.alternatives.show_figure(subspace_figures.alternatives_figure(shown.scenario.subspace, choices))
@@ -51,6 +51,6 @@ class SubspaceOverview(PlainOverview):
         self.alternatives.show_empty(str(error))
 
 
-def _alternatives(shown: Shown) -> tuple[Shown, list[tuple[str, tuple[Alternative, ...]]]]:
+def _alternatives(shown: ScenarioView) -> tuple[ScenarioView, list[tuple[str, tuple[Alternative, ...]]]]:
     method = shown.scenario.subspace
     return shown, [(name, alternatives(method, name)) for name in method.releases]

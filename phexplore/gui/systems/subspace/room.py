@@ -12,7 +12,7 @@ from phexplore.figures.tile import TileContent
 from phexplore.gui.binding.actions import Offer
 from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.room import Make
-from phexplore.gui.binding.shown import Shown
+from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.editors.plain_panels import Explained
 from phexplore.gui.editors.plain_room import PlainRoom
 from phexplore.gui.systems.subspace.tiles import subspace_tiles
@@ -55,7 +55,7 @@ class SubspaceRoom(PlainRoom):
         """Return a line for every release."""
         return [Offer(f"Go to {name}", "", partial(self.show_place, name)) for name in self.names()]
 
-    def explain(self) -> Callable[[Shown, str | None], Explained]:
+    def explain(self) -> Callable[[ScenarioView, str | None], Explained]:
         """Return what the inspector says."""
         from phexplore.gui.systems.subspace.inspection import explain_releases
 

@@ -6,13 +6,13 @@ import math
 
 from phexplore.figures.tile import TileContent, Tone
 from phexplore.figures.wording import budget_text, people, power_text
-from phexplore.gui.binding.shown import Shown
+from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.binding.tiles import UNKNOWN, difference
 from phexplore.model.scenario import Scenario
 from phexplore.systems.registry import absurd_epsilon
 
 
-def subspace_tiles(shown: Shown) -> tuple[TileContent, ...]:
+def subspace_tiles(shown: ScenarioView) -> tuple[TileContent, ...]:
     """Return ε and δ, what is published exactly, and the expected error of an answer."""
     method, figures = shown.scenario.subspace, shown.figures
     before = shown.reference.scenario.subspace if shown.reference is not None else None
@@ -39,7 +39,7 @@ def subspace_tiles(shown: Shown) -> tuple[TileContent, ...]:
     return loss, exact, _error_tile(shown.scenario, shown)
 
 
-def _error_tile(scenario: Scenario, shown: Shown) -> TileContent:
+def _error_tile(scenario: Scenario, shown: ScenarioView) -> TileContent:
     figures = shown.figures
     if figures is None or not figures.releases:
         return TileContent("Expected error", UNKNOWN)

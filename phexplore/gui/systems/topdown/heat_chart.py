@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QWidget
 
-from phexplore.gui.charts.controls import field_label
+from phexplore.gui.figures.controls import field_label
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.systems.topdown.heat import QUANTITIES, heat_figure
 from phexplore.gui.systems.topdown.scenario_view import TopDownShown

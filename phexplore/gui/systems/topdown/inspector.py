@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from phexplore.figures.wording import ABSENT, people
-from phexplore.gui.binding.coalesced import Coalesced
+from phexplore.gui.binding.frame_throttle import FrameThrottle
 from phexplore.gui.systems.phsafe.inspection import FieldStep, Topic
 from phexplore.gui.systems.phsafe.inspector import ExplanationCard
 from phexplore.gui.systems.topdown.inspection import (
@@ -54,7 +54,7 @@ class TopDownInspector(QScrollArea):
         self.history.chosen.connect(self._go_to_step)
         self._lay_out()
         # At most once per frame: texts are laid out anew each time.
-        self._frames = Coalesced(self)
+        self._frames = FrameThrottle(self)
         self._frames.due.connect(self._refresh)
         session.updated.connect(self._frames.request)
         session.selected.connect(lambda _place: self._frames.request(True))

@@ -9,7 +9,7 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from phexplore.figures.wording import share_percent
-from phexplore.gui.charts.frame import ChartFrame
+from phexplore.gui.figures.frame import ChartFrame
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.systems.topdown.changes import TopDownChange
 from phexplore.gui.systems.topdown.changes_panel import TopDownChangesPanel

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from phexplore.catalog.presets import Preset
-from phexplore.gui.binding.shown import Shown
+from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.model.issues import Issue
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery, TopDown
@@ -48,7 +48,7 @@ class TopDownShown:
         reference: what it is compared with, None for nothing.
     """
 
-    whole: Shown
+    whole: ScenarioView
     reference: TopDownReference | None
 
     @property
@@ -91,7 +91,7 @@ class TopDownShown:
         return joint_release(self.method, partner.title, partner.scenario.topdown)
 
 
-def topdown_shown(whole: Shown, before: TopDownShown | None = None) -> TopDownShown:
+def topdown_shown(whole: ScenarioView, before: TopDownShown | None = None) -> TopDownShown:
     """Return what is to be shown of a version whose active scenario is TopDown.
 
     Args:

@@ -11,9 +11,9 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from PySide6.QtGui import QColor
 
 from phexplore.errors import PhexploreError
+from phexplore.gui.binding.scenario_view import Update
 from phexplore.gui.binding.session import Refusal
-from phexplore.gui.binding.shown import Update
-from phexplore.gui.systems.phsafe.budget_table import LOOK_ROLE, REFUSAL_ROLE
+from phexplore.gui.systems.phsafe.budget_table import REFUSAL_ROLE, STYLE_ROLE
 from phexplore.gui.systems.topdown.scenario_view import TopDownShown
 from phexplore.gui.systems.topdown.session import TopDownSession
 from phexplore.gui.systems.topdown.shares import (
@@ -38,7 +38,7 @@ from phexplore.systems.topdown.wording import query_sentence, query_title
 
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
-KEY_ROLE = LOOK_ROLE + 1
+KEY_ROLE = STYLE_ROLE + 1
 """The `Key` of a cell, None in names and sums."""
 NAME_COLUMNS = 2
 """Name and number of answers stand before the levels."""
@@ -50,7 +50,7 @@ _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
 
 @dataclass(frozen=True, slots=True)
-class ShareLook:
+class ShareStyle:
     """All a delegate needs to draw a cell.
 
     Attributes:
@@ -89,7 +89,7 @@ class ShareTable(QAbstractTableModel):
         self._quantity = Quantity.SHARE
         self._shown: TopDownShown = session.shown
         self._rows: tuple[str, ...] = query_rows(self._shown.method)
-        self._looks: dict[tuple[int, int], ShareLook] = {}
+        self._looks: dict[tuple[int, int], ShareStyle] = {}
         self._refusals: dict[Key, Refusal] = {}
         session.updated.connect(self._on_updated)
         appearance().changed.connect(self._on_appearance)
@@ -109,7 +109,7 @@ class ShareTable(QAbstractTableModel):
         """The levels, in the order of the columns."""
         return self._shown.method.levels
 
-    def look(self, row: int, column: int) -> ShareLook:
+    def look(self, row: int, column: int) -> ShareStyle:
         """Return how a cell is drawn."""
         return self._look(row, column)
 
@@ -164,7 +164,7 @@ class ShareTable(QAbstractTableModel):
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid():
             return None
-        if role == LOOK_ROLE:
+        if role == STYLE_ROLE:
             return self._look(index.row(), index.column())
         key = self.key_at(index.row(), index.column())
         if role == KEY_ROLE:
@@ -253,14 +253,14 @@ class ShareTable(QAbstractTableModel):
     def _on_appearance(self) -> None:
         self._announce_all()
 
-    def _look(self, row: int, column: int) -> ShareLook:
+    def _look(self, row: int, column: int) -> ShareStyle:
         if (found := self._looks.get((row, column))) is None:
             cell = self.cell_at(row, column)
             found = self._name_look(row, column) if cell is None else self._share_look(cell, row)
             self._looks[row, column] = found
         return found
 
-    def _share_look(self, cell: ShareCell, row: int) -> ShareLook:
+    def _share_look(self, cell: ShareCell, row: int) -> ShareStyle:
         colours, refusal = appearance().colours, self._refusals.get(cell.key)
         ink, paper = colours.text, None
         if refusal is not None:
@@ -270,7 +270,7 @@ class ShareTable(QAbstractTableModel):
         elif tint := _tint(cell):
             paper = QColor(colours.accent_soft)
             paper.setAlphaF(tint)
-        return ShareLook(
+        return ShareStyle(
             refusal.text if refusal else text(cell, self._quantity, self._shown),
             QColor(ink),
             paper,
@@ -281,11 +281,11 @@ class ShareTable(QAbstractTableModel):
             _FLAGS if forbidden(cell, self._quantity) else _FLAGS | Qt.ItemFlag.ItemIsEditable,
         )
 
-    def _name_look(self, row: int, column: int) -> ShareLook:
+    def _name_look(self, row: int, column: int) -> ShareStyle:
         colours = appearance().colours
         words, is_sound = self._name(row, column)
         ink = colours.muted if row > len(self._rows) or column == 1 else colours.text
-        return ShareLook(
+        return ShareStyle(
             words,
             QColor(ink if is_sound else colours.attention),
             None if is_sound else QColor(colours.attention_soft),

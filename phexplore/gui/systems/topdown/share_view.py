@@ -16,11 +16,11 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyle, QStyleOptionViewItem, QTableView
 
 from phexplore.gui.binding.session import Refusal
-from phexplore.gui.systems.phsafe.budget_table import LOOK_ROLE, REFUSAL_ROLE
+from phexplore.gui.systems.phsafe.budget_table import REFUSAL_ROLE, STYLE_ROLE
 from phexplore.gui.systems.phsafe.cell_delegate import CellDelegate
 from phexplore.gui.systems.phsafe.table_block import PasteRefusedError
 from phexplore.gui.systems.topdown.session import Place, TopDownSession
-from phexplore.gui.systems.topdown.share_table import KEY_ROLE, LEVEL_ROW, NAME_COLUMNS, ShareLook, ShareTable
+from phexplore.gui.systems.topdown.share_table import KEY_ROLE, LEVEL_ROW, NAME_COLUMNS, ShareStyle, ShareTable
 from phexplore.gui.systems.topdown.shares import Key, cell_of, lock_edit, measured_edit
 from phexplore.gui.systems.topdown.table_block import plan_share_paste, shares_text
 from phexplore.gui.theme.appearance import appearance
@@ -45,7 +45,7 @@ class SharePainter:
         self._edge, self._line, self._text = QColor(colours.ghost), QColor(colours.grid), QColor(colours.text)
         self._letters = (lettering(), lettering(bold=True))
 
-    def paint(self, rect: QRect, look: ShareLook, *, first: bool, selected: bool, focused: bool) -> None:
+    def paint(self, rect: QRect, look: ShareStyle, *, first: bool, selected: bool, focused: bool) -> None:
         """Draw a cell.
 
         Args:
@@ -87,7 +87,7 @@ class ShareDelegate(CellDelegate):
         """Draw one cell; the view draws its cells itself, without asking for each of them through Qt."""
         SharePainter(painter).paint(
             option.rect,
-            index.data(LOOK_ROLE),
+            index.data(STYLE_ROLE),
             first=index.row() == 0,
             selected=bool(option.state & QStyle.StateFlag.State_Selected),
             focused=bool(option.state & QStyle.StateFlag.State_HasFocus),

@@ -9,8 +9,8 @@ from pathlib import Path
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from phexplore.gui.charts.controls import field_label
-from phexplore.gui.systems.topdown.spine_views import MapColour, SpineAnswer, SpineLook, SpineTab
+from phexplore.gui.figures.controls import field_label
+from phexplore.gui.systems.topdown.spine_views import MapColour, SpineAnswer, SpineStyle, SpineTab
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.flow import FlowRow
@@ -48,7 +48,7 @@ class SpineChoices(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._look = SpineLook()
+        self._look = SpineStyle()
         self._reference: tuple[str, SpineSettings] | None = None
         self.name = Chooser("Class of areas", letters=14)
         self.level = Chooser("Level", letters=10)
@@ -90,7 +90,7 @@ class SpineChoices(QWidget):
         self.show_tab(SpineTab.TREE)
 
     @property
-    def look(self) -> SpineLook:
+    def look(self) -> SpineStyle:
         """Which numbers are looked at; the run is filled in by the page, which knows the runs."""
         return self._look
 

@@ -19,9 +19,9 @@ from phexplore.gui.systems.topdown.spine_views import (
     MarginsContent,
     Observed,
     SpineContent,
-    SpineLook,
     SpineMap,
     SpineRequest,
+    SpineStyle,
     TreeContent,
 )
 from phexplore.model.topdown import TopDown
@@ -50,7 +50,7 @@ _MOST_PARTS = 200_000
 class Work:
     """One request with what it needs, made when it is first asked for."""
 
-    def __init__(self, study: SpineStudy, settings: SpineSettings, request: SpineRequest, look: SpineLook) -> None:
+    def __init__(self, study: SpineStudy, settings: SpineSettings, request: SpineRequest, look: SpineStyle) -> None:
         self.study, self.settings, self.request, self.look = study, settings, request, look
 
     @property

@@ -32,12 +32,12 @@ from phexplore.figures.marks import Patch
 from phexplore.figures.table import Table
 from phexplore.gui.binding.project_data import ProjectData
 from phexplore.gui.binding.request_service import RequestService
-from phexplore.gui.charts.frame import ChartFrame
-from phexplore.gui.charts.twin import NumbersTable
+from phexplore.gui.figures.data_table import NumbersTable
+from phexplore.gui.figures.frame import ChartFrame
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.run_manager.chart_tabs import ChartTabs
 from phexplore.gui.run_manager.result_reader import BLOCKS, reader_process
-from phexplore.gui.run_manager.run_desk import RunDesk
+from phexplore.gui.run_manager.run_controller import RunController
 from phexplore.gui.run_manager.run_rows import RunRow, run_words
 from phexplore.gui.systems.topdown.session import TopDownSession
 from phexplore.gui.systems.topdown.spine_choices import FITTING, NO_RUN, SpineChoices
@@ -102,7 +102,7 @@ class SpinePage(QWidget):
         self,
         session: TopDownSession,
         data: ProjectData,
-        desk: RunDesk,
+        desk: RunController,
         parent: QWidget | None = None,
         *,
         service: RequestService | None = None,

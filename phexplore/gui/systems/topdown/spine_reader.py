@@ -25,9 +25,9 @@ from phexplore.gui.systems.topdown.spine_views import (
     Impossible,
     SpineAnswer,
     SpineContent,
-    SpineLook,
     SpineProgress,
     SpineRequest,
+    SpineStyle,
     SpineTab,
 )
 from phexplore.model.issues import InputProblemsError
@@ -143,7 +143,7 @@ class SpineReader:
         return map_content(work, self._outlines[1])
 
 
-def _settled(look: SpineLook, classes: Sequence[ClassDistances], spine: Spine, method: TopDown) -> SpineLook:
+def _settled(look: SpineStyle, classes: Sequence[ClassDistances], spine: Spine, method: TopDown) -> SpineStyle:
     """Return the look with every open choice made."""
     names = [each.name for each in classes]
     name = look.name

@@ -44,7 +44,7 @@ class MapColour(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class SpineLook:
+class SpineStyle:
     """Which numbers are looked at; "" stands for the best first choice.
 
     Attributes:
@@ -94,7 +94,7 @@ class SpineRequest:
     conventions: Conventions
     other: SpineSettings
     other_title: str
-    look: SpineLook
+    look: SpineStyle
 
     def reader(self) -> tuple[str, Callable[[Callable[[object], None]], Callable[[SpineRequest], object]]]:
         """Return the name of what answers, and what makes it."""
@@ -399,7 +399,7 @@ class SpineAnswer:
     """
 
     request: SpineRequest
-    look: SpineLook
+    look: SpineStyle
     blocks: BlocksFigures
     levels: tuple[tuple[str, int], ...]
     other_levels: tuple[tuple[str, int], ...]

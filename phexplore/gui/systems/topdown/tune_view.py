@@ -22,8 +22,8 @@ from phexplore.errors import PhexploreError
 from phexplore.files.atomic_files import write_atomically
 from phexplore.files.project_file import single, write_project
 from phexplore.gui.binding.process_service import CommandProcess, phexplore_command
+from phexplore.gui.binding.scenario_view import ScenarioView, Update
 from phexplore.gui.binding.session import Session
-from phexplore.gui.binding.shown import Shown, Update
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.systems.topdown.tune_answers import (
     FoundBudgets,
@@ -156,7 +156,7 @@ class TuneView(QWidget):
         if self._session.report(self._session.edit_workbook(label, lambda book: add_scenario(book, made))):
             self.noted.emit(f"“{self._session.scenario.name}” was added and is being edited.")
 
-    def _forget(self, update: Update[Shown]) -> None:
+    def _forget(self, update: Update[ScenarioView]) -> None:
         """End the search when another project is opened: what it found belongs to the scenario of the one before."""
         if update.before is None:
             self.pause()

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from phexplore.errors import PhexploreError
-from phexplore.gui.binding.shown import shown
+from phexplore.gui.binding.scenario_view import shown
 from phexplore.gui.systems.phsafe.budget_row import (
     COLUMNS,
     Column,

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from phexplore.gui.binding.shown import shown
+from phexplore.gui.binding.scenario_view import shown
 from phexplore.gui.systems.phsafe.changes import change_lines, total_line
 from phexplore.gui.systems.phsafe.inspection import (
     derived_lines,

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from phexplore.gui.binding.shown import shown
+from phexplore.gui.binding.scenario_view import shown
 from phexplore.gui.systems.phsafe.budget_row import COLUMNS, Column, rows_of
 from phexplore.gui.systems.phsafe.table_block import PasteRefusedError, block_text, plan_paste
 from phexplore.model.edits import set_item

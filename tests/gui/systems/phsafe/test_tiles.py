@@ -7,7 +7,7 @@ import pytest
 
 from phexplore.catalog.tables import queries
 from phexplore.figures.tile import Tone
-from phexplore.gui.binding.shown import shown
+from phexplore.gui.binding.scenario_view import shown
 from phexplore.gui.binding.tiles import run_tile
 from phexplore.gui.systems.phsafe.tiles import loss_tile, missed_targets, numbers_tile, published_numbers, targets_tile
 from phexplore.model.edits import set_field

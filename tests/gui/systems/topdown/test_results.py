@@ -16,7 +16,7 @@ from phexplore.errors import PhexploreError
 from phexplore.gui.binding.frames import frame, read_frame
 from phexplore.gui.run_manager.result_server import Readers
 from phexplore.gui.run_manager.results_page import ResultsPage
-from phexplore.gui.run_manager.run_desk import RunDesk
+from phexplore.gui.run_manager.run_controller import RunController
 from phexplore.metrics.topdown.worst import WorstBy
 from phexplore.model.issues import InputProblemsError
 from phexplore.runs.spec import RunData, RunSpec
@@ -336,7 +336,7 @@ class Direct(QObject):
 @pytest.fixture
 def page(qtbot, run):
     run.add_trial()
-    desk = RunDesk(run.directory.parent)
+    desk = RunController(run.directory.parent)
     qtbot.waitUntil(lambda: bool(desk.rows))
     found = ResultsPage(desk, TOPDOWN, service=Direct())
     qtbot.addWidget(found)

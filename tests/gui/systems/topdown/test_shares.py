@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from phexplore.errors import PhexploreError
-from phexplore.gui.binding.shown import shown
+from phexplore.gui.binding.scenario_view import shown
 from phexplore.gui.systems.phsafe.table_block import PasteRefusedError
 from phexplore.gui.systems.topdown.scenario_view import topdown_shown
 from phexplore.gui.systems.topdown.shares import (

@@ -15,9 +15,9 @@ from phexplore.gui.systems.topdown.spine_views import (
     BypassContent,
     Impossible,
     MapColour,
-    SpineLook,
     SpineMap,
     SpineRequest,
+    SpineStyle,
     SpineTab,
 )
 from phexplore.model.phsafe import PrivacyFramework
@@ -34,7 +34,7 @@ STANDARD = SpineSettings()
 
 
 def asked(path, method=SCENARIO.topdown, tab=SpineTab.DISTANCE, other=STANDARD, **look):
-    return SpineRequest(path, method, SCENARIO.conventions, other, "standard spine", SpineLook(tab, **look))
+    return SpineRequest(path, method, SCENARIO.conventions, other, "standard spine", SpineStyle(tab, **look))
 
 
 def with_spine(method=SCENARIO.topdown, **changes):

@@ -8,7 +8,7 @@ import pytest
 
 from phexplore.gui.binding.request_service import RequestService
 from phexplore.gui.run_manager.result_reader import BLOCKS, reader_process
-from phexplore.gui.systems.topdown.spine_views import BlocksRefused, SpineAnswer, SpineLook, SpineRequest, SpineTab
+from phexplore.gui.systems.topdown.spine_views import BlocksRefused, SpineAnswer, SpineRequest, SpineStyle, SpineTab
 from phexplore.spine.settings import SpineSettings
 from phexplore.systems.registry import preset
 
@@ -17,7 +17,7 @@ SCENARIO = preset("pl94-2020-persons-us").scenario
 
 
 def request(path, tab=SpineTab.FAN_OUT):
-    return SpineRequest(path, SCENARIO.topdown, SCENARIO.conventions, SpineSettings(), "standard", SpineLook(tab))
+    return SpineRequest(path, SCENARIO.topdown, SCENARIO.conventions, SpineSettings(), "standard", SpineStyle(tab))
 
 
 @pytest.fixture

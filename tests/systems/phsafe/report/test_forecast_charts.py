@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 from report_fixtures import NOW, edited, pure_dp, unlimited, unpublished
 
-from phexplore.figures.look import FigureFormat, chart_bytes, look
+from phexplore.figures.style import FigureFormat, chart_bytes, look
 from phexplore.model.keys import parse_query
 from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.phsafe.forecast import forecast

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from report_fixtures import NOW
 
-from phexplore.figures.look import FigureFormat, chart_bytes, look
+from phexplore.figures.style import FigureFormat, chart_bytes, look
 from phexplore.runs.spec import RunMode
 from phexplore.systems.phsafe.results import RunResults
 from phexplore.systems.phsafe.run_charts import bias_chart, coverage_chart, errors_chart, run_charts, sizes_chart

@@ -1,0 +1,202 @@
+"""The look of all report figures, and figures as bytes that are the same every time."""
+
+from __future__ import annotations
+
+import enum
+import io
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from phexplore.model.keys import Iteration, PopulationGroupLevel, Region
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import FigureBase
+
+ACCENT, ACCENT_SOFT = "#1f6fb2", "#dfecf8"
+ATTENTION = "#855700"
+INK, MUTED, GHOST = "#1a242e", "#56626e", "#7d8995"
+BORDER, GRID = "#d3dae1", "#e6eaef"
+"""The light theme of the window, so that a figure looks the same on screen and in a report (a test compares them)."""
+
+
+@dataclass(frozen=True, slots=True)
+class LevelStyle:
+    """How a population-group level is drawn.
+
+    Attributes:
+        colour: the region decides the hue, the iteration the lightness.
+        marker: a shape of its own, so that colour is never alone.
+    """
+
+    colour: str
+    marker: str
+
+
+LEVEL_STYLES: dict[PopulationGroupLevel, LevelStyle] = {
+    PopulationGroupLevel(Region.NATION, Iteration.ALL): LevelStyle("#00395c", "o"),
+    PopulationGroupLevel(Region.NATION, Iteration.MAJOR_RACES): LevelStyle("#0072b2", "s"),
+    PopulationGroupLevel(Region.NATION, Iteration.ETHNICITY): LevelStyle("#3f95cc", "D"),
+    PopulationGroupLevel(Region.STATE, Iteration.ALL): LevelStyle("#7a3600", "^"),
+    PopulationGroupLevel(Region.STATE, Iteration.MAJOR_RACES): LevelStyle("#bb5200", "v"),
+    PopulationGroupLevel(Region.STATE, Iteration.ETHNICITY): LevelStyle("#e06c10", "P"),
+}
+
+PAGE_WIDTH = 7.2
+"""Inches: the text width of A4 and letter paper."""
+
+_SETTINGS: dict[Any, Any] = {
+    "font.family": "DejaVu Sans",
+    "font.size": 8.5,
+    "axes.titlesize": 10.5,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.titlepad": 12,
+    "axes.edgecolor": BORDER,
+    "axes.labelcolor": INK,
+    "axes.labelsize": 8.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.grid": False,
+    "grid.color": GRID,
+    "grid.linewidth": 0.7,
+    "text.color": INK,
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "xtick.major.size": 3,
+    "ytick.major.size": 3,
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+    "legend.frameon": False,
+    "path.simplify": True,
+    "text.parse_math": False,
+    # Glyphs travel with the file: outlines in SVG, TrueType in PDF.
+    "svg.fonttype": "path",
+    "svg.hashsalt": "phexplore",
+    "pdf.fonttype": 42,
+    "pdf.compression": 6,
+}
+
+
+class FigureFormat(enum.Enum):
+    """A file format of a figure. The value is its suffix without the dot."""
+
+    SVG = "svg"
+    PDF = "pdf"
+    PNG = "png"
+
+
+PNG_DPI = 160
+
+_TITLE_INCHES = 0.34
+"""Height of one line of a title."""
+
+_METADATA: dict[FigureFormat, dict[str, Any]] = {
+    FigureFormat.SVG: {"Date": None, "Creator": "phexplore"},
+    FigureFormat.PDF: {"CreationDate": None, "ModDate": None, "Producer": "phexplore", "Creator": "phexplore"},
+    FigureFormat.PNG: {"Software": "phexplore"},
+}
+
+
+@contextmanager
+def figure_style() -> Iterator[None]:
+    """Apply the look while a figure is drawn or saved; matplotlib keeps its settings in one place for the process."""
+    import matplotlib as mpl  # noqa: PLC0415 - as below
+
+    with mpl.rc_context(_SETTINGS):
+        yield
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A figure that is drawn when it is needed.
+
+    Attributes:
+        id: short name for files and anchors.
+        finding: the title: what the figure shows, as a sentence.
+        description: what a reader who cannot see the figure needs to know.
+        width: inches.
+        height: inches, without the title.
+        draw: puts the content into an empty figure.
+    """
+
+    id: str
+    finding: str
+    description: str
+    width: float
+    height: float
+    draw: Callable[[FigureBase], None]
+
+
+def chart_bytes(chart: Chart, form: FigureFormat, *, titled: bool = True) -> bytes:
+    """Return the chart as a file. The same chart gives the same bytes: no dates, fixed ids.
+
+    Args:
+        chart: what to draw.
+        form: the format.
+        titled: whether the finding stands above; False where the document prints it as a heading.
+    """
+    return sheet_bytes([chart], form, titled=titled)
+
+
+def sheet_bytes(charts: Sequence[Chart], form: FigureFormat, *, titled: bool = True) -> bytes:
+    """Return several charts below each other as one file.
+
+    Raises:
+        ValueError: there are none.
+    """
+    if not charts:
+        raise ValueError("a figure needs at least one chart")
+    from matplotlib.figure import Figure  # noqa: PLC0415 - half a second that only figures pay; no pyplot state
+
+    heights = [chart.height + (_TITLE_INCHES * (1 + chart.finding.count("\n")) if titled else 0) for chart in charts]
+    metadata = {**_METADATA[form], **({} if form is FigureFormat.PNG else {"Title": charts[0].finding})}
+    buffer = io.BytesIO()
+    with figure_style():
+        figure = Figure(figsize=(max(chart.width for chart in charts), sum(heights)), layout="constrained")
+        parts = figure.subfigures(len(charts), 1, height_ratios=heights, squeeze=False)
+        for part, chart in zip(parts[:, 0], charts, strict=True):
+            chart.draw(part)
+            if titled:
+                part.suptitle(chart.finding, x=0.01, ha="left", fontsize=10.5, fontweight="bold")
+        figure.savefig(buffer, format=form.value, metadata=metadata, dpi=PNG_DPI if form is FigureFormat.PNG else 72)
+    return buffer.getvalue()
+
+
+_LABELLED = (1.0, 2.0, 5.0)
+_FEW_DECADES = 3.2
+
+
+def people_axis(axes: Axes, *, low: float, high: float) -> None:
+    """Make the horizontal axis logarithmic from `low` to `high` people, both positive, labelled in plain numbers.
+
+    Args:
+        axes: of matplotlib.
+        low: people, above 0.
+        high: people, above `low`.
+    """
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator  # noqa: PLC0415 - as above
+
+    decades = math.log10(high / low)
+    axes.set_xscale("log")
+    axes.set_xlim(low, high)
+    axes.xaxis.set_major_locator(LogLocator(base=10, subs=_LABELLED if decades <= _FEW_DECADES else (1.0,)))
+    # Minor ticks would take half the time of a figure and say nothing that grid lines do not.
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain_number(value)))
+    axes.grid(visible=True, axis="x")
+
+
+def plain_number(value: float) -> str:
+    """Return a number as people write it: 1,000 or 0.5, never 1e+03."""
+    if value == 0:
+        return "0"
+    if abs(value) >= 10 or float(value).is_integer():
+        return f"{value:,.0f}"
+    return f"{value:.3g}" if abs(value) >= 1e-4 else f"{value:.0e}"

@@ -1,0 +1,127 @@
+"""Everything the window shows at one moment, computed once per version: one immutable value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Generic, TypeVar
+
+from phexplore.document.soundness import require_figures
+from phexplore.errors import PhexploreError
+from phexplore.model.issues import Issue
+from phexplore.model.scenario import Scenario
+from phexplore.model.workbook import Workbook
+from phexplore.systems.protocol import Forecast
+from phexplore.systems.registry import check, forecast, presets, system_of
+
+View = TypeVar("View")
+
+
+def _forecast(scenario: Scenario) -> Forecast | None:
+    """Return all figures; None while an error of the parameters stands in their way, which the issues name."""
+    try:
+        return forecast(scenario)
+    except PhexploreError:
+        if not system_of(scenario).may_be_unfinished:
+            raise
+        return None
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What the current scenario is compared with: parameters of the same system.
+
+    Attributes:
+        title: for people.
+        scenario: its parameters.
+    """
+
+    title: str
+    scenario: Scenario
+
+    @cached_property
+    def forecast(self) -> Forecast | None:
+        """All figures, None while an error stands in their way."""
+        return _forecast(self.scenario)
+
+    @property
+    def figures(self) -> Any:
+        """The system's own figures, None while an error stands in their way."""
+        return None if self.forecast is None else self.forecast.detail
+
+
+@dataclass(frozen=True, eq=False)
+class ScenarioView:
+    """One version of the project with its figures. Compared by identity: there is one per version.
+
+    Attributes:
+        workbook: all scenarios.
+        scenario: the active one.
+        reference: what it is compared with, None for nothing.
+    """
+
+    workbook: Workbook
+    scenario: Scenario
+    reference: Reference | None
+
+    @cached_property
+    def forecast(self) -> Forecast | None:
+        """All figures, None while an error stands in their way."""
+        return _forecast(self.scenario)
+
+    @property
+    def figures(self) -> Any:
+        """The system's own figures, None while an error stands in their way."""
+        return None if self.forecast is None else self.forecast.detail
+
+    @cached_property
+    def issues(self) -> tuple[Issue, ...]:
+        """What is wrong with the scenario, errors first; found when first asked for, which a drag does once per frame."""
+        return tuple(check(self.scenario, None if self.reference is None else self.reference.scenario))
+
+
+@dataclass(frozen=True, slots=True)
+class Update(Generic[View]):
+    """From one moment to the next; `before` is None after another project or a scenario of another system was opened."""
+
+    before: View | None
+    after: View
+
+
+def shown(
+    workbook: Workbook, before: ScenarioView | None = None, *, kept: Callable[[str], tuple[str, Scenario] | None] | None = None
+) -> ScenarioView:
+    """Return what is to be shown of a workbook.
+
+    Args:
+        workbook: the version to show.
+        before: what was shown last; its reference is taken over when it is still the one.
+        kept: gives title and parameters of what the project keeps to compare with: as last saved, as approved.
+    """
+    scenario = workbook.scenario
+    found_kept = kept(workbook.comparison) if kept is not None else None
+    reference = _reference(workbook, before.reference if before is not None else None, found_kept)
+    return ScenarioView(workbook, scenario, reference)
+
+
+def _reference(workbook: Workbook, before: Reference | None, kept: tuple[str, Scenario] | None) -> Reference | None:
+    name = workbook.comparison
+    if kept is not None:
+        title, scenario = kept
+    elif name in workbook.names:
+        title, scenario = name, workbook.find(name)
+    else:
+        preset = presets().get(name)
+        if preset is None:
+            return None
+        title, scenario = preset.title, preset.scenario
+    if type(scenario.method) is not type(workbook.scenario.method):
+        return None
+    if before is not None and before.scenario is scenario and before.title == title:
+        return before
+    try:
+        require_figures(scenario)
+    except PhexploreError:  # a version of a damaged file: there is nothing to compare with
+        return None
+    return Reference(title, scenario)

@@ -1,1 +1,0 @@
-"""The canvas of pictures: axes, scales, frame, keyboard and data table."""

@@ -1,0 +1,181 @@
+"""The axes of a plot: round ticks chosen by functions of the visible range, labels that do not overlap."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+from weakref import WeakMethod
+
+from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QColor, QPainter, QPen
+
+from phexplore.figures.scales import linear_ticks
+from phexplore.gui.figures.pixels import Pixels
+from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.lettering import draw_text, lettering
+from phexplore.gui.theme.metrics import GAP, HALF
+
+_UPRIGHT = 2
+"""A label of so many letters is not turned."""
+TICK_LENGTH = 4
+"""In pixels, outside the plot area."""
+
+
+class Tick(NamedTuple):
+    """A labelled place on an axis.
+
+    Attributes:
+        position: in axis coordinates.
+        text: its label.
+    """
+
+    position: float
+    text: str
+
+
+class Axis(ABC):
+    """What stands at one side of a plot area.
+
+    Attributes:
+        label: quantity and unit, "" for none.
+    """
+
+    def __init__(self) -> None:
+        self.label = ""
+        self._repaint: WeakMethod[Callable[[], None]] | None = None
+
+    def attach(self, repaint: Callable[[], None]) -> None:
+        """Say how the axis is painted again; the bound method is not kept alive."""
+        self._repaint = WeakMethod(repaint)
+
+    def update(self) -> None:
+        """Paint the axis again at the next occasion."""
+        if self._repaint is not None and (repaint := self._repaint()) is not None:
+            repaint()
+
+    @abstractmethod
+    def extent(self, low: float, high: float) -> int:
+        """Return the room it takes beside the plot area when this range is visible, in whole pixels."""
+
+    @abstractmethod
+    def paint(self, painter: QPainter, room: QRectF, pixels: Pixels) -> None:
+        """Paint the axis.
+
+        Args:
+            painter: smooth edges are on.
+            room: from the plot area to the edge of the picture, and along its whole side.
+            pixels: the map of the plot area.
+        """
+
+
+class ValueAxis(Axis):
+    """An axis of values."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._ticks: Callable[[float, float], list[float]] = linear_ticks
+        self._position: Callable[[float], float] = float
+        self._text: Callable[[float], str] = str
+        self._known: tuple[tuple[float, float], tuple[Tick, ...]] | None = None
+
+    def set_scale(
+        self,
+        text: Callable[[float], str],
+        ticks: Callable[[float, float], list[float]] = linear_ticks,
+        position: Callable[[float], float] = float,
+    ) -> None:
+        """Say which values get a tick, where they are on the axis, and how they are written.
+
+        Args:
+            text: value → label.
+            ticks: visible range in axis coordinates → values.
+            position: value → axis coordinate.
+        """
+        self._ticks, self._position, self._text = ticks, position, text
+        self._known = None
+        self.update()
+
+    def ticks(self, low: float, high: float) -> tuple[Tick, ...]:
+        """Return the ticks of a visible range that lie in it, in the order of their values."""
+        if self._known is None or self._known[0] != (low, high):
+            slack = 1e-9 * (high - low)
+            found = (Tick(self._position(value), self._text(value)) for value in self._ticks(low, high))
+            inside = tuple(tick for tick in found if low - slack <= tick.position <= high + slack)
+            self._known = ((low, high), inside)
+        return self._known[1]
+
+
+class BottomAxis(ValueAxis):
+    """Values from left to right, below the plot area."""
+
+    def extent(self, _low: float, _high: float) -> int:
+        line = lettering().height
+        return round(TICK_LENGTH + HALF + line + (line if self.label else 0)) + HALF
+
+    def paint(self, painter: QPainter, room: QRectF, pixels: Pixels) -> None:
+        colours, letters, area = appearance().colours, lettering(), pixels.area
+        painter.setPen(QPen(QColor(colours.border), 1))
+        ticks = self.ticks(pixels.view.left(), pixels.view.right())
+        middles = [pixels.x(tick.position) for tick in ticks]
+        for x in middles:
+            painter.drawLine(
+                QPointF(round(x) + 0.5, area.bottom()), QPointF(round(x) + 0.5, area.bottom() + TICK_LENGTH)
+            )
+        y = area.bottom() + TICK_LENGTH + HALF / 2 + letters.height / 2
+        widths = [letters.width(tick.text) for tick in ticks]
+        lefts = [
+            min(max(x - width / 2, room.left() + 1), room.right() - 1 - width)
+            for x, width in zip(middles, widths, strict=True)
+        ]
+        for index in _apart([(left, left + width) for left, width in zip(lefts, widths, strict=True)]):
+            draw_text(painter, QPointF(lefts[index], y), ticks[index].text, colours.muted)
+        if self.label:
+            words = letters.elided(self.label, room.width() - GAP)
+            left = min(
+                max(area.center().x() - letters.width(words) / 2, HALF), room.right() - letters.width(words) - HALF
+            )
+            draw_text(painter, QPointF(left, y + letters.height), words, colours.muted)
+
+
+class LeftValueAxis(ValueAxis):
+    """Values from below to above, left of the plot area."""
+
+    def extent(self, low: float, high: float) -> int:
+        letters = lettering()
+        widest = max((letters.width(tick.text) for tick in self.ticks(low, high)), default=0.0)
+        return round(widest + GAP + (letters.height if self.label else 0)) + HALF
+
+    def paint(self, painter: QPainter, room: QRectF, pixels: Pixels) -> None:
+        colours, letters, area = appearance().colours, lettering(), pixels.area
+        ticks = self.ticks(pixels.view.top(), pixels.view.bottom())
+        middles = [pixels.y(tick.position) for tick in ticks]
+        half = letters.height / 2
+        for index in _apart([(-y - half, -y + half) for y in middles]):
+            place = QPointF(area.left() - HALF - 2, middles[index])
+            draw_text(painter, place, ticks[index].text, colours.muted, align=1)
+        if not self.label:
+            return
+        painter.save()
+        painter.translate(room.left() + half, area.center().y())
+        if len(self.label) > _UPRIGHT:
+            painter.rotate(-90)
+        draw_text(painter, QPointF(0, 0), letters.elided(self.label, area.height()), colours.muted, align=0.5)
+        painter.restore()
+
+
+def _apart(spans: Sequence[tuple[float, float]]) -> range:
+    """Return which labels are written: every n-th, with the smallest n at which none touches the next.
+
+    The last one, which is moved inward at the edge of the picture, is given up before others are.
+
+    Args:
+        spans: first and last pixel of each label, ascending.
+    """
+    for step in range(1, len(spans) + 1):
+        for last in (len(spans), len(spans) - 1):
+            chosen = range(0, last, step)
+            if all(spans[second][0] - spans[first][1] >= HALF for first, second in pairwise(chosen)):
+                return chosen
+    return range(0)

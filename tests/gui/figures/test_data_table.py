@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QItemSelection, QItemSelectionModel, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QAbstractItemModelTester
+
+from phexplore.figures.table import Table
+from phexplore.gui.figures.data_table import NumbersModel, NumbersTable
+
+THREE = Table(("Table", "people", "share"), (("PH1", 500, 0.25), ("PH2", 20, 0.5), ("PH3", None, 0.25)))
+
+
+@pytest.fixture
+def table(qtbot):
+    found = NumbersTable()
+    qtbot.addWidget(found)
+    found.set_numbers(THREE)
+    return found
+
+
+def test_that_the_model_keeps_every_rule_of_item_models(qapp):
+    model = NumbersModel()
+    QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
+    model.set_numbers(THREE)
+    model.set_numbers(Table(THREE.headers, (*THREE.rows[:2], ("PH4", 7, 0.1))))
+    model.set_numbers(Table(("one",), (("x",),)))
+    model.set_numbers(Table(()))
+    assert model.rowCount() == 0
+
+
+def test_that_cells_are_worded_for_eyes_and_for_screen_readers(table):
+    index = table.model().index(0, 1)
+    assert index.data() == "500"
+    assert index.data(Qt.ItemDataRole.AccessibleTextRole) == "people: 500"
+    assert index.data(Qt.ItemDataRole.TextAlignmentRole) & Qt.AlignmentFlag.AlignRight
+
+
+def test_that_new_numbers_of_the_same_shape_change_only_their_rows(table, qtbot):
+    table.selectRow(1)
+    with qtbot.waitSignal(table.model().dataChanged) as changed:
+        table.set_numbers(Table(THREE.headers, (THREE.rows[0], ("PH2", 25, 0.5), THREE.rows[2])))
+    assert (changed.args[0].row(), changed.args[1].row()) == (1, 1)
+    assert table.currentIndex().row() == 1
+
+
+def test_that_a_block_is_copied_with_its_headers(table):
+    model, chosen = table.model(), table.selectionModel()
+    block = QItemSelection(model.index(0, 0), model.index(1, 1))
+    chosen.select(block, QItemSelectionModel.SelectionFlag.ClearAndSelect)
+    table.copy()
+    assert QGuiApplication.clipboard().text() == "Table\tpeople\nPH1\t500\nPH2\t20\n"
+
+
+def test_that_everything_is_copied_when_nothing_is_selected(table):
+    table.copy()
+    assert QGuiApplication.clipboard().text() == THREE.tab_separated()
+
+
+def test_that_ctrl_c_copies(table, qtbot):
+    table.show()
+    table.selectRow(2)
+    QGuiApplication.clipboard().clear()
+    qtbot.keyClick(table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert QGuiApplication.clipboard().text() == "Table\tpeople\tshare\nPH3\t\t0.25\n"
+
+
+def test_that_moving_announces_the_row_and_following_does_not(table, qtbot):
+    heard = []
+    table.row_chosen.connect(heard.append)
+    table.choose_row(2)
+    assert table.currentIndex().row() == 2
+    table.choose_row(None)
+    assert not table.currentIndex().isValid()
+    table.choose_row(99)
+    assert heard == []
+    table.selectRow(1)
+    assert heard == [1]

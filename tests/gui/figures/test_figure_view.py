@@ -1,0 +1,177 @@
+"""What the frame gives every figure: zoom, pan, walk, menu, full page, files, explanation."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QMessageBox
+
+from phexplore.figures.axis import Axis
+from phexplore.figures.figure import Figure, row_figure
+from phexplore.figures.marks import Dot, Mark, Row
+from phexplore.figures.scatter import Series, scatter_figure
+from phexplore.figures.table import Table
+from phexplore.gui.figures.frame import PictureError
+from phexplore.gui.figures.view import FigureView, FullPage, explanation
+from phexplore.gui.theme.appearance import ThemeChoice, appearance
+
+TABLE = Table(("x", "y"), ((1.0, 2.0), (2.0, 4.0), (3.0, 1.0)))
+
+
+def plane(**changes):
+    marks = tuple(Mark(f"k{x}", (Dot(x, y),), tip=f"point {x}") for x, y in ((1.0, 2.0), (2.0, 4.0), (3.0, 1.0)))
+    values = {"explain": "By counting.", **changes}
+    return Figure("plane", "Finding", "Sentence.", Axis("across"), Axis("up"), marks, TABLE, **values)
+
+
+@pytest.fixture
+def view(shown):
+    found = shown(FigureView("Test", "Later"), 700, 420)
+    found.show_figure(plane())
+    return found
+
+
+def seen(view):
+    shown = view.canvas.pixels.view
+    return shown.width(), shown.height()
+
+
+def test_that_keys_zoom_at_the_chosen_mark_move_and_show_all_again(view):
+    whole = seen(view)
+    QTest.keyClick(view.canvas, Qt.Key.Key_Right)
+    for _ in range(4):
+        QTest.keyClick(view.canvas, Qt.Key.Key_Plus)
+    assert seen(view)[0] == pytest.approx(whole[0] * 0.8**4)
+    assert seen(view)[1] == pytest.approx(whole[1] * 0.8**4)
+    pixels = view.canvas.pixels
+    assert pixels.area.contains(QPointF(pixels.x(1.0), pixels.y(2.0)))
+    left = pixels.view.left()
+    QTest.keyClick(view.canvas, Qt.Key.Key_Right, Qt.KeyboardModifier.ControlModifier)
+    assert view.canvas.pixels.view.left() > left
+    QTest.keyClick(view.canvas, Qt.Key.Key_0)
+    assert seen(view) == whole
+    assert not view.plot.is_zoomed
+
+
+def test_that_the_wheel_zooms_a_picture_in_focus_and_leaves_the_page_to_scroll_otherwise(view):
+    assert not view.plot.wheel_turned(-3)
+    view.canvas.setFocus()
+    QApplication.processEvents()
+    assert view.plot.wheel_turned(-3)
+    assert view.plot.is_zoomed
+
+
+def test_that_dragging_moves_what_is_zoomed_never_beyond_the_whole_and_a_double_click_shows_all(view):
+    whole = view.canvas.pixels.view
+    view.plot.zoom(0.25)
+    left = view.canvas.pixels.view.left()
+    view.plot.pointer_pressed(QPointF(300, 200))
+    view.plot.pointer_moved(QPointF(200, 200))
+    assert view.canvas.pixels.view.left() > left
+    view.plot.pointer_moved(QPointF(-90000, 200))
+    assert view.canvas.pixels.view.right() == pytest.approx(whole.right())
+    view.plot.pointer_released(QPointF(200, 200))
+    view.plot.pointer_double_clicked(QPointF(350, 210))
+    assert view.canvas.pixels.view == whole
+
+
+def test_that_a_walk_tells_every_mark_in_words(view):
+    said = []
+    for _ in range(3):
+        QTest.keyClick(view.canvas, Qt.Key.Key_Right)
+        said.append(view.canvas.accessibleDescription())
+    assert said == ["point 1.0", "point 2.0", "point 3.0"]
+    QTest.keyClick(view.canvas, Qt.Key.Key_Home)
+    assert view.chosen_key == "k1.0"
+
+
+def test_that_the_table_and_the_picture_follow_each_other(view):
+    chosen = []
+    view.key_selected.connect(chosen.append)
+    view.show_table(visible=True)
+    view.table.selectRow(2)
+    assert chosen == ["k3.0"]
+    view.select_key("k1.0")
+    assert view.table.currentIndex().row() == 0
+    assert chosen == ["k3.0"]
+
+
+def test_that_the_figure_fills_the_window_and_closes_again(view, qtbot):
+    QTest.keyClick(view.canvas, Qt.Key.Key_F)
+    (page,) = [widget for widget in QApplication.topLevelWidgets() if isinstance(widget, FullPage)]
+    assert page.view.title == "Finding"
+    assert len(page.view.marks) == 3
+    qtbot.keyClick(page, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: not page.isVisible())
+
+
+def test_that_slides_and_data_are_saved_and_held_back_for_a_reason(view, tmp_path):
+    view.save_slide(tmp_path / "slide.svg")
+    assert (tmp_path / "slide.svg").read_bytes().startswith(b"<?xml")
+    view.save_table(tmp_path / "data.json")
+    assert json.loads((tmp_path / "data.json").read_text(encoding="utf-8"))["rows"][1] == [2.0, 4.0]
+    with pytest.raises(PictureError):
+        view.save_slide(tmp_path / "slide.bmp")
+    view.hold_back("Confidential.")
+    for act in (view.save_slide, view.save_table):
+        with pytest.raises(PictureError, match="Confidential"):
+            act(tmp_path / "no.png")
+    view.show_full_page()
+    (page,) = [widget for widget in QApplication.topLevelWidgets() if isinstance(widget, FullPage)]
+    assert page.view.held_back == "Confidential."
+    page.close()
+
+
+def test_that_an_explanation_names_axes_method_and_the_chosen_mark(view):
+    QTest.keyClick(view.canvas, Qt.Key.Key_Right)
+    words = explanation(plane(), view.plot.chosen_tip)
+    assert "across" in words
+    assert "By counting." in words
+    assert "point 1.0" in words
+    view.explain()
+    (box,) = view.findChildren(QMessageBox)
+    assert box.text() == "Finding"
+    box.close()
+
+
+def test_that_the_menu_offers_everything_by_key_too(view):
+    texts = [action.text().replace("&", "") for action in view.menu.actions() if action.text()]
+    assert texts == [
+        "Copy numbers", "Copy picture", "Save picture…", "Save for slides, 16 : 9…", "Save data…", "Data table", "Explain…",
+        "Full page\tF", "Show all\t0",
+    ]  # fmt: skip
+
+
+def test_that_many_points_are_found_under_the_pointer(shown):
+    rng = np.random.default_rng(4)
+    x, y = rng.lognormal(6, 2, 5000), rng.normal(0, 10, 5000)
+    names = tuple(f"place {number}" for number in range(5000))
+    view = shown(FigureView("Points", "Later"), 800, 500)
+    series = (Series("s", x, y, names),)
+    view.show_figure(scatter_figure("points", series, ("size", "error"), "t", "s", Table(("x",))))
+    figure, pixels = view.plot.figure, view.canvas.pixels
+    place = int(np.argmax(x))
+    at = QPointF(pixels.x(figure.x.position(float(x[place]))), pixels.y(float(y[place])))
+    view.plot.pointer_pressed(at)
+    assert view.plot.chosen_tip.startswith(f"place {place},")
+    view.plot.zoom(0.5)
+    assert not view.grab().isNull()
+
+
+@pytest.mark.parametrize("theme", [ThemeChoice.LIGHT, ThemeChoice.DARK])
+def test_that_rows_with_long_names_and_nothing_to_draw_are_painted(shown, theme):
+    appearance().choose(theme)
+    view = shown(FigureView("Rows", "Later"), 420, 240)
+    rows = [
+        Row(str(n), "group " * 9, "a very long name " * 9, None if n % 2 else 1e12, text="text " * 40)
+        for n in range(60)
+    ]
+    view.show_figure(row_figure("rows", rows, "people", "Title " * 40, "Sentence.", TABLE))
+    QTest.keyClick(view.canvas, Qt.Key.Key_End)
+    assert view.chosen_key == "59"
+    QTest.mouseMove(view.canvas, QPoint(300, 60))
+    assert not view.picture(1.0).isNull()

@@ -1,0 +1,207 @@
+"""The pictures of TopDown: findings, selection, drags, both themes, copies."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPointF, Qt
+
+from phexplore.figures.axis import Axis, Scale, signed_text
+from phexplore.figures.figure import nothing, row_figure
+from phexplore.figures.histogram import error_histogram, noise_share
+from phexplore.figures.map import map_figure, tint_of
+from phexplore.figures.marks import Patch, Row
+from phexplore.figures.table import Table
+from phexplore.gui.binding.scenario_view import shown
+from phexplore.gui.figures.view import FigureView
+from phexplore.gui.systems.topdown.heat import heat_figure
+from phexplore.gui.systems.topdown.heat_chart import HeatView
+from phexplore.gui.systems.topdown.scenario_view import topdown_shown
+from phexplore.gui.systems.topdown.shares import Quantity
+from phexplore.gui.theme.appearance import ThemeChoice, appearance
+from phexplore.model.edits import set_item
+from phexplore.model.topdown import LevelQuery
+from phexplore.model.workbook import Workbook
+from phexplore.systems.registry import preset
+from phexplore.systems.topdown.edits import set_level_share
+from phexplore.systems.topdown.figures import level_figure, semantics_figure
+
+
+def version(change=lambda scenario: scenario):
+    scenario = change(replace(preset("pl94-2020-persons-us").scenario, name="Proposal"))
+    return topdown_shown(shown(Workbook((scenario,), "Proposal", "pl94-2020-persons-us")))
+
+
+def levels(shown):
+    return level_figure(shown.method, shown.reference.scenario.topdown)
+
+
+def put(qtbot, chart, size=(640, 480)):
+    qtbot.addWidget(chart)
+    chart.resize(*size)
+    chart.show()
+    return chart
+
+
+def test_that_the_heat_table_holds_every_measurement_and_the_finding():
+    heat = heat_figure(version(), Quantity.OF_TOTAL)
+    assert heat.title == "Total at State takes 32.4 % of the privacy loss"
+    cells = [cell for cell in heat.cells if cell.strength is not None]
+    assert len(cells) == 65
+    assert max(cell.strength for cell in cells) == 1.0
+    assert heat.cells[0].strength is None
+    margins = heat_figure(version(), Quantity.MARGIN)
+    assert margins.title.startswith("Margins run from ±1.81 (total at State)")
+
+
+def test_that_the_heat_chart_selects_by_pointer_and_keys(qtbot):
+    chart = put(qtbot, HeatView())
+    chart.show_version(version())
+    chosen = []
+    chart.key_selected.connect(chosen.append)
+    pixels = chart.canvas.pixels
+    chart.plot.pointer_pressed(QPointF(pixels.x(1.5), pixels.y(0)))
+    assert chosen == [LevelQuery("State", "total")]
+    qtbot.keyClick(chart.canvas, Qt.Key.Key_Right)
+    qtbot.keyClick(chart.canvas, Qt.Key.Key_Down)
+    assert chosen[-1] == LevelQuery("County", "cenrace")
+    activated = []
+    chart.key_activated.connect(activated.append)
+    qtbot.keyClick(chart.canvas, Qt.Key.Key_Return)
+    assert activated == [LevelQuery("County", "cenrace")]
+
+
+@pytest.mark.parametrize("theme", [ThemeChoice.LIGHT, ThemeChoice.DARK])
+def test_that_every_picture_draws_in_both_themes(qtbot, theme):
+    appearance().choose(theme)
+    heat, bars = put(qtbot, HeatView()), put(qtbot, FigureView("Levels", "x"))
+    heat.show_version(version())
+    bars.show_figure(levels(version()))
+    for chart in (heat, bars):
+        image = chart.picture(1.0).toImage()
+        found = {image.pixelColor(x, y).name() for x in range(0, image.width(), 5) for y in range(0, image.height(), 5)}
+        assert len(found) > 8
+        assert not chart.is_empty
+        assert chart.numbers.rows
+
+
+def test_that_level_bars_show_the_reference_and_locks():
+    content = levels(
+        version(lambda s: set_item(set_level_share(s, "County", Fraction(1, 5)), "locked_levels", "US", value=True))
+    )
+    county = next(bar for bar in content.marks if bar.key == "County")
+    assert (county.value, round(county.before, 2)) == (20.0, 10.91)
+    assert content.marks[0].is_locked
+    assert sum(row[1] for row in content.table.rows) == 1
+
+
+def test_that_semantics_are_those_of_the_certificate():
+    content = semantics_figure(version().figures)
+    found = {(bar.group, bar.name): bar.text for bar in content.marks}
+    assert found["Everything", "zCDP, optimal α"] == "17.14"
+    assert found["Block within", "County"] == "11.70"
+    assert found["One attribute", "hhgq"] == "7.24"
+    assert content.title == "Best hidden is the block within a block group: ε 2.93"
+
+
+def test_that_the_end_of_a_bar_is_dragged_and_escape_gives_it_back(qtbot):
+    chart = put(qtbot, FigureView("Levels", "x"))
+    chart.show_figure(levels(version()))
+    dragged, cancelled = [], []
+    chart.handle_dragged.connect(lambda key, value: dragged.append((key, value)))
+    chart.drag_cancelled.connect(lambda _key: cancelled.append(True))
+    pixels = chart.canvas.pixels
+    chart.plot.pointer_pressed(QPointF(pixels.x(chart.marks[1].value), pixels.y(-1)))
+    chart.plot.pointer_moved(QPointF(pixels.x(20.0), pixels.y(-1)))
+    assert dragged[0][0] == "State"
+    assert dragged[0][1] == pytest.approx(20.0)
+    qtbot.keyClick(chart.canvas, Qt.Key.Key_Escape)
+    assert cancelled == [True]
+
+
+def test_that_a_locked_bar_is_not_dragged(qtbot):
+    chart = put(qtbot, FigureView("Levels", "x"))
+    chart.show_figure(levels(version(lambda s: set_item(s, "locked_levels", "State", value=True))))
+    dragged = []
+    chart.handle_dragged.connect(lambda key, _value: dragged.append(key))
+    pixels = chart.canvas.pixels
+    chart.plot.pointer_pressed(QPointF(pixels.x(chart.marks[1].value), pixels.y(-1)))
+    chart.plot.pointer_moved(QPointF(pixels.x(20.0), pixels.y(-1)))
+    assert not dragged
+
+
+def rows():
+    marks = (
+        Row("a", "", "First", value=-3.0, low=-20.0, high=10.0, inner_low=-5.0, inner_high=2.0, text="three"),
+        Row("b", "", "Second", value=4.0, tick=1.0, dots=(3.0, 5.0), is_warned=True),
+    )
+    axis = Axis("people", Scale.SIGNED_LOG, text=signed_text)
+    return row_figure("errors", marks, axis, "A finding", "A sentence.", Table(("x",), ((1,), (2,))), guide=0.0)
+
+
+def test_that_rows_keep_zero_in_the_middle_and_hold_everything():
+    figure = rows()
+    low, high = figure.x_range()
+    assert low == -high
+    assert low <= figure.x.position(-20.0)
+    assert figure.x.values_between(low, high) == [-10.0, -1.0, 0.0, 1.0, 10.0]
+    assert replace(figure, x=Axis("percent", domain=(0.0, 100.0))).x_range() == (0.0, 100.0)
+
+
+def test_that_rows_are_drawn_selected_and_activated(qtbot):
+    chart = put(qtbot, FigureView("Errors", "x"))
+    chart.show_figure(rows())
+    assert chart.title == "A finding"
+    selected, activated = [], []
+    chart.key_selected.connect(selected.append)
+    chart.key_activated.connect(activated.append)
+    qtbot.keyClick(chart.canvas, Qt.Key.Key_Down)
+    qtbot.keyClick(chart.canvas, Qt.Key.Key_Down)
+    qtbot.keyClick(chart.canvas, Qt.Key.Key_Return)
+    assert (selected, activated) == (["a", "b"], ["b"])
+    assert not chart.picture(1.0).isNull()
+
+
+def test_that_no_rows_say_why(qtbot):
+    chart = put(qtbot, FigureView("Errors", "x"))
+    chart.show_figure(nothing("errors", "Too many numbers."))
+    assert chart.is_empty
+
+
+def test_that_the_histogram_shows_shares_and_the_noise_over_it(qtbot):
+    chart = put(qtbot, FigureView("Errors", "x"))
+    edges = np.array([-1.5, -0.5, 0.5, 1.5])
+    bins = (edges, np.array([25.0, 50.0, 25.0]))
+    figure = error_histogram("shape", bins, 1.0, "people", ("Half", "s"), Table(("x",), ((1,),)))
+    chart.show_figure(figure)
+    assert noise_share(0.0, 1.0, 1.0) == pytest.approx(39.89, abs=0.01)
+    (curve,) = figure.over
+    assert max(curve.ys) == pytest.approx(39.89, abs=0.1)
+    assert not chart.picture(1.0).isNull()
+
+
+def square(code, left, value):
+    ring = np.array([[left, 41.0], [left + 0.1, 41.0], [left + 0.1, 41.1], [left, 41.1], [left, 41.0]], np.float32)
+    return Patch(code, (ring,), value, f"{code}: {value}")
+
+
+def test_that_the_map_finds_units_under_the_pointer_and_keeps_degrees_equal(qtbot):
+    chart = put(qtbot, FigureView("Map", "x"))
+    pieces = (square("A", -71.4, 3.0), square("B", -71.3, -1.0), square("C", -71.2, float("nan")))
+    picture = map_figure("map", pieces, "people", ("t", "s"), Table(("x",), ((1,),)), is_signed=True)
+    chart.show_figure(picture)
+    pixels = chart.canvas.pixels
+    assert abs(pixels.per_x / pixels.per_y) == pytest.approx(math.cos(math.radians(41.05)), rel=0.02)
+    chosen = []
+    chart.key_selected.connect(chosen.append)
+    chart.plot.pointer_pressed(QPointF(pixels.x(-71.25), pixels.y(41.05)))
+    assert chosen == ["B"]
+    qtbot.keyClick(chart.canvas, Qt.Key.Key_Right)
+    assert chosen[-1] == "C"
+    assert tint_of(picture.tint, 3.0)[0] != tint_of(picture.tint, -1.0)[0]
+    assert tint_of(picture.tint, float("nan")) is None
+    assert not chart.picture(1.0).isNull()
