@@ -42,6 +42,10 @@ def bounded_epsilon(epsilon: Fraction) -> Fraction:
 def confirm_spent(declared: Budget, budgets: Iterable[Budget]) -> None:
     """Compare what was declared with what was spent; call it before anything leaves the program.
 
+    Args:
+        declared: the total the release claims, ρ or ε.
+        budgets: what each query spends, of the same framework as `declared`.
+
     Raises:
         BudgetMismatchError: they differ, by however little, in either direction.
         ValueError: a budget is negative.

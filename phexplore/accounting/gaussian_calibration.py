@@ -63,6 +63,10 @@ class PaperConstant:
 def smallest_variance(epsilon: Fraction, delta: Fraction) -> Fraction:
     """Return the smallest v = σ²/Δ² whose exact δ(ε) is at most `delta`, rounded up at its 12th significant digit.
 
+    Args:
+        epsilon: ε of the guarantee, in (0, 1000].
+        delta: δ of the guarantee, in [1e-300, 1).
+
     Raises:
         CalibrationError: ε is not in (0, 1000] or δ not in [1e-300, 1).
     """
@@ -93,6 +97,11 @@ def smallest_variance(epsilon: Fraction, delta: Fraction) -> Fraction:
 def delta_is_at_most(epsilon: Fraction, v: Fraction, delta: Fraction) -> bool:
     """Return whether the exact δ(ε) of Gaussian noise with σ² = vΔ² is at most `delta`.
 
+    Args:
+        epsilon: ε of the guarantee, in (0, 1000].
+        v: variance of the noise over the squared L2 sensitivity of the answer.
+        delta: the δ to compare with, in [1e-300, 1).
+
     Raises:
         CalibrationError: ε, v or δ is out of range.
         ArithmeticError: the two agree to 32 000 bits.
@@ -112,6 +121,11 @@ def delta_is_at_most(epsilon: Fraction, v: Fraction, delta: Fraction) -> bool:
 
 def exact_delta(epsilon: Fraction, v: Fraction, bits: int) -> Enclosure:
     """Enclose δ(ε) of Gaussian noise with σ² = vΔ²; the width is about 2^-bits.
+
+    Args:
+        epsilon: ε of the guarantee, in (0, 1000].
+        v: variance of the noise over the squared L2 sensitivity of the answer, in [1e-9, 1e40].
+        bits: binary digits behind the point.
 
     Raises:
         CalibrationError: ε or v is out of range.
@@ -133,7 +147,11 @@ def exact_delta(epsilon: Fraction, v: Fraction, bits: int) -> Enclosure:
 
 @lru_cache(maxsize=512)
 def paper_constant(epsilon: Fraction, delta: Fraction) -> PaperConstant:
-    """Return what the paper's c = ε⁻¹(1 + √(1 + ln 1/δ)) gives (Lemma 3.4): an erratum, to be shown beside the exact noise.
+    """Return what the paper's c = ε⁻¹(1 + √(1 + ln 1/δ)) gives (Lemma 3.4): an erratum, shown beside the exact noise.
+
+    Args:
+        epsilon: ε of the guarantee, in (0, 1000].
+        delta: δ of the guarantee, in [1e-300, 1).
 
     Raises:
         CalibrationError: ε or δ is out of range.

@@ -51,7 +51,12 @@ class Solution(NamedTuple):
 
 
 def gaussian_solution(rho: float, logarithm: float) -> Solution:
-    """Return the ε at which the curve of a Gaussian with this ρ > 0 reaches δ = e^-logarithm."""
+    """Return the ε at which the curve of a Gaussian with this ρ > 0 reaches δ = e^-logarithm.
+
+    Args:
+        rho: ρ of the Gaussian under zCDP, above 0.
+        logarithm: −ln δ, above 0.
+    """
     mu = _ROOT_TWO * math.sqrt(rho)
     at_zero = _log_delta_at_zero(mu)
     if at_zero <= -logarithm:

@@ -44,7 +44,13 @@ class LevelNoise:
 def noise_of(framework: PrivacyFramework, sensitivity: int, budget: Fraction) -> Noise:
     """Return the noise that spends a budget on answers of which one individual changes `sensitivity`, by 1 each.
 
-    Geometric noise of scale Δ₁/ε under pure DP (paper, Definition 2), discrete Gaussian noise of σ² = Δ₂²/(2ρ) under zCDP.
+    Geometric noise of scale Δ₁/ε under pure DP (paper, Definition 2), discrete Gaussian noise of σ² = Δ₂²/(2ρ) under
+    zCDP.
+
+    Args:
+        framework: which of the two guarantees the budget is of.
+        sensitivity: how many answers one individual changes, at least 1.
+        budget: ε under pure DP, ρ under zCDP, above 0.
 
     Raises:
         ValueError: the budget or the sensitivity is not positive.

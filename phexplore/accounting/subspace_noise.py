@@ -159,6 +159,10 @@ def noise_plans(method: Subspace) -> tuple[NoisePlan, ...]:
 def noise_plan(method: Subspace, name: str) -> NoisePlan:
     """Return the noise of one release.
 
+    Args:
+        method: the scenario: its releases, their invariants, and (ε, δ).
+        name: key of the release in `method.releases`.
+
     Raises:
         InvariantError: its invariants cannot be kept or leave nothing to protect.
         NoisePlanError, CalibrationError: noise of this kind cannot be made.
@@ -185,6 +189,10 @@ def noise_plan(method: Subspace, name: str) -> NoisePlan:
 
 def confirm_budget(method: Subspace, plans: Sequence[NoisePlan]) -> None:
     """Work out from the noise itself what it spends, and refuse it unless that is what was declared.
+
+    Args:
+        method: the scenario that declares (ε, δ).
+        plans: the noise of every release, from `noise_plan`.
 
     Raises:
         BudgetMismatchError: it is not; nothing may be released.
@@ -236,6 +244,10 @@ def gaussian_budget(method: Subspace) -> Fraction:
 
 def squared_mu(method: Subspace, release: Release) -> Fraction:
     """Return μ² of a Gaussian release under the scenario's calibration, rounded down.
+
+    Args:
+        method: the scenario: its calibration, (ε, δ), and the shares of its Gaussian releases.
+        release: the Gaussian release, one of `method.releases`.
 
     Raises:
         CalibrationError: ε or δ is out of range.

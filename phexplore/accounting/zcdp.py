@@ -43,7 +43,13 @@ def epsilon(rho: Fraction, delta: Fraction, conversion: Conversion) -> float:
     """Return ε such that ρ-zCDP implies (ε, δ)-DP under this conversion, rounded up.
 
     The result exceeds the exact value by at most 1e-12 of it, more only where ε is small beside ρ and √ρ; it is inf
-    beyond the floats, and ρ below 1e-300 counts as that. GAUSSIAN_CONTINUOUS holds for one continuous Gaussian only: an approximation here.
+    beyond the floats, and ρ below 1e-300 counts as that. GAUSSIAN_CONTINUOUS holds for one continuous Gaussian only: an
+    approximation here.
+
+    Args:
+        rho: zCDP budget, at least 0.
+        delta: δ of the guarantee, strictly between 0 and 1.
+        conversion: the published bound to apply.
 
     Raises:
         ValueError: ρ is negative, or δ is not strictly between 0 and 1.
@@ -62,6 +68,11 @@ def epsilon(rho: Fraction, delta: Fraction, conversion: Conversion) -> float:
 def curve(rho: Fraction, conversion: Conversion, deltas: Iterable[Fraction]) -> tuple[CurvePoint, ...]:
     """Return ε for each δ, in their order, rounded up.
 
+    Args:
+        rho: zCDP budget, at least 0.
+        conversion: the published bound to apply.
+        deltas: each strictly between 0 and 1.
+
     Raises:
         ValueError: ρ is negative, or a δ is not strictly between 0 and 1.
     """
@@ -72,6 +83,11 @@ def rho_for_epsilon(target: Fraction, delta: Fraction, conversion: Conversion) -
     """Return a ρ, with at most 13 significant decimals, whose ε does not exceed the target.
 
     Rounded down: within 1e-11 of the largest such ρ, and ``epsilon(result, delta, conversion) <= target`` holds.
+
+    Args:
+        target: ε not to exceed, from 0 to 1e300.
+        delta: δ of the guarantee, strictly between 0 and 1.
+        conversion: the published bound to apply.
 
     Raises:
         ValueError: the target is negative or beyond the floats, or δ is not strictly between 0 and 1.

@@ -17,7 +17,12 @@ _REMEDY = "Look for a slip of the decimal point; leave it if it is meant."
 
 
 def far_apart(now: Fraction | float, then: Fraction | float) -> str:
-    """Return how many times a number is another, "" when they are less than a factor of `FAR` apart."""
+    """Return how many times a number is another, "" when they are less than a factor of `FAR` apart.
+
+    Args:
+        now: the number to judge.
+        then: the number to compare it with, in the same unit.
+    """
     if now <= 0 or then <= 0:
         return ""
     if now >= FAR * then:
@@ -26,11 +31,21 @@ def far_apart(now: Fraction | float, then: Fraction | float) -> str:
 
 
 def total_warnings(now: Fraction, then: Fraction) -> Iterator[Issue]:
-    """Yield a warning when a total is far from the reference's."""
+    """Yield a warning when a total is far from the reference's.
+
+    Args:
+        now: total budget of the scenario, ρ or ε.
+        then: total budget of the reference, of the same framework.
+    """
     if ratio := far_apart(now, then):
         yield hardly_meant(("total",), f"The total budget looks like a slip: it is {ratio} that of the reference.")
 
 
 def hardly_meant(path: tuple[str, ...], sentence: str) -> Issue:
-    """Return the warning about a value at a place."""
+    """Return the warning about a value at a place.
+
+    Args:
+        path: keys that lead to the value in the scenario.
+        sentence: what is unusual about it.
+    """
     return Issue(path, sentence, _REMEDY, Severity.WARNING)

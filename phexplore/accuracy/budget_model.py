@@ -92,13 +92,28 @@ class BudgetModel(Protocol):
         """Return σ² times ρ of one answer under zCDP, in people²."""
 
     def need(self, key: Key, margin: Fraction) -> Fraction:
-        """Return the unrounded budget of a margin in people."""
+        """Return the unrounded budget of a margin in people.
+
+        Args:
+            key: the query.
+            margin: in people, above 0.
+        """
 
     def margin(self, key: Key, budget: Fraction) -> float:
-        """Return the margin, in people, of a positive budget."""
+        """Return the margin, in people, of a positive budget.
+
+        Args:
+            key: the query.
+            budget: ρ or ε of the framework, above 0.
+        """
 
     def other_leverages(self, key: Key, margin: float) -> Mapping[str, float]:
-        """Return by how many people a margin grows when a parameter beside the budget grows by one, by the parameter's name."""
+        """Return by how many people a margin grows when a parameter beside the budget grows by one, by parameter name.
+
+        Args:
+            key: the query.
+            margin: its margin today, in people.
+        """
 
     def with_targets(self, changes: Mapping[Key, Fraction | None]) -> Scenario:
         """Return the scenario with these targets in people, None for none; as it is where it keeps none.
@@ -108,7 +123,12 @@ class BudgetModel(Protocol):
         """
 
     def with_lock(self, key: Key, *, locked: bool) -> Scenario:
-        """Return the scenario with the budget of a query locked or free."""
+        """Return the scenario with the budget of a query locked or free.
+
+        Args:
+            key: the query.
+            locked: whether solving must leave its budget alone.
+        """
 
     def scopes(self) -> Mapping[str, tuple[Key, ...]]:
         """Return what goals can be set for at once: everything, a table or level, a level or query of all, by title."""
@@ -116,7 +136,13 @@ class BudgetModel(Protocol):
     def with_solved(
         self, budgets: Mapping[Key, Budget], margins: Mapping[Key, Fraction], most: Fraction | None
     ) -> Scenario:
-        """Return the scenario with solved budgets and the margins asked for; `most` is what a cap allows in all."""
+        """Return the scenario with solved budgets and the margins asked for.
+
+        Args:
+            budgets: rounded budget of each query that changes.
+            margins: target of each query that has one, in people.
+            most: largest sum of budgets that a cap allows, None without a cap.
+        """
 
     def with_traded(self, budgets: Mapping[Key, Fraction]) -> Scenario:
         """Return the scenario with these budgets rounded down to what its files can say; locked ones stay."""
@@ -157,6 +183,12 @@ class ScenarioBudgets:
 
 
 def middle_of(proposals: Sequence[Numbers], kind: str, key: Hashable) -> Fraction | None:
-    """Return the lower median of one number over all proposals that have it, None when nobody has."""
+    """Return the lower median of one number over all proposals that have it, None when nobody has.
+
+    Args:
+        proposals: the numbers of each member.
+        kind: of the number, e.g. ``"budget"``.
+        key: which one of that kind.
+    """
     known = [value for table in proposals if (value := table.get((kind, key))) is not None]
     return median_low(known) if known else None

@@ -66,7 +66,12 @@ def keeps_target(margin: float, target: Fraction) -> bool:
 
 @lru_cache(maxsize=256)
 def normal_factor(confidence: Fraction, z: Fraction) -> Fraction:
-    """Return the factor of σ at this confidence: `z` at 90 %, the normal quantile elsewhere (rounded up at 1e-12)."""
+    """Return the factor of σ at this confidence: `z` at 90 %, the normal quantile elsewhere (rounded up at 1e-12).
+
+    Args:
+        confidence: strictly between 0 and 1.
+        z: the scenario's factor at 90 %, e.g. 1.64.
+    """
     if confidence == NINETY_PERCENT:
         return z
     return round_exact(Fraction(NormalDist().inv_cdf(float((1 + confidence) / 2))), Fraction(1, 10**12), Rounding.UP)
@@ -85,7 +90,12 @@ def margins_of(noise: Noise, count: int, confidence: Fraction, z: Fraction) -> M
 
 
 def margin_by(noise: Noise, conventions: Conventions) -> float:
-    """Return the margin of one noise by the scenario's convention alone: the exact quantile is not looked for unasked."""
+    """Return the margin of one noise by the scenario's convention alone: the exact quantile is not looked for unasked.
+
+    Args:
+        noise: the distribution, in people.
+        conventions: convention, confidence and z of the scenario.
+    """
     if conventions.margin is MarginConvention.NORMAL:
         return _normal_margin([noise], conventions.confidence, conventions.z)
     return margins_of(noise, 1, conventions.confidence, conventions.z).by(conventions.margin)
@@ -97,7 +107,12 @@ def _remembered(noise: Noise, count: int, confidence: Fraction, z: Fraction) -> 
 
 
 def margins_of_sum(noises: Sequence[Noise], conventions: Conventions) -> Margins:
-    """Return the margins of a sum of independent, possibly different noises."""
+    """Return the margins of a sum of independent, possibly different noises.
+
+    Args:
+        noises: the summands, in people.
+        conventions: confidence and z of the scenario.
+    """
     return _margins(list(noises), conventions.confidence, conventions.z)
 
 

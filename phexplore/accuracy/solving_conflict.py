@@ -115,12 +115,23 @@ class Ledger:
         self._group_of = {m.query: group for group in separated.groups for m in group.members}
 
     def group_sum(self, cap: Cap, group: Group, needs: Mapping[Key, Fraction]) -> Fraction:
-        """Return what a group adds under a cap."""
+        """Return what a group adds under a cap.
+
+        Args:
+            cap: which queries count.
+            group: the queries that move together.
+            needs: unrounded budget of each target that counts; the others ask for nothing.
+        """
         budgets = dict(group.budgets(group.scale(needs), self.separated.conventions))
         return sum_under(cap, budgets)
 
     def sum_of(self, cap: Cap, needs: Mapping[Key, Fraction]) -> Fraction:
-        """Return the sum of all budgets under a cap."""
+        """Return the sum of all budgets under a cap.
+
+        Args:
+            cap: which queries count.
+            needs: unrounded budget of each target that counts; the others ask for nothing.
+        """
         return sum_under(cap, self.separated.budgets(needs))
 
     def groups_of(self, queries: Iterable[Key]) -> list[Group]:
@@ -129,7 +140,13 @@ class Ledger:
 
 
 def lock_conflict(system: BudgetModel, goals: Goals, group: Group) -> InfeasibleError | None:
-    """Return what stands against a lock in a group, None when nothing does."""
+    """Return what stands against a lock in a group, None when nothing does.
+
+    Args:
+        system: the scenario that is solved.
+        goals: all that is asked of it.
+        group: the queries that move together.
+    """
     locks = [(member, member.locked) for member in group.members if member.locked is not None]
     if not locks:
         return None
@@ -203,8 +220,16 @@ def cap_conflict(
 ) -> InfeasibleError:
     """Return the smallest set of goals that exceeds a cap.
 
-    Groups add up, so the fewest targets that exceed it are those that add most, one per group; leave one out and the rest
-    fits, because it is at most the sum of one target fewer of the largest.
+    Groups add up, so the fewest targets that exceed it are those that add most, one per group; leave one out and the
+    rest fits, because it is at most the sum of one target fewer of the largest.
+
+    Args:
+        system: the scenario that is solved.
+        goals: all that is asked of it.
+        separated: the problem taken apart.
+        needs: unrounded budget of each target.
+        cap: the cap that is exceeded.
+        allowed: largest sum of budgets that keeps it.
     """
     ledger = Ledger(separated)
     base = ledger.sum_of(cap, {})

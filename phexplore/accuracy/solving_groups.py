@@ -55,7 +55,12 @@ class Group:
         return self.base if self.is_locked else max(self.base, *needed, Fraction(0))
 
     def budgets(self, scale: Fraction, conventions: Conventions) -> Iterator[tuple[Key, Fraction]]:
-        """Yield the rounded budget of every member at a scale; a locked one stays as it is, a floor is never undercut."""
+        """Yield the rounded budget of every member at a scale; a locked one stays as it is, a floor is never undercut.
+
+        Args:
+            scale: budget of a member of weight 1.
+            conventions: step and direction of rounding.
+        """
         for member in self.members:
             if member.locked is not None:
                 yield member.query, member.locked
@@ -92,6 +97,10 @@ class Separated:
 
 def separate(system: BudgetModel, goals: Goals) -> Separated:
     """Take the problem apart into groups that do not touch each other but through the caps.
+
+    Args:
+        system: the scenario that is solved.
+        goals: margins, floors, locks, ties and caps asked of it.
 
     Raises:
         GoalError: a goal names a query that is not measured, or asks nothing at all.
@@ -170,5 +179,10 @@ def needs_of(separated: Separated) -> dict[Key, Fraction]:
 
 
 def sum_under(cap: Cap, budgets: Mapping[Key, Budget]) -> Fraction:
-    """Return the sum of the budgets a cap counts."""
+    """Return the sum of the budgets a cap counts.
+
+    Args:
+        cap: which queries count; all when it names none.
+        budgets: budget of each query, none of them unlimited.
+    """
     return sum((_finite(b) for query, b in budgets.items() if cap.queries is None or query in cap.queries), Fraction(0))

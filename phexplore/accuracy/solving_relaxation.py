@@ -68,6 +68,11 @@ def confirm_feasible(
 def confirm_locks(system: BudgetModel, goals: Goals, separated: Separated) -> None:
     """Pass when no lock stands against a goal of its own query or tie.
 
+    Args:
+        system: the scenario that is solved.
+        goals: all that is asked of it.
+        separated: the problem taken apart.
+
     Raises:
         InfeasibleError: one does.
     """

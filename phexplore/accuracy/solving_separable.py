@@ -103,7 +103,12 @@ def rounded_as_in_2020(conventions: Conventions) -> Conventions:
 
 
 def with_own_goals(model: BudgetModel, goals: Goals) -> Goals:
-    """Return the goals joined with the scenario's own targets and locks; a margin in `goals` wins."""
+    """Return the goals joined with the scenario's own targets and locks; a margin in `goals` wins.
+
+    Args:
+        model: the scenario that is solved.
+        goals: what is asked beyond the scenario's own targets and locks.
+    """
     return replace(goals, margins={**model.targets, **goals.margins}, locks=model.locks | goals.locks)
 
 
@@ -155,6 +160,10 @@ def making_way(separated: Separated, needs: Mapping[Key, Fraction]) -> Separated
     """Return the problem with the queries nobody asks anything of shrunk in proportion, as far as the caps demand.
 
     None of them goes below one step: a query that is measured stays so.
+
+    Args:
+        separated: the problem taken apart, its kept queries at today's budgets.
+        needs: unrounded budget of each target.
     """
     step = separated.conventions.rounding_step
     held = {member.query for group in separated.groups for member in group.members}

@@ -12,13 +12,13 @@ Floats = NDArray[np.float64]
 
 
 def mean_above_zero(centre: ArrayLike, variance: ArrayLike) -> Floats:
-    """Return the mean of a normal cut to y ≥ 0, in people.
+    """Return the mean of a normal cut to y ≥ 0, in people, ``float64[...]``.
 
     By Mills' ratio through erfcx, so that nothing underflows where the centre lies far below 0.
 
     Args:
-        centre: of the normal.
-        variance: ≥ 0; 0 is a point mass at the larger of centre and 0.
+        centre: ``centre[...]``, mean of the normal before the cut.
+        variance: ``variance[...]``, of the normal before the cut, ≥ 0; 0 is a point mass at the larger of centre and 0.
     """
     mean, variance = np.broadcast_arrays(np.asarray(centre, np.float64), np.asarray(variance, np.float64))
     spread = np.sqrt(variance)
@@ -29,12 +29,12 @@ def mean_above_zero(centre: ArrayLike, variance: ArrayLike) -> Floats:
 
 
 def quantile_above_zero(probability: float, centre: ArrayLike, variance: ArrayLike) -> Floats:
-    """Return a quantile of a normal cut to y ≥ 0: Z − s Φ⁻¹((1 − p) Φ(Z/s)), computed in logarithms.
+    """Return a quantile of a normal cut to y ≥ 0, ``float64[...]``: Z − s Φ⁻¹((1 − p) Φ(Z/s)), in logarithms.
 
     Args:
         probability: in (0, 1).
-        centre: of the normal.
-        variance: ≥ 0; 0 is a point mass.
+        centre: ``centre[...]``, mean Z of the normal before the cut.
+        variance: ``variance[...]``, s² of the normal before the cut, ≥ 0; 0 is a point mass.
     """
     mean, variance = np.broadcast_arrays(np.asarray(centre, np.float64), np.asarray(variance, np.float64))
     spread = np.sqrt(variance)
@@ -44,11 +44,11 @@ def quantile_above_zero(probability: float, centre: ArrayLike, variance: ArrayLi
 
 
 def draws_between(uniform: Floats, centre: ArrayLike, spread: ArrayLike, low: ArrayLike, high: ArrayLike) -> Floats:
-    """Return draws of normals cut to [low, high], by inverse distribution functions that are exact in the tails.
+    """Return draws ``float64[...]`` of normals cut to [low, high], by inverse distribution functions exact in the tails.
 
     Args:
-        uniform: in (0, 1).
-        centre: of the normals; all shapes broadcast.
+        uniform: ``uniform[...]``, in (0, 1).
+        centre: means of the normals before the cut; all shapes broadcast.
         spread: standard deviations, > 0.
         low: lower ends, -inf allowed.
         high: upper ends, not below `low`.

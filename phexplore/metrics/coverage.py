@@ -50,6 +50,10 @@ class Coverage:
 def coverage_of(held: int, errors: int) -> Coverage:
     """Return the coverage of `held` out of `errors` independent errors.
 
+    Args:
+        held: how many errors lie within the margin, from 0 to `errors`.
+        errors: how many there are.
+
     Raises:
         ValueError: more held than there were.
     """
@@ -63,7 +67,13 @@ def coverage_of(held: int, errors: int) -> Coverage:
 
 
 def wilson_interval(held: int, errors: int, confidence: float = INTERVAL_CONFIDENCE) -> tuple[float, float]:
-    """Return the score interval of a share (Wilson 1927): never outside [0, 1], sound at shares near 0 and 1."""
+    """Return the score interval of a share (Wilson 1927): never outside [0, 1], sound at shares near 0 and 1.
+
+    Args:
+        held: how many errors lie within the margin.
+        errors: how many there are, at least 1.
+        confidence: coverage of the interval, strictly between 0 and 1.
+    """
     z2 = _z(confidence) ** 2
     share = held / errors
     centre = (share + z2 / (2 * errors)) / (1 + z2 / errors)
@@ -74,7 +84,7 @@ def wilson_interval(held: int, errors: int, confidence: float = INTERVAL_CONFIDE
 
 
 def error_between_trials(shares: NDArray[np.float64]) -> float:
-    """Return the standard error of the mean of one share per trial; infinite with fewer than two trials.
+    """Return the standard error of the mean of ``shares[trials]``; infinite with fewer than two trials.
 
     Trials are independent whatever ties the numbers inside one together, so this needs no further assumption.
     """

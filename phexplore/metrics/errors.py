@@ -1,9 +1,12 @@
 """How far estimates are from the truth: the measures census releases are judged by.
 
 Definitions are those of the detailed summary metrics of the 2020 disclosure avoidance system (workbook of
-2023-04-03). Every function takes ``truth`` and ``estimate`` of equal shape ``[..., numbers]`` and returns
-``float64[...]``: one figure over the last axis. A figure that is not defined (no numbers at all, a coefficient of
-variation around a mean of 0) is NaN.
+2023-04-03). Every measure returns ``float64[...]``: one figure over the last axis. A figure that is not defined (no
+numbers at all, a coefficient of variation around a mean of 0) is NaN.
+
+Args:
+    truth: ``truth[..., numbers]``, what was counted.
+    estimate: ``estimate[..., numbers]``, what was published, of the same shape.
 """
 
 from __future__ import annotations
@@ -133,7 +136,12 @@ def share_of_percent_above(limit: float) -> Measure:
 
 
 def share_of_percent_between(low: float, high: float) -> Measure:
-    """Return the measure: share of numbers that are at least `low` and at most `high` percent off."""
+    """Return the measure: share of numbers that are at least `low` and at most `high` percent off.
+
+    Args:
+        low: smallest percent difference that counts, at least 0.
+        high: largest one.
+    """
 
     def share(truth: Values, estimate: Values) -> Floats:
         size = np.abs(percent_differences(truth, estimate))

@@ -103,6 +103,10 @@ class LevelGroup:
 def level_of(region_type: str, iteration_code: str) -> PopulationGroupLevel:
     """Return the population-group level of a number.
 
+    Args:
+        region_type: ``USA`` or ``STATE``.
+        iteration_code: ``*`` or ``A`` … ``I``.
+
     Raises:
         KeyError: no such region type or iteration code.
     """

@@ -20,7 +20,14 @@ UNDECIDED = np.int16(-32768)
 def look_up(
     prefixes: NDArray[np.uint16], table: NDArray[np.int16], out: NDArray[Any], pending: NDArray[np.int32]
 ) -> int:
-    """Write the outcome of each 16-bit prefix; list the places where it does not decide. Return how many."""
+    """Write the outcome of each 16-bit prefix; list the samples it does not decide. Return how many these are.
+
+    Args:
+        prefixes: ``prefixes[n]``, the first 16 digits of U per sample.
+        table: ``table[65536]``, the outcome of each prefix, or `UNDECIDED`.
+        out: ``out[n]``, receives the outcomes.
+        pending: ``pending[n]``, receives the indices of undecided samples.
+    """
     count = 0
     for i in range(prefixes.size):
         outcome = table[prefixes[i]]
@@ -46,15 +53,15 @@ def search(  # noqa: PLR0913, PLR0917 - compiled code takes its arrays one by on
     """Decide the pending places by `bits` digits of U; list those that equal a threshold. Return how many.
 
     Args:
-        pending: places to decide.
-        prefixes: the first 16 digits of U per place of `out`.
-        words: the digits that follow, one word per pending place; the last 80 - bits of them are not used.
+        pending: ``pending[k]``, indices of the samples to decide.
+        prefixes: ``prefixes[n]``, the first 16 digits of U per sample.
+        words: ``words[k]``, the digits that follow, per pending sample; the last 80 - bits of them are not used.
         thresholds: as `tables.thresholds`.
         guide: how many thresholds have a smaller 16-bit prefix, for each prefix and one more.
         bits: 17 to 64.
         two_sided: order of the outcomes, as in `tables.Law`.
-        out: outcomes are written here.
-        ties: receives [place, index, digits] of each tie.
+        out: ``out[n]``, receives the outcomes.
+        ties: ``ties[k, 3]``, receives the sample, the threshold and the word of each tie.
     """
     ahead = np.uint64(bits - 16)
     drop = np.uint64(80 - bits)
@@ -97,14 +104,14 @@ def spread(
     """Draw a place inside each block of 2^shift outcomes and a sign; accept with the weight relative to the block's.
 
     Args:
-        blocks: one-sided block numbers k; the outcome is ±(k 2^shift + v).
-        words: 64 random bits each: v, the sign, and the digits of a uniform number that decides acceptance.
+        blocks: ``blocks[n]``, one-sided block numbers k; the outcome is ±(k 2^shift + v).
+        words: ``words[n]``, 64 random bits each: v, the sign, and the digits of a uniform number for acceptance.
         shift: binary logarithm of the block size.
         quadratic: A of the law, as a float.
         linear: C of the law, as a float.
-        out: outcomes of accepted proposals, at their place among `blocks`.
-        pending: receives the places of rejected proposals.
-        ties: receives the places where floats do not decide; `out` holds the proposal.
+        out: ``out[n]``, receives the outcomes of accepted proposals.
+        pending: ``pending[n]``, receives the indices of rejected proposals.
+        ties: ``ties[n]``, receives the indices where floats do not decide; `out` holds the proposal.
 
     Returns:
         The number of rejected and of undecided places.

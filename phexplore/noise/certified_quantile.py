@@ -40,13 +40,24 @@ def require_confidence(confidence: Fraction) -> None:
 
 
 def normal_guess(standard_deviation: float, confidence: Fraction) -> int:
-    """Return about the margin of normal noise with this spread: a start for the search, nothing more."""
+    """Return about the margin of normal noise of this width: a start for the search, nothing more.
+
+    Args:
+        standard_deviation: of the noise, in people.
+        confidence: P(|X| ≤ margin) asked for, strictly between 0 and 1.
+    """
     outside = max((confidence.denominator - confidence.numerator) / confidence.denominator, 1e-300)
     return max(math.ceil(-_NORMAL.inv_cdf(outside / 2) * standard_deviation - 0.5), 0)
 
 
 def secant_guess(start: int, confidence: Fraction, tail: Callable[[int], Tail]) -> int:
-    """Return about the margin, by the secant method on ln P(|X| > m), which is nearly straight in m."""
+    """Return about the margin, by the secant method on ln P(|X| > m), which is nearly straight in m.
+
+    Args:
+        start: a first guess at the margin, in people.
+        confidence: P(|X| ≤ margin) asked for, strictly between 0 and 1.
+        tail: gives P(|X| > m) for m ≥ 0.
+    """
     outside = max((confidence.denominator - confidence.numerator) / confidence.denominator, 1e-300)
 
     def excess(m: int) -> float:

@@ -117,6 +117,10 @@ class DiscreteGaussian:
     def for_budget(cls, sensitivity: int, rho: Fraction) -> DiscreteGaussian:
         """Return the noise that spends `rho` (zCDP) at this L2 sensitivity: σ² = Δ² / (2ρ) (Algorithm 5).
 
+        Args:
+            sensitivity: L2 sensitivity Δ of the count, at least 1.
+            rho: zCDP budget, above 0.
+
         Raises:
             ValueError: ρ or the sensitivity is not positive.
             NoiseOutOfRangeError: the noise is wider or narrower than any count needs.
@@ -182,6 +186,10 @@ class TwoSidedGeometric:
     def for_budget(cls, sensitivity: int, epsilon: Fraction) -> TwoSidedGeometric:
         """Return the noise that spends `epsilon` (pure DP) at this L1 sensitivity: b = Δ / ε.
 
+        Args:
+            sensitivity: L1 sensitivity Δ of the count, at least 1.
+            epsilon: pure-DP budget, above 0.
+
         Raises:
             ValueError: ε or the sensitivity is not positive.
             NoiseOutOfRangeError: the noise is wider or narrower than any count needs.
@@ -229,6 +237,11 @@ class TwoSidedGeometric:
 
 def noise_for(framework: PrivacyFramework, *, sensitivity: int, budget: Budget) -> Noise:
     """Return the noise PHSafe adds to a count of this sensitivity under this budget (phsafe.md §5.1).
+
+    Args:
+        framework: which guarantee the budget is of.
+        sensitivity: how far one individual can move the count, at least 1.
+        budget: ρ under zCDP, ε under pure DP; unlimited adds no noise.
 
     Raises:
         ValueError: the budget is 0 (such a query is not measured) or negative, or the sensitivity not positive.

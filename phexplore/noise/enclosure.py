@@ -33,7 +33,12 @@ class Enclosure:
 
     @classmethod
     def of(cls, value: Fraction | int, bits: int) -> Enclosure:
-        """Enclose a rational number; the width is at most one unit of the last place."""
+        """Enclose a rational number; the width is at most one unit of the last place.
+
+        Args:
+            value: the exact number.
+            bits: binary digits behind the point.
+        """
         scaled = value.numerator << bits
         return cls(scaled // value.denominator, _divided_up(scaled, value.denominator), bits)
 
@@ -71,7 +76,12 @@ class Enclosure:
         return Enclosure((self.low << self.bits) // below, _divided_up(self.high << self.bits, above), self.bits)
 
     def scaled(self, factor: int, divisor: int = 1) -> Enclosure:
-        """Return the number times `factor` ≥ 0, divided by `divisor` > 0."""
+        """Return the number times `factor` ≥ 0, divided by `divisor` > 0.
+
+        Args:
+            factor: a whole number, at least 0.
+            divisor: a whole number, at least 1.
+        """
         return Enclosure(self.low * factor // divisor, _divided_up(self.high * factor, divisor), self.bits)
 
     def power(self, exponent: int) -> Enclosure:
@@ -154,7 +164,13 @@ def _arctan_of_inverse(n: int, bits: int) -> Enclosure:
 
 
 def sine_of_pi(numerator: int, denominator: int, bits: int) -> Enclosure:
-    """Enclose sin(π numerator / denominator), any sign of the numerator; the argument is reduced without error."""
+    """Enclose sin(π numerator / denominator), any sign of the numerator; the argument is reduced without error.
+
+    Args:
+        numerator: of the angle over π, of any sign.
+        denominator: of the angle over π, above 0.
+        bits: binary digits behind the point.
+    """
     phase = numerator % (2 * denominator)
     negative = phase >= denominator
     phase %= denominator
@@ -165,7 +181,13 @@ def sine_of_pi(numerator: int, denominator: int, bits: int) -> Enclosure:
 
 
 def cosine_of_pi(numerator: int, denominator: int, bits: int) -> Enclosure:
-    """Enclose cos(π numerator / denominator)."""
+    """Enclose cos(π numerator / denominator).
+
+    Args:
+        numerator: of the angle over π, of any sign.
+        denominator: of the angle over π, above 0.
+        bits: binary digits behind the point.
+    """
     return sine_of_pi(2 * numerator + denominator, 2 * denominator, bits)
 
 

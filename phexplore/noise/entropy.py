@@ -30,7 +30,7 @@ class Entropy(Protocol):
         """Whether someone who knows the seed can repeat the stream: such noise protects nobody."""
 
     def fill(self, buffer: NDArray[Any]) -> None:
-        """Overwrite a contiguous array, of any integer type, with the next bytes of the stream."""
+        """Overwrite ``buffer[...]``, contiguous and of any integer type, with the next bytes of the stream."""
 
     def spawn(self, *key: int) -> Entropy:
         """Return an independent stream; a reproducible one depends on the seed and the keys only."""
@@ -52,7 +52,7 @@ class OsEntropy:
         return False
 
     def fill(self, buffer: NDArray[Any]) -> None:
-        """Overwrite a contiguous array, of any integer type, with the next bytes of the stream."""
+        """Overwrite ``buffer[...]``, contiguous and of any integer type, with the next bytes of the stream."""
         view = _bytes_of(buffer)
         if self._process != os.getpid() or self._bytes_left < len(view):
             self._renew()
@@ -105,7 +105,7 @@ class SeededEntropy:
         return True
 
     def fill(self, buffer: NDArray[Any]) -> None:
-        """Overwrite a contiguous array, of any integer type, with the next bytes of the stream."""
+        """Overwrite ``buffer[...]``, contiguous and of any integer type, with the next bytes of the stream."""
         _fill(self._stream, _bytes_of(buffer))
 
     def spawn(self, *key: int) -> SeededEntropy:

@@ -58,17 +58,33 @@ def variance(sigma2: float) -> float:
 
 
 def tail(sigma2: float, m: int) -> Tail:
-    """Return P(|X| > m), m ≥ 0, with its error bound."""
+    """Return P(|X| > m), m ≥ 0, with its error bound.
+
+    Args:
+        sigma2: variance parameter σ² of the discrete Gaussian, in people².
+        m: margin in people, at least 0.
+    """
     return _wide_tail(sigma2, m) if sigma2 >= _WIDE else _narrow_tail(sigma2, m)
 
 
 def guess(sigma2: float, confidence: Fraction) -> int:
-    """Return about the margin."""
+    """Return about the margin, in people: that of normal noise.
+
+    Args:
+        sigma2: variance parameter σ² of the discrete Gaussian, in people².
+        confidence: P(|X| ≤ margin) asked for, strictly between 0 and 1.
+    """
     return normal_guess(math.sqrt(sigma2), confidence)
 
 
 def exact_tail(sigma2: Fraction, m: int, bits: int) -> Enclosure:
-    """Enclose P(|X| > m), m ≥ 0; the width is about 2^-bits."""
+    """Enclose P(|X| > m), m ≥ 0; the width is about 2^-bits.
+
+    Args:
+        sigma2: variance parameter σ² of the discrete Gaussian, in people².
+        m: margin in people, at least 0.
+        bits: binary digits behind the point.
+    """
     return Mixture(gaussians=((sigma2, 1),)).exact_tail(m, bits)
 
 

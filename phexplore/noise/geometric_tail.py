@@ -26,13 +26,24 @@ _FAR = 600.0
 
 
 def variance(scale: float, count: int = 1) -> float:
-    """Return the variance n · 2q / (1 − q)² = n / (2 sinh²(1/2b)), in people²."""
+    """Return the variance n · 2q / (1 − q)² = n / (2 sinh²(1/2b)), in people².
+
+    Args:
+        scale: b of each summand, in people.
+        count: number n of independent summands.
+    """
     half = 0.5 / scale
     return count * (0.5 / math.sinh(half) ** 2 if half < 300 else 2 * math.exp(-2 * half))
 
 
 def tail(scale: float, m: int, count: int = 1) -> Tail:
-    """Return P(|X| > m), m ≥ 0, for at most 64 summands, with its error bound."""
+    """Return P(|X| > m), m ≥ 0, for at most 64 summands, with its error bound.
+
+    Args:
+        scale: b of each summand, in people.
+        m: margin in people, at least 0.
+        count: number n of independent summands, 1 to 64.
+    """
     exponent = (m + 1) / scale
     if exponent > _FAR:
         # P(W ≤ n − 1) ≤ n (T/b + 1)^n q^{m+1}.
@@ -58,13 +69,25 @@ def tail(scale: float, m: int, count: int = 1) -> Tail:
 
 
 def guess(scale: float, confidence: Fraction) -> int:
-    """Return about the margin of a single noise: the float solution of 2 q^{m+1} = (1 + q) (1 − confidence)."""
+    """Return about the margin of a single noise: the float solution of 2 q^{m+1} = (1 + q) (1 − confidence).
+
+    Args:
+        scale: b of the noise, in people.
+        confidence: P(|X| ≤ margin) asked for, strictly between 0 and 1.
+    """
     outside = max((confidence.denominator - confidence.numerator) / confidence.denominator, 1e-300)
     return max(math.ceil(scale * math.log(2 / (outside * (1 + math.exp(-1 / scale))))) - 1, 0)
 
 
 def exact_tail(scale: Fraction, m: int, bits: int, count: int = 1) -> Enclosure:
-    """Enclose P(|X| > m), m ≥ 0; the width is about 2^-bits."""
+    """Enclose P(|X| > m), m ≥ 0; the width is about 2^-bits.
+
+    Args:
+        scale: b of each summand, in people.
+        m: margin in people, at least 0.
+        bits: binary digits behind the point.
+        count: number n of independent summands.
+    """
     # C(T, i) p^i ≤ e^{Tp} ≤ e^{T/b}, and not above T^n: that many bits before the point need as many behind it.
     trials = m + count
     size = min(int(trials / scale * Fraction(3, 2)), count * trials.bit_length()) + 4 * count

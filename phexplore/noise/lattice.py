@@ -79,7 +79,12 @@ class Mixture:
         return math.ceil(min((nats + log_moment(e)) / e for e in exponents) * (1 + 1e-9)) + 2
 
     def exact_tail(self, m: int, bits: int) -> Enclosure:
-        """Enclose P(|X| > m), m ≥ 0; the width is about 2^-bits."""
+        """Enclose P(|X| > m), m ≥ 0; the width is about 2^-bits.
+
+        Args:
+            m: margin in people, at least 0.
+            bits: binary digits behind the point.
+        """
         reach = self.reach(bits)
         if m >= reach:
             return Enclosure(0, 1, bits)

@@ -40,7 +40,7 @@ class Sampler(Protocol):
     """A source of independent samples of one noise. It has no state; threads may share it."""
 
     def fill(self, entropy: Entropy, out: NDArray[Any]) -> None:
-        """Overwrite a one-dimensional contiguous array with samples, in people.
+        """Overwrite ``out[n]``, a contiguous array, with independent samples, in people.
 
         Args:
             entropy: where the random bits come from.
@@ -51,7 +51,12 @@ class Sampler(Protocol):
         """
 
     def sample(self, entropy: Entropy, size: int) -> NDArray[np.int64]:
-        """Return int64[size] independent samples, in people."""
+        """Return independent samples, in people, as int64[size].
+
+        Args:
+            entropy: where the random bits come from.
+            size: how many samples.
+        """
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -87,12 +92,12 @@ class ZeroSampler:
         return np.dtype(np.int16)
 
     def fill(self, entropy: Entropy, out: NDArray[Any]) -> None:  # noqa: ARG002 - zeros need no randomness
-        """Overwrite `out` with zeros; see `Sampler.fill`."""
+        """Overwrite ``out[n]`` with zeros; arguments as in `Sampler.fill`."""
         _require_room(out, self.dtype)
         out[:] = 0
 
     def sample(self, entropy: Entropy, size: int) -> NDArray[np.int64]:  # noqa: ARG002 - zeros need no randomness
-        """Return int64[size] zeros."""
+        """Return zeros as int64[size]; arguments as in `Sampler.sample`."""
         return np.zeros(size, dtype=np.int64)
 
 
@@ -121,13 +126,13 @@ class TableSampler:
         return np.dtype(np.int16)
 
     def sample(self, entropy: Entropy, size: int) -> NDArray[np.int64]:
-        """Return int64[size] independent samples, in people."""
+        """Return samples as int64[size]; arguments as in `Sampler.sample`."""
         out = np.empty(size, dtype=np.int64)
         self.fill(entropy, out)
         return out
 
     def fill(self, entropy: Entropy, out: NDArray[Any]) -> None:
-        """Overwrite `out` with samples; see `Sampler.fill`."""
+        """Overwrite ``out[n]`` with samples; arguments as in `Sampler.fill`."""
         from phexplore.noise import _kernels  # noqa: PLC0415 - numba takes half a second to load
 
         _require_room(out, self.dtype)
@@ -188,13 +193,13 @@ class BlockSampler:
         return np.dtype(np.int64)
 
     def sample(self, entropy: Entropy, size: int) -> NDArray[np.int64]:
-        """Return int64[size] independent samples, in people."""
+        """Return samples as int64[size]; arguments as in `Sampler.sample`."""
         out = np.empty(size, dtype=np.int64)
         self.fill(entropy, out)
         return out
 
     def fill(self, entropy: Entropy, out: NDArray[Any]) -> None:
-        """Overwrite `out` with samples; see `Sampler.fill`."""
+        """Overwrite ``out[n]`` with samples; arguments as in `Sampler.fill`."""
         _require_room(out, self.dtype)
         for start in range(0, out.size, _CHUNK):
             part = out[start : start + _CHUNK]

@@ -42,7 +42,12 @@ class Law:
         return (index + 1) // 2 if index % 2 else -(index // 2)
 
     def decay(self, start: int, offset: int) -> Fraction:
-        """Return ln of the weight at `start` ≥ 0 over that at start + offset, offset ≥ 0."""
+        """Return ln of the weight at `start` ≥ 0 over that at start + offset, offset ≥ 0.
+
+        Args:
+            start: absolute value of the nearer outcome.
+            offset: distance to the farther one.
+        """
         return self.quadratic * (2 * start * offset + offset * offset) + self.linear * offset
 
 
@@ -51,6 +56,10 @@ def thresholds(law: Law, bits: int) -> tuple[int, ...]:
     """Return floor(2^bits F(j)) for j = 0, 1, … up to the first that is 2^bits − 1.
 
     Every later one is 2^bits − 1 too. About 9 σ √(bits/64) outcomes on either side, and some 3 µs for each.
+
+    Args:
+        law: the weights and the order of the outcomes.
+        bits: binary places of the thresholds.
     """
     spare = _SPARE_BITS
     while True:

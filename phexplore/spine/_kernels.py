@@ -23,7 +23,13 @@ if TYPE_CHECKING:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def solve(matrix: Floats, right: Floats, size: int) -> None:
-    """Replace `right` by matrix⁻¹ right; both ``float64[>= size, >= size]``, the matrix is destroyed."""
+    """Replace `right` by matrix⁻¹ right, by Gaussian elimination with row pivots.
+
+    Args:
+        matrix: ``matrix[>= size, >= size]``, invertible; destroyed.
+        right: ``right[>= size, >= size]``, receives the solution.
+        size: edge of the system.
+    """
     if size == 1:
         right[0, 0] /= matrix[0, 0]
         return
@@ -57,7 +63,14 @@ def solve(matrix: Floats, right: Floats, size: int) -> None:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def one_plus_product(left: Floats, right: Floats, out: Floats, size: int) -> None:
-    """Write I + left right."""
+    """Write I + left right.
+
+    Args:
+        left: ``left[>= size, >= size]``.
+        right: ``right[>= size, >= size]``.
+        out: ``out[>= size, >= size]``, receives the result; not one of the factors.
+        size: edge of the product.
+    """
     for i in range(size):
         for j in range(size):
             out[i, j] = 0.0
@@ -71,7 +84,12 @@ def one_plus_product(left: Floats, right: Floats, out: Floats, size: int) -> Non
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def clear(out: Floats, size: int) -> None:
-    """Fill a matrix with zeros."""
+    """Fill a matrix with zeros.
+
+    Args:
+        out: ``out[>= size, >= size]``.
+        size: edge of the part to fill.
+    """
     for i in range(size):
         for j in range(size):
             out[i, j] = 0.0
@@ -79,7 +97,14 @@ def clear(out: Floats, size: int) -> None:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def add(out: Floats, factor: float, matrix: Floats, size: int) -> None:
-    """Add a multiple of a matrix."""
+    """Add a multiple of a matrix.
+
+    Args:
+        out: ``out[>= size, >= size]``, receives the sum.
+        factor: of the matrix added.
+        matrix: ``matrix[>= size, >= size]``.
+        size: edge of the part to add.
+    """
     for i in range(size):
         for j in range(size):
             out[i, j] += factor * matrix[i, j]
@@ -87,7 +112,14 @@ def add(out: Floats, factor: float, matrix: Floats, size: int) -> None:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def copy_from(source: Floats, offset: int, out: Floats, size: int) -> None:
-    """Write the part of a matrix from `offset` on, made symmetric."""
+    """Write the part of a matrix from `offset` on, made symmetric.
+
+    Args:
+        source: ``source[>= offset + size, >= offset + size]``.
+        offset: first row and column of the part.
+        out: ``out[>= size, >= size]``, receives the part.
+        size: edge of the part.
+    """
     for i in range(size):
         for j in range(size):
             out[i, j] = 0.5 * (source[offset + i, offset + j] + source[offset + j, offset + i])
@@ -95,7 +127,16 @@ def copy_from(source: Floats, offset: int, out: Floats, size: int) -> None:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def condition(matrix: Floats, first: int, last: int, size: int, work: Floats, other: Floats) -> None:
-    """Condition a covariance on its coordinates ``first:last`` being known; those before `first` are zero already."""
+    """Condition a covariance on its coordinates ``first:last`` being known; those before `first` are zero already.
+
+    Args:
+        matrix: ``matrix[size, size]``, covariance; changed in place.
+        first: first coordinate that becomes known.
+        last: one past the last such coordinate.
+        size: edge of the covariance.
+        work: ``work[>= last - first, >= last - first]``, scratch.
+        other: scratch of the same shape.
+    """
     known = last - first
     if known <= 0:
         return
@@ -385,7 +426,14 @@ def invert(matrix: Floats, size: int, factor: Floats) -> None:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def multiply(left: Floats, right: Floats, out: Floats, size: int) -> None:
-    """Write the products of matrices, ``float64[size, size, blocks]`` each."""
+    """Write the products of many pairs of matrices.
+
+    Args:
+        left: ``left[size, size, blocks]``.
+        right: ``right[size, size, blocks]``.
+        out: ``out[size, size, blocks]``, receives the products; not one of the factors.
+        size: edge of the matrices.
+    """
     blocks = left.shape[2]
     for i in range(size):
         for j in range(size):

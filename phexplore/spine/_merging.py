@@ -15,7 +15,14 @@ if TYPE_CHECKING:
 
 @njit(cache=True, nogil=True)
 def distance(added: int, subtracted: int, above_added: Ints, above_subtracted: Ints) -> int:
-    """Return the distance at the root from a county's sums and the sums of its ancestors without it."""
+    """Return the distance at the root from a county's sums and the sums of its ancestors without it.
+
+    Args:
+        added: sum of the distances of the area within the county's children.
+        subtracted: sum of the distances of the area's complement within them.
+        above_added: ``above_added[levels]``, that sum in each ancestor without this county, nearest first.
+        above_subtracted: ``above_subtracted[levels]``, the same for the complement.
+    """
     cost, rest = min(added, subtracted + 1), min(subtracted, added + 1)
     for level in range(len(above_added)):
         x, y = above_added[level] + cost, above_subtracted[level] + rest

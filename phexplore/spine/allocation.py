@@ -98,6 +98,10 @@ def allocation_of(spine: Spine, method: TopDown) -> Allocation:
 
     Levels that the scenario has no share for are left out of the tree; levels above the root are dropped and unspent.
 
+    Args:
+        spine: as built, before bypassing.
+        method: the scenario's levels, shares and framework.
+
     Raises:
         PhexploreError: the parameters have budget for a level that the spine lacks.
     """
@@ -111,7 +115,12 @@ def allocation_of(spine: Spine, method: TopDown) -> Allocation:
 
 
 def rule_of(settings: SpineSettings, framework: PrivacyFramework) -> str:
-    """Return the rule of bypassing that settings mean under a framework."""
+    """Return the rule of bypassing that settings mean under a framework.
+
+    Args:
+        settings: of the spine.
+        framework: of the scenario's budget.
+    """
     if settings.bypass != "as-in-2020":
         return settings.bypass
     return "pure-dp" if framework is PrivacyFramework.PURE_DP else "single-child"
@@ -119,6 +128,10 @@ def rule_of(settings: SpineSettings, framework: PrivacyFramework) -> str:
 
 def fitted(tree: GeoTree, method: TopDown) -> tuple[GeoTree, tuple[tuple[str, Fraction], ...]]:
     """Return the tree with a scenario's levels only, named as the scenario does, and the shares left unspent.
+
+    Args:
+        tree: of the spine.
+        method: the scenario whose levels count.
 
     Raises:
         PhexploreError: the parameters have budget for a level that the spine lacks.

@@ -48,6 +48,11 @@ def area_variances(prediction: Prediction, entities: EntitySet, kinds: Sequence[
     """Return variances of areas in people², ``float64[areas, answers]``, answers of all queries one after the other.
 
     An area without blocks has the variance 0; infinite variances stand where nothing determines a count.
+
+    Args:
+        prediction: covariances of the units, from `variance.predict` or `top_down.predict_top_down`.
+        entities: the areas as lists of blocks.
+        kinds: per query, the answers to give.
     """
     levels = _pairs(prediction, entities)
     top = _tops(levels, entities)
@@ -66,7 +71,8 @@ def area_variances(prediction: Prediction, entities: EntitySet, kinds: Sequence[
 def added_variances(prediction: Prediction, entities: EntitySet, kinds: Sequence[Kinds]) -> Floats:
     """Return the variances of the units that make up each area, added as if they were independent.
 
-    Shape and unit as `area_variances`. The units are those of `distance.composition`.
+    In people², ``float64[areas, answers]``; arguments as in `area_variances`. The units are those of
+    `distance.composition`.
     """
     on_spine = prediction.variances(kinds)
     tree = prediction.shape.tree

@@ -57,9 +57,13 @@ class Spine:
 def build_spine(geography: Geography, settings: SpineSettings) -> Spine:
     """Return the spine of these blocks.
 
-    Blocks of one state have that state as their root, as in every run on such data; its tribal parts then stand apart from the
-    county down. Blocks of several states have the US as their root and the parts of every state below it (paper, figure 1).
-    Puerto Rico is never below the US (paper, section 6, footnote 8).
+    Blocks of one state have that state as their root, as in every run on such data; its tribal parts then stand apart
+    from the county down. Blocks of several states have the US as their root and the parts of every state below it
+    (paper, figure 1). Puerto Rico is never below the US (paper, section 6, footnote 8).
+
+    Args:
+        geography: the blocks and their areas.
+        settings: how the spine is shaped.
 
     Raises:
         PhexploreError: there are no blocks, or the settings ask for areas that the geography does not have.
@@ -78,10 +82,14 @@ def build_spine(geography: Geography, settings: SpineSettings) -> Spine:
 
 
 def chunk_size(members: Keys, settings: SpineSettings) -> Keys:
-    """Return how many children a group may have, given how many there are to be grouped.
+    """Return how many children a group may have, ``int64[n]``, given how many there are to be grouped.
 
     Production tests before it adds, so its groups hold one more than int(√n + cutoff) (errata G2); the paper's bound is
     √n + cutoff. The cutoff is whole, so both come from the whole root.
+
+    Args:
+        members: ``members[n]``, how many there are to be grouped.
+        settings: cutoff of the fan-out, and whether to group as production does.
     """
     roots = np.array([math.isqrt(n) for n in range(int(members.max()) + 1)], np.int64)[members]
     size: Keys = roots + settings.fanout_cutoff + (settings.grouping == "production")
@@ -302,7 +310,13 @@ class _Builder:
 
 
 def target_codes(geography: Geography, settings: SpineSettings, name: str, remarks: list[str]) -> Keys | None:
-    """Return the area of each block in a class that can be targeted, `NOWHERE` outside; None where it is unknown.
+    """Return the area of each block in a class that can be targeted, ``int64[blocks]``; None where it is unknown.
+
+    Args:
+        geography: the blocks and their areas.
+        settings: what counts as a place or a tribal area.
+        name: of the class of areas; blocks outside every area get `NOWHERE`.
+        remarks: receives a sentence where the data lack the class.
 
     Raises:
         UnknownNameError: the geography has no such class.
@@ -329,6 +343,11 @@ def place_mcd(geography: Geography, settings: SpineSettings, remarks: list[str] 
     """Return production's entity of each block: the town in strong-MCD states outside tribal areas, else the place.
 
     Source: topdown, section 10; paper, section 1 (Place/MCD entities).
+
+    Args:
+        geography: the blocks and their areas.
+        settings: the strong-MCD states and what counts as a tribal area.
+        remarks: receives a sentence where the data lack a class.
     """
     towns = np.isin(geography.numbers(0, 2), [int(code) for code in settings.strong_mcd_states])
     towns &= ~geography.aian(settings.aian_areas)

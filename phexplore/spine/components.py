@@ -59,7 +59,7 @@ class Part(NamedTuple):
     contrasts: tuple[tuple[Floats, Floats], ...] = ()
 
     def coordinates(self, vector: Floats) -> Floats:
-        """Return the coordinates of a vector of levels; for contrasts its length inside the part."""
+        """Return the coordinates ``float64[size]`` of ``vector[levels]``; for contrasts its length inside the part."""
         if self.basis is not None:
             return self.basis @ vector
         squared = sum(
@@ -129,7 +129,7 @@ class Decomposition:
         return tuple(block.size for block in self.blocks)
 
     def information(self, query: MarginalQuery) -> tuple[Floats, ...]:
-        """Return the matrices of a measured query at precision 1, one per block, in the blocks' bases."""
+        """Return the matrix ``float64[size, size]`` of a query at precision 1 per block, in the block's basis."""
         found = []
         for block in self.blocks:
             matrix = self._product(block, query)
@@ -161,7 +161,12 @@ class Decomposition:
         return np.array(chosen, np.int64)[order], np.array(alike, np.int64)[order]
 
     def coordinates(self, query: MarginalQuery, answer: int) -> tuple[Floats, ...]:
-        """Return one answer's coordinates in every block: its variance is the sum of yᵀ C y over the blocks."""
+        """Return an answer's coordinates ``y[size]`` in every block: its variance is the sum of yᵀ C y over the blocks.
+
+        Args:
+            query: over the same schema.
+            answer: index of the answer, below ``query.answers``.
+        """
         places = np.unravel_index(answer, query.shape) if query.shape else ()
         vectors = {
             self.schema.position(_attribute_name(query, factor)): _indicators(query, factor, query.shape[factor])[

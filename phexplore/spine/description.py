@@ -175,6 +175,10 @@ def default_classes(spine: Spine) -> tuple[str, ...]:
 def class_entities(spine: Spine, name: str) -> EntitySet:
     """Return the areas of a class, those that only a spine's settings define included.
 
+    Args:
+        spine: whose geography and settings define the areas.
+        name: of the class, e.g. ``place``.
+
     Raises:
         UnknownNameError: the geography has no such class.
     """
@@ -185,6 +189,11 @@ def class_entities(spine: Spine, name: str) -> EntitySet:
 
 def class_distances(spine: Spine, standard: Spine, name: str) -> ClassDistances:
     """Return the distances of one class of areas on a spine and on the one it is compared with.
+
+    Args:
+        spine: the one described.
+        standard: the one it is compared with, over the same blocks.
+        name: of the class of areas.
 
     Raises:
         UnknownNameError: the geography has no such class.
@@ -218,7 +227,13 @@ def _reason(spine: Spine, name: str, entities: EntitySet, before: Distances, aft
 
 
 def is_targeted(spine: Spine, name: str, entities: EntitySet) -> bool:
-    """Return whether a spine's block groups follow the areas of a class, be it as towns or places by state."""
+    """Return whether a spine's block groups follow the areas of a class, be it as towns or places by state.
+
+    Args:
+        spine: the one described.
+        name: of the class of areas.
+        entities: the areas of the class.
+    """
     settings = spine.settings
     if not settings.shapes_block_groups:
         return False

@@ -79,7 +79,12 @@ class Touched:
 
 
 def distances(tree: GeoTree, entities: EntitySet) -> Distances:
-    """Return the off-spine distance of every area (Algorithm 1)."""
+    """Return the off-spine distance of every area (Algorithm 1).
+
+    Args:
+        tree: of the spine.
+        entities: the areas as lists of blocks of this tree.
+    """
     touched = _leaves(tree, entities)
     for number in range(len(tree.levels) - 2, -1, -1):
         touched = _parents(tree, number, touched)
@@ -89,7 +94,12 @@ def distances(tree: GeoTree, entities: EntitySet) -> Distances:
 
 
 def touched_levels(tree: GeoTree, entities: EntitySet) -> tuple[Touched, ...]:
-    """Return the touched units of every level, the root's first."""
+    """Return the touched units of every level, the root's first.
+
+    Args:
+        tree: of the spine.
+        entities: the areas as lists of blocks of this tree.
+    """
     found = [_leaves(tree, entities)]
     for number in range(len(tree.levels) - 2, -1, -1):
         found.append(_parents(tree, number, found[-1]))

@@ -59,6 +59,10 @@ def same_spine(one: SpineChoice, other: SpineChoice) -> bool:
     """Return whether two choices mean the same, whatever they leave to defaults.
 
     Keys this program does not read must be equal where both have them.
+
+    Args:
+        one: a scenario's choice.
+        other: the choice to compare with.
     """
     if one == other:
         return True

@@ -153,7 +153,12 @@ class Geography:
         return CENSUS_BLOCKS.geocodes(self.geoids)
 
     def numbers(self, first: int, last: int) -> NDArray[np.int64]:
-        """Return the digits ``first:last`` of the 16-digit codes as numbers, ``int64[blocks]``."""
+        """Return the digits ``first:last`` of the 16-digit codes as numbers, ``int64[blocks]``.
+
+        Args:
+            first: first digit, from 0.
+            last: one past the last digit.
+        """
         letters = characters(self.geocodes(), 16)[:, first:last]
         return numbers_of_texts(np.ascontiguousarray(letters).view(f"U{last - first}").reshape(-1), last - first)
 
@@ -215,6 +220,10 @@ def codes_of_texts(texts: NDArray[np.str_], *, none: str = "") -> AreaCodes:
 def entity_set(geography: Geography, name: str) -> EntitySet:
     """Return the areas of a class as lists of blocks.
 
+    Args:
+        geography: the blocks and their areas.
+        name: of the class, e.g. ``place``.
+
     Raises:
         UnknownNameError: the geography has no such class.
     """
@@ -222,7 +231,12 @@ def entity_set(geography: Geography, name: str) -> EntitySet:
 
 
 def entities_of(name: str, area: AreaCodes) -> EntitySet:
-    """Return the areas of a partition as lists of blocks, blocks ascending."""
+    """Return the areas of a partition as lists of blocks, blocks ascending.
+
+    Args:
+        name: of the class.
+        area: the area of each block, or `NOWHERE`.
+    """
     inside = np.flatnonzero(area.of_block >= 0)
     order = inside[np.argsort(area.of_block[inside], kind="stable")]
     starts = np.searchsorted(area.of_block[order], np.arange(area.areas + 1)).astype(np.int64)
@@ -231,6 +245,10 @@ def entities_of(name: str, area: AreaCodes) -> EntitySet:
 
 def geography_of(population: BlockPopulation, source: str = "") -> Geography:
     """Return where the blocks of a population lie; its facilities tell which group quarters a block holds.
+
+    Args:
+        population: over census blocks.
+        source: where it was read, for the record.
 
     Raises:
         PhexploreError: its leaves are not census blocks.

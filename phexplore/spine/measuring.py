@@ -120,7 +120,12 @@ def known_steps(exact: Mapping[str, Sequence[MarginalQuery]]) -> tuple[tuple[Kno
 
 @lru_cache(maxsize=65536)
 def noise_variance(framework: PrivacyFramework, budget: Fraction) -> float:
-    """Return the variance in people² of one answer's noise: discrete Gaussian with σ² = 1/ρ, or geometric with b = 2/ε."""
+    """Return the variance in people² of one answer's noise: discrete Gaussian with σ² = 1/ρ, or geometric with b = 2/ε.
+
+    Args:
+        framework: zCDP for discrete Gaussian, pure DP for geometric noise.
+        budget: ρ or ε of the query in the unit, above 0.
+    """
     if framework is PrivacyFramework.PURE_DP:
         return TwoSidedGeometric(SENSITIVITY_SQUARED / budget).variance()
     return DiscreteGaussian(Fraction(SENSITIVITY_SQUARED) / (2 * budget)).variance()

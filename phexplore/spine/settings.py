@@ -247,7 +247,12 @@ def settings_for(method: TopDown) -> SpineSettings:
 def with_levels(settings: SpineSettings, method: TopDown) -> SpineSettings:
     """Return settings whose standard spine has groups of tracts where parameters give that level a budget.
 
-    In the tabulation's own hierarchy they are those of the first four digits (formats, section 4): nothing else has to be said.
+    In the tabulation's own hierarchy they are those of the first four digits (formats, section 4): nothing else has to be
+    said.
+
+    Args:
+        settings: of a spine.
+        method: the scenario whose levels count.
     """
     asked = method.level_shares.get("Tract_Group", 0) > 0
     if asked and settings.kind == "standard" and settings.tract_groups == "none":
@@ -286,6 +291,10 @@ def choice_of(settings: SpineSettings) -> SpineChoice:
 
 def changed_choice(choice: SpineChoice, settings: SpineSettings) -> SpineChoice:
     """Return a choice with other settings: only what changed is written anew, every other key stays as it was spelled.
+
+    Args:
+        choice: as the scenario has it.
+        settings: the new ones.
 
     Raises:
         PhexploreError: the present settings cannot be read.

@@ -40,6 +40,10 @@ _FLAGS = ("quarters", "incorporated", "governed")
 def write_spine(spine: Spine, path: Path) -> None:
     """Write a spine.
 
+    Args:
+        spine: the spine.
+        path: of the file, replaced as a whole.
+
     Raises:
         PhexploreError: the file cannot be written.
     """

@@ -66,7 +66,12 @@ class SquaredErrors:
         return after_sum < before_sum * (1 - TOLERANCE)
 
     def bypass(self, number: int, chosen: NDArray[np.bool_]) -> None:
-        """Move the budget of units of a level to the units below."""
+        """Move the budget of units of a level to the units below.
+
+        Args:
+            number: of the level, 0 for the root's.
+            chosen: ``chosen[units]``, the units of the level to bypass.
+        """
         depth, place = self._homes(number + 1)
         parent = self._ancestors(depth, place, number)
         self._share = self._moved(number, chosen)

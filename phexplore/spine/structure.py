@@ -72,7 +72,7 @@ class Structure:
 
     @property
     def of_unit(self) -> tuple[Ints, ...]:
-        """The representative of each unit, per level of the tree."""
+        """The representative of each unit, ``int64[units]`` per level of the tree."""
         return tuple(self.rep_of_unit[place] for place in self.levels)
 
     @property

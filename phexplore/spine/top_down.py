@@ -35,7 +35,7 @@ Ints = NDArray[np.int64]
 
 
 def predict_top_down(tree: GeoTree, method: TopDown, onto: Schema | None = None) -> Prediction:
-    """Return the covariances of estimates fitted level by level; see `variance.predict` for the arguments.
+    """Return the covariances of estimates fitted level by level; arguments as in `predict`.
 
     Raises:
         PhexploreError: a unit is not measured in full, or parts of several states keep their totals together.
@@ -81,7 +81,13 @@ def _own_precisions(shape: Shape, tree: GeoTree, method: TopDown) -> tuple[Float
 
 
 def total_alone(method: TopDown, level: str, asked: Measured) -> bool:
-    """Return whether a level's first pass of least squares fits the total and nothing else that is measured there."""
+    """Return whether a level's first pass of least squares fits the total and nothing else that is measured there.
+
+    Args:
+        method: the scenario with its passes.
+        level: name of the level.
+        asked: what is measured.
+    """
     order = method.passes.get(level)
     total = total_query(asked.schema)
     if order is None or not order.least_squares or asked.shares[level].get(total, 0) == 0:

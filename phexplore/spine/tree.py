@@ -127,7 +127,7 @@ def tree_of(geocodes: NDArray[np.str_], levels: tuple[str, ...], layout: Geocode
     Leaves of one state have that state as their root: levels above it are dropped.
 
     Args:
-        geocodes: codes of the leaves as `GeocodeLayout.geocodes` returns them, ascending.
+        geocodes: ``geocodes[leaves]``, codes of the leaves as `GeocodeLayout.geocodes` returns them, ascending.
         levels: of the parameters, widest first; the last one is the leaves'.
         layout: what the characters of the codes mean.
 

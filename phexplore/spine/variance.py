@@ -170,7 +170,12 @@ class Prediction:
         return np.maximum(total, 0.0)
 
     def at_level(self, number: int, variances: Floats) -> Floats:
-        """Return the rows of `variances` for the units of a level of the tree, ``float64[units, answers]``."""
+        """Return the variances of the units of a level of the tree, ``float64[units, answers]``.
+
+        Args:
+            number: of the level, 0 for the root's.
+            variances: ``variances[representatives, answers]``.
+        """
         return variances[self.shape.structure.of_unit[number]]
 
 
@@ -190,6 +195,11 @@ def predict(tree: GeoTree, method: TopDown, onto: Schema | None = None) -> Predi
 
 def shape_of(tree: GeoTree, method: TopDown, onto: Schema | None = None) -> Shape:
     """Return what stays while only budgets change.
+
+    Args:
+        tree: of the spine; its shares do not matter here.
+        method: the scenario: its queries, invariants and constraints.
+        onto: a smaller schema of the data, None for the scenario's own.
 
     Raises:
         PhexploreError: queries too intricate, or exact counts that cannot be predicted together.
@@ -374,7 +384,14 @@ def _precisions(shape: Shape, tree: GeoTree, method: TopDown) -> Floats:
 
 
 def precisions_of(framework: PrivacyFramework, budget: Fraction, asked: Measured, level: str) -> Floats:
-    """Return the precision (inverse variance) of each measured query in a unit with this budget, 0 where it is not asked."""
+    """Return the precision (inverse variance) per measured query, ``float64[queries]``, 0 where it is not asked.
+
+    Args:
+        framework: of the budget.
+        budget: ρ or ε of the unit, at least 0.
+        asked: the queries and their shares.
+        level: name of the unit's level.
+    """
     shares = asked.shares[level]
     found = np.zeros(len(asked.queries))
     if budget > 0:

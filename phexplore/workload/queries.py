@@ -79,7 +79,7 @@ class MarginalQuery:
         return _cell_map(self)
 
     def tabulate(self, counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Return the answers ``[..., answers]`` for counts ``[..., cells]``."""
+        """Return ``int64[..., answers]`` for ``counts[..., cells]``."""
         import numpy as np
 
         answers = self.cell_map()
@@ -135,6 +135,10 @@ def parse_query(schema: Schema, name: str) -> MarginalQuery:
     """Read a query as production writes it: names joined by ``*`` in any order, ``total`` or ``detailed``.
 
     A name that the schema lacks is looked for in its companion (the unit histogram of the household release).
+
+    Args:
+        schema: whose attributes and recodes the names are.
+        name: as in production's parameter files.
 
     Raises:
         UnknownNameError: no attribute or recode has that name.

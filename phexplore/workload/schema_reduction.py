@@ -65,6 +65,10 @@ def project_passes(passes: Sequence[Sequence[MarginalQuery]], onto: Schema) -> t
 
     The ordering of the schema itself comes back unchanged, repetitions included.
 
+    Args:
+        passes: the queries of each pass, in order.
+        onto: schema of the data.
+
     Raises:
         NoImageError: `onto` does not declare how it arises from the queries' schema.
     """
@@ -85,6 +89,10 @@ def project_passes(passes: Sequence[Sequence[MarginalQuery]], onto: Schema) -> t
 def image_of(query: MarginalQuery, onto: Schema) -> MarginalQuery:
     """Return the query of a smaller schema that receives the share of `query`.
 
+    Args:
+        query: over the scenario's schema.
+        onto: schema of the data.
+
     Raises:
         NoImageError: `onto` does not declare how it arises from the query's schema.
     """
@@ -100,6 +108,10 @@ def image_of(query: MarginalQuery, onto: Schema) -> MarginalQuery:
 
 def cell_image(larger: Schema, smaller: Schema) -> npt.NDArray[np.int32]:
     """Return the cell of the smaller schema for each cell of the larger one, ``int32[larger.cells]``.
+
+    Args:
+        larger: schema of the scenario.
+        smaller: schema of the data.
 
     Raises:
         NoImageError: no image is declared, or it does not give every cell exactly one place.

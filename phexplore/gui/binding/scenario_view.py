@@ -90,7 +90,10 @@ class Update(Generic[View]):
 
 
 def shown(
-    workbook: Workbook, before: ScenarioView | None = None, *, kept: Callable[[str], tuple[str, Scenario] | None] | None = None
+    workbook: Workbook,
+    before: ScenarioView | None = None,
+    *,
+    kept: Callable[[str], tuple[str, Scenario] | None] | None = None,
 ) -> ScenarioView:
     """Return what is to be shown of a workbook.
 

@@ -90,7 +90,7 @@ class ErrorDistribution:
         return float(self.counts[np.abs(self.errors) <= margin].sum() / self.total)
 
     def histogram(self, bins: int) -> tuple[Floats, Integers]:
-        """Return edges and counts of bins of equal whole width that hold every error, at most `bins` of them.
+        """Return ``edges[n + 1]`` and ``counts[n]`` of n ≤ `bins` bins of equal whole width that hold every error.
 
         Raises:
             ValueError: no errors, or no bins.
@@ -105,7 +105,7 @@ class ErrorDistribution:
 
 
 def distribution_of(errors: Integers) -> ErrorDistribution:
-    """Return the distribution of errors of any shape."""
+    """Return the distribution of ``errors[...]``, in people."""
     flat = errors.ravel()
     low, high = (int(flat.min()), int(flat.max())) if len(flat) else (0, 0)
     if high - low >= _WIDEST_COUNTED:

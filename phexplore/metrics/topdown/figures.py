@@ -55,7 +55,7 @@ class ErrorFigures:
     largest: Integers
 
     def by_id(self) -> Mapping[str, Floats]:
-        """Return the figures under the ids of `metrics.errors.KNOWN`; counts become shares of the numbers."""
+        """Return each figure, ``float64[trials]``, under its id in `metrics.errors.KNOWN`; counts become shares."""
         found: dict[str, Floats] = {name: getattr(self, name) for name in _FLOATS}
         of = self.numbers or float("nan")
         found |= {_SHARES[name]: getattr(self, name) / of for name in _SHARES}

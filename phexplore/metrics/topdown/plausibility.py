@@ -96,12 +96,23 @@ def figures_of_ages(by_age: Integers) -> UnitFigures:
 
 
 def with_housing(figures: UnitFigures, vacant: Integers, occupied: Integers) -> UnitFigures:
-    """Return the figures of people with those of housing units of the same units, ``int64[units]`` each."""
+    """Return the figures of people with those of housing units of the same units, ``int64[units]`` each.
+
+    Args:
+        figures: of the people of these units.
+        vacant: ``vacant[units]``, vacant housing units.
+        occupied: ``occupied[units]``, occupied housing units.
+    """
     return replace(figures, vacant=vacant, occupied=occupied)
 
 
 def figures_of_housing(vacant: Integers, occupied: Integers) -> UnitFigures:
-    """Return the figures of data on housing units alone; nobody is counted, so totals of people are not compared."""
+    """Return the figures of data on housing units alone; nobody is counted, so totals of people are not compared.
+
+    Args:
+        vacant: ``vacant[units]``, vacant housing units.
+        occupied: ``occupied[units]``, occupied housing units.
+    """
     return UnitFigures(np.zeros(len(vacant), np.int64), vacant=vacant, occupied=occupied, has_people=False)
 
 

@@ -128,7 +128,13 @@ class RedistrictingResult:
 def redistricting_criterion(
     shares: GroupShares, *, least_people: int = LEAST_PEOPLE, required: Fraction = REQUIRED
 ) -> RedistrictingResult:
-    """Return how the units with at least so many people (in truth) do."""
+    """Return how the units with at least so many people (in truth) do.
+
+    Args:
+        shares: of the units that may be chosen, from `group_shares`.
+        least_people: smallest true total of a unit that counts.
+        required: share of units that has to meet the tolerance.
+    """
     chosen = shares.people >= least_people
     units = int(np.count_nonzero(chosen))
     meeting = shares.meets[:, chosen].sum(axis=1)

@@ -30,7 +30,7 @@ def as_trials(truth: Integers, estimate: Integers) -> Integers:
 
 
 def mean_and_error(figures: Floats) -> tuple[float, float]:
-    """Return the mean of one figure per trial and its Monte-Carlo error; the error is infinite with one trial."""
+    """Return the mean of ``figures[trials]`` and its Monte-Carlo error, which is infinite with one trial."""
     if not len(figures):
         return float("nan"), float("inf")
     if len(figures) == 1:

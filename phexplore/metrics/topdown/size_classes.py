@@ -36,7 +36,7 @@ class SizeClasses:
         return tuple(_label(start, end) for start, end in zip(self.starts, ends, strict=True))
 
     def class_of(self, sizes: Integers) -> NDArray[np.intp]:
-        """Return the class of each number, of the same shape.
+        """Return the class of each of ``sizes[...]``, in the same shape.
 
         Raises:
             ValueError: a number is negative.

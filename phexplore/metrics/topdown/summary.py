@@ -26,7 +26,7 @@ def figures_json(figures: ErrorFigures) -> Json:
 
 
 def figure_json(values: Floats) -> Json:
-    """Return the mean over trials and its Monte-Carlo error, null with one trial."""
+    """Return the mean of ``values[trials]`` and its Monte-Carlo error, null with one trial."""
     mean, error = mean_and_error(np.asarray(values, np.float64))
     return {"value": number(mean), "error": number(error)}
 

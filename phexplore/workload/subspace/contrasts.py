@@ -43,7 +43,12 @@ class Contrasts:
 
 @lru_cache(maxsize=256)
 def contrasts(size: int, basis: Basis) -> Contrasts:
-    """Return the basis for a total of `size` cells."""
+    """Return the basis for a total of `size` cells.
+
+    Args:
+        size: number m of cells under the total, at least 1.
+        basis: which orthogonal basis.
+    """
     vectors = np.zeros((max(size - 1, 0), size), dtype=np.int64)
     match basis:
         case Basis.HELMERT:
@@ -81,7 +86,12 @@ class ContrastRates:
     delta_1: float
 
     def rate(self, size: int, row: int) -> Fraction:
-        """Return one rate exactly."""
+        """Return one rate exactly.
+
+        Args:
+            size: number of cells under the total.
+            row: of the basis.
+        """
         return Fraction(int(self.rates[size][row]), 1 << RATE_BITS)
 
 
@@ -143,14 +153,19 @@ def reflection_basis(size: int) -> Floats:
 
 
 def random_basis(size: int, rng: np.random.Generator) -> Floats:
-    """Return a random orthonormal basis of the vectors that add to 0: ``float64[m − 1, m]``, for comparison only."""
+    """Return a random orthonormal basis of the vectors that add to 0: ``float64[m − 1, m]``, for comparison only.
+
+    Args:
+        size: number m of cells under the total.
+        rng: source of the rotation.
+    """
     normal = rng.standard_normal((size, size - 1))
     normal -= normal.mean(axis=0)
     return np.asarray(np.linalg.qr(normal)[0].T, dtype=np.float64)
 
 
 def laplace_factor(orthonormal: Floats) -> float:
-    """Return how many times the projected Laplace mechanism's squared error the extended one has with this basis.
+    """Return the extended Laplace mechanism's squared error under ``orthonormal[m - 1, m]`` over the projected one's.
 
     Both add noise to m − 1 dimensions, of scales Δ₁(QᵀA)/ε and 2/ε (one total, histogram).
     """
@@ -159,7 +174,12 @@ def laplace_factor(orthonormal: Floats) -> float:
 
 
 def basis_factors(size: int, seed: int = 0) -> dict[str, float]:
-    """Return `laplace_factor` of the bases here for one total over `size` cells."""
+    """Return `laplace_factor` of the bases here for one total over `size` cells.
+
+    Args:
+        size: number m of cells under the total, at least 2.
+        seed: of the random basis.
+    """
     found = {
         basis.value: laplace_factor(own.vectors / np.sqrt(own.norms)[:, None])
         for basis in Basis

@@ -77,7 +77,12 @@ class Rationals:
 
 
 def integers(values: Exact, bound: int) -> Exact:
-    """Return the values as Python integers when `bound`, on everything computed from them, leaves ``int64``."""
+    """Return the values as Python integers when `bound`, on everything computed from them, leaves ``int64``.
+
+    Args:
+        values: ``values[...]``, whole numbers.
+        bound: absolute value that nothing computed from them exceeds.
+    """
     return values if bound < _LARGEST else values.astype(object)
 
 

@@ -53,7 +53,12 @@ class Partition:
 
     @classmethod
     def of(cls, name: str, block: Integers) -> Partition:
-        """Return the partition with these blocks."""
+        """Return the partition with these blocks.
+
+        Args:
+            name: of the axis level or grouping.
+            block: ``block[levels]``, the block of each level, numbered from 0 without gaps.
+        """
         return cls(name, block, int(block.max()) + 1, np.bincount(block).astype(np.int64))
 
     def refines(self, other: Partition) -> bool:
@@ -196,7 +201,7 @@ class MarginSpace:
         return sums
 
     def project(self, noise: Integers) -> Rationals:
-        """Return Π_N·noise exactly."""
+        """Return Π_N·noise exactly; ``noise[n]``."""
         denominators = self._denominators
         reach = largest(noise)
         # Every term is at most den/size × (size × reach): the bound needs no sums.
@@ -209,7 +214,7 @@ class MarginSpace:
         return Rationals(total.reshape(-1), self.denominators)
 
     def project_floats(self, values: Floats) -> Floats:
-        """Return Π_N·values."""
+        """Return Π_N·values as ``float64[n]``; ``values[n]``."""
         grid = values.reshape(self._shape)
         total = grid.copy()
         for choice, weight in self._terms:
@@ -287,7 +292,7 @@ class MarginSpace:
         )
 
     def broken(self, released: Rationals, truth: Integers, scale: int) -> int:
-        """Return how many totals of `released` are not those of ``truth × scale``."""
+        """Return how many totals of `released` are not those of ``truth × scale``, as in `NullSpace.broken`."""
         failures = 0
         reach = max(largest(released.numerators), largest(truth) * scale)
         exact = truth.astype(object) * scale if reach * self.size >= 2**62 else truth * scale
@@ -315,6 +320,10 @@ class MarginSpace:
 
 def total_blocks(axes: Sequence[Axis], total: Totals) -> Integers:
     """Return the block of each cell under some totals: ``int64[cells]``.
+
+    Args:
+        axes: of the histogram.
+        total: which names the sums keep apart.
 
     Raises:
         InvariantError: a name is unknown, or two names belong to one axis.

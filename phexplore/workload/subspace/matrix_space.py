@@ -176,7 +176,7 @@ class MatrixSpace:
         return found
 
     def project(self, noise: Integers) -> Rationals:
-        """Return Π_N·noise exactly."""
+        """Return Π_N·noise exactly; ``noise[n]``."""
         singles, reach = self._singles, largest(noise)
         bound = reach * int(self.denominators.max()) * 2
         heaviest = largest(singles.weights)
@@ -198,7 +198,7 @@ class MatrixSpace:
         raise OverflowError(f"a projected numerator of {largest(exact)} was not foreseen")
 
     def project_floats(self, values: Floats) -> Floats:
-        """Return Π_N·values."""
+        """Return Π_N·values as ``float64[n]``; ``values[n]``."""
         singles = self._singles
         total = values.astype(np.float64)
         summed = np.bincount(singles.row, values[singles.answers] * singles.weights, minlength=len(singles.norms))
@@ -275,7 +275,7 @@ class MatrixSpace:
         return max(most, 1)
 
     def broken(self, released: Rationals, truth: Integers, scale: int) -> int:
-        """Return how many sums of `released` are not those of ``truth × scale``."""
+        """Return how many sums of `released` are not those of ``truth × scale``, as in `NullSpace.broken`."""
         failures = 0
         for row in self._rows:
             answers = list(row)

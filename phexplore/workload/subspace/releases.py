@@ -51,6 +51,10 @@ class Sensitivity:
 def null_space(method: Subspace, release: Release) -> NullSpace:
     """Return the null space of a release's invariants; equal ones are built once.
 
+    Args:
+        method: the scenario with its axes.
+        release: whose invariants to keep.
+
     Raises:
         InvariantError: they cannot be kept, or leave nothing to protect.
     """
@@ -79,6 +83,10 @@ def _null_space(axes: tuple[Axis, ...], query: Query, invariants: tuple[Invarian
 def expand(axes: Sequence[Axis], total: Totals) -> list[LinearCount]:
     """Return totals as one weighted sum each.
 
+    Args:
+        axes: of the histogram.
+        total: which names the sums keep apart.
+
     Raises:
         InvariantError: a name is unknown.
     """
@@ -93,7 +101,13 @@ def expand(axes: Sequence[Axis], total: Totals) -> list[LinearCount]:
 
 
 def cell_text(axes: Sequence[Axis], cell: int, by: Sequence[str] | None = None) -> str:
-    """Return the name of a cell by all its axes, or by some of the names only."""
+    """Return the name of a cell by all its axes, or by some of the names only.
+
+    Args:
+        axes: of the histogram.
+        cell: number of the cell, last axis fastest.
+        by: names of axes or groupings to say, None for all axes.
+    """
     places = np.unravel_index(cell, tuple(axis.size for axis in axes))
     words = []
     for axis, place in zip(axes, places, strict=True):
@@ -108,7 +122,12 @@ def cell_text(axes: Sequence[Axis], cell: int, by: Sequence[str] | None = None) 
 
 
 def answer_names(method: Subspace, release: Release) -> list[str]:
-    """Return the name of each answer."""
+    """Return the name of each answer.
+
+    Args:
+        method: the scenario with its axes.
+        release: whose query is asked.
+    """
     if isinstance(release.query, LinearQuery):
         return [answer.name for answer in release.query.answers]
     return [cell_text(method.axes, cell) for cell in range(method.cells)]
@@ -123,6 +142,10 @@ def common_denominator(query: Query) -> int:
 
 def true_answers(query: Query, counts: Integers) -> Integers:
     """Return the answers times `common_denominator`: ``int64[answers]``.
+
+    Args:
+        query: of a release.
+        counts: ``counts[cells]``, the histogram.
 
     Raises:
         OverflowError: an answer leaves 64 bits.
@@ -142,6 +165,10 @@ def true_answers(query: Query, counts: Integers) -> Integers:
 @lru_cache(maxsize=64)
 def sensitivity(method: Subspace, name: str) -> Sensitivity:
     """Return the sensitivities of a release when one record is replaced by any other.
+
+    Args:
+        method: the scenario.
+        name: key of the release in `method.releases`.
 
     Raises:
         InvariantError: its invariants cannot be kept.

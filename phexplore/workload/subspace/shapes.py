@@ -58,6 +58,10 @@ class Shape:
 def differences(method: Subspace, name: str) -> Floats:
     """Return Π_N(a_y − a_z) for all pairs of kinds of records: ``float64[pairs, n]``.
 
+    Args:
+        method: the scenario.
+        name: key of the release in `method.releases`.
+
     Raises:
         InvariantError: there are too many answers or kinds of records, or all records are alike.
     """
@@ -107,6 +111,10 @@ def _matrix(query: LinearQuery, cells: int) -> Floats:
 def best_shape(method: Subspace, name: str) -> Shape:
     """Return the covariance of least error for a release, within `GAP` of the best where rounds allow.
 
+    Args:
+        method: the scenario.
+        name: key of the release in `method.releases`.
+
     Raises:
         InvariantError: see `differences`.
     """
@@ -116,8 +124,12 @@ def best_shape(method: Subspace, name: str) -> Shape:
 def shape_for(found: Floats, gap: float = GAP) -> Shape:
     """Return the covariance of least trace with dᵀΣ⁻¹d ≤ 1 for all rows d.
 
-    Multiplicative rounds p_d ← p_d · dᵀM^(−½)d / tr M^½ raise the dual bound (Yu 2010); the rows reached furthest give the
-    scale that makes the covariance feasible.
+    Multiplicative rounds p_d ← p_d · dᵀM^(−½)d / tr M^½ raise the dual bound (Yu 2010); the rows reached furthest give
+    the scale that makes the covariance feasible.
+
+    Args:
+        found: ``found[pairs, n]``, differences of columns of the query.
+        gap: relative distance between error and bound at which to stop.
     """
     values, vectors = np.linalg.eigh(found.T @ found)
     span = vectors[:, values > _NEGLIGIBLE * values[-1]]

@@ -77,7 +77,13 @@ class NullSpace(Protocol):
         """Return a bound of the largest eigenvalue of B·Bᵀ, B whole independent rows that span the row space."""
 
     def broken(self, released: Rationals, truth: Integers, scale: int) -> int:
-        """Return how many invariant sums of `released` differ from those of ``truth × scale``, compared exactly."""
+        """Return how many invariant sums of `released` differ from those of ``truth × scale``, compared exactly.
+
+        Args:
+            released: ``released[n]``, the published answers times `scale`.
+            truth: ``truth[n]``, the true answers, whole numbers.
+            scale: common factor of both sides, at least 1.
+        """
 
     def determined(self) -> int:
         """Return how many answers are fixed by the invariants alone: rows of Π_N that are 0."""
