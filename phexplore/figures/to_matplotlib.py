@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -83,6 +84,7 @@ _ROW, _FRAME, _PLANE = 0.21, 0.75, 3.2
 _CHARACTER = 6.6
 """Pixels of a character of bold text, for the room texts need."""
 _MOST_NAME = 44
+_MOST_TITLE = 80
 _MOST_TICKS = 12
 _MOST_SAID = 40
 """Marks whose words a description lists; the data table has them all."""
@@ -90,7 +92,8 @@ _MOST_SAID = 40
 
 def chart_of(figure: Figure) -> Chart:
     """Return what a report embeds of a figure."""
-    return Chart(figure.id, figure.title, described(figure), PAGE_WIDTH, _inches(figure), partial(draw, figure=figure))
+    title = "\n".join(wrap(figure.title, _MOST_TITLE))
+    return Chart(figure.id, title, described(figure), PAGE_WIDTH, _inches(figure), partial(draw, figure=figure))
 
 
 def described(figure: Figure) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,11 @@ from phexplore.figures.figure import Figure, bar_figure
 from phexplore.figures.marks import Bar
 from phexplore.figures.scatter import Series, scatter_figure
 from phexplore.figures.table import Table, Value
+from phexplore.files.atomic_files import write_atomically
+from phexplore.files.spreadsheet import csv_bytes
 from phexplore.model.issues import InputProblemsError
 from phexplore.opening import read_bytes
+from phexplore.report.terminal import say
 
 RESULT_FILE = "figures.json"
 """What the command printed, in the folder of the experiment."""
@@ -137,6 +140,41 @@ def table_lines(path: Path) -> list[list[str]]:
         return list(csv.reader(file))
 
 
+def write_table(path: Path, lines: Iterable[Sequence[object]]) -> None:
+    """Write a table of an experiment as CSV and say so.
+
+    Args:
+        path: of the file.
+        lines: the head first.
+
+    Raises:
+        WriteError: the file system refuses.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, csv_bytes(lines))
+    say(f"Wrote {path}")
+
+
+def write_pictures(experiment: Experiment, found: Found, folder: Path) -> None:
+    """Write every picture of an experiment as PNG, under the name of its figure, and say so.
+
+    Args:
+        experiment: which one.
+        found: the JSON its command prints.
+        folder: with its tables.
+
+    Raises:
+        WriteError: the file system refuses.
+    """
+    from phexplore.figures.style import FigureFormat  # noqa: PLC0415 - only files pay for matplotlib
+    from phexplore.figures.to_matplotlib import figure_bytes  # noqa: PLC0415 - as above
+
+    for picture in pictures_of(experiment, found, folder):
+        path = folder / f"{picture.content.id}.png"
+        write_atomically(path, figure_bytes(picture.content, FigureFormat.PNG))
+        say(f"Wrote {path}")
+
+
 def _compare(out: Path, given: Given) -> list[str]:
     return [
         "subspace", "compare", "--out", str(out), "--state", given["state"], "--epsilon", given["epsilon"],
@@ -186,7 +224,7 @@ def _systems(found: Found, folder: Path) -> list[Picture]:
     bars.sort(key=lambda bar: bar.group)
     smallest = "; ".join(f"{row['system']} {row['mean_error_of_smallest']:+.2f}" for row in found["systems"])
     summary = bar_figure(
-        "systems",
+        "counties-and-state",
         tuple(bars),
         "mean absolute error, households",
         f"What is exact is paid for elsewhere: {whole['system']} is best for the state",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import enum
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Mapping
@@ -9,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
+from phexplore.errors import PhexploreError
 from phexplore.figures.tile import TileContent
 from phexplore.lazy import lazy
 from phexplore.runs.spec import RunSpec
@@ -77,6 +79,7 @@ class Chooser:
         hint: what a text looks like, which files are offered, or what the tool tip says.
         drops: other choices that are open again when this one changes.
         most: how many runs can be chosen.
+        is_reported: the report of a run has the picture of every option.
     """
 
     id: str
@@ -89,6 +92,7 @@ class Chooser:
     hint: str = ""
     drops: tuple[str, ...] = ()
     most: int = 1
+    is_reported: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,19 +236,59 @@ def is_counted(directory: Path) -> bool:
     return (directory / TRUTH_FILE).exists()
 
 
-class WholeRun(_Open, Protocol):
+class WholeRun(abc.ABC):
     """An open run of which every trial is read once.
 
     Attributes:
+        directory: of the run.
+        spec: what it does.
         trials: readable ones.
         problems: why others are not.
+        covered: numbers of all trials that are within their margins.
+        judged: of how many; 0 without noise.
     """
 
-    trials: list[int]
-    problems: list[str]
+    def __init__(self, directory: Path) -> None:
+        self.directory, self.spec = directory, _load_spec(directory)
+        self.trials: list[int] = []
+        self.problems: list[str] = []
+        self.covered = self.judged = 0
+        self._seen: set[int] = set()
 
     def refresh(self) -> None:
         """Read trials that are new."""
+        from phexplore.runs.run_files import read_trial_figures  # noqa: PLC0415 - the pages are declared before a run is read
+        from phexplore.runs.store import present_trials, trial_file  # noqa: PLC0415 - as above
+
+        for index in present_trials(self.directory):
+            if index in self._seen:
+                continue
+            self._seen.add(index)
+            path = self.directory / trial_file(index)
+            try:
+                figures = read_trial_figures(path)
+                self.read_trial(path)
+            except PhexploreError as error:
+                self.problems.append(error.sentence)
+                continue
+            self.trials.append(index)
+            self.covered += figures.covered
+            self.judged += figures.numbers
+
+    @abc.abstractmethod
+    def read_trial(self, path: Path) -> None:
+        """Read a trial and add its errors to those of the others.
+
+        Raises:
+            RunUnreadableError: it cannot be read; nothing was added.
+        """
+
+    def coverage_sentence(self, numbers: str) -> str:
+        """Return how many numbers are within their margins, "" where nothing was added to them."""
+        if not self.judged:
+            return ""
+        aimed = float(self.spec.scenario.conventions.confidence)
+        return f" {self.covered / self.judged:.1%} of {numbers} are within their margins, forecast {aimed:.0%}."
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,7 @@ from phexplore.systems.phsafe.results import RunResults
 from phexplore.systems.phsafe.truncation_sources import states_in_run
 from phexplore.systems.phsafe.truncation_study import StudyError, sizes_of_run
 from phexplore.systems.registry import preset
-from phexplore.systems.subspace.results import SubspaceResults
+from phexplore.systems.subspace.results import ReleaseRun
 from phexplore.systems.topdown.results import TopDownResults
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -98,7 +98,9 @@ def looked_at(run):
                 for name in (TRUTH_FILE, trial_file(0)):
                     found.files.read(run / name)
             case Subspace():
-                SubspaceResults.open(run).errors()
+                releases = ReleaseRun(run)
+                releases.refresh()
+                return "".join(releases.problems)
             case GroupSizes():
                 tree, largest = read_tree(run / TRUTH_FILE)
                 read_sizes(run / TRUTH_FILE, tree, largest)

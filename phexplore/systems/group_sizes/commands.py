@@ -77,12 +77,13 @@ def experiment(
 
     Example: phexplore group-sizes experiment --out experiment --workers 2
     """
-    from phexplore.figures.style import FigureFormat, chart_bytes
     from phexplore.files.atomic_files import write_atomically
     from phexplore.report.html import document_html
     from phexplore.runs.writing import write_json
+    from phexplore.systems.experiments import write_pictures
     from phexplore.systems.group_sizes.experiment import RESULT_FILE, Draw, Plan, measure_scaling, run_experiment
-    from phexplore.systems.group_sizes.experiment_report import experiment_charts, experiment_csv, experiment_document
+    from phexplore.systems.group_sizes.experiment_pictures import TABLE_7
+    from phexplore.systems.group_sizes.experiment_report import experiment_csv, experiment_document
 
     plan = Plan(_budgets(epsilons), trials, seed, _variants(mechanisms), workers)
     subjects = [_subject(name.strip(), largest, seed) for name in data.split(",") if name.strip()]
@@ -102,13 +103,12 @@ def experiment(
         write_json(out / RESULT_FILE, content)
     write_atomically(out / "table-7.csv", experiment_csv(content))
     write_atomically(out / "report.html", document_html(experiment_document(content, datetime.now(UTC))))
-    for chart in experiment_charts(content):
-        write_atomically(out / f"{chart.id}.png", chart_bytes(chart, FigureFormat.PNG))
+    write_pictures(TABLE_7, content, out)
     if as_json:
         print_json(content)
     else:
         _print(content)
-        say(f"Wrote {out / 'report.html'}, {out / 'table-7.csv'}, {out / RESULT_FILE} and pictures.")
+        say(f"Wrote {out / 'report.html'}, {out / 'table-7.csv'} and {out / RESULT_FILE}.")
 
 
 def _budgets(text: str) -> tuple[Fraction, ...]:

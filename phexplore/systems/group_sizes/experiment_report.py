@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 from phexplore import __version__
-from phexplore.figures.style import Chart
+from phexplore.figures.to_matplotlib import chart_of
 from phexplore.files.spreadsheet import csv_bytes
 from phexplore.report.document import Column, Document, Part, TableView, Tile, clock_text, figures, heading, table_of
 from phexplore.report.provenance import Section
-from phexplore.systems.group_sizes.charts import Series, lines_chart
+from phexplore.systems.group_sizes.experiment_pictures import experiment_pictures
 
 Content = Mapping[str, Any]
 
@@ -51,80 +51,13 @@ def _plain(value: float | None) -> str:
     return "" if value is None else f"{value:.6f}"
 
 
-def experiment_charts(content: Content) -> tuple[Chart, ...]:
-    """Return the pictures: errors at every level and run time against ε for each data, run time against the largest size."""
-    charts = []
-    for data in content["data"]:
-        rows = [row for row in content["rows"] if row["data"] == data["id"]]
-        for place, level in enumerate(data["levels"]):
-            charts.append(_error_chart(data, rows, place, level["level"]))
-        charts.append(_time_chart(data, rows))
-    if content.get("scaling"):
-        charts.append(_scaling_chart(content["scaling"]))
-    return tuple(charts)
-
-
-def _series(rows: Sequence[Content], value: Any) -> list[Series]:
-    names = dict.fromkeys(row["label"] for row in rows)
-    found = []
-    for name in names:
-        own = [row for row in rows if row["label"] == name]
-        moments = [value(row) for row in own]
-        spreads = None if any(each["sd"] is None for each in moments) else tuple(each["sd"] for each in moments)
-        found.append(
-            Series(
-                name,
-                tuple(float(row["epsilon"]) for row in own),
-                tuple(max(each["mean"], 1e-6) for each in moments),
-                spreads,
-            )
-        )
-    return found
-
-
-def _error_chart(data: Content, rows: Sequence[Content], place: int, level: str) -> Chart:
-    series = _series(rows, lambda row: row["l1"][place])
-    kept = [
-        row for row in rows if row["keeps_budget"] and float(row["epsilon"]) == max(float(r["epsilon"]) for r in rows)
-    ]
-    best = min(kept, key=lambda row: row["l1"][place]["mean"])
-    finding = f"{data['id']}, {level}: of those that keep ε, “{best['label']}” errs least at ε = {best['epsilon']}"
-    description = (
-        f"L1 error at level {place + 1} ({level}) in thousands of groups against ε, mean and standard deviation over trials, one "
-        "line per mechanism."
-    )
-    return lines_chart(
-        f"errors-{data['id']}-level-{place + 1}", finding, description, series, ("ε", "L1 error, thousands of groups")
-    )
-
-
-def _time_chart(data: Content, rows: Sequence[Content]) -> Chart:
-    series = _series(rows, lambda row: row["seconds"])
-    kept = [row for row in rows if row["variant"] == "chain"]
-    fastest = f"; the chain takes {kept[0]['seconds']['mean']:.2f} s" if kept else ""
-    finding = f"{data['id']}: run time against ε{fastest}"
-    description = (
-        "Processor seconds of one release (noise and fit) against ε, one line per mechanism (Figure 8 of the paper)."
-    )
-    return lines_chart(f"time-{data['id']}", finding, description, series, ("ε", "processor seconds"))
-
-
-def _scaling_chart(scaling: Sequence[Content]) -> Chart:
-    names = dict.fromkeys(name for entry in scaling for name in entry["seconds"])
-    series = []
-    for name in names:
-        own = [(entry["largest"], entry["seconds"][name]) for entry in scaling if name in entry["seconds"]]
-        series.append(Series(name, tuple(float(n) for n, _ in own), tuple(max(s, 1e-6) for _, s in own)))
-    finding = "Run time against the number of sizes"
-    description = (
-        "Processor seconds of one release against the largest size N, groups above N left out, taxi-shaped data (Figure 7 of the "
-        "paper). The paper's cost tables stop where they outgrow memory."
-    )
-    return lines_chart("time-by-sizes", finding, description, series, ("largest size N", "processor seconds"))
-
-
 def experiment_document(content: Content, now: datetime) -> Document:
-    """Return the report of an experiment."""
+    """Return the report of an experiment.
+
+    Args:
+        content: what the experiment found.
+        now: printed in the report, with its zone.
+    """
     trials = content["trials"]
     parts = [
         Part(
@@ -133,7 +66,7 @@ def experiment_document(content: Content, now: datetime) -> Document:
             (_ABOUT.format(trials=trials),),
             tables=tuple(_table(content, data) for data in content["data"]),
         ),
-        Part("pictures", "Pictures", charts=experiment_charts(content)),
+        Part("pictures", "Pictures", charts=tuple(chart_of(each.content) for each in experiment_pictures(content))),
         Part(
             "differences",
             "What differs from the paper",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ from phexplore.report.run_report import RunReport
 from phexplore.report.run_sections import check_entries, noise_caution, run_document_of, specification_section
 from phexplore.runs.spec import RunMode, RunSpec
 from phexplore.runs.store import load_spec, load_summary
-from phexplore.systems.group_sizes.charts import errors_by_level_chart, errors_by_size_chart
+from phexplore.systems.group_sizes.system import GROUP_SIZES
+from phexplore.systems.run_pictures import run_charts
 
 Summary = Mapping[str, Any]
 
@@ -34,9 +36,10 @@ def run_report(run: Path, now: datetime) -> RunReport:
     spec, summary = load_spec(run), load_summary(run)
     if summary is None:
         raise PhexploreError("The run is not complete yet.", "Wait for its end, or start it again: it is resumed.")
+    charts = cache(lambda: run_charts(GROUP_SIZES, run) if spec.mode is RunMode.PRIVATE else ())
     return RunReport(
-        document=lambda: run_document(spec, summary, now),
-        charts=lambda: run_charts(spec, summary),
+        document=lambda: run_document(spec, summary, charts(), now),
+        charts=charts,
         table=lambda: errors_csv(summary),
     )
 
@@ -56,24 +59,13 @@ def _error_lines(summary: Summary) -> Iterator[list[object]]:
             yield [*own, size["size"], level["trials"], f"{size['l1']:.6f}", "", f"{size['me']:.6f}"]
 
 
-def run_charts(spec: RunSpec, summary: Summary) -> tuple[Chart, ...]:
-    """Return the figures of a run; none where nothing was added.
-
-    Args:
-        spec: of the run.
-        summary: of the run.
-    """
-    if spec.mode is not RunMode.PRIVATE:
-        return ()
-    return errors_by_level_chart(summary["metrics"]), errors_by_size_chart(summary["metrics"])
-
-
-def run_document(spec: RunSpec, summary: Summary, now: datetime) -> Document:
+def run_document(spec: RunSpec, summary: Summary, charts: tuple[Chart, ...], now: datetime) -> Document:
     """Return the report.
 
     Args:
         spec: of the run.
         summary: of the run.
+        charts: its pictures.
         now: printed in the report, with its zone.
     """
     method = spec.scenario.group_sizes
@@ -88,7 +80,7 @@ def run_document(spec: RunSpec, summary: Summary, now: datetime) -> Document:
         Part("checks", "Checks and specification", (noise_caution(spec),), sections=sections),
     ]
     if spec.mode is RunMode.PRIVATE:
-        parts.insert(0, Part("pictures", "What the run shows", charts=run_charts(spec, summary)))
+        parts.insert(0, Part("pictures", "What the run shows", charts=charts))
         sentences = (*privacy.get("protected", ()), *privacy.get("not_protected", ()))
         parts.insert(0, Part("privacy", "What is protected, and what is not", sentences))
     violations = summary["violations"]["mean"]

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from phexplore.errors import PhexploreError
 from phexplore.figures.axis import Axis, Scale, signed_text
 from phexplore.figures.figure import Figure, row_figure
 from phexplore.figures.histogram import error_histogram
@@ -20,13 +19,12 @@ from phexplore.figures.tile import TileContent, Tone
 from phexplore.figures.wording import people, signed_people
 from phexplore.metrics.topdown.distribution import ErrorDistribution, distribution_of, merge
 from phexplore.model.numbers import exact_text
-from phexplore.runs.run_files import read_trial_figures
 from phexplore.runs.spec import RunMode
-from phexplore.runs.store import TRUTH_FILE, load_spec, present_trials, trial_file
+from phexplore.runs.store import TRUTH_FILE
 from phexplore.simulate.group_sizes.release import ConsistencyChecks, consistency_checks_of
 from phexplore.systems.group_sizes.forecast import forecast_group_sizes
 from phexplore.systems.group_sizes.run_files import read_sizes, read_tree
-from phexplore.systems.run_results import Chooser, Option, RunRequest, Shown, WholeRunReader
+from phexplore.systems.run_results import Chooser, Option, RunRequest, Shown, WholeRun, WholeRunReader
 
 Ints = NDArray[np.int64]
 
@@ -53,47 +51,64 @@ class _Level:
     l1: list[int] = field(default_factory=list)
     classes: dict[int, ErrorDistribution] = field(default_factory=dict)
 
+    def add(self, errors: Ints, places: NDArray[np.intp]) -> None:
+        """Count one trial.
 
-class SizeRun:
+        Args:
+            errors: ``int64[regions, N]``.
+            places: ``intp[regions, N]``, classes of the true counts.
+        """
+        absolute = np.abs(errors)
+        self.l1.append(int(absolute.sum()))
+        self.absolute += absolute.sum(axis=0)
+        self.signed += errors.sum(axis=0)
+        for number in np.unique(places).tolist():
+            found = distribution_of(errors[places == number])
+            self.classes[number] = merge([self.classes[number], found]) if number in self.classes else found
+
+    @property
+    def mean(self) -> float:
+        """L1 error over trials."""
+        return float(np.mean(self.l1))
+
+    @property
+    def deviation(self) -> float | None:
+        """The standard deviation over trials, None with one."""
+        return float(np.std(self.l1, ddof=1)) if len(self.l1) > 1 else None
+
+
+class SizeRun(WholeRun):
     """One open run.
 
     Attributes:
-        spec: what it does.
-        trials: readable ones.
-        problems: why others are not.
+        tree: the regions.
+        largest: size.
+        exact: ``int64[regions, N]`` per level, true numbers of groups.
+        groups: of all sizes.
+        levels: errors per level.
+        promises: what was broken in each trial.
     """
 
     def __init__(self, directory: Path) -> None:
-        self.directory = directory
-        self.spec = load_spec(directory)
+        """Read the exact counts.
+
+        Raises:
+            RunUnreadableError: they are not there, or damaged.
+        """
+        super().__init__(directory)
         self.tree, self.largest = read_tree(directory / TRUTH_FILE)
         self.exact = read_sizes(directory / TRUTH_FILE, self.tree, self.largest)
         self.groups = int(self.exact[0].sum())
         self.levels = [_Level(np.zeros(self.largest), np.zeros(self.largest)) for _ in self.exact]
         self._places = [np.searchsorted(_CLASSES, level, side="right") - 1 for level in self.exact]
         self.promises: list[ConsistencyChecks] = []
-        self.trials: list[int] = []
-        self.problems: list[str] = []
-        self.covered: list[tuple[int, int]] = []
-        self._seen: set[int] = set()
 
-    def refresh(self) -> None:
-        """Read trials that are new."""
-        for index in present_trials(self.directory):
-            if index in self._seen:
-                continue
-            self._seen.add(index)
-            path = self.directory / trial_file(index)
-            try:
-                released, figures = read_sizes(path, self.tree, self.largest), read_trial_figures(path)
-            except PhexploreError as error:
-                self.problems.append(error.sentence)
-                continue
-            self.trials.append(index)
-            self.covered.append((figures.covered, figures.numbers))
-            self.promises.append(consistency_checks_of(released, self.tree, self.groups))
-            for level, values, exact, places in zip(self.levels, released, self.exact, self._places, strict=True):
-                _add(level, values - exact, places)
+    def read_trial(self, path: Path) -> None:
+        """Read a trial; see `WholeRun.read_trial`."""
+        released = read_sizes(path, self.tree, self.largest)
+        self.promises.append(consistency_checks_of(released, self.tree, self.groups))
+        for level, values, exact, places in zip(self.levels, released, self.exact, self._places, strict=True):
+            level.add(values - exact, places)
 
     def sigma(self, number: int) -> float | None:
         """Return the noise of one size at a level before post-processing, None without noise."""
@@ -102,16 +117,6 @@ class SizeRun:
         method = self.spec.scenario.group_sizes
         figures = forecast_group_sizes(method, self.spec.scenario.conventions)
         return figures.levels[number].sigma * (math.sqrt(2) if method.mechanism.is_cumulative else 1.0)
-
-
-def _add(level: _Level, errors: Ints, places: NDArray[np.intp]) -> None:
-    absolute = np.abs(errors)
-    level.l1.append(int(absolute.sum()))
-    level.absolute += absolute.sum(axis=0)
-    level.signed += errors.sum(axis=0)
-    for number in np.unique(places).tolist():
-        found = distribution_of(errors[places == number])
-        level.classes[number] = merge([level.classes[number], found]) if number in level.classes else found
 
 
 def size_run_reader() -> WholeRunReader[SizeRun]:
@@ -129,7 +134,9 @@ def show_sizes(run: SizeRun, request: RunRequest) -> Shown:
     levels = run.tree.levels
     level = chosen if (chosen := request.chosen("level")) in levels else levels[-1]
     number = levels.index(level)
-    chooser = Chooser("level", "Le&vel", "Level", tuple(Option(each, each) for each in levels), level, letters=12)
+    chooser = Chooser(
+        "level", "Le&vel", "Level", tuple(Option(each, each) for each in levels), level, letters=12, is_reported=True
+    )
     pictures: dict[str, Callable[[], Figure]] = {
         "errors": lambda: _by_level(run),
         "shape": lambda: _shape(run, number),
@@ -158,12 +165,12 @@ def _tiles(run: SizeRun) -> tuple[TileContent, ...]:
         nothing = TileContent("Broken sums", "–", "", "The first trial shows them.")
         return TileContent("Error", "–", "", "The first trial shows it."), nothing, spent, trials
     lowest = run.levels[-1]
-    mean, spread = float(np.mean(lowest.l1)), float(np.std(lowest.l1, ddof=1)) if len(lowest.l1) > 1 else None
+    mean, deviation = lowest.mean, lowest.deviation
     share = mean / (2 * run.groups) if run.groups else 0.0
     error = TileContent(
         f"L1 error, {run.tree.levels[-1]}",
         f"{round(mean):,}",
-        "groups" if spread is None else f"± {round(spread):,} groups",
+        "groups" if deviation is None else f"± {round(deviation):,} groups",
         f"{share:.2%} of the largest possible, two for every group",
     )
     broken = float(np.mean([each.consistency for each in run.promises]))
@@ -188,24 +195,17 @@ def _by_level(run: SizeRun) -> Figure:
     rows: list[Row] = []
     table: list[tuple[Value, ...]] = []
     for name, width, level in zip(run.tree.levels, run.tree.widths, run.levels, strict=True):
-        mean = float(np.mean(level.l1))
-        spread = float(np.std(level.l1, ddof=1)) if len(level.l1) > 1 else None
-        text = f"{round(mean):,}" + ("" if spread is None else f" ± {round(spread):,}")
+        mean, deviation = level.mean, level.deviation
+        text = f"{round(mean):,}" + ("" if deviation is None else f" ± {round(deviation):,}")
         tip = f"{name}: {text} groups over {len(level.l1):,} trials"
         rows.append(Row(name, "", name, value=mean, dots=tuple(map(float, level.l1)), text=text, tip=tip))
-        table.append((name, width, len(level.l1), mean, spread, mean / (width * run.largest)))
-    held = sum(covered for covered, _ in run.covered)
-    numbers = sum(count for _, count in run.covered)
-    aimed = float(run.spec.scenario.conventions.confidence)
-    coverage = (
-        f" {held / numbers:.1%} of all numbers are within the margins forecast for {aimed:.0%}." if numbers else ""
-    )
+        table.append((name, width, len(level.l1), mean, deviation, mean / (width * run.largest)))
     return row_figure(
         "by-level",
         tuple(rows),
         Axis("L1 error, groups (a group in another size counts twice)", Scale.COUNT),
         f"A release is {rows[-1].text} groups off at the level {run.tree.levels[-1]}, {rows[0].text} at {run.tree.levels[0]}",
-        f"One dot per trial, the large one their mean.{coverage}",
+        f"One dot per trial, the large one their mean.{run.coverage_sentence('all numbers')}",
         Table(
             ("Level", "Regions", "Trials", "Mean L1 error, groups", "Standard deviation", "Mean error of a number"),
             tuple(table),
@@ -235,7 +235,7 @@ def _shape(run: SizeRun, number: int) -> Figure:
         run.sigma(number),
         "groups",
         (
-            f"Numbers with groups at the level {name} are {whole.mean_absolute:.3g} groups off on average, {zero:.1%} are exact",
+            f"{name}: numbers with groups are {whole.mean_absolute:.3g} groups off on average, {zero:.1%} are exact",
             (
                 f"Sizes and regions with groups, {len(run.trials):,} trials; the 0.1 % farthest off are not drawn. Of those without groups "
                 f"{empty:.2%} come out as 0."
@@ -276,7 +276,7 @@ def _by_truth(run: SizeRun, number: int) -> Figure:
         "by-truth",
         tuple(rows),
         Axis("released − true, groups", Scale.SIGNED_LOG, text=signed_text),
-        f"True counts of {_class_name(biased[0])} come out {signed_people(biased[1].mean)} on average",
+        f"{name}: true counts of {_class_name(biased[0])} come out {signed_people(biased[1].mean)} on average",
         f"Level {name}: thin line 90 %, thick half of the errors, dot the median, stroke the mean, by the true number of groups.",
         Table(
             ("True count", "Numbers", "Mean error", "Mean absolute error", "5 %", "25 %", "Median", "75 %", "95 %"),
@@ -314,7 +314,7 @@ def _by_size(run: SizeRun, number: int) -> Figure:
         "by-size",
         tuple(rows),
         Axis("L1 error summed over regions, groups per trial", Scale.COUNT),
-        f"Groups of size {worst.name} are farthest off: {worst.text} groups",
+        f"{name}: groups of size {worst.name} are farthest off: {worst.text} groups",
         f"Level {name}, mean of {trials:,} trials.",
         Table(("Size", "True groups", "L1 error, groups", "Net error, groups"), tuple(table)),
     )

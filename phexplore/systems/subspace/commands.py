@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,6 @@ import typer
 
 from phexplore.errors import PhexploreError
 from phexplore.files.output_folder import writes_into_out
-from phexplore.files.spreadsheet import csv_bytes
 from phexplore.model.numbers import exact_text, parse_exact
 from phexplore.model.scenario import Scenario
 from phexplore.model.subspace import Subspace
@@ -64,15 +64,14 @@ def figure1(
     Example: phexplore subspace figure1 --counties counties_2010.csv --out figures
     """
     from phexplore.data.regions.counties import read_counties_2010
-    from phexplore.figures.style import FigureFormat, chart_bytes
-    from phexplore.files.atomic_files import write_atomically
     from phexplore.resources import resource
     from phexplore.simulate.subspace.counties import LEAST_COUNTIES, county_errors
-    from phexplore.systems.subspace.charts import slopes_chart
+    from phexplore.systems.experiments import write_pictures, write_table
+    from phexplore.systems.subspace.experiment_pictures import FIGURE_1
 
-    found = read_counties_2010(counties or resource("tables/illinois_counties_2010.csv"))
+    table = read_counties_2010(counties or resource("tables/illinois_counties_2010.csv"))
     states = []
-    for state in county_errors(found, trials, seed):
+    for state in county_errors(table, trials, seed):
         states.append(state)
         say(f"{state.name}: {len(state.population)} counties")
     if not states:
@@ -80,23 +79,15 @@ def figure1(
             f"No state in the table has {LEAST_COUNTIES} counties or more.",
             "Give a table with all counties of a state.",
         )
-    out.mkdir(parents=True, exist_ok=True)
     rows = [_slope_row(state) for state in states]
-    write_atomically(out / "slopes.csv", _slopes_csv(rows))
-    say(f"Wrote {out / 'slopes.csv'}")
+    write_table(out / "slopes.csv", _slope_lines(rows))
     shown = next((state for state in states if state.state == _ILLINOIS), states[0])
-    write_atomically(out / "errors.csv", _errors_csv(shown))
-    say(f"Wrote {out / 'errors.csv'}")
-    charts = [_errors_chart(shown)]
-    if len(states) > 1:
-        charts.append(slopes_chart([_first_slope(row) for row in rows], "TopDown, first run"))
-    for chart in charts:
-        path = out / f"{chart.id}.png"
-        write_atomically(path, chart_bytes(chart, FigureFormat.PNG))
-        say(f"Wrote {path}")
+    write_table(out / "errors.csv", _error_lines(shown))
     summary = _slope_summary(states, rows)
+    found = {**summary, "states": rows}
+    write_pictures(FIGURE_1, found, out)
     if as_json:
-        print_json({**summary, "states": rows})
+        print_json(found)
         return
     _print_slopes(summary)
 
@@ -114,48 +105,21 @@ def _slope_row(state: StateErrors) -> dict[str, Any]:
     }
 
 
-def _slopes_csv(rows: list[dict[str, Any]]) -> bytes:
-    lines: list[list[object]] = [
-        ["STATE", "COUNTIES", "RUN", "TOPDOWN_SLOPE", "TOPDOWN_P", "SUBSPACE_SLOPE", "SUBSPACE_P"]
-    ]
+def _slope_lines(rows: list[dict[str, Any]]) -> Iterator[Sequence[object]]:
+    yield "STATE", "COUNTIES", "RUN", "TOPDOWN_SLOPE", "TOPDOWN_P", "SUBSPACE_SLOPE", "SUBSPACE_P"
     for row in rows:
         for run, (topdown, subspace) in enumerate(zip(row["topdown"], row["subspace"], strict=True)):
             figures = (topdown["slope"], topdown["p"], subspace["slope"], subspace["p"])
-            lines.append([row["state"], row["counties"], run, *(f"{figure:.6g}" for figure in figures)])
-    return csv_bytes(lines)
+            yield row["state"], row["counties"], run, *(f"{figure:.6g}" for figure in figures)
 
 
-def _errors_csv(state: StateErrors) -> bytes:
-    """Return the errors of one state: a line per county and run."""
-    lines: list[list[object]] = [["STATE", "COUNTY", "POPULATION", "RUN", "TOPDOWN_ERROR", "SUBSPACE_ERROR"]]
+def _error_lines(state: StateErrors) -> Iterator[Sequence[object]]:
+    """Yield the errors of one state: a line per county and run."""
+    yield "STATE", "COUNTY", "POPULATION", "RUN", "TOPDOWN_ERROR", "SUBSPACE_ERROR"
     for place, population in enumerate(state.population.tolist()):
         for run, (topdown, subspace) in enumerate(zip(state.topdown, state.subspace, strict=True)):
             errors = (int(topdown[place]), f"{float(subspace[place]):.9g}")
-            lines.append([state.name, state.counties[place], population, run, *errors])
-    return csv_bytes(lines)
-
-
-def _first_slope(row: dict[str, Any]) -> Any:
-    from phexplore.systems.subspace.charts import StateSlope
-
-    line = row["topdown"][0]
-    return StateSlope(row["state"], row["counties"], line["slope"], line["slope"] < 0 and line["p"] < 0.01)
-
-
-def _errors_chart(state: StateErrors) -> Any:
-    import numpy as np
-
-    from phexplore.simulate.subspace.counties import slope_of
-    from phexplore.systems.subspace.charts import Comparison, Line, by_size_chart
-
-    line = slope_of(state.topdown[0], state.population)
-    shown = Line(line.slope, line.intercept, f"its line, {line.slope:+.2f} per ln(count)")
-    truth, errors = state.population.astype(np.float64), state.subspace
-    finding = f"{state.name}: TopDown's errors go with the size of the county, projected Laplace errors do not"
-    if line.slope >= 0 or line.p_value >= 0.01:
-        finding = f"{state.name}: errors of {len(truth)} counties under an exact total"
-    others = [Comparison("TopDown, first run", state.topdown[0].astype(np.float64), shown)]
-    return by_size_chart(truth, errors, "projected Laplace", others, finding=finding)
+            yield state.name, state.counties[place], population, run, *errors
 
 
 def _slope_summary(states: list[StateErrors], rows: list[dict[str, Any]]) -> dict[str, Any]:
@@ -212,10 +176,8 @@ def compare(
     """
     from phexplore.catalog.states import parse_states
     from phexplore.data.regions.household_sizes import read_household_sizes, shipped_household_sizes
-    from phexplore.figures.style import FigureFormat, chart_bytes
-    from phexplore.files.atomic_files import write_atomically
     from phexplore.simulate.subspace.households import compare_systems
-    from phexplore.systems.subspace.charts import systems_chart
+    from phexplore.systems.experiments import COMPARE, write_pictures, write_table
 
     chosen = parse_states(state)
     if chosen is None or len(chosen) != 1:
@@ -228,25 +190,11 @@ def compare(
         raise typer.BadParameter(f"ε is more than 0, got {epsilon}.")
     table = shipped_household_sizes() if households is None else read_household_sizes(households)
     found = compare_systems(table, chosen[0], budget, trials, seed)
-    out.mkdir(parents=True, exist_ok=True)
     lines: list[list[object]] = [["COUNTY", "HOUSEHOLDS", *(f"MAE {system.name}" for system in found.systems)]]
     for place, name in enumerate(found.names):
         errors = (f"{system.by_county[place]:.6f}" for system in found.systems)
         lines.append([name, int(found.counts[place].sum()), *errors])
-    counties = min(found.systems, key=lambda system: float(system.by_county.mean()))
-    whole = min(found.systems, key=lambda system: system.by_state)
-    chart = systems_chart(
-        found.counts.sum(axis=1).astype(float),
-        {system.name: system.by_county for system in found.systems},
-        "households",
-        finding=f"Least error in counties: {counties.name}; in the whole state: {whole.name}",
-    )
-    for path, content in (
-        (out / "systems.csv", csv_bytes(lines)),
-        (out / "systems.png", chart_bytes(chart, FigureFormat.PNG)),
-    ):
-        write_atomically(path, content)
-        say(f"Wrote {path}")
+    write_table(out / "systems.csv", lines)
     rows = [
         {
             "system": system.name,
@@ -257,8 +205,10 @@ def compare(
         }
         for system in found.systems
     ]
+    content = {"state": chosen[0], "counties": len(found.names), "epsilon": exact_text(budget), "systems": rows}
+    write_pictures(COMPARE, content, out)
     if as_json:
-        print_json({"state": chosen[0], "counties": len(found.names), "epsilon": exact_text(budget), "systems": rows})
+        print_json(content)
         return
     tell(f"{len(found.names)} counties, households by size, ε = {exact_text(budget)}, {trials} runs of each system")
     shown = [

@@ -54,7 +54,7 @@ def _figure_1_pictures(found: Found, folder: Path) -> list[Picture]:
     first = runs == 0
     slope, intercept = _line(population[first], topdown[first])
     notes = tuple(found["differences"])
-    errors = scatter_figure("figure-1", (
+    errors = scatter_figure("errors-by-size", (
             Series(f"projected Laplace, {runs.max() + 1} runs", population, subspace, labels),
             Series(
                 "TopDown, first run", population[first], topdown[first],
@@ -217,24 +217,27 @@ def _line(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> tuple[float, floa
     return slope, float(y.mean() - slope * logs.mean())
 
 
+FIGURE_1 = Experiment(
+    "figure-1",
+    "The paper's Figure 1: counties of Illinois",
+    "Errors of ten runs against the true size under an exact total, beside TopDown's errors on the same counties with their "
+    "regression line; with a table of all counties, the slopes of every state beside the paper's 48, 37 and 11.",
+    (
+        Parameter("counties", "Counties", "", hint="Illinois; or a table like counties_2010.csv", is_file=True),
+        Parameter("trials", "Runs", "10"),
+        SEED,
+    ),
+    _figure_1_command,
+    "Some seconds for Illinois, about half a minute for all states.",
+    _figure_1_pictures,
+)
+
+
 def experiments() -> tuple[Experiment, ...]:
     """Return what scenarios under exact sums offer."""
     return (
         COMPARE,
-        Experiment(
-            "figure-1",
-            "The paper's Figure 1: counties of Illinois",
-            "Errors of ten runs against the true size under an exact total, beside TopDown's errors on the same counties with their "
-            "regression line; with a table of all counties, the slopes of every state beside the paper's 48, 37 and 11.",
-            (
-                Parameter("counties", "Counties", "", hint="Illinois; or a table like counties_2010.csv", is_file=True),
-                Parameter("trials", "Runs", "10"),
-                SEED,
-            ),
-            _figure_1_command,
-            "Some seconds for Illinois, about half a minute for all states.",
-            _figure_1_pictures,
-        ),
+        FIGURE_1,
         Experiment(
             "campus",
             "Spatio-temporal case: 14 × 24 × 20 cells",

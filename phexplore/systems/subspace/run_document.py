@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +17,11 @@ from phexplore.report.document import Column, Document, Part, TableView, Tile, f
 from phexplore.report.provenance import Section
 from phexplore.report.run_report import RunReport
 from phexplore.report.run_sections import check_entries, noise_caution, run_document_of, specification_section
-from phexplore.runs.spec import RunMode
-from phexplore.systems.subspace.charts import by_size_chart, distribution_chart, root_mean
+from phexplore.runs.store import RunUnreadableError, load_summary, present_trials, state_of
+from phexplore.systems.run_pictures import run_charts
 from phexplore.systems.subspace.errors import expected_squared_error, variances
-from phexplore.systems.subspace.results import ReleaseErrors, SubspaceResults
+from phexplore.systems.subspace.results import ReleaseErrors, ReleaseRun
+from phexplore.systems.subspace.system import SUBSPACE
 
 _WORST = 20
 
@@ -36,13 +36,17 @@ def run_report(run: Path, now: datetime) -> RunReport:
     Raises:
         PhexploreError: the run holds no trial, or a file cannot be read.
     """
-    results = SubspaceResults.open(run)
-    if not results.trials:
+    if not present_trials(run):
         raise PhexploreError("The run has no finished trial yet.", "Wait for the first one, or resume the run.")
-    errors = results.errors()
+    opened = ReleaseRun(run)
+    opened.refresh()
+    if opened.problems:
+        raise RunUnreadableError(opened.problems[0], "Resume the run to make this part again.")
+    errors = tuple(opened.releases.values())
+    charts = cache(lambda: run_charts(SUBSPACE, run) if opened.is_private else ())
     return RunReport(
-        document=lambda: run_document(results, errors, now),
-        charts=lambda: run_charts(results, errors),
+        document=lambda: run_document(opened, charts(), now),
+        charts=charts,
         table=lambda: answers_csv(errors),
     )
 
@@ -57,67 +61,42 @@ def answers_csv(errors: tuple[ReleaseErrors, ...]) -> bytes:
 
 
 def _answer_lines(release: ReleaseErrors) -> Iterator[list[object]]:
-    expected = variances(release.plan)
-    mean, square = release.errors.mean(axis=0), np.sqrt((release.errors**2).mean(axis=0))
-    low, high = release.errors.min(axis=0), release.errors.max(axis=0)
-    for number in range(len(release.truth)):
+    expected, square = variances(release.plan), np.sqrt(release.squares / release.trials)
+    for number, mean in enumerate(release.mean.tolist()):
         name = release.names[number] if release.names else ""
-        values = (mean[number], square[number], low[number], high[number], expected[number])
+        values = (mean, square[number], release.lowest[number], release.highest[number], expected[number])
         texts = (f"{value:.6f}" for value in values)
-        yield [release.plan.name, number, name, f"{release.truth[number]:.12g}", len(release.trials), *texts]
+        yield [release.plan.name, number, name, f"{release.truth[number]:.12g}", release.trials, *texts]
 
 
-def run_charts(results: SubspaceResults, errors: tuple[ReleaseErrors, ...]) -> tuple[Chart, ...]:
-    """Return the figures of a run, two per release; none where nothing was added.
-
-    Args:
-        results: of the run.
-        errors: of its releases.
-    """
-    if results.spec.mode is not RunMode.PRIVATE:
-        return ()
-    charts: list[Chart] = []
-    for place, release in enumerate(errors):
-        label = f"{release.plan.name}, {release.plan.release.mechanism.title}"
-        mark = f"-{place + 1}" if len(errors) > 1 else ""
-        charts += [
-            replace(chart, id=chart.id + mark)
-            for chart in (
-                by_size_chart(release.truth, release.errors, label),
-                distribution_chart(release.errors, root_mean(variances(release.plan)), label),
-            )
-        ]
-    return tuple(charts)
-
-
-def run_document(results: SubspaceResults, errors: tuple[ReleaseErrors, ...], now: datetime) -> Document:
+def run_document(run: ReleaseRun, charts: Sequence[Chart], now: datetime) -> Document:
     """Return the report.
 
     Args:
-        results: of the run.
-        errors: of its releases.
+        run: with all its trials.
+        charts: its pictures.
         now: printed in the report, with its zone.
     """
-    spec, summary = results.spec, results.summary or {}
+    spec, summary, errors = run.spec, load_summary(run.directory) or {}, tuple(run.releases.values())
     method = spec.scenario.subspace
     checks: dict[str, Any] = summary.get("checks", {})
     privacy: dict[str, Any] = summary.get("privacy", {})
     outcomes = check_entries(checks) or (("Checks", "not yet: the run is not complete"),)
     releases = ((f"Release {name}", str(release)) for name, release in method.releases.items())
-    sections = (Section("Checks", outcomes), specification_section(spec, len(results.trials), *releases))
+    sections = (Section("Checks", outcomes), specification_section(spec, len(run.trials), *releases))
     protected = (*privacy.get("protected", ()), *privacy.get("not_protected", ()))
     parts = [
         Part("privacy", "What is protected, and what is not", protected),
         Part("tables", "The figures", tables=(_release_table(errors), *(_worst_table(each) for each in errors))),
         Part("checks", "Checks and specification", (noise_caution(spec),), sections=sections),
     ]
-    if charts := run_charts(results, errors):
-        parts.insert(1, Part("pictures", "What the run shows", charts=charts))
+    if charts:
+        parts.insert(1, Part("pictures", "What the run shows", charts=tuple(charts)))
     broken = checks.get("invariants_exact")
     count = "–" if broken is None else "0" if broken is True else f"{broken:,}"
     is_broken = broken is not None and broken is not True
     tiles = (
-        Tile("Trials", f"{len(results.trials):,}", results.state.value),
+        Tile("Trials", f"{len(run.trials):,}", state_of(run.directory).value),
         Tile("ε", f"{float(method.epsilon):g}", f"δ = {float(method.delta):g}, replace one record"),
         Tile("Exact totals broken", count, "compared as fractions, to the last bit", attention=is_broken),
     )
@@ -128,10 +107,8 @@ def run_document(results: SubspaceResults, errors: tuple[ReleaseErrors, ...], no
 
 
 def _squared_error(each: ReleaseErrors) -> str:
-    squared = (each.errors**2).sum(axis=1)
-    if len(squared) < 2:
-        return f"{squared.mean():,.1f}"
-    return f"{squared.mean():,.1f} ± {float(np.std(squared, ddof=1) / math.sqrt(len(squared))):,.1f}"
+    mean, doubt = float(np.mean(each.squared)), each.squared_error_doubt
+    return f"{mean:,.1f}" if doubt is None else f"{mean:,.1f} ± {doubt:,.1f}"
 
 
 _RELEASES: tuple[Column[ReleaseErrors], ...] = (
@@ -139,8 +116,8 @@ _RELEASES: tuple[Column[ReleaseErrors], ...] = (
     heading("Mechanism", lambda each: each.plan.release.mechanism.title),
     figures("Answers", lambda each: each.plan.space.size),
     figures("Exact sums", lambda each: each.plan.space.rank),
-    figures("Mean error,\npeople", lambda each: f"{each.errors.mean():+.3f}"),
-    figures("RMSE,\npeople", lambda each: float(np.sqrt((each.errors**2).mean())), 3),
+    figures("Mean error,\npeople", lambda each: f"{each.mean.mean():+.3f}"),
+    figures("RMSE,\npeople", lambda each: each.root_mean_square, 3),
     figures("Squared error,\npeople²", _squared_error),
     figures("by the formula", lambda each: float(expected_squared_error(each.plan)), 1),
 )
@@ -152,11 +129,11 @@ def _release_table(errors: tuple[ReleaseErrors, ...]) -> TableView:
 
 
 def _worst_table(each: ReleaseErrors) -> TableView:
-    size = np.abs(each.errors).max(axis=0)
+    size = np.maximum(-each.lowest, each.highest)
     columns: tuple[Column[int], ...] = (
         heading("Answer", lambda place: each.names[place] if each.names else str(place)),
         figures("True count", lambda place: f"{each.truth[place]:,.6g}"),
-        figures("Mean error", lambda place: f"{each.errors[:, place].mean():+,.2f}"),
+        figures("Mean error", lambda place: f"{each.mean[place]:+,.2f}"),
         figures("Largest error", lambda place: float(size[place]), 2),
     )
     worst = np.argsort(-size, kind="stable")[:_WORST].tolist()

@@ -1,18 +1,12 @@
-"""Reads the results of runs under exact sums trial by trial, in a process beside the window; what was read stays read."""
+"""What is shown of runs under exact sums: tiles and pictures of what was read."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from phexplore.accounting.subspace_noise import noise_plans
-from phexplore.errors import PhexploreError
 from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import Figure, nothing, row_figure
 from phexplore.figures.histogram import error_histogram
@@ -22,121 +16,16 @@ from phexplore.figures.table import Table, Value
 from phexplore.figures.tile import TileContent, Tone
 from phexplore.figures.wording import people
 from phexplore.model.numbers import exact_text
-from phexplore.runs.run_files import read_trial_figures
-from phexplore.runs.spec import RunMode
-from phexplore.runs.store import TRUTH_FILE, load_spec, present_trials, trial_file
 from phexplore.systems.run_results import Chooser, Option, RunRequest, Shown, WholeRunReader
 from phexplore.systems.subspace.errors import expected_squared_error, variances
-from phexplore.systems.subspace.run_files import read_answers
-from phexplore.systems.subspace.simulation import names_of
-from phexplore.workload.subspace.exact import Rationals
-
-Floats = NDArray[np.float64]
+from phexplore.systems.subspace.results import ReleaseRun
+from phexplore.workload.subspace.spaces import Floats
 
 BINS = 60
 MOST_POINTS = 4_000
 """Points of a scatter picture; of more, evenly spread ones by true size."""
 _LEANING = 4.0
 """Standard errors from which on a slope is not chance: 1 in 16,000."""
-MOST_KEPT = 2_000_000
-"""Errors of a release that are kept one by one."""
-
-
-@dataclass(slots=True)
-class _Release:
-    """What was found of one release.
-
-    Attributes:
-        truth: ``float64[n]``.
-        errors: ``float64[n]`` per trial, as many as are kept.
-        squared: Σ error² per trial.
-        total: ``float64[n]``, Σ error over trials.
-        negative: numbers below 0, per trial.
-        broken: exact sums that do not hold, per trial.
-    """
-
-    truth: Floats
-    total: Floats
-    errors: list[Floats] = field(default_factory=list)
-    squared: list[float] = field(default_factory=list)
-    negative: list[int] = field(default_factory=list)
-    broken: list[int] = field(default_factory=list)
-
-
-class ReleaseRun:
-    """One open run.
-
-    Attributes:
-        spec: what it does.
-        trials: readable ones.
-        problems: why others are not.
-    """
-
-    def __init__(self, directory: Path) -> None:
-        self.directory = directory
-        self.spec = load_spec(directory)
-        method = self.spec.scenario.subspace
-        self.names = names_of(method)
-        self.plans = {plan.name: plan for plan in noise_plans(method)}
-        self._truth = read_answers(directory / TRUTH_FILE, self.names)
-        self.releases = {name: _Release(own.values, np.zeros(len(own.values))) for name, own in self._truth.items()}
-        self.trials: list[int] = []
-        self.problems: list[str] = []
-        self.covered: list[tuple[int, int]] = []
-        self._seen: set[int] = set()
-
-    def refresh(self) -> None:
-        """Read trials that are new."""
-        for index in present_trials(self.directory):
-            if index in self._seen:
-                continue
-            self._seen.add(index)
-            path = self.directory / trial_file(index)
-            try:
-                released, figures = read_answers(path, self.names), read_trial_figures(path)
-            except PhexploreError as error:
-                self.problems.append(error.sentence)
-                continue
-            self.trials.append(index)
-            self.covered.append((figures.covered, figures.numbers))
-            for name, found in self.releases.items():
-                self._add(found, name, released[name])
-
-    def labels(self, name: str) -> tuple[str, ...]:
-        """Return the names of a release's answers; empty for very large runs."""
-        start = 0
-        for each, count in self.names.releases.items():
-            if each == name:
-                return self.names.texts[start : start + count] if self.names.texts else ()
-            start += count
-        return ()
-
-    def _add(self, found: _Release, name: str, released: Rationals) -> None:
-        truth = self._truth[name]
-        left = released.numerators.astype(object) * truth.denominators
-        right = truth.numerators.astype(object) * released.denominators
-        errors = np.asarray((left - right) / (released.denominators * truth.denominators), dtype=np.float64)
-        found.squared.append(float((errors**2).sum()))
-        found.total += errors
-        found.negative.append(int((released.numerators < 0).sum()))
-        found.broken.append(_broken(self.plans[name].space, released, truth))
-        if (len(found.errors) + 1) * len(errors) <= MOST_KEPT:
-            found.errors.append(errors)
-
-
-def _broken(space: Any, released: Rationals, truth: Rationals) -> int:
-    """Return how many exact sums differ, compared as fractions."""
-    scale = truth.denominators
-    if scale.ndim:  # answers with several denominators: bring them to one
-        common = math.lcm(*map(int, scale.tolist()))
-        truth = Rationals(truth.numerators.astype(object) * (common // scale.astype(object)), np.asarray(common))
-        scale = truth.denominators
-    whole = int(scale)
-    if whole == 1:
-        return int(space.broken(released, truth.numerators, 1))
-    return int(
-        space.broken(Rationals(released.numerators.astype(object) * whole, released.denominators), truth.numerators, 1)
-    )
 
 
 def release_run_reader() -> WholeRunReader[ReleaseRun]:
@@ -153,7 +42,15 @@ def show_releases(run: ReleaseRun, request: RunRequest) -> Shown:
     """
     names = tuple(run.releases)
     name = chosen if (chosen := request.chosen("release")) in names else names[0]
-    chooser = Chooser("release", "Re&lease", "Release", tuple(Option(each, each) for each in names), name, letters=12)
+    chooser = Chooser(
+        "release",
+        "Re&lease",
+        "Release",
+        tuple(Option(each, each) for each in names),
+        name,
+        letters=12,
+        is_reported=True,
+    )
     pictures: dict[str, Callable[[], Figure]] = {
         "errors": lambda: _by_release(run),
         "shape": lambda: _shape(run, name),
@@ -164,17 +61,13 @@ def show_releases(run: ReleaseRun, request: RunRequest) -> Shown:
     return Shown(_tiles(run), _headline(run), choosers, pictures.get(request.tab))
 
 
-def _is_private(run: ReleaseRun) -> bool:
-    return run.spec.mode is RunMode.PRIVATE
-
-
 def _tiles(run: ReleaseRun) -> tuple[TileContent, ...]:
     method = run.spec.scenario.subspace
     budget = f"ε = {exact_text(method.epsilon)}"
     delta = f"δ = {exact_text(method.delta)}" if method.delta else "each trial"
     spent = (
         TileContent("Privacy spent", budget, delta, "equal to the declared budget, added up as fractions", Tone.GOOD)
-        if _is_private(run)
+        if run.is_private
         else TileContent("Privacy spent", "none", "", "exact answers: not protected", Tone.ATTENTION)
     )
     answers = sum(len(found.truth) for found in run.releases.values())
@@ -187,12 +80,12 @@ def _tiles(run: ReleaseRun) -> tuple[TileContent, ...]:
             trials,
         )
     squared = sum(float(np.mean(found.squared)) for found in run.releases.values())
-    expected = sum(expected_squared_error(plan) for plan in run.plans.values())
+    expected = sum(expected_squared_error(found.plan) for found in run.releases.values())
     rms, formula = math.sqrt(squared / answers), math.sqrt(expected / answers)
-    words = f"forecast {people(formula)}" if _is_private(run) else "no noise"
+    words = f"forecast {people(formula)}" if run.is_private else "no noise"
     error = TileContent("Error of an answer", people(rms), "root mean square", words)
     broken = sum(sum(found.broken) for found in run.releases.values())
-    sums = sum(plan.space.rank for plan in run.plans.values())
+    sums = sum(found.plan.space.rank for found in run.releases.values())
     kept = TileContent(
         "Exact sums broken",
         f"{broken:,}",
@@ -210,53 +103,29 @@ def _headline(run: ReleaseRun) -> TileContent:
     )
 
 
+_RELEASE_HEADERS = ("Release", "Mechanism", "Answers", "RMS error, people", "Forecast", "Squared error, people²",
+                    "Its standard error")  # fmt: skip
+
+
 def _by_release(run: ReleaseRun) -> Figure:
     rows: list[Row] = []
     table: list[tuple[Value, ...]] = []
     for name, found in run.releases.items():
-        size = len(found.truth)
+        size, observed = len(found.truth), found.root_mean_square
         each = tuple(math.sqrt(value / size) for value in found.squared)
-        formula = math.sqrt(expected_squared_error(run.plans[name]) / size) if _is_private(run) else None
-        observed = math.sqrt(float(np.mean(found.squared)) / size)
-        error = float(np.std(found.squared, ddof=1)) / math.sqrt(len(found.squared)) if len(found.squared) > 1 else None
+        formula = math.sqrt(expected_squared_error(found.plan) / size) if run.is_private else None
         text = f"{people(observed)}" + ("" if formula is None else f", forecast {people(formula)}")
         rows.append(Row(name, "", name, value=observed, dots=each, tick=formula, text=text, tip=f"{name}: {text}"))
-        table.append(
-            (
-                name,
-                run.plans[name].release.mechanism.title,
-                size,
-                observed,
-                formula,
-                float(np.mean(found.squared)),
-                error,
-            )
-        )
-    held = sum(covered for covered, _ in run.covered)
-    numbers = sum(count for _, count in run.covered)
-    aimed = float(run.spec.scenario.conventions.confidence)
-    coverage = (
-        f" {held / numbers:.1%} of the answers are within their margins, forecast {aimed:.0%}." if numbers else ""
-    )
+        mechanism, squared = found.plan.release.mechanism.title, float(np.mean(found.squared))
+        table.append((name, mechanism, size, observed, formula, squared, found.squared_error_doubt))
     return row_figure(
         "by-release",
         tuple(rows),
         "root mean square error of an answer, people",
         f"An answer of {rows[0].name} is {people(rows[0].value or 0.0)} people off"
         + ("" if rows[0].tick is None else f", {people(rows[0].tick)} by the forecast"),
-        f"One dot per trial, the large one all of them, the stroke the formula.{coverage}",
-        Table(
-            (
-                "Release",
-                "Mechanism",
-                "Answers",
-                "RMS error, people",
-                "Forecast",
-                "Squared error, people²",
-                "Its standard error",
-            ),
-            tuple(table),
-        ),
+        f"One dot per trial, the large one all of them, the stroke the formula.{run.coverage_sentence('the answers')}",
+        Table(_RELEASE_HEADERS, tuple(table)),
     )
 
 
@@ -269,7 +138,7 @@ def _shape(run: ReleaseRun, name: str) -> Figure:
     edges = np.linspace(-reach, reach, BINS + 1)
     counts, _ = np.histogram(errors, bins=edges)
     shares = 100 * counts / len(errors)
-    sigma = math.sqrt(float(variances(run.plans[name]).mean())) if _is_private(run) else None
+    sigma = math.sqrt(float(variances(found.plan).mean())) if run.is_private else None
     rows = tuple(
         (float(a), float(b), float(share)) for a, b, share in zip(edges[:-1], edges[1:], shares.tolist(), strict=True)
     )
@@ -298,14 +167,14 @@ def _by_truth(run: ReleaseRun, name: str) -> Figure:
     if not found.errors:
         return _too_many(len(found.truth))
     kept = found.errors[: max(1, min(10, len(found.errors)))]
-    labels = run.labels(name)
+    labels = found.names
     order = np.argsort(found.truth, kind="stable")
     step = max(1, -(-len(order) * len(kept) // MOST_POINTS))
     chosen = order[::step]
     x = np.concatenate([found.truth[chosen]] * len(kept))
     y = np.concatenate([errors[chosen] for errors in kept])
     texts = tuple(labels[place] for place in chosen.tolist()) * len(kept) if labels else ()
-    mean = found.total / len(run.trials)
+    mean = found.mean
     slope = _slope(found.truth, mean)
     rows = tuple(
         (
@@ -324,7 +193,7 @@ def _by_truth(run: ReleaseRun, name: str) -> Figure:
     )
     return scatter_figure(
         "by-truth",
-        (Series(run.plans[name].release.mechanism.title, np.maximum(x, 0), y, texts),),
+        (Series(found.plan.release.mechanism.title, np.maximum(x, 0), y, texts),),
         ("true count, people", "released − true, people"),
         title,
         f"{len(kept)} trials, {len(chosen):,} of {len(order):,} answers."
@@ -354,8 +223,8 @@ def _promises(run: ReleaseRun) -> Figure:
     table: list[tuple[Value, ...]] = []
     trials = len(run.trials)
     for name, found in run.releases.items():
-        spread = np.sqrt(variances(run.plans[name]) / trials) if _is_private(run) else np.zeros(len(found.truth))
-        moved = np.abs(found.total / trials)[spread > 0] / spread[spread > 0]
+        spread = np.sqrt(variances(found.plan) / trials) if run.is_private else np.zeros(len(found.truth))
+        moved = np.abs(found.mean)[spread > 0] / spread[spread > 0]
         bias = float(moved.max()) if moved.size else 0.0
         limit = 6 + math.sqrt(2 * math.log(max(2, len(found.truth))))
         checks = (
@@ -402,6 +271,6 @@ def _promises(run: ReleaseRun) -> Figure:
         tuple(rows),
         Axis("count per trial, or standard errors", Scale.COUNT),
         "Every release keeps its promises" if not broken else f"{broken} promises are broken",
-        spent if _is_private(run) else "Exact answers: nothing was spent and nothing is protected.",
+        spent if run.is_private else "Exact answers: nothing was spent and nothing is protected.",
         Table(("Release", "Promise", "Counted", "Value", "Verdict"), tuple(table)),
     )

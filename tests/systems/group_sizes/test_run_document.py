@@ -12,13 +12,15 @@ from group_size_runs import SMALL, run_here, small_file, small_table
 
 from phexplore.decide.scenario_export import report_bytes
 from phexplore.errors import PhexploreError, UnknownNameError
-from phexplore.figures.style import FigureFormat, chart_bytes
+from phexplore.figures.style import FigureFormat
+from phexplore.figures.to_matplotlib import figure_bytes
 from phexplore.files.scenario_json import decode_scenario
 from phexplore.report.html import document_html
 from phexplore.report.run_report import write_run_report
 from phexplore.runs.spec import RunMode
 from phexplore.systems.group_sizes.experiment import VARIANTS, Plan, Subject, measure_scaling, run_experiment
-from phexplore.systems.group_sizes.experiment_report import experiment_charts, experiment_csv, experiment_document
+from phexplore.systems.group_sizes.experiment_pictures import experiment_pictures
+from phexplore.systems.group_sizes.experiment_report import experiment_csv, experiment_document
 from phexplore.systems.group_sizes.run_document import run_report
 from phexplore.systems.registry import preset
 
@@ -61,7 +63,11 @@ def test_that_the_report_says_what_is_protected_and_what_holds(finished, tmp_pat
 def test_that_pictures_fill_a_folder_or_one_file(finished, tmp_path):
     run, _ = finished
     folder = report_files(run, "png", tmp_path / "pictures", NOW)
-    assert [path.name for path in folder] == ["errors-by-level.png", "errors-by-size.png"]
+    assert [path.name for path in folder] == [
+        "by-level.png",
+        *(f"{picture}-{level}.png" for picture in ("shape", "by-truth", "by-size") for level in (1, 2, 3)),
+        "promises.png",
+    ]
     (sheet,) = report_files(run, "svg", tmp_path / "all.svg", NOW)
     assert sheet.read_bytes().startswith(b"<?xml")
 
@@ -102,11 +108,13 @@ def test_that_an_experiment_is_reported_with_the_published_figures(tmp_path):
     assert len(rows) == 2 * len(VARIANTS)
     assert rows[1]["PUBLISHED_LEVEL_3"] == "825.4"
     assert {row["KEEPS_BUDGET"] for row in rows if row["MECHANISM"] == "chain-as-published"} == {"no"}
-    charts = experiment_charts(content)
-    assert [chart.id for chart in charts] == [
-        "errors-census-level-1", "errors-census-level-2", "errors-census-level-3", "time-census", "time-by-sizes",
+    figures = [picture.content for picture in experiment_pictures(content)]
+    assert [figure.id for figure in figures] == [
+        "errors-census-level-1", "errors-census-level-2", "errors-census-level-3", "violations-census", "time-census",
+        "time-by-sizes",
     ]  # fmt: skip
-    assert chart_bytes(charts[-1], FigureFormat.SVG).startswith(b"<?xml")
+    assert figures[2].marks[1].tick == 825.4
+    assert figure_bytes(figures[-1], FigureFormat.SVG).startswith(b"<?xml")
     text = document_html(experiment_document(content, NOW)).decode()
     assert "825.4" in text
     assert "It is small." in text

@@ -6,26 +6,15 @@ import csv
 from datetime import UTC, datetime
 from fractions import Fraction
 
-import numpy as np
 import pytest
 from subspace_runs import COUNTIES, TWO_RELEASES, counts_file, run_here, specification
 
 from phexplore.decide.scenario_export import report_bytes
 from phexplore.errors import PhexploreError, UnknownNameError
-from phexplore.figures.style import FigureFormat, chart_bytes
 from phexplore.report.run_report import write_run_report
 from phexplore.runs.spec import RunMode, encode_spec
 from phexplore.runs.store import SPEC_FILE
 from phexplore.runs.writing import write_json
-from phexplore.systems.subspace.charts import (
-    MOST_BOXES,
-    Comparison,
-    Line,
-    StateSlope,
-    by_size_chart,
-    distribution_chart,
-    slopes_chart,
-)
 from phexplore.systems.subspace.forecast_output import MOST_CLASSES, shown_classes
 from phexplore.systems.subspace.run_document import run_report
 
@@ -49,7 +38,7 @@ def test_that_the_page_says_what_is_protected_and_what_is_exact(run, tmp_path):
     assert "101 of 102 dimensions, is protected within ε = 0.192" in text
     assert "the grand total is published exactly" in text
     assert "Exact totals broken" in text
-    assert text.count("<img") == 2
+    assert text.count("<img") == 4
     assert "without any protection" in text
 
 
@@ -69,7 +58,7 @@ def test_that_the_table_has_a_line_per_answer(run, tmp_path):
 
 def test_that_pictures_fill_a_folder_or_one_file(run, tmp_path):
     folder = report_files(run, "png", tmp_path / "pictures", NOW)
-    assert [path.name for path in folder] == ["errors-by-size.png", "distribution.png"]
+    assert [path.name for path in folder] == ["by-release.png", "shape.png", "by-truth.png", "promises.png"]
     (single,) = report_files(run, "svg", tmp_path / "all.svg", NOW)
     assert single.read_bytes().startswith(b"<?xml")
 
@@ -77,7 +66,9 @@ def test_that_pictures_fill_a_folder_or_one_file(run, tmp_path):
 def test_that_pictures_of_several_releases_have_names_of_their_own(tmp_path):
     run_here(tmp_path / "run", specification(TWO_RELEASES, counts_file(tmp_path), trials=2))
     names = [path.name for path in report_files(tmp_path / "run", "svg", tmp_path / "out", NOW)]
-    assert names == ["errors-by-size-1.svg", "distribution-1.svg", "errors-by-size-2.svg", "distribution-2.svg"]
+    assert names == [
+        "by-release.svg", "shape-1.svg", "shape-2.svg", "by-truth-1.svg", "by-truth-2.svg", "promises.svg",
+    ]  # fmt: skip
 
 
 def test_that_a_run_without_noise_has_a_page_but_no_pictures(tmp_path):
@@ -97,36 +88,6 @@ def test_that_a_run_without_trials_is_refused(tmp_path):
 def test_that_an_unknown_format_names_the_known_ones(run, tmp_path):
     with pytest.raises(UnknownNameError):
         report_files(run, "docx", tmp_path / "x", NOW)
-
-
-def test_that_charts_name_a_lean_only_where_there_is_one():
-    truth = np.arange(1.0, 101.0)
-    even = np.random.default_rng(1).standard_normal((10, 100))
-    assert by_size_chart(truth, even, "x").finding.startswith("Errors do not go with the size")
-    assert by_size_chart(truth, even - truth / 20, "x").finding.startswith("Errors lean upward for small")
-    assert by_size_chart(truth, even + truth / 20, "x").finding.startswith("Errors lean upward for large")
-    assert by_size_chart(truth[:1], even[:, :1], "x").finding == "Errors by the size of the true count"
-
-
-@pytest.mark.parametrize(
-    "chart",
-    [
-        by_size_chart(
-            np.arange(1.0, 1001.0),
-            np.ones((3, 1000)),
-            "wide",
-            [Comparison("other", np.zeros(1000), Line(-1.0, 2.0, "line")), Comparison("third", np.ones(1000))],
-        ),
-        distribution_chart(np.zeros((2, 5)), 0.0, "nothing"),
-        slopes_chart(
-            [StateSlope("Iowa", 99, -2.0, is_significant=True), StateSlope("Maine", 16, 1.0, is_significant=False)], "x"
-        ),
-    ],
-    ids=["more answers than boxes", "no spread", "slopes"],
-)
-def test_that_charts_of_any_shape_are_drawn(chart):
-    assert MOST_BOXES < 1000
-    assert len(chart_bytes(chart, FigureFormat.PNG)) > 3000
 
 
 def test_that_a_scenario_is_exported_as_a_table_and_as_exact_parameters():

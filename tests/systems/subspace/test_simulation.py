@@ -28,7 +28,7 @@ from phexplore.runs.store import (
     trial_file,
     verify_run,
 )
-from phexplore.systems.subspace.results import SubspaceResults
+from phexplore.systems.subspace.results import ReleaseRun
 from phexplore.systems.subspace.run_files import (
     MOST_NAMED,
     AnswerNames,
@@ -87,15 +87,24 @@ def test_that_the_first_trial_is_written_as_csv(counties):
 
 def test_that_results_give_errors_in_people(counties):
     directory, content = counties
-    results = SubspaceResults.open(directory)
-    (release,) = results.errors()
-    assert release.errors.shape == (30, 102)
-    assert np.abs(release.errors.sum(axis=1)).max() < 1e-9
+    results = opened(directory)
+    (release,) = results.releases.values()
+    errors = np.array(release.errors)
+    assert errors.shape == (30, 102)
+    assert np.abs(errors.sum(axis=1)).max() < 1e-9
     assert release.truth.sum() == 12_830_632
-    squared = (release.errors**2).sum(axis=1).mean()
+    squared = (errors**2).sum(axis=1).mean()
     assert squared == pytest.approx(content["metrics"][0]["squared_error"])
-    assert results.errors((3,))[0].trials == (3,)
-    assert results.summary["numbers"] == 102
+    assert release.mean == pytest.approx(errors.mean(axis=0))
+    assert release.squares == pytest.approx((errors**2).sum(axis=0))
+    assert (release.lowest == errors.min(axis=0)).all()
+    assert (release.highest == errors.max(axis=0)).all()
+
+
+def opened(directory):
+    run = ReleaseRun(directory)
+    run.refresh()
+    return run
 
 
 def test_that_several_releases_are_kept_apart(two):
@@ -133,9 +142,8 @@ def test_that_a_trial_of_an_earlier_start_is_read(two):
 @pytest.mark.parametrize("mode", [RunMode.NO_NOISE, RunMode.NON_PRIVATE])
 def test_that_a_run_without_noise_gives_the_answers(tmp_path, mode):
     content, _ = run_here(tmp_path / "run", specification(TWO_RELEASES, counts_file(tmp_path), trials=1, mode=mode))
-    (cells, shares) = SubspaceResults.open(tmp_path / "run").errors()
-    assert not cells.errors.any()
-    assert not shares.errors.any()
+    releases = opened(tmp_path / "run").releases
+    assert not any(errors.any() for release in releases.values() for errors in release.errors)
     assert content["checks"] == {"invariants_exact": True}
     assert content["metrics"][0]["expected_squared_error"] == 0
 
@@ -194,10 +202,9 @@ def test_that_an_unprepared_run_draws_nothing(tmp_path):
 
 def test_that_results_of_another_system_are_refused(tmp_path, counties):
     directory, _ = counties
-    results = SubspaceResults.open(directory)
-    assert results.state is not RunState.RUNNING
+    assert ReleaseRun(directory).releases
     with pytest.raises(RunUnreadableError):
-        SubspaceResults.open(tmp_path)
+        ReleaseRun(tmp_path)
 
 
 def test_that_very_large_releases_are_read_by_number():
