@@ -9,6 +9,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from phexplore.errors import PhexploreError
 from phexplore.lazy import lazy
 from phexplore.model.scenario import Scenario
 
@@ -87,7 +88,12 @@ def report_formats(
         def write(scenario: Scenario, compared: Scenario | None, now: datetime) -> bytes:
             from phexplore.figures.style import FigureFormat  # noqa: PLC0415 - only a picture needs it
 
-            content: bytes = _sheet(charts(scenario, compared, now), FigureFormat(form))
+            if not (found := charts(scenario, compared, now)):
+                raise PhexploreError(
+                    "Nothing is published, so there is nothing to draw.",
+                    "Give a query a budget, or choose csv or html.",
+                )
+            content: bytes = _sheet(found, FigureFormat(form))
             return content
 
         return write

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from phexplore.accuracy.privacy_loss import PrivacyLoss
+from phexplore.model.conventions import Conventions, MarginConvention
 from phexplore.model.numbers import exact_text
 from phexplore.report.provenance import Section, conventions_section, epsilon_name, epsilon_text
 from phexplore.systems.phsafe.snapshot import ScenarioSnapshot
@@ -16,6 +18,18 @@ PAPER = (
     "PHSafe: Disclosure Avoidance for the 2020 Census Supplemental Demographic and Housing Characteristics File (S-DHC)"
 )
 """Title of the paper that defines tables, algorithm and published parameters."""
+
+
+def convention_name(conventions: Conventions) -> str:
+    """Return the margin convention in two words, e.g. ``normal, z = 1.645``."""
+    if conventions.margin is MarginConvention.NORMAL and conventions.confidence == Fraction(9, 10):
+        return f"normal, z = {exact_text(conventions.z)}"
+    return {MarginConvention.PAPER: "paper, ⌊1.64 σ⌋"}.get(conventions.margin, conventions.margin.value)
+
+
+def confidence_text(conventions: Conventions) -> str:
+    """Return the confidence, e.g. ``90 %``."""
+    return f"{exact_text(conventions.confidence * 100)} %"
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from phexplore.figures.style import (
     plain_number,
 )
 from phexplore.model.keys import LEVELS, QueryKey, TableId
-from phexplore.systems.phsafe.forecast_charts import confidence_text
+from phexplore.systems.phsafe.provenance import confidence_text
 from phexplore.systems.phsafe.query_rows import query_panels, row_places
 from phexplore.systems.phsafe.run_snapshot import LevelResult, QueryResult, RunSnapshot
 

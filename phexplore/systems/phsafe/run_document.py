@@ -33,8 +33,13 @@ from phexplore.report.run_sections import (
 )
 from phexplore.runs.disclosure import LEFT_OUT
 from phexplore.runs.spec import RunMode
-from phexplore.systems.phsafe.forecast_charts import confidence_text, convention_name
-from phexplore.systems.phsafe.provenance import KEYWORDS, method_sections, privacy_section
+from phexplore.systems.phsafe.provenance import (
+    KEYWORDS,
+    confidence_text,
+    convention_name,
+    method_sections,
+    privacy_section,
+)
 from phexplore.systems.phsafe.results import RunResults
 from phexplore.systems.phsafe.run_charts import cut_share, run_charts, share_text
 from phexplore.systems.phsafe.run_csv import run_csv_files, run_metrics_csv

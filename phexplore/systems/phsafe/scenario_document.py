@@ -9,11 +9,15 @@ from fractions import Fraction
 from typing import TypeVar
 
 from phexplore.accuracy.margins import Margins
+from phexplore.figures.style import Chart
+from phexplore.figures.to_matplotlib import chart_of
+from phexplore.figures.wording import power_text
 from phexplore.model.conventions import Conventions, Conversion, MarginConvention, Neighbours
 from phexplore.model.diff import diff, parameters_only
 from phexplore.model.issues import Severity, errors_first
 from phexplore.model.keys import LEVELS, PopulationGroupLevel
 from phexplore.model.numbers import Budget, Unlimited, decimal_text, exact_text
+from phexplore.model.phsafe import PrivacyFramework
 from phexplore.report.document import (
     Column,
     Document,
@@ -30,10 +34,19 @@ from phexplore.report.document import (
 from phexplore.report.provenance import conventions_section
 from phexplore.systems.phsafe.changes import change_sentence
 from phexplore.systems.phsafe.check import check_phsafe
+from phexplore.systems.phsafe.epsilon_curves import epsilon_figure
 from phexplore.systems.phsafe.forecast import DerivedForecast, DerivedKind, Forecast
-from phexplore.systems.phsafe.forecast_charts import confidence_text, convention_name, power_text, scenario_charts
-from phexplore.systems.phsafe.provenance import KEYWORDS, identity, method_sections, privacy_section
+from phexplore.systems.phsafe.margin_figure import margins_figure
+from phexplore.systems.phsafe.provenance import (
+    KEYWORDS,
+    confidence_text,
+    convention_name,
+    identity,
+    method_sections,
+    privacy_section,
+)
 from phexplore.systems.phsafe.ratios import RatioForecast, ratio_forecasts
+from phexplore.systems.phsafe.share_figure import shares_figure
 from phexplore.systems.phsafe.snapshot import ScenarioSnapshot
 from phexplore.systems.phsafe.table10 import Table10Row, keeps_target, percent_text, table10_rows
 
@@ -79,6 +92,16 @@ def scenario_document(snapshot: ScenarioSnapshot) -> Document:
         made=snapshot.now.isoformat(timespec="seconds"),
         keywords=KEYWORDS,
     )
+
+
+def scenario_charts(snapshot: ScenarioSnapshot) -> tuple[Chart, ...]:
+    """Return the pictures of a scenario, most asked for first; those that would say nothing are left out."""
+    forecast, compared = snapshot.forecast, snapshot.comparison
+    before = None if compared is None else compared.forecast
+    found = [margins_figure(forecast, snapshot.scenario.phsafe.targets, before), shares_figure(forecast)]
+    if forecast.privacy.framework is PrivacyFramework.ZCDP:
+        found.append(epsilon_figure(forecast))
+    return tuple(chart_of(figure) for figure in found if not figure.is_empty)
 
 
 def _tiles(rows: Sequence[Table10Row], snapshot: ScenarioSnapshot) -> tuple[Tile, ...]:
@@ -129,7 +152,7 @@ def _epsilon_tile(forecast: Forecast) -> list[Tile]:
             conventions.neighbours,
             conventions.delta,
         ):
-            how = f"δ = {power_text(float(figure.delta))}, optimal α, {figure.neighbours.value}"
+            how = f"δ = {power_text(figure.delta)}, optimal α, {figure.neighbours.value}"
             return [Tile("ε", f"{figure.value:.2f}", how)]
     return []
 

@@ -50,7 +50,9 @@ PHSAFE = System(
             "csv", ".csv", "Parameters and margins, CSV", lambda scenario, _, __: _csv(scenario, _figures(scenario))
         ),
         ExportFormat("xlsx", ".xlsx", "Parameters and margins, workbook", _shown("table10_xlsx", "table10_xlsx")),
-        *report_formats(_shown("scenario_document", "scenario_document"), _shown("forecast_charts", "scenario_charts")),
+        *report_formats(
+            _shown("scenario_document", "scenario_document"), _shown("scenario_document", "scenario_charts")
+        ),
     ),
     report=lazy(f"{_ROOM}.run_document", "run_report"),
     results=Results(
