@@ -56,7 +56,7 @@ def drive(window):
     dialog._take()
     session = window.session
     overview = page(window, Area.OVERVIEW)
-    SEEN["overview"] = [mark.value for mark in overview.margins.marks]
+    SEEN["overview"] = [mark.value for mark in overview.chart("margins").marks]
     SEEN["areas"] = [area.name for area in window.navigation.offered]
     SEEN["tiles"] = [(tile.caption, tile.value) for tile in window.room.tiles()]
     fields = page(window, Area.BUDGETS).parameters.form.controls
@@ -104,7 +104,7 @@ def drive(window):
     QTest.keyClick(meeting.sliders[0].slider, Qt.Key.Key_Right)
     SEEN["meeting"] = [meeting.sliders[0].parameter.title, session.scenario.method.epsilon > 3]
     meeting.picture.refresh()
-    SEEN["picture"] = [mark.value for mark in meeting.picture.chart.marks]
+    SEEN["picture"] = [mark.value for mark in meeting.picture.marks]
     meeting.close()
 
 

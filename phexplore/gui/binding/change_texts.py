@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from phexplore.figures.wording import capital, share_percent
+from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.model.diff import Change, diff, parameters_only
 from phexplore.model.group_sizes import SizeMechanism
@@ -14,11 +16,29 @@ from phexplore.model.subspace import Axis
 from phexplore.systems.group_sizes.figures import SIZE_MECHANISMS
 
 
-def change_texts(shown: ScenarioView) -> tuple[str, ...]:
+@dataclass(frozen=True, slots=True)
+class ChangeLine:
+    """One difference.
+
+    Attributes:
+        text: a sentence.
+        key: of what it is about, None when it is about everything.
+        area: where it is edited.
+        field: what kind of parameter.
+    """
+
+    text: str
+    key: Any = None
+    area: Area = Area.BUDGETS
+    field: str = ""
+
+
+def change_lines(shown: ScenarioView) -> tuple[ChangeLine, ...]:
     """Return every parameter that differs from the reference as a sentence; empty without one."""
     if shown.reference is None:
         return ()
-    return tuple(_sentence(change) for change in parameters_only(diff(shown.reference.scenario, shown.scenario)))
+    changes = parameters_only(diff(shown.reference.scenario, shown.scenario))
+    return tuple(ChangeLine(_sentence(change), change.key, field=change.word) for change in changes)
 
 
 def _sentence(change: Change) -> str:

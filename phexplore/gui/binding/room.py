@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QWidget
 from phexplore.figures.tile import TileContent
 from phexplore.gui.binding.actions import Action, Offer
 from phexplore.gui.binding.areas import Area
-from phexplore.gui.binding.change_texts import change_texts
+from phexplore.gui.binding.change_texts import ChangeLine, change_lines
 from phexplore.gui.binding.project_data import ProjectData
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.settings import Settings
@@ -25,14 +25,8 @@ from phexplore.model.issues import Issue
 from phexplore.systems.protocol import System
 
 Make = Callable[[], QWidget]
-
-
-@dataclass(frozen=True, slots=True)
-class LivePicture:
-    """A picture and what draws the present version in it."""
-
-    chart: QWidget
-    refresh: Callable[[], object]
+MakePicture = Callable[[], Any]
+"""Makes a picture that follows the parameters: a widget with ``refresh``."""
 
 
 class TableView(Protocol):
@@ -155,13 +149,17 @@ class Room(QObject):
         """Return the makers of its own tabs in the area of targets, by title."""
         return {}
 
-    def pictures(self) -> Mapping[str, Callable[[], LivePicture]]:
+    def pictures(self) -> Mapping[str, MakePicture]:
         """Return the makers of the pictures a meeting can look at, by title."""
         return {}
 
+    def changes(self) -> tuple[ChangeLine, ...]:
+        """Return every difference to the reference; empty without one."""
+        return change_lines(self.session.shown)
+
     def decision_part(self) -> DecisionPart:
         """Return what is to be known of the parameters before a decision."""
-        return DecisionPart(self.tiles()[0], change_texts(self.around.session.shown))
+        return DecisionPart(self.tiles()[0], tuple(line.text for line in self.changes()))
 
     def actions(self) -> list[tuple[str, Action]]:
         """Return actions of its own, each with the id of the action it stands behind in the menu."""

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
 from phexplore.figures.tile import TileContent
-from phexplore.gui.binding.room import LivePicture
+from phexplore.gui.binding.room import MakePicture
 from phexplore.gui.binding.session import Session
 from phexplore.gui.decision.meeting_view import MOST_SLIDERS, MeetingView
 from phexplore.gui.theme.metrics import GRID, MARGIN
@@ -33,7 +33,7 @@ class MeetingPage(QWidget):
         self,
         session: Session,
         tiles: Callable[[], tuple[TileContent, ...]],
-        pictures: Callable[[], Mapping[str, Callable[[], LivePicture]]],
+        pictures: Callable[[], Mapping[str, MakePicture]],
     ) -> None:
         """Make the page.
 

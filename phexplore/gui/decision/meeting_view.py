@@ -11,7 +11,7 @@ from PySide6.QtGui import QCloseEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from phexplore.figures.tile import TileContent, Tone
-from phexplore.gui.binding.room import LivePicture
+from phexplore.gui.binding.room import MakePicture
 from phexplore.gui.binding.session import Session
 from phexplore.gui.decision.status import TONES, status_now
 from phexplore.gui.theme.appearance import appearance
@@ -104,7 +104,7 @@ class MeetingView(QWidget):
         self,
         session: Session,
         parameters: Sequence[MeetingParameter],
-        make_picture: Callable[[], LivePicture] | None,
+        make_picture: MakePicture | None,
         tiles: Callable[[], tuple[TileContent, ...]],
     ) -> None:
         """Make the view.
@@ -220,7 +220,7 @@ class MeetingView(QWidget):
         middle.setSpacing(2 * GRID)
         middle.addWidget(scroll, 2)
         if self.picture is not None:
-            middle.addWidget(self.picture.chart, 3)
+            middle.addWidget(self.picture, 3)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(3 * GRID, 2 * GRID, 3 * GRID, 2 * GRID)
         whole.setSpacing(2 * GRID)

@@ -22,7 +22,6 @@ from phexplore.gui.binding.settings import FOLDER, GEOMETRY, INSPECTOR, ISSUES, 
 from phexplore.gui.binding.verdicts import with_rules
 from phexplore.gui.decision.decision_page import DecisionTab
 from phexplore.gui.editors.issues_panel import IssuesPanel
-from phexplore.gui.editors.plain_room import PlainRoom
 from phexplore.gui.main.actions import ActionTable
 from phexplore.gui.main.bottom_bar import BottomBar
 from phexplore.gui.main.commands import MENUS, Commands
@@ -36,6 +35,7 @@ from phexplore.gui.main.navigation import Navigation
 from phexplore.gui.main.pages import Pages, history_page
 from phexplore.gui.main.project_files import ProjectFiles
 from phexplore.gui.main.warmup import LIBRARIES, PARTS, Warmup
+from phexplore.gui.systems.plain_room import PlainRoom
 from phexplore.gui.theme.metrics import GRID, INSPECTOR_WIDTH
 from phexplore.gui.widgets.labels import line
 from phexplore.gui.widgets.notice_bar import NoticeBar

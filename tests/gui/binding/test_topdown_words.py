@@ -10,12 +10,12 @@ import pytest
 from phexplore.document.project import Project
 from phexplore.figures.tile import Tone
 from phexplore.figures.wording import share_percent, significant
+from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.session import Session
 from phexplore.gui.systems.topdown.changes import change_lines
 from phexplore.gui.systems.topdown.inspection import (
-    field_history,
+    inspect,
     issues_of,
-    margin_lines,
     place_of,
     share_of_all,
     subtitle,
@@ -75,7 +75,7 @@ def test_that_a_moved_column_is_one_sentence(session):
         lines[2].text,
     ]
     assert lines[2].text.startswith("Total at Block group: share 41.60 % → 50.00 %; margin ±2.88 → ±")
-    assert (lines[0].area, lines[2].place) == ("processing", KEY)
+    assert (lines[0].area, lines[2].key) == (Area.LEVELS, KEY)
 
 
 def test_that_without_reference_nothing_is_said_to_have_changed(session):
@@ -86,7 +86,7 @@ def test_that_without_reference_nothing_is_said_to_have_changed(session):
 def test_that_a_query_is_explained_by_margin_noise_and_budget(session):
     names = [topic.name for topic in topics(session.shown, KEY)]
     assert names == ["Margin, normal", "Margin, paper", "Margin, exact", "Noise σ", "Budget ρ"]
-    assert [line.is_chosen for line in margin_lines(session.shown, KEY)] == [False, True, False]
+    assert [line.is_chosen for line in inspect(session.shown, KEY, session.project).margins] == [False, True, False]
     assert share_of_all(session.shown, KEY) == "12.7 % of the whole ρ"
 
 
@@ -105,14 +105,12 @@ def test_that_the_history_of_a_share_holds_its_steps_only(session):
     session.edit("Raise the total", lambda s: set_field(s, "total", Fraction(3)))
     session.edit("Set County", lambda s: set_level_share(s, "County", Fraction(1, 5)))
     project = session.whole.project
-    found = field_history(project.steps, project.cursor, "Proposal", "County")
+    found = inspect(session.shown, "County", project).history
     assert [(step.label, step.value, step.is_current) for step in found] == [
         ("Set County", "20.00 %", True),
         (found[1].label, "10.91 %", False),
     ]
-    assert (
-        next(step.label for step in field_history(project.steps, project.cursor, "Proposal", None)) == "Raise the total"
-    )
+    assert next(step.label for step in inspect(session.shown, None, project).history) == "Raise the total"
 
 
 def test_that_issues_lead_to_their_place(session):

@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QAbstractButton, QAbstractSlider, QScrollBar
 from phexplore.figures.wording import people
 from phexplore.gui.binding.system_session import plain_session
 from phexplore.gui.decision.meeting_page import MeetingPage
-from phexplore.gui.systems.phsafe.meeting_pictures import margins
+from phexplore.gui.editors.live_figure import LiveFigure
+from phexplore.gui.systems.phsafe.pictures import MARGINS
 from phexplore.gui.systems.phsafe.tiles import loss_tile, numbers_tile, targets_tile
 from phexplore.gui.theme.appearance import appearance
 from phexplore.model.edits import set_item
@@ -30,7 +31,11 @@ def page(qtbot, session):
         shown = session.shown
         return loss_tile(shown), targets_tile(shown), numbers_tile(shown)
 
-    found = MeetingPage(session, tiles, lambda: {"Margins": lambda: margins(plain_session(session, PHSAFE))})
+    found = MeetingPage(
+        session,
+        tiles,
+        lambda: {"Margins": lambda: LiveFigure(plain_session(session, PHSAFE), MARGINS, takes_pointer=False)},
+    )
     qtbot.addWidget(found)
     found.show()
     yield found
@@ -127,9 +132,10 @@ def test_that_every_picture_shows_the_scenario(qtbot, window, preset_id) -> None
     assert choices
     for make in choices.values():
         picture = make()
-        qtbot.addWidget(picture.chart)
+        qtbot.addWidget(picture)
         picture.refresh()
-        assert not picture.chart.is_empty
+        qtbot.waitUntil(lambda picture=picture: not picture.is_empty)
+        picture.stop()
 
 
 def test_that_more_than_six_sliders_are_not_put_on_the_screen(page) -> None:

@@ -8,13 +8,15 @@ from PySide6.QtTest import QTest
 
 from phexplore.catalog.states import PUERTO_RICO, us_states
 from phexplore.gui.binding.system_session import plain_session
+from phexplore.gui.editors.changes_panel import Changes, ChangesPanel
 from phexplore.gui.editors.conventions_editor import ConventionsEditor
 from phexplore.gui.editors.history_panel import HistoryPanel
+from phexplore.gui.editors.inspector import Inspector
 from phexplore.gui.editors.issues_panel import IssuesPanel
 from phexplore.gui.editors.scenario_form import ScenarioForm
 from phexplore.gui.editors.scenario_manager import ScenarioManager
-from phexplore.gui.systems.phsafe.changes_panel import ChangesPanel
-from phexplore.gui.systems.phsafe.inspector import Inspector
+from phexplore.gui.systems.phsafe.changes import change_lines, total_line
+from phexplore.gui.systems.phsafe.inspection import inspect
 from phexplore.gui.systems.phsafe.scenario_editor import ScenarioEditor
 from phexplore.gui.systems.phsafe.states_field import StatesField
 from phexplore.model.conventions import AS_IN_2020, MarginConvention, Neighbours
@@ -29,7 +31,14 @@ def make(qtbot, session):
     own = plain_session(session, PHSAFE)
 
     def build(kind):
-        widget = kind(own if issubclass(kind, ScenarioForm | Inspector) else session)
+        if kind is Inspector:
+            widget = kind(own, lambda: inspect(own.shown, own.selection, own.project))
+        elif kind is ChangesPanel:
+            widget = kind(
+                own, Changes(lambda: change_lines(own.shown), "Change something.", lambda: total_line(own.shown))
+            )
+        else:
+            widget = kind(own if issubclass(kind, ScenarioForm) else session)
         qtbot.addWidget(widget)
         widget.show()
         return widget
@@ -177,7 +186,7 @@ def test_that_the_inspector_explains_the_selected_number(make, session, query) -
     session.edit("Set", lambda s: set_budget(s, query, Fraction(1, 3)))
     inspector.refresh_now()
     assert inspector.topic.currentText() == "Sensitivity Δ"
-    assert "no finite decimal" in inspector._issues.text()
+    assert "no finite decimal" in inspector.issues.text()
     assert inspector.history.item(0, 0).text() == "Set"
 
 
@@ -194,7 +203,7 @@ def test_that_the_inspector_explains_sums_and_jumps_in_history(make, session, qu
 
 def test_that_a_drag_redraws_the_inspector_once_per_frame(qtbot, make, session, query, monkeypatch) -> None:
     drawn = []
-    monkeypatch.setattr(Inspector, "_show_head", lambda _self, query: drawn.append(query))
+    monkeypatch.setattr(Inspector, "_show_parts", lambda _self, parts: drawn.append(parts))
     inspector = make(Inspector)
     drawn.clear()
     for value in range(1, 60):
@@ -220,9 +229,9 @@ def test_that_changes_are_sentences_that_lead_to_their_row(qtbot, make, session,
     session.edit("Set", lambda s: set_budget(s, query, Fraction(1)))
     panel.refresh()
     assert panel.title.text() == "1 parameter changed"
-    with qtbot.waitSignal(panel.query_chosen) as chosen:
+    with qtbot.waitSignal(panel.chosen) as chosen:
         panel.list.itemClicked.emit(panel.list.item(0))
-    assert chosen.args == [query]
+    assert chosen.args[0].key == query
 
 
 def test_that_a_very_long_name_keeps_the_pages_in_shape(make, session) -> None:

@@ -11,7 +11,8 @@ from PySide6.QtGui import QGuiApplication
 
 from phexplore.document.project import Project
 from phexplore.gui.binding.session import Session
-from phexplore.gui.systems.topdown.inspector import TopDownInspector
+from phexplore.gui.editors.inspector import Inspector
+from phexplore.gui.systems.topdown.inspection import inspect
 from phexplore.gui.systems.topdown.passes_editor import PassesEditor
 from phexplore.gui.systems.topdown.rules_editor import RuleKind, RulesEditor
 from phexplore.gui.systems.topdown.scenario_editor import TopDownScenarioEditor
@@ -224,7 +225,7 @@ def test_that_the_scenario_shows_schema_origin_and_misprints(qtbot, session):
 
 
 def test_that_the_inspector_explains_and_goes_back_in_history(qtbot, session):
-    inspector = TopDownInspector(session)
+    inspector = Inspector(session, lambda: inspect(session.shown, session.selection, session.project))
     qtbot.addWidget(inspector)
     inspector.show()
     session.select(TOTAL)

@@ -19,7 +19,6 @@ from phexplore.figures.table import Table
 from phexplore.gui.binding.scenario_view import shown
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.systems.topdown.heat import heat_figure
-from phexplore.gui.systems.topdown.heat_chart import HeatView
 from phexplore.gui.systems.topdown.scenario_view import topdown_shown
 from phexplore.gui.systems.topdown.shares import Quantity
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
@@ -59,8 +58,8 @@ def test_that_the_heat_table_holds_every_measurement_and_the_finding():
 
 
 def test_that_the_heat_chart_selects_by_pointer_and_keys(qtbot):
-    chart = put(qtbot, HeatView())
-    chart.show_version(version())
+    chart = put(qtbot, FigureView("Heat", "x"))
+    chart.show_figure(heat_figure(version(), Quantity.OF_TOTAL))
     chosen = []
     chart.key_selected.connect(chosen.append)
     pixels = chart.canvas.pixels
@@ -78,8 +77,8 @@ def test_that_the_heat_chart_selects_by_pointer_and_keys(qtbot):
 @pytest.mark.parametrize("theme", [ThemeChoice.LIGHT, ThemeChoice.DARK])
 def test_that_every_picture_draws_in_both_themes(qtbot, theme):
     appearance().choose(theme)
-    heat, bars = put(qtbot, HeatView()), put(qtbot, FigureView("Levels", "x"))
-    heat.show_version(version())
+    heat, bars = put(qtbot, FigureView("Heat", "x")), put(qtbot, FigureView("Levels", "x"))
+    heat.show_figure(heat_figure(version(), Quantity.OF_TOTAL))
     bars.show_figure(levels(version()))
     for chart in (heat, bars):
         image = chart.picture(1.0).toImage()

@@ -11,8 +11,6 @@ from phexplore.gui.binding.areas import Area
 from phexplore.gui.main.exporting import export_formats
 from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.window import MainWindow
-from phexplore.gui.systems.group_sizes.overview import GroupSizesOverview
-from phexplore.gui.systems.subspace.overview import SubspaceOverview
 from phexplore.model.edits import set_field
 from phexplore.model.group_sizes import SizeMechanism
 from phexplore.model.subspace import Mechanism, Totals
@@ -43,10 +41,10 @@ def add(window, preset_id):
     window.session.edit_workbook("Add", lambda book: add_scenario(book, found))
 
 
-@pytest.mark.parametrize(("preset_id", "overview"), [(SIZES, GroupSizesOverview), (COUNTIES, SubspaceOverview)])
-def test_that_every_area_opens(opened, preset_id, overview) -> None:
+@pytest.mark.parametrize("preset_id", [SIZES, COUNTIES])
+def test_that_every_area_opens(opened, preset_id) -> None:
     window = opened(preset_id)
-    assert isinstance(window.pages.currentWidget(), overview)
+    assert window.pages.currentWidget().charts
     assert Area.LEVELS not in window.navigation.offered
     for area in window.navigation.offered:
         window.navigation.choose(area)
@@ -83,7 +81,7 @@ def test_that_an_edit_is_one_step_with_a_sentence_and_reaches_tiles_and_changes(
     window.navigation.choose(Area.OVERVIEW)
     overview = window.pages.currentWidget()
     assert overview.changes.list.item(0).text() == "Total: 1 → 0.5"
-    assert overview.margins.numbers.rows
+    assert overview.chart("margins").numbers.rows
 
 
 def test_that_a_refused_entry_stays_with_its_reason(opened) -> None:
@@ -130,7 +128,7 @@ def test_that_errors_leave_the_window_whole(qtbot, opened) -> None:
     assert "needs a δ" in window.session.shown.issues[0].sentence
     window.headline.refresh()
     window.navigation.choose(Area.OVERVIEW)
-    qtbot.waitUntil(lambda: window.pages.currentWidget().alternatives.is_empty)
+    qtbot.waitUntil(lambda: window.pages.currentWidget().chart("alternatives").is_empty)
     window.session.edit("δ", lambda s: set_field(s, "delta", Fraction(1, 10**10)))
     assert window.session.shown.figures is not None
 

@@ -15,7 +15,6 @@ from phexplore.gui.main.importing import read_parameters
 from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.run_manager.run_rows import RunAction, RunRow
-from phexplore.gui.systems.topdown.pages import TopDownOverviewPage
 from phexplore.gui.systems.topdown.shares_editor import TopDownBudgetsEditor
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.widgets.buttons import TextButton
@@ -50,13 +49,13 @@ def add_sdhc(window):
 
 
 def test_that_areas_show_the_pages_of_the_active_system(window):
-    assert isinstance(window.pages.currentWidget(), TopDownOverviewPage)
+    assert [chart.id for chart in window.pages.currentWidget().charts] == ["heat", "levels", "semantics"]
     assert window.navigation.item(2).text() == "Post-processing"
     add_sdhc(window)
-    assert not isinstance(window.pages.currentWidget(), TopDownOverviewPage)
+    assert [chart.id for chart in window.pages.currentWidget().charts] != ["heat", "levels", "semantics"]
     assert window.navigation.item(2).text() == "Levels and thresholds"
     window.session.undo()
-    assert isinstance(window.pages.currentWidget(), TopDownOverviewPage)
+    assert [chart.id for chart in window.pages.currentWidget().charts] == ["heat", "levels", "semantics"]
 
 
 def test_that_every_area_opens_for_every_preset(qtbot, window):
@@ -81,7 +80,7 @@ def test_that_the_headline_follows_edits_within_a_frame(qtbot, window):
 
 
 def test_that_a_double_click_in_the_overview_opens_the_share(qtbot, window):
-    window.pages.currentWidget().opened.emit(LevelQuery("County", "total"))
+    window.pages.currentWidget().chart("heat").key_activated.emit(LevelQuery("County", "total"))
     assert window.navigation.area is Area.BUDGETS
     assert isinstance(window.pages.currentWidget(), TopDownBudgetsEditor)
     assert window.rooms["topdown"].session.selection == LevelQuery("County", "total")
@@ -99,13 +98,13 @@ def test_that_a_drag_of_a_level_is_one_step_and_escape_undoes_it(qtbot, window):
     page = window.pages.currentWidget()
     before = dict(window.rooms["topdown"].session.shown.method.level_shares)
     for percent in (20.0, 25.0, 30.0):
-        page.levels.handle_dragged.emit("State", percent)
+        page.chart("levels").handle_dragged.emit("State", percent)
     assert window.rooms["topdown"].session.shown.method.level_shares["State"] == Fraction(3, 10)
     assert len(window.session.project.labels) == 2
-    page.levels.drag_cancelled.emit("State")
+    page.chart("levels").drag_cancelled.emit("State")
     assert dict(window.rooms["topdown"].session.shown.method.level_shares) == before
-    page.levels.handle_dragged.emit("State", 20.0)
-    page.levels.handle_released.emit("State")
+    page.chart("levels").handle_dragged.emit("State", 20.0)
+    page.chart("levels").handle_released.emit("State")
     assert window.session.project.labels[-1] == "Set the share of State to 20.00 %"
 
 

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from PySide6.QtWidgets import QWidget
 
 from phexplore.figures.tile import TileContent
-from phexplore.gui.binding.actions import Offer
 from phexplore.gui.binding.areas import Area
-from phexplore.gui.binding.room import Make
+from phexplore.gui.binding.inspection import Inspection
 from phexplore.gui.binding.scenario_view import ScenarioView
-from phexplore.gui.editors.plain_panels import Explained
-from phexplore.gui.editors.plain_room import PlainRoom
 from phexplore.gui.systems.group_sizes.tiles import size_tiles
+from phexplore.gui.systems.plain_room import Beside, PlainRoom
 
 if TYPE_CHECKING:
-    from phexplore.gui.experiments.page import ExperimentPage
+    from phexplore.figures.figure import Figure
     from phexplore.gui.systems.group_sizes.editor import GroupSizesPage
 
 
@@ -33,23 +30,25 @@ class GroupSizesRoom(PlainRoom):
     )
     neighbours: ClassVar[str] = "Group sizes are always stated for one individual more or less in a group."
     page: GroupSizesPage | None = None
-    experiments: ExperimentPage | None = None
-
-    def makers(self) -> Mapping[Area, Make]:
-        """Return the makers of its own pages."""
-        return {**super().makers(), Area.EXPERIMENT: self._make_experiments}
 
     def tiles(self) -> tuple[TileContent, ...]:
         """Return budget, margin at the lowest level, and whether sums hold."""
         return size_tiles(self.session.shown)
 
-    def names(self) -> tuple[str, ...]:
+    def columns(self) -> Sequence[tuple[int, Sequence[Beside]]]:
+        """Return margins and noise beside shares and changes."""
+        from phexplore.gui.editors.live_figure import Picture
+
+        margins = Picture("margins", "Margins by level", "Margins of error by level appear here.", _margins)
+        noise = "The noise of every mechanism on this budget appears here."
+        mechanisms = Picture("mechanisms", "Noise by mechanism", noise, _mechanisms)
+        divided = "How the privacy loss is divided among the levels appears here."
+        shares = Picture("shares", "Privacy loss by level", divided, _shares)
+        return (1, ((margins, 1), (mechanisms, 1))), (1, ((shares, 3), (None, 2)))
+
+    def keys(self) -> Iterable[str]:
         """Return the levels."""
         return self.session.scenario.group_sizes.levels
-
-    def offers(self) -> list[Offer]:
-        """Return a line for every level."""
-        return [Offer(f"Go to {name}", "", partial(self.show_place, name)) for name in self.names()]
 
     def show_place(self, key: str | None) -> None:
         """Go to the parameters, of one level if it is named."""
@@ -57,20 +56,11 @@ class GroupSizesRoom(PlainRoom):
         if self.page is not None and key is not None:
             self.page.levels.reveal(key)
 
-    def explain(self) -> Callable[[ScenarioView, str | None], Explained]:
+    def inspect(self) -> Inspection:
         """Return what the inspector says."""
-        from phexplore.gui.systems.group_sizes.inspection import explain_sizes
+        from phexplore.gui.systems.group_sizes.inspection import inspect
 
-        return explain_sizes
-
-    def make_overview(self) -> QWidget:
-        """Return the page of pictures and promises."""
-        from phexplore.gui.systems.group_sizes.overview import GroupSizesOverview
-
-        page = GroupSizesOverview(self.session)
-        page.opened.connect(self.show_place)
-        page.failed.connect(self.failed)
-        return page
+        return inspect(self.session.shown, self.session.selection)
 
     def make_parameters(self) -> QWidget:
         """Return the page of parameters."""
@@ -79,14 +69,27 @@ class GroupSizesRoom(PlainRoom):
         self.page = GroupSizesPage(self.session)
         return self.page
 
-    def stop(self) -> None:
-        """End an experiment."""
-        if self.experiments is not None:
-            self.experiments.shut_down()
 
-    def _make_experiments(self) -> QWidget:
-        from phexplore.gui.experiments.page import ExperimentPage
+def _margins(shown: ScenarioView) -> Figure:
+    from phexplore.figures.figure import nothing
+    from phexplore.gui.editors.live_figure import NO_PICTURE
+    from phexplore.systems.group_sizes.figures import margins_figure
 
-        self.experiments = ExperimentPage(self.system.experiments(), self.around.experiments)
-        self.experiments.failed.connect(self.failed)
-        return self.experiments
+    if shown.figures is None:
+        return nothing("margins", NO_PICTURE)
+    return margins_figure(shown.scenario, shown.figures, None if shown.reference is None else shown.reference.figures)
+
+
+def _mechanisms(shown: ScenarioView) -> Figure:
+    from phexplore.figures.figure import nothing
+    from phexplore.gui.editors.live_figure import NO_PICTURE
+    from phexplore.systems.group_sizes.figures import mechanisms_figure
+
+    return nothing("mechanisms", NO_PICTURE) if shown.figures is None else mechanisms_figure(shown.scenario)
+
+
+def _shares(shown: ScenarioView) -> Figure:
+    from phexplore.systems.group_sizes.figures import levels_figure
+
+    reference = shown.reference
+    return levels_figure(shown.scenario.group_sizes, None if reference is None else reference.scenario.group_sizes)

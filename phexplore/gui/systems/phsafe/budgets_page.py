@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QSplitter, QWidget
 from phexplore.gui.binding.settings import PICTURE, Settings
 from phexplore.gui.binding.system_session import PlainSession
 from phexplore.gui.systems.phsafe.budgets_editor import BudgetsEditor
-from phexplore.gui.systems.phsafe.overview import ChartJoint, MarginPicture
 from phexplore.gui.widgets.page import Page
 
 ROOM_FOR_PICTURE = 1560
@@ -19,14 +18,14 @@ ROOM_FOR_PICTURE = 1560
 class BudgetsPage(QSplitter):
     """The table, and the picture beside it where there is room."""
 
-    def __init__(self, session: PlainSession, joint: ChartJoint, settings: Settings) -> None:
+    def __init__(self, session: PlainSession, picture: QWidget, settings: Settings) -> None:
         super().__init__(Qt.Orientation.Horizontal)
         self._settings = settings
         self.setChildrenCollapsible(False)
         self.setHandleWidth(1)
         self.setProperty("look", "lined")
         self.editor = BudgetsEditor(session, self)
-        self.picture = MarginPicture(session, joint, self)
+        self.picture = picture
         for number, (widget, stretch) in enumerate(((self.editor, 3), (self.picture, 2))):
             self.addWidget(widget)
             self.setStretchFactor(number, stretch)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from phexplore.figures.wording import budget_text
+from phexplore.gui.binding.change_texts import ChangeLine
 from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.systems.phsafe.tiles import loss_tile
 from phexplore.model.diff import diff, parameters_only
@@ -24,21 +23,6 @@ def total_line(shown: ScenarioView) -> str:
     return f"Total: {tile.caption.removeprefix('Privacy loss, ')} {budget_text(then)} → {tile.value}; {tile.change}"
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeLine:
-    """One difference.
-
-    Attributes:
-        text: a sentence.
-        query: which query it is about, None when it is about something else.
-        field: what kind of parameter.
-    """
-
-    text: str
-    query: QueryKey | None
-    field: str
-
-
 def change_lines(shown: ScenarioView) -> tuple[ChangeLine, ...]:
     """Return every parameter that differs from the reference; empty without one.
 
@@ -53,12 +37,12 @@ def change_lines(shown: ScenarioView) -> tuple[ChangeLine, ...]:
     if (then == 0) != (now == 0):
         changes = tuple(change for change in changes if change.word != "target")
         text = f"Margin targets: {then or 'none'} → {now or 'none'}"
-        targets = (ChangeLine(text, None, "target"),)
+        targets = (ChangeLine(text, field="target"),)
     lines = tuple(
         ChangeLine(
             change_sentence(change, reference.figures, shown.figures),
             change.key if isinstance(change.key, QueryKey) else None,
-            change.word,
+            field=change.word,
         )
         for change in changes
     )

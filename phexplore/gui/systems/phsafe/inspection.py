@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
 
-from phexplore.accuracy.explanation import Explanation
 from phexplore.catalog.tables import tables
-from phexplore.document.history import Step
-from phexplore.figures.wording import budget_text, conversion_title, margin_word, people
+from phexplore.document.project import Project
+from phexplore.figures.wording import budget_text, conversion_title, people
+from phexplore.gui.binding.inspection import DerivedLine, Inspection, Topic, field_history, margin_lines, margin_topics
 from phexplore.gui.binding.scenario_view import ScenarioView
-from phexplore.model.conventions import MarginConvention, Neighbours
+from phexplore.model.conventions import Neighbours
 from phexplore.model.issues import Issue
 from phexplore.model.keys import QueryKey, parse_query
 from phexplore.model.phsafe import PrivacyFramework
-from phexplore.model.workbook import Workbook
+from phexplore.model.scenario import Scenario
 from phexplore.systems.phsafe.explain import (
     explain_derived,
     explain_epsilon,
@@ -22,82 +21,37 @@ from phexplore.systems.phsafe.explain import (
     explain_sensitivity,
     explain_sigma,
     explain_total,
+    frequency_sentence,
 )
 from phexplore.systems.phsafe.forecast import DerivedForecast, DerivedKind
 
-_LONGEST_HISTORY = 400
-"""Steps looked through for the history of a field."""
 
+def inspect(shown: ScenarioView, query: QueryKey | None, project: Project) -> Inspection:
+    """Return what there is to say about a query, or about the whole scenario.
 
-@dataclass(frozen=True, slots=True)
-class Topic:
-    """A number that can be explained.
-
-    Attributes:
-        name: for the chooser.
-        explanation: how it comes about.
+    Args:
+        shown: the version.
+        query: None for the whole scenario.
+        project: with the steps that led there.
     """
-
-    name: str
-    explanation: Explanation
-
-
-@dataclass(frozen=True, slots=True)
-class MarginLine:
-    """One margin of the picture.
-
-    Attributes:
-        word: name of the convention.
-        people: half-width, None where the convention does not apply.
-        is_chosen: the scenario's convention.
-    """
-
-    word: str
-    people: float | None
-    is_chosen: bool
-
-
-@dataclass(frozen=True, slots=True)
-class DerivedLine:
-    """A sum, total or copy that a query leads to."""
-
-    table: str
-    label: str
-    margin: str
-    explanation: Explanation
-
-
-@dataclass(frozen=True, slots=True)
-class FieldStep:
-    """A step of the project that changed the inspected query.
-
-    Attributes:
-        number: index of the step.
-        label: its name.
-        value: bounded budget and target after it.
-        is_current: whether the value stands now.
-    """
-
-    number: int
-    label: str
-    value: str
-    is_current: bool
-
-
-def margin_lines(shown: ScenarioView, query: QueryKey) -> tuple[MarginLine, ...]:
-    """Return the three margins of a basis cell; empty when the query is not published."""
+    if query is None:
+        hint = "Choose a row of the table or a mark in a picture to inspect it."
+        return Inspection(shown.scenario.name, hint, topics=topics(shown, None))
+    conventions = shown.scenario.conventions
     margins = shown.figures.query(query).margins
-    if margins is None:
-        return ()
-    chosen = shown.scenario.conventions.margin
-    values = {
-        MarginConvention.EXACT: margins.exact,
-        MarginConvention.NORMAL: margins.normal,
-        MarginConvention.PAPER: margins.paper,
-    }
-    return tuple(
-        MarginLine(margin_word(convention), None if value is None else float(value), convention is chosen)
-        for convention, value in values.items()
+    chosen = None if margins is None else margins.by(conventions.margin)
+    meaning = "Not published: the budget is 0." if margins is None else ""
+    if chosen is not None:
+        meaning = frequency_sentence(float(chosen), conventions)
+    return Inspection(
+        query.title,
+        subtitle(query),
+        margins=margin_lines(margins, conventions.margin),
+        meaning=meaning,
+        topics=topics(shown, query),
+        issues=issues_of(shown, query),
+        derived=derived_lines(shown, query),
+        history=field_history(project.steps, project.cursor, shown.scenario, partial(_field, query=query)),
     )
 
 
@@ -109,14 +63,9 @@ def topics(shown: ScenarioView, query: QueryKey | None) -> tuple[Topic, ...]:
 def _query_topics(shown: ScenarioView, query: QueryKey) -> tuple[Topic, ...]:
     entry, conventions = shown.figures.query(query), shown.scenario.conventions
     framework = shown.scenario.phsafe.framework
-    found = []
+    explain = partial(explain_margin, entry, framework, conventions)
+    found = margin_topics(entry.margins, conventions.margin, explain)
     if entry.margins is not None:
-        order = sorted(MarginConvention, key=lambda convention: convention is not conventions.margin)
-        for convention in order:
-            if convention is MarginConvention.PAPER and entry.margins.paper is None:
-                continue
-            explanation = explain_margin(entry, framework, conventions, convention)
-            found.append(Topic(f"Margin, {margin_word(convention)}", explanation))
         name = "Noise σ" if framework is PrivacyFramework.ZCDP else "Noise"
         found.append(Topic(name, explain_sigma(entry, framework)))
     found.append(Topic("Sensitivity Δ", explain_sensitivity(entry)))
@@ -150,25 +99,11 @@ def _derived_label(entry: DerivedForecast) -> str:
     return label if entry.table == entry.source else f"{entry.table}: {label}"
 
 
-def field_history(steps: Sequence[Step[Workbook]], cursor: int, query: QueryKey) -> tuple[FieldStep, ...]:
-    """Return the steps that changed the budget or target of a query in the active scenario, newest first."""
-    found: list[FieldStep] = []
-    first = max(0, cursor + 1 - _LONGEST_HISTORY)
-    before: tuple[object, object] | None = None
-    for number in range(first, cursor + 1):
-        method = steps[number].value.scenario.phsafe
-        now = (method.budgets.get(query), method.targets.get(query))
-        if now != before:
-            budget, target = method.budgets.get(query), method.targets.get(query)
-            value = f"{method.framework.symbol} {budget_text(budget)}" if budget is not None else "none"
-            if target is not None:
-                value += f", target {people(target)}"
-            found.append(FieldStep(number, steps[number].label, value, is_current=False))
-        before = now
-    if found:
-        last = found[-1]
-        found[-1] = FieldStep(last.number, last.label, last.value, is_current=True)
-    return tuple(reversed(found))
+def _field(scenario: Scenario, query: QueryKey) -> tuple[object, str]:
+    method = scenario.phsafe
+    budget, target = method.budgets.get(query), method.targets.get(query)
+    value = f"{method.framework.symbol} {budget_text(budget)}" if budget is not None else "none"
+    return (budget, target), value + ("" if target is None else f", target {people(target)}")
 
 
 def issues_of(shown: ScenarioView, query: QueryKey) -> tuple[Issue, ...]:

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from PySide6.QtWidgets import QWidget
 
 from phexplore.figures.tile import TileContent
-from phexplore.gui.binding.actions import Action, Offer
+from phexplore.gui.binding.actions import Action
 from phexplore.gui.binding.areas import Area
-from phexplore.gui.binding.room import LivePicture, Make, Room
+from phexplore.gui.binding.change_texts import ChangeLine
+from phexplore.gui.binding.inspection import Inspection
+from phexplore.gui.binding.room import Make
 from phexplore.gui.binding.settings import PICTURE
 from phexplore.gui.binding.tiles import DecisionPart
+from phexplore.gui.systems.phsafe.changes import change_lines, total_line
 from phexplore.gui.systems.phsafe.decision_part import decision_part
 from phexplore.gui.systems.phsafe.inspection import query_of
 from phexplore.gui.systems.phsafe.tiles import phsafe_tiles
+from phexplore.gui.systems.plain_room import Beside, PlainRoom
 from phexplore.model.issues import Issue
 from phexplore.model.keys import QueryKey
 
@@ -25,10 +28,9 @@ if TYPE_CHECKING:
     from phexplore.gui.systems.phsafe.budget_view import BudgetView
     from phexplore.gui.systems.phsafe.budgets_editor import BudgetsEditor
     from phexplore.gui.systems.phsafe.budgets_page import BudgetsPage
-    from phexplore.gui.systems.phsafe.overview import ChartJoint
 
 
-class PhSafeRoom(Room):
+class PhSafeRoom(PlainRoom):
     """Budgets and margins of tables, thresholds, published levels."""
 
     hidden: ClassVar[frozenset[Area]] = frozenset({Area.SPINE, Area.EXPERIMENT})
@@ -41,26 +43,38 @@ class PhSafeRoom(Room):
         "phexplore.gui.systems.phsafe.budgets_page",
         "phexplore.gui.systems.phsafe.levels_editor",
     )
+    neighbours: ClassVar[str] = "Margins and privacy loss are stated, and budgets solved from now on, as they say."
+    hint: ClassVar[str] = "Change a threshold, a budget or a margin: every difference is listed here as a sentence."
+    promises_in_overview: ClassVar[bool] = False
     _page: BudgetsPage | None = None
 
     def makers(self) -> Mapping[Area, Make]:
         """Return the makers of its own pages."""
-        return {
-            Area.OVERVIEW: self._make_overview,
-            Area.BUDGETS: self._make_budgets,
-            Area.LEVELS: self._make_levels,
-            Area.SCENARIO: self._make_scenario,
-        }
+        return {**super().makers(), Area.LEVELS: self._make_levels}
 
     def tiles(self) -> tuple[TileContent, ...]:
         """Return privacy loss, targets met, numbers published."""
         return phsafe_tiles(self.session.shown)
 
-    def make_inspector(self) -> QWidget:
-        """Return what explains the selected query."""
-        from phexplore.gui.systems.phsafe.inspector import Inspector
+    def columns(self) -> Sequence[tuple[int, Sequence[Beside]]]:
+        """Return margins and changes, beside shares and the privacy curve."""
+        from phexplore.gui.systems.phsafe.pictures import CURVE, MARGINS, SHARES
 
-        return Inspector(self.session)
+        return (1, ((MARGINS, 3), (None, 1))), (1, ((SHARES, 6), (CURVE, 5)))
+
+    def inspect(self) -> Inspection:
+        """Return what explains the selected query."""
+        from phexplore.gui.systems.phsafe.inspection import inspect
+
+        return inspect(self.session.shown, self.session.selection, self.session.project)
+
+    def changes(self) -> tuple[ChangeLine, ...]:
+        """Return every difference with what it does to people."""
+        return change_lines(self.session.shown)
+
+    def total_of_changes(self) -> str:
+        """Return what all differences cost together."""
+        return total_line(self.session.shown)
 
     def go_to_issue(self, issue: Issue) -> None:
         """Go to the query or the page an issue is about."""
@@ -75,23 +89,17 @@ class PhSafeRoom(Room):
         self.wanted.emit(Area.BUDGETS)
         self.budgets.reveal(key)
 
-    def offers(self) -> list[Offer]:
-        """Return a line for every query."""
-        budgets = self.session.scenario.phsafe.budgets
-        return [Offer(f"Go to {query.title}", "", partial(self.show_place, query)) for query in budgets]
+    def keys(self) -> Iterable[QueryKey]:
+        """Return the queries."""
+        return tuple(self.session.scenario.phsafe.budgets)
+
+    def title_of(self, key: QueryKey) -> str:
+        """Return the title of a query."""
+        return key.title
 
     def questions(self) -> Mapping[str, Make]:
         """Return the truncation studio and the published averages."""
         return {"Truncation studio": self._make_studio, "Published averages": self._make_published}
-
-    def pictures(self) -> Mapping[str, Callable[[], LivePicture]]:
-        """Return margins and shares."""
-        from phexplore.gui.systems.phsafe.meeting_pictures import margins, shares
-
-        return {
-            "How wide is every margin?": lambda: margins(self.session),
-            "Where does the privacy go?": lambda: shares(self.session),
-        }
 
     def decision_part(self) -> DecisionPart:
         """Return loss, changes in people, and what became of the targets."""
@@ -160,45 +168,27 @@ class PhSafeRoom(Room):
     @property
     def budgets(self) -> BudgetsEditor:
         """The editor around the budget table, made on first use."""
-        return self._budgets_page().editor
+        return self.make_parameters().editor
 
-    def _budgets_page(self) -> BudgetsPage:
+    def make_parameters(self) -> BudgetsPage:
+        """Return the budget table with the picture of its margins, made on first use."""
         if self._page is None:
             from phexplore.gui.systems.phsafe.budgets_page import BudgetsPage
+            from phexplore.gui.systems.phsafe.pictures import MARGINS
 
-            self._page = BudgetsPage(self.session, self._joint(), self.around.settings)
+            self._page = BudgetsPage(self.session, self.live(MARGINS), self.around.settings)
         return self._page
 
-    def _make_budgets(self) -> QWidget:
-        return self._budgets_page()
+    def make_form(self) -> QWidget:
+        """Return the form of the scenario besides its parameters."""
+        from phexplore.gui.systems.phsafe.scenario_editor import ScenarioEditor
 
-    def _joint(self) -> ChartJoint:
-        from phexplore.gui.systems.phsafe.overview import ChartJoint
-
-        joint = ChartJoint(self.session, self)
-        joint.opened.connect(self.show_place)
-        joint.failed.connect(self.failed)
-        return joint
-
-    def _make_overview(self) -> QWidget:
-        from phexplore.gui.systems.phsafe.overview import OverviewPage
-
-        return OverviewPage(self.session, self._joint())
+        return ScenarioEditor(self.session)
 
     def _make_levels(self) -> QWidget:
         from phexplore.gui.systems.phsafe.budgets_page import levels_page
 
         return levels_page(self.session)
-
-    def _make_scenario(self) -> QWidget:
-        from phexplore.gui.editors.scenario_page import scenario_page
-        from phexplore.gui.systems.phsafe.scenario_editor import ScenarioEditor
-
-        return scenario_page(
-            self.session,
-            lambda: ScenarioEditor(self.session),
-            "Margins and privacy loss are stated, and budgets solved from now on, as they say.",
-        )
 
     def _make_studio(self) -> QWidget:
         from phexplore.gui.systems.phsafe.truncation_view import StudioView
@@ -222,7 +212,7 @@ class PhSafeRoom(Room):
 
     def _turn_picture(self) -> None:
         self.around.settings.keep(PICTURE, not self.around.settings.read(PICTURE))
-        self._budgets_page().make_room()
+        self.make_parameters().make_room()
 
     def _show_conventions(self) -> None:
         """Show or hide the three margin conventions side by side in the budget table."""

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from PySide6.QtWidgets import QWidget
 
 from phexplore.figures.tile import TileContent
-from phexplore.gui.binding.actions import Offer
 from phexplore.gui.binding.areas import Area
-from phexplore.gui.binding.room import Make
+from phexplore.gui.binding.inspection import Inspection
 from phexplore.gui.binding.scenario_view import ScenarioView
-from phexplore.gui.editors.plain_panels import Explained
-from phexplore.gui.editors.plain_room import PlainRoom
+from phexplore.gui.systems.plain_room import Beside, PlainRoom
 from phexplore.gui.systems.subspace.tiles import subspace_tiles
 
 if TYPE_CHECKING:
-    from phexplore.gui.experiments.page import ExperimentPage
+    from phexplore.figures.figure import Figure
     from phexplore.gui.systems.subspace.editor import SubspacePage
-    from phexplore.gui.systems.subspace.overview import SubspaceOverview
 
 
 class SubspaceRoom(PlainRoom):
@@ -36,39 +32,29 @@ class SubspaceRoom(PlainRoom):
         "Releases under exact sums are always stated for bounded neighbours: one record replaced."
     )
     page: SubspacePage | None = None
-    experiments: ExperimentPage | None = None
-    overview: SubspaceOverview | None = None
-
-    def makers(self) -> Mapping[Area, Make]:
-        """Return the makers of its own pages."""
-        return {**super().makers(), Area.EXPERIMENT: self._make_experiments}
 
     def tiles(self) -> tuple[TileContent, ...]:
         """Return ε and δ, what is published exactly, and the expected error of an answer."""
         return subspace_tiles(self.session.shown)
 
-    def names(self) -> tuple[str, ...]:
+    def columns(self) -> Sequence[tuple[int, Sequence[Beside]]]:
+        """Return other mechanisms on the same budget and margins, beside promises and changes."""
+        from phexplore.gui.editors.live_figure import Picture
+
+        expected = "The expected error of every mechanism on this budget appears here."
+        others = Picture("alternatives", "Expected error by mechanism", expected, _alternatives, is_slow=True)
+        margins = Picture("margins", "Margins of the answers", "Margins of the answers appear here.", _margins)
+        return (1, ((others, 1), (margins, 1))), (1, ((None, 1),))
+
+    def keys(self) -> Iterable[str]:
         """Return the releases."""
         return tuple(self.session.scenario.subspace.releases)
 
-    def offers(self) -> list[Offer]:
-        """Return a line for every release."""
-        return [Offer(f"Go to {name}", "", partial(self.show_place, name)) for name in self.names()]
-
-    def explain(self) -> Callable[[ScenarioView, str | None], Explained]:
+    def inspect(self) -> Inspection:
         """Return what the inspector says."""
-        from phexplore.gui.systems.subspace.inspection import explain_releases
+        from phexplore.gui.systems.subspace.inspection import inspect
 
-        return explain_releases
-
-    def make_overview(self) -> QWidget:
-        """Return the page of pictures and promises."""
-        from phexplore.gui.systems.subspace.overview import SubspaceOverview
-
-        self.overview = SubspaceOverview(self.session)
-        self.overview.opened.connect(self.show_place)
-        self.overview.failed.connect(self.failed)
-        return self.overview
+        return inspect(self.session.shown, self.session.selection)
 
     def make_parameters(self) -> QWidget:
         """Return the page of parameters."""
@@ -77,16 +63,24 @@ class SubspaceRoom(PlainRoom):
         self.page = SubspacePage(self.session)
         return self.page
 
-    def stop(self) -> None:
-        """End what is worked out for the overview, and an experiment."""
-        if self.overview is not None:
-            self.overview.stop()
-        if self.experiments is not None:
-            self.experiments.shut_down()
 
-    def _make_experiments(self) -> QWidget:
-        from phexplore.gui.experiments.page import ExperimentPage
+def _alternatives(shown: ScenarioView) -> Figure:
+    from phexplore.figures.figure import nothing
+    from phexplore.gui.editors.live_figure import NO_PICTURE
+    from phexplore.systems.subspace.figures import alternatives_figure
+    from phexplore.systems.subspace.forecast import alternatives
 
-        self.experiments = ExperimentPage(self.system.experiments(), self.around.experiments)
-        self.experiments.failed.connect(self.failed)
-        return self.experiments
+    method = shown.scenario.subspace
+    if shown.figures is None:
+        return nothing("alternatives", NO_PICTURE)
+    return alternatives_figure(method, [(name, alternatives(method, name)) for name in method.releases])
+
+
+def _margins(shown: ScenarioView) -> Figure:
+    from phexplore.figures.figure import nothing
+    from phexplore.gui.editors.live_figure import NO_PICTURE
+    from phexplore.systems.subspace.figures import margins_figure
+
+    if shown.figures is None:
+        return nothing("margins", NO_PICTURE)
+    return margins_figure(shown.figures, shown.scenario.conventions)

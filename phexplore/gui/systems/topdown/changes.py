@@ -3,37 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from phexplore.figures.wording import people, share_percent, significant
+from phexplore.gui.binding.areas import Area
+from phexplore.gui.binding.change_texts import ChangeLine
 from phexplore.gui.systems.topdown.scenario_view import TopDownShown
-from phexplore.gui.systems.topdown.session import Place
 from phexplore.model.diff import Change, diff, parameters_only
 from phexplore.model.topdown import LevelQuery, SpineChoice
 from phexplore.systems.topdown.wording import counted, heading, level_title, place_title, spine_title
 
-
-@dataclass(frozen=True, slots=True)
-class TopDownChange:
-    """One difference.
-
-    Attributes:
-        text: a sentence.
-        place: what it is about.
-        area: "budgets", "processing" or "spine": where it is edited.
-    """
-
-    text: str
-    place: Place
-    area: str
+_AREAS = dict.fromkeys(("passes", "invariants", "constraints"), Area.LEVELS) | {"spine": Area.SPINE}
 
 
-_PROCESSING = {"passes", "invariants", "constraints"}
-
-
-def change_lines(shown: TopDownShown) -> tuple[TopDownChange, ...]:
+def change_lines(shown: TopDownShown) -> tuple[ChangeLine, ...]:
     """Return every parameter that differs from the reference; empty without one.
 
     A moved share takes the rest of its column along: such a column is one line that names the largest movements.
@@ -55,7 +39,7 @@ def change_lines(shown: TopDownShown) -> tuple[TopDownChange, ...]:
     return tuple(found)
 
 
-def _single(change: Change, shown: TopDownShown) -> TopDownChange:
+def _single(change: Change, shown: TopDownShown) -> ChangeLine:
     key = change.key if isinstance(change.key, str) else None
     match change.word:
         case "total":
@@ -70,11 +54,10 @@ def _single(change: Change, shown: TopDownShown) -> TopDownChange:
         case _:
             name = change.word.capitalize()
             words = f"{name}: {_word(change.before)} → {_word(change.after)}"
-    area = "spine" if change.word == "spine" else "processing" if change.word in _PROCESSING else "budgets"
-    return TopDownChange(words, key, area)
+    return ChangeLine(words, key, _AREAS.get(change.word, Area.BUDGETS))
 
 
-def _column(level: str | None, changes: Sequence[Change], shown: TopDownShown) -> TopDownChange:
+def _column(level: str | None, changes: Sequence[Change], shown: TopDownShown) -> ChangeLine:
     ordered = sorted(changes, key=lambda change: -abs(_number(change.after) - _number(change.before)))
     first = ordered[0]
     place = first.key if isinstance(first.key, LevelQuery | str) else None
@@ -85,7 +68,7 @@ def _column(level: str | None, changes: Sequence[Change], shown: TopDownShown) -
     if rest:
         what = "levels" if level is None else f"query groups at {level_title(level)}"
         words += f"; {rest} other {what} moved"
-    return TopDownChange(words, place, "budgets")
+    return ChangeLine(words, place)
 
 
 def _margins(key: LevelQuery, shown: TopDownShown) -> str:

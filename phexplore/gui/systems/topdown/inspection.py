@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 
 from phexplore.accuracy.privacy_loss import HEADLINE_DELTA
-from phexplore.document.history import Step
-from phexplore.figures.wording import conversion_title, margin_word, percent, share_percent, significant
-from phexplore.gui.systems.phsafe.inspection import FieldStep, MarginLine, Topic
+from phexplore.document.project import Project
+from phexplore.figures.wording import conversion_title, people, percent, share_percent, significant
+from phexplore.gui.binding.inspection import Inspection, Topic, field_history, margin_lines, margin_topics
 from phexplore.gui.systems.topdown.scenario_view import TopDownShown
 from phexplore.gui.systems.topdown.session import Place
-from phexplore.model.conventions import MarginConvention
 from phexplore.model.issues import Issue
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery, TopDown
-from phexplore.model.workbook import Workbook
 from phexplore.systems.phsafe.explain import explain_epsilon
 from phexplore.systems.topdown.explain import (
     explain_answer_margin,
@@ -25,26 +24,38 @@ from phexplore.systems.topdown.explain import (
     explain_level,
     explain_topdown_total,
     explain_variance,
+    share_words,
 )
-from phexplore.systems.topdown.wording import counted, level_title, query_sentence
-
-_LONGEST_HISTORY = 400
+from phexplore.systems.topdown.wording import counted, heading, level_title, place_title, query_sentence
 
 
-def margin_lines(shown: TopDownShown, place: Place) -> tuple[MarginLine, ...]:
-    """Return the three margins of one answer; empty for a level and without a budget."""
+def inspect(shown: TopDownShown, place: Place, project: Project) -> Inspection:
+    """Return what there is to say about a query at a level, a level, or everything.
+
+    Args:
+        shown: the version.
+        place: None for everything.
+        project: with the steps that led there.
+    """
+    conventions = shown.scenario.conventions
     entry = shown.entries.get(place) if isinstance(place, LevelQuery) else None
-    if entry is None or entry.margins is None:
-        return ()
-    chosen = shown.scenario.conventions.margin
-    values = {
-        MarginConvention.EXACT: entry.margins.exact,
-        MarginConvention.NORMAL: entry.margins.normal,
-        MarginConvention.PAPER: entry.margins.paper,
-    }
-    return tuple(
-        MarginLine(margin_word(convention), None if value is None else float(value), convention is chosen)
-        for convention, value in values.items()
+    margins = entry.margins if entry is not None else None
+    meaning = ""
+    if margins is not None:
+        chosen = margins.by(conventions.margin)
+        meaning = (
+            f"{share_words(conventions.confidence)} {people(float(chosen or 0))} {counted(shown.method.schema)} of the "
+            "true count, before post-processing."
+        )
+    return Inspection(
+        heading(place_title(place)),
+        subtitle(shown, place),
+        share_of_all(shown, place),
+        margin_lines(margins, conventions.margin),
+        meaning,
+        topics(shown, place),
+        issues_of(shown, place),
+        history=field_history(project.steps, project.cursor, shown.scenario, partial(_field, place=place)),
     )
 
 
@@ -66,14 +77,9 @@ def topics(shown: TopDownShown, place: Place) -> tuple[Topic, ...]:
 
 def _query_topics(shown: TopDownShown, key: LevelQuery) -> tuple[Topic, ...]:
     entry, conventions, framework = shown.entries[key], shown.scenario.conventions, shown.method.framework
-    found = []
+    explain = partial(explain_answer_margin, entry, framework, conventions)
+    found = margin_topics(entry.margins, conventions.margin, explain)
     if entry.margins is not None:
-        order = sorted(MarginConvention, key=lambda convention: convention is not conventions.margin)
-        for convention in order:
-            if convention is MarginConvention.PAPER and entry.margins.paper is None:
-                continue
-            explanation = explain_answer_margin(entry, framework, conventions, convention)
-            found.append(Topic(f"Margin, {margin_word(convention)}", explanation))
         name = "Noise σ" if framework is PrivacyFramework.ZCDP else "Noise"
         found.append(Topic(name, explain_variance(entry, framework)))
     found.append(Topic(f"Budget {framework.symbol}", explain_budget(shown.method, key)))
@@ -110,32 +116,8 @@ def subtitle(shown: TopDownShown, place: Place) -> str:
     return f"{len(method.levels)} levels, {len(method.query_shares)} measurements of {counted(method.schema)}."
 
 
-def field_history(steps: Sequence[Step[Workbook]], cursor: int, name: str, place: Place) -> tuple[FieldStep, ...]:
-    """Return the steps that changed a share in a scenario, newest first.
-
-    Args:
-        steps: of the project.
-        cursor: index of the current one.
-        name: of the scenario.
-        place: whose share; the total for None.
-    """
-    found: list[FieldStep] = []
-    before: object = None
-    for number in range(max(0, cursor + 1 - _LONGEST_HISTORY), cursor + 1):
-        workbook = steps[number].value
-        if name not in workbook.names or not isinstance(workbook.find(name).method, TopDown):
-            continue
-        now, words = _field(workbook.find(name).topdown, place)
-        if now != before:
-            found.append(FieldStep(number, steps[number].label, words, is_current=False))
-        before = now
-    if found:
-        last = found[-1]
-        found[-1] = FieldStep(last.number, last.label, last.value, is_current=True)
-    return tuple(reversed(found))
-
-
-def _field(method: TopDown, place: Place) -> tuple[object, str]:
+def _field(scenario: Scenario, place: Place) -> tuple[object, str]:
+    method = scenario.topdown
     if place is None:
         return method.total, f"{method.framework.symbol} {significant(method.total, 6)}"
     share = method.query_shares.get(place) if isinstance(place, LevelQuery) else method.level_shares.get(place)

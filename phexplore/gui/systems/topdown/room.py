@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -11,15 +10,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from PySide6.QtWidgets import QWidget
 
 from phexplore.figures.tile import TileContent
-from phexplore.gui.binding.actions import Offer
 from phexplore.gui.binding.areas import Area
-from phexplore.gui.binding.room import LivePicture, Make, Room
-from phexplore.gui.binding.tiles import DecisionPart
+from phexplore.gui.binding.change_texts import ChangeLine
+from phexplore.gui.binding.inspection import Inspection
+from phexplore.gui.binding.room import Make
+from phexplore.gui.systems.plain_room import Beside, PlainRoom
 from phexplore.gui.systems.topdown.changes import change_lines
 from phexplore.gui.systems.topdown.inspection import place_of
 from phexplore.gui.systems.topdown.session import Place, TopDownSession, topdown_session
-from phexplore.gui.systems.topdown.tiles import topdown_loss_tile, topdown_tiles
-from phexplore.gui.theme.metrics import GRID
+from phexplore.gui.systems.topdown.tiles import topdown_tiles
 from phexplore.model.issues import Issue
 from phexplore.systems.topdown.wording import place_title
 
@@ -28,16 +27,18 @@ if TYPE_CHECKING:
     from phexplore.gui.systems.topdown.shares_editor import TopDownBudgetsEditor
     from phexplore.gui.systems.topdown.spine_page import SpinePage
 
-_NEIGHBOURS = "TopDown is always stated for bounded neighbours: one record replaced."
 _PROCESSING = frozenset({"passes", "constraints", "invariants"})
 
 
-class TopDownRoom(Room):
+class TopDownRoom(PlainRoom):
     """Total and shares, passes and rules, the spine."""
 
     hidden: ClassVar[frozenset[Area]] = frozenset({Area.EXPERIMENT})
     titles: ClassVar[Mapping[Area, str]] = MappingProxyType({Area.LEVELS: "Post-processing"})
     has_table: ClassVar[bool] = True
+    neighbours: ClassVar[str] = "TopDown is always stated for bounded neighbours: one record replaced."
+    hint: ClassVar[str] = "Change a share, the total, a pass or a rule: every difference is listed here as a sentence."
+    promises_in_overview: ClassVar[bool] = False
     _shares: TopDownBudgetsEditor | None = None
     spine: SpinePage | None = None
 
@@ -47,25 +48,27 @@ class TopDownRoom(Room):
 
     def makers(self) -> Mapping[Area, Make]:
         """Return the makers of its own pages."""
-        return {
-            Area.OVERVIEW: self._make_overview,
-            Area.BUDGETS: lambda: self.shares,
-            Area.LEVELS: self._make_processing,
-            Area.SPINE: self._make_spine,
-            Area.SCENARIO: self._make_scenario,
-        }
+        return {**super().makers(), Area.LEVELS: self._make_processing, Area.SPINE: self._make_spine}
 
     def tiles(self) -> tuple[TileContent, ...]:
         """Return total, ε, margin of a total."""
         return topdown_tiles(self.session.shown)
 
-    def make_inspector(self) -> QWidget:
-        """Return what explains the selected place."""
-        from phexplore.gui.systems.topdown.inspector import TopDownInspector
+    def columns(self) -> Sequence[tuple[int, Sequence[Beside]]]:
+        """Return measurements and changes, beside shares of the levels and what can be learned."""
+        from phexplore.gui.systems.topdown.pictures import HEAT, LEVELS, SEMANTICS
 
-        found = TopDownInspector(self.session)
-        found.setMinimumWidth(32 * GRID)
-        return found
+        return (6, ((HEAT, 3), (None, 1))), (5, ((LEVELS, 11), (SEMANTICS, 10)))
+
+    def inspect(self) -> Inspection:
+        """Return what explains the selected place."""
+        from phexplore.gui.systems.topdown.inspection import inspect
+
+        return inspect(self.session.shown, self.session.selection, self.session.project)
+
+    def changes(self) -> tuple[ChangeLine, ...]:
+        """Return every difference; a column of shares that moved together is one."""
+        return change_lines(self.session.shown)
 
     def go_to_issue(self, issue: Issue) -> None:
         """Go to the share or the page an issue is about."""
@@ -81,33 +84,20 @@ class TopDownRoom(Room):
         self.wanted.emit(Area.BUDGETS)
         self.shares.reveal(key)
 
-    def offers(self) -> list[Offer]:
-        """Return a line for every level, and for every query measured at it."""
+    def keys(self) -> Iterable[Place]:
+        """Return every level, and every query measured at it."""
         method = self.session.shown.method
-        places: list[Place] = []
         for level in method.levels:
-            places += [level, *(key for key in method.query_shares if key.level == level)]
-        return [Offer(f"Go to {place_title(place)}", "", partial(self.show_place, place)) for place in places]
+            yield level
+            yield from (key for key in method.query_shares if key.level == level)
+
+    def title_of(self, key: Place) -> str:
+        """Return the title of a share."""
+        return place_title(key)
 
     def questions(self) -> Mapping[str, Make]:
         """Return the automatic search."""
         return {"Auto-tune": self._make_tuning}
-
-    def pictures(self) -> Mapping[str, Callable[[], LivePicture]]:
-        """Return loss, margins, and what can be learned."""
-        from phexplore.gui.systems.topdown.meeting_pictures import heat, levels, semantics
-
-        return {
-            "Loss by level": lambda: levels(self.session),
-            "Margins by level and query": lambda: heat(self.session),
-            "What can be learned about one person": lambda: semantics(self.session),
-        }
-
-    def decision_part(self) -> DecisionPart:
-        """Return the loss, and changes with their margins."""
-        shown = self.session.shown
-        lines = () if shown.reference is None else change_lines(shown)
-        return DecisionPart(topdown_loss_tile(shown), tuple(line.text for line in lines))
 
     def make_launch_form(self, parent: QWidget) -> Any:
         """Return the form that starts a run."""
@@ -144,10 +134,15 @@ class TopDownRoom(Room):
             self._shares = TopDownBudgetsEditor(self.session)
         return self._shares
 
-    def stop(self) -> None:
-        """End what works beside the window."""
-        if self.spine is not None:
-            self.spine.stop()
+    def make_parameters(self) -> QWidget:
+        """Return the table of shares."""
+        return self.shares
+
+    def make_form(self) -> QWidget:
+        """Return the form of the scenario besides its parameters."""
+        from phexplore.gui.systems.topdown.scenario_editor import TopDownScenarioEditor
+
+        return TopDownScenarioEditor(self.session)
 
     def _make_tuning(self) -> QWidget:
         from phexplore.gui.dialogs.messages import ask
@@ -173,30 +168,27 @@ class TopDownRoom(Room):
         root: Path = self.around.runs().root
         return root.with_name(f"{root.name}-tuning")
 
-    def _make_overview(self) -> QWidget:
-        from phexplore.gui.systems.topdown.pages import TopDownOverviewPage
-
-        page = TopDownOverviewPage(self.session)
-        page.opened.connect(self.show_place)
-        page.processing_wanted.connect(partial(self.wanted.emit, Area.LEVELS))
-        page.spine_wanted.connect(partial(self.wanted.emit, Area.SPINE))
-        page.failed.connect(self.failed)
-        return page
-
     def _make_processing(self) -> QWidget:
-        from phexplore.gui.systems.topdown.pages import processing_page
+        from phexplore.gui.systems.topdown.passes_editor import PassesEditor
+        from phexplore.gui.systems.topdown.rules_editor import RuleKind, RulesEditor
+        from phexplore.gui.widgets.page import Page, Section
 
-        return processing_page(self.session)
+        order = "Which query groups are used in which order. Earlier passes bind later ones."
+        exact = "Counts that are published without noise. What holds for a unit holds for every sum of units above it."
+        kept = "What every published histogram keeps, whatever the noise says."
+        return Page(
+            "Post-processing",
+            [
+                Section("Passes", order, PassesEditor(self.session)),
+                Section("Invariants", exact, RulesEditor(self.session, RuleKind.INVARIANT)),
+                Section("Constraints", kept, RulesEditor(self.session, RuleKind.CONSTRAINT)),
+            ],
+        )
 
     def _make_spine(self) -> QWidget:
         from phexplore.gui.systems.topdown.spine_page import SpinePage
 
         self.spine = SpinePage(self.session, self.around.data, self.around.runs())
         self.spine.failed.connect(self.failed)
+        self.stopping.append(self.spine.stop)
         return self.spine
-
-    def _make_scenario(self) -> QWidget:
-        from phexplore.gui.editors.scenario_page import scenario_page
-        from phexplore.gui.systems.topdown.scenario_editor import TopDownScenarioEditor
-
-        return scenario_page(self.session, lambda: TopDownScenarioEditor(self.session), _NEIGHBOURS)

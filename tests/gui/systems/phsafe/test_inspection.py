@@ -5,13 +5,13 @@ from fractions import Fraction
 
 import pytest
 
+from phexplore.gui.binding.inspection import margin_lines
 from phexplore.gui.binding.scenario_view import shown
 from phexplore.gui.systems.phsafe.changes import change_lines, total_line
 from phexplore.gui.systems.phsafe.inspection import (
     derived_lines,
-    field_history,
+    inspect,
     issues_of,
-    margin_lines,
     query_of,
     subtitle,
     topics,
@@ -29,13 +29,14 @@ def _shown(scenario):
 
 
 def test_that_three_margins_are_shown_side_by_side(us, query) -> None:
-    lines = margin_lines(_shown(us), query)
+    lines = margin_lines(_shown(us).figures.query(query).margins, us.conventions.margin)
     assert [(line.word, line.is_chosen) for line in lines] == [("exact", False), ("normal", True), ("paper", False)]
     assert [round(line.people) for line in lines] == [20, 20, 19]
 
 
 def test_that_an_unpublished_query_has_no_margins(us, query) -> None:
-    assert margin_lines(_shown(set_budget(us, query, Fraction(0))), query) == ()
+    now = _shown(set_budget(us, query, Fraction(0)))
+    assert margin_lines(now.figures.query(query).margins, us.conventions.margin) == ()
 
 
 def test_that_explanations_carry_the_numbers(us, query) -> None:
@@ -64,12 +65,12 @@ def test_that_the_history_of_a_field_lists_only_its_steps(session, query) -> Non
     session.edit("Margin", lambda s: edit_margin(s, query, Fraction(25)))
     session.edit("Other", lambda s: set_budget(s, other, Fraction(1, 10)))
     session.edit("Budget", lambda s: set_budget(s, query, Fraction(1, 4)))
-    steps = field_history(session.project.steps, session.project.cursor, query)
+    steps = inspect(session.shown, query, session.project).history
     assert [step.label for step in steps] == ["Budget", "Margin", "New project"]
     assert [step.is_current for step in steps] == [True, False, False]
     assert [step.number for step in steps] == [3, 1, 0]
     session.go_to(1)
-    assert [step.label for step in field_history(session.project.steps, 1, query)] == ["Margin", "New project"]
+    assert [step.label for step in inspect(session.shown, query, session.project).history] == ["Margin", "New project"]
 
 
 def test_that_issues_find_their_query(us, query) -> None:
@@ -93,7 +94,7 @@ def test_that_changes_read_like_sentences(session, query) -> None:
     assert change_lines(session.shown) == ()
     session.edit("Margin", lambda s: edit_margin(s, query, Fraction(25)))
     lines = change_lines(session.shown)
-    assert {line.query for line in lines} == {query}
+    assert {line.key for line in lines} == {query}
     assert any("0.662976 → 0.424305" in line.text for line in lines)
     session.edit_workbook("Alone", lambda book: compare_with(book, ""))
     assert change_lines(session.shown) == ()

@@ -1,0 +1,196 @@
+"""The inspector: margins in one picture, how a number comes about, its history and its issues, for any system."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QAction, QGuiApplication
+from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+
+from phexplore.accuracy.explanation import Explanation
+from phexplore.figures.wording import ABSENT, people
+from phexplore.gui.binding.frame_throttle import FrameThrottle
+from phexplore.gui.binding.inspection import Inspection
+from phexplore.gui.binding.system_session import SystemSession
+from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
+from phexplore.gui.widgets.buttons import Chooser
+from phexplore.gui.widgets.compact_list import CompactList
+from phexplore.gui.widgets.interval_picture import IntervalPicture
+from phexplore.gui.widgets.labels import Paragraph, Text
+from phexplore.gui.widgets.when_seen import WhenSeen
+
+
+class ExplanationCard(QFrame):
+    """Formula, the formula with the numbers filled in, the result, what it means, and where it is printed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setProperty("look", "card")
+        self._formula = Paragraph(relative=1.08)
+        self._filled = Paragraph()
+        self._result = Paragraph(bold=True, relative=1.25)
+        self._sentence = Paragraph()
+        self._source = Paragraph(look="muted", relative=0.92)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(GRID + HALF, GRID, GRID + HALF, GRID)
+        column.setSpacing(HALF)
+        for label in (self._formula, self._filled, self._result, self._sentence, self._source):
+            label.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # the card is copied as a whole
+            column.addWidget(label)
+        copy = QAction("Copy the explanation", self)
+        copy.triggered.connect(lambda: QGuiApplication.clipboard().setText(self.text))
+        self.addAction(copy)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
+
+    @property
+    def text(self) -> str:
+        """Everything on the card, for copying and for tests."""
+        labels = (self._formula, self._filled, self._result, self._sentence, self._source)
+        return "\n".join(label.text() for label in labels)
+
+    def show_explanation(self, explanation: Explanation) -> None:
+        """Explain a number."""
+        self._formula.setText(explanation.formula)
+        self._filled.setText(explanation.filled)
+        self._filled.setVisible(explanation.filled != explanation.formula)
+        self._result.setText(f"= {explanation.result}")
+        self._sentence.setText(explanation.sentence)
+        self._source.setText(f"Source: {explanation.source}")
+        self.setAccessibleName(f"{explanation.title}. {self.text}")
+
+
+class Inspector(QScrollArea):
+    """Everything about the selected part of the parameters; about the whole scenario when nothing is selected."""
+
+    def __init__(self, session: SystemSession[Any], inspect: Callable[[], Inspection]) -> None:
+        """Follow a session.
+
+        Args:
+            session: of the system.
+            inspect: what there is to say about its selection.
+        """
+        super().__init__()
+        self._session, self._inspect = session, inspect
+        self._now = Inspection("")
+        self.setAccessibleName("Inspector")
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.title = Paragraph(bold=True, relative=1.25)
+        self._subtitle, self._part, self._meaning = Paragraph(look="muted"), Paragraph(), Paragraph()
+        self.picture = IntervalPicture("Margins of error")
+        self.topic = Chooser("Number to explain", letters=8)
+        self.topic.currentIndexChanged.connect(self._explain_topic)
+        self.card = ExplanationCard()
+        self.issues = Paragraph(look="attention")
+        self.derived = CompactList("Margins of sums and totals")
+        self.derived.chosen.connect(self._explain_derived)
+        self.history = CompactList("Steps that changed this field")
+        self.history.chosen.connect(self._go_to_step)
+        self.parts: list[tuple[Text, Text]] = []
+        self._titles = {
+            body: Paragraph(title, bold=True)
+            for title, body in (
+                ("Explain this number", self.card),
+                ("Issues", self.issues),
+                ("Sums and totals of this query", self.derived),
+                ("History of this field", self.history),
+            )
+        }
+        content = QWidget()
+        self._column = column = QVBoxLayout(content)
+        column.setContentsMargins(MARGIN, MARGIN, MARGIN, MARGIN)
+        column.setSpacing(GRID)
+        for widget in (self.title, self._subtitle, self._part, self.picture, self._meaning):
+            column.addWidget(widget)
+        for body, title in self._titles.items():
+            column.addSpacing(HALF)
+            column.addWidget(title)
+            if body is self.card:
+                column.addWidget(self.topic)
+            column.addWidget(body)
+        column.addStretch(1)
+        self.setWidget(content)
+        appearance().changed.connect(self.updateGeometry)
+        self._seen = WhenSeen(self, self._refresh)
+        # At most once per frame: the cursor runs through many rows when a key is held down.
+        self._frames = FrameThrottle(self)
+        self._frames.due.connect(self._seen.request)
+        session.settled.connect(self._seen.request)
+        session.selected.connect(self._frames.request)
+        self._refresh()
+
+    def minimumSizeHint(self) -> QSize:
+        """Return a width at which nothing is cut off at the right: there is no horizontal scroll bar."""
+        content = self.widget()
+        least = content.minimumSizeHint().width() if content is not None else 0
+        return QSize(max(32 * GRID, least + self.verticalScrollBar().sizeHint().width()), 20 * GRID)
+
+    def refresh_now(self) -> None:
+        """Show the current state without waiting for the end of the frame."""
+        self._frames.flush()
+        self._refresh()
+
+    def _refresh(self) -> None:
+        now = self._now = self._inspect()
+        for label, text in (
+            (self.title, now.title),
+            (self._subtitle, now.subtitle),
+            (self._part, now.part),
+            (self._meaning, now.meaning),
+            (self.issues, "\n\n".join(f"{issue.sentence} {issue.remedy}" for issue in now.issues)),
+        ):
+            label.setText(text)
+            label.setVisible(bool(text))
+        self.picture.show_intervals(
+            [
+                (line.word, line.people, ABSENT if line.people is None else f"± {people(line.people)}", line.is_chosen)
+                for line in now.margins
+            ]
+        )
+        self.topic.setVisible(bool(now.topics))
+        self.derived.show_lines([(line.label, f"± {line.margin}") for line in now.derived])
+        self.history.show_lines([(step.label, step.value) for step in now.history])
+        seen = {self.card: now.topics, self.issues: now.issues, self.derived: now.derived, self.history: now.history}
+        for body, title in self._titles.items():
+            title.setVisible(bool(seen[body]))
+            body.setVisible(bool(seen[body]))
+        self._offer_topics([topic.name for topic in now.topics])
+        self._show_parts(now.parts)
+
+    def _offer_topics(self, names: list[str]) -> None:
+        chosen = self.topic.currentText()
+        if [self.topic.itemText(n) for n in range(self.topic.count())] != names:
+            blocked = self.topic.blockSignals(True)
+            self.topic.clear()
+            self.topic.addItems(names)
+            self.topic.setCurrentIndex(names.index(chosen) if chosen in names else 0)
+            self.topic.blockSignals(blocked)
+        self._explain_topic()
+
+    def _show_parts(self, parts: tuple[tuple[str, str], ...]) -> None:
+        while len(self.parts) < len(parts):
+            pair = (Text(bold=True, wrap=True), Text(wrap=True))
+            for widget in pair:
+                self._column.insertWidget(self._column.count() - 1, widget)
+            self.parts.append(pair)
+        for number, pair in enumerate(self.parts):
+            for label, text in zip(pair, parts[number] if number < len(parts) else ("", ""), strict=True):
+                label.setText(text)
+                label.setVisible(bool(text))
+
+    def _explain_topic(self) -> None:
+        number = self.topic.currentIndex()
+        if 0 <= number < len(self._now.topics):
+            self.card.show_explanation(self._now.topics[number].explanation)
+            self.derived.clearSelection()
+
+    def _explain_derived(self, number: int) -> None:
+        self.card.show_explanation(self._now.derived[number].explanation)
+
+    def _go_to_step(self, number: int) -> None:
+        self._session.whole.go_to(self._now.history[number].number)

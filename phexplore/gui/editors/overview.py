@@ -1,0 +1,109 @@
+"""The overview of a system: what it costs, what it gives, what is promised, what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QFrame, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+
+from phexplore.gui.editors.changes_panel import ChangesPanel
+from phexplore.gui.editors.live_figure import LiveFigure
+from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.metrics import GRID, MARGIN
+
+_Part = TypeVar("_Part", bound=QWidget)
+Column = tuple[int, Sequence[tuple[QWidget, int]]]
+"""Part of the width, and widgets with their parts of the height; 0 for what is as high as its text."""
+_COLUMN = 46 * GRID
+"""Least width of a picture beside another at normal text size."""
+_STACKED = 34 * GRID
+"""Height of a picture where they stand below each other."""
+_LEAST = 11 * GRID
+"""Least height of a plot at normal text size: some rows or ticks, and its axis."""
+
+
+class _Content(QWidget):
+    """As high as its parts need, not as they would like: pictures share the height of the window."""
+
+    def heightForWidth(self, width: int) -> int:
+        layout = self.layout()
+        return -1 if layout is None else layout.minimumHeightForWidth(width)
+
+
+class Overview(QWidget):
+    """Pictures and sentences in two columns, below each other where there is no room."""
+
+    def __init__(self, columns: Sequence[Column]) -> None:
+        super().__init__()
+        self._parts = [part for _, parts in columns for part in parts]
+        place = QScrollArea(self)
+        place.setWidgetResizable(True)
+        place.setFrameShape(QFrame.Shape.NoFrame)
+        place.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        place.setAccessibleName("Overview")
+        around = QVBoxLayout(self)
+        around.setContentsMargins(0, 0, 0, 0)
+        around.addWidget(place)
+        content = _Content(place)
+        self._columns = row = QBoxLayout(QBoxLayout.Direction.LeftToRight, content)
+        row.setContentsMargins(MARGIN, GRID, MARGIN, GRID)
+        row.setSpacing(GRID)
+        for width, parts in columns:
+            column = QVBoxLayout()
+            column.setSpacing(GRID)
+            for part, height in parts:
+                column.addWidget(part, height)
+            row.addLayout(column, width)
+        for chart in self.charts:
+            # The parts of the height are those of the columns, not of what a picture would like to have.
+            chart.canvas.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
+        place.setWidget(content)
+        appearance().changed.connect(self._fit)
+        self._fit()
+
+    @property
+    def charts(self) -> tuple[LiveFigure, ...]:
+        """All pictures of the page."""
+        return tuple(self._of(LiveFigure))
+
+    @property
+    def changes(self) -> ChangesPanel:
+        """The list of differences."""
+        return next(self._of(ChangesPanel))
+
+    def chart(self, name: str) -> LiveFigure:
+        """Return a picture by its id."""
+        return next(chart for chart in self.charts if chart.id == name)
+
+    def refresh(self) -> None:
+        """Draw what the session shows."""
+        for chart in self.charts:
+            chart.refresh()
+        self.changes.refresh()
+
+    def stop(self) -> None:
+        """Finish what is being drawn, because the window closes."""
+        for chart in self.charts:
+            chart.stop()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _of(self, kind: type[_Part]) -> Iterator[_Part]:
+        return (part for part, _ in self._parts if isinstance(part, kind))
+
+    def _fit(self, _colours: object = None) -> None:
+        """Put the pictures below each other where two beside each other would be too narrow for the text size."""
+        scale = appearance().scale
+        is_narrow = self.width() < 2 * _COLUMN * scale // 100
+        directions = QBoxLayout.Direction
+        self._columns.setDirection(directions.TopToBottom if is_narrow else directions.LeftToRight)
+        for chart in self.charts:
+            chart.canvas.setMinimumHeight(_LEAST * scale // 100)
+        for part, height in self._parts:
+            if height:
+                part.setMinimumHeight(_STACKED * scale // 100 if is_narrow else 0)
