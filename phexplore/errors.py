@@ -23,6 +23,11 @@ class PhexploreError(Exception):
         self.sentence = sentence
         self.remedy = remedy
 
+    @property
+    def full(self) -> str:
+        """Sentence and remedy as one text."""
+        return f"{self.sentence} {self.remedy}".strip()
+
 
 class UnknownNameError(PhexploreError):
     """A name that no catalogue knows; the remedy proposes the nearest known one."""

@@ -187,7 +187,7 @@ class Tour(QObject):
         page = window.targets
         if not window.session.project.workbook.rules:
             window.session.edit_workbook("Ask", _with_agenda)
-        for tab in page.shown_tabs:
+        for tab in page.offered:
             view = page.show_tab(tab)
             if isinstance(view, SolveView):
                 view.basis.select(Basis.SPINE_2020)

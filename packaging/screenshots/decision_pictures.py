@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QWidget
 from phexplore.decide.bundle_jobs import KeyJob
 from phexplore.document.project import Project
 from phexplore.gui.binding.areas import Area
-from phexplore.gui.decision.decision_page import DecisionTab
+from phexplore.gui.decision.status import DecisionTab
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.model.approval import Status
 from phexplore.model.keys import TableId, parse_query
@@ -144,7 +144,7 @@ class DecisionTour:
 
     def _page(self, tab: DecisionTab) -> Any:
         self._window.show_decision(tab)
-        return self._window.decision.page.content(tab)
+        return self._window.decision.page[tab]
 
 
 def _until(holds: Callable[[], bool]) -> Iterator[int]:

@@ -126,7 +126,7 @@ def _status_of(error: BaseException) -> int | None:
                 say(f"{issue.place}: {issue.sentence} {issue.remedy}")
             status = BAD_INPUT
         case PhexploreError():
-            say(f"{error.sentence} {error.remedy}".strip())
+            say(error.full)
             status = BAD_INPUT if isinstance(error, UnknownNameError) else EXPECTED_FAILURE
         case OSError() if not isinstance(error, BrokenPipeError) and error.filename is not None:
             # A name that no reader took for its own: too long, in a folder that may not be entered, on a disk that is full.

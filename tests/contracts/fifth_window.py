@@ -16,7 +16,7 @@ from PySide6.QtCore import QEventLoop, Qt, QTimer  # noqa: E402
 from PySide6.QtTest import QTest  # noqa: E402
 
 from phexplore.gui.binding.areas import Area  # noqa: E402
-from phexplore.gui.decision.decision_page import DecisionTab  # noqa: E402
+from phexplore.gui.decision.status import DecisionTab  # noqa: E402
 from phexplore.gui.dialogs.preset_dialog import PresetDialog  # noqa: E402
 from phexplore.gui.main.exporting import export_formats  # noqa: E402
 from phexplore.gui.main.start import main  # noqa: E402
@@ -73,7 +73,7 @@ def drive(window):
     SEEN["reopened"] = session.scenario.method.canonical()
     session.edit_workbook("Ask", lambda book: set_rules(book, (Rule(Measure.EPSILON, Bound.AT_MOST, 1),)))
     SEEN["rules"] = [tile.change for tile in window._tiles()]
-    SEEN["targets"] = window.targets.shown_tabs
+    SEEN["targets"] = window.targets.offered
     SEEN["inspector"] = [each.text() for pair in window.inspector.parts for each in pair]
     SEEN["decision"] = window.room.decision_part().changes
     forms = {form.id: form for form in export_formats()}
@@ -83,7 +83,7 @@ def drive(window):
     SEEN["imported"] = [each.method == session.scenario.method for each in session.shown.workbook.scenarios]
     type_into(page(window, Area.BUDGETS).parameters.form.controls["epsilon"].line, "3")
     window.decision.compare([f"scenario:{name}" for name in session.shown.workbook.names])
-    table = window.decision.page.content(DecisionTab.COMPARE)
+    table = window.decision.page[DecisionTab.COMPARE]
     until(lambda: "differs" in table.title.text())
     SEEN["compared"] = table.title.text()
     form = page(window, Area.RUNS).form_of(window.room.system)
@@ -100,7 +100,7 @@ def drive(window):
     SEEN["drawn"] = [sum(json.loads((run.directory / name).read_text())) for name in TRIALS]
     SEEN["lengths"] = [len(json.loads((run.directory / name).read_text())) for name in TRIALS]
     window.start_meeting()
-    meeting = window.decision._meeting.view
+    meeting = window.decision.page[DecisionTab.MEETING].view
     QTest.keyClick(meeting.sliders[0].slider, Qt.Key.Key_Right)
     SEEN["meeting"] = [meeting.sliders[0].parameter.title, session.scenario.method.epsilon > 3]
     meeting.picture.refresh()

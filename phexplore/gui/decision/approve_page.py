@@ -24,13 +24,12 @@ from phexplore.gui.decision.decision_sheet import DecisionSheet, SheetWords
 from phexplore.gui.decision.decision_summary import decision_summary
 from phexplore.gui.decision.run_citations import RunCitations
 from phexplore.gui.decision.status import TONES
-from phexplore.gui.figures.controls import field_label
 from phexplore.gui.figures.data_table import NumbersTable
 from phexplore.gui.run_manager.file_tasks import FileTasks
 from phexplore.gui.run_manager.run_controller import RunController
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import Chooser, TextButton
-from phexplore.gui.widgets.labels import Paragraph, Text
+from phexplore.gui.widgets.labels import Paragraph, Text, field_label
 from phexplore.gui.widgets.page import Page, Section
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.approval import Decision, Status
@@ -244,7 +243,7 @@ class ApprovePage(Page):
 
     def _refuse(self, error: PhexploreError) -> None:
         self._show_deed()
-        self._say(f"{error.sentence} {error.remedy}".strip())
+        self._say(error.full)
 
     def _forget(self, update: Update[ScenarioView]) -> None:
         """Empty the form when another project was opened: what stands in it was about the one before."""

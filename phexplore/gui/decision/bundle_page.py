@@ -30,11 +30,10 @@ from phexplore.gui.decision.key_dialog import KeyDialog
 from phexplore.gui.decision.run_citations import RunCitations
 from phexplore.gui.decision.signers import SignersEditor
 from phexplore.gui.decision.trusted_keys_dialog import TrustedKeysDialog
-from phexplore.gui.figures.controls import field_label
 from phexplore.gui.run_manager.run_controller import RunController
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import TextButton
-from phexplore.gui.widgets.labels import Paragraph, Text
+from phexplore.gui.widgets.labels import Paragraph, Text, field_label
 from phexplore.gui.widgets.number_field import NumberField
 from phexplore.gui.widgets.page import Page, Section
 from phexplore.gui.widgets.when_seen import WhenSeen
@@ -117,7 +116,7 @@ class BundleWork(QWidget):
         if self.is_mine:
             self.is_mine = False
             self._show_work(is_working=False)
-            self.refuse(visible(f"{error.sentence} {error.remedy}".strip()))
+            self.refuse(visible(error.full))
 
 
 class BundlePage(Page):

@@ -107,7 +107,7 @@ class CommitteePage(QWidget):
         self._listed: object = None
         self._is_touched = False
         self._chores = FileTasks(self)
-        self._chores.failed.connect(lambda error: self._say_empty(f"{error.sentence} {error.remedy}"))
+        self._chores.failed.connect(lambda error: self._say_empty(error.full))
         self._make_widgets()
         self._lay_out()
         self._seen = WhenSeen(self, self.refresh)
@@ -164,7 +164,7 @@ class CommitteePage(QWidget):
         try:
             draft = consensus(matrix, members, CONSENSUS)
         except PhexploreError as error:
-            self._say_empty(f"{error.sentence} {error.remedy}".strip())
+            self._say_empty(error.full)
             return
         label = f"Consensus draft of {', '.join(matrix.members)}"
         if self._session.report(self._session.edit_workbook(label, lambda book: add_scenario(book, draft))):
@@ -206,7 +206,7 @@ class CommitteePage(QWidget):
         try:
             matrix = committee_matrix(members, start)
         except PhexploreError as error:
-            self._say_empty(f"{error.sentence} {error.remedy}".strip())
+            self._say_empty(error.full)
             return
         self._matrix = matrix
         self.draft.setEnabled(len(members) > 1 and bool(matrix.rows))

@@ -158,7 +158,7 @@ class ComparePage(QWidget):
     def _refuse(self, error: BaseException) -> None:
         if not isinstance(error, PhexploreError):
             raise error
-        self._say_empty(f"{error.sentence} {error.remedy}".strip())
+        self._say_empty(error.full)
 
     def _say_empty(self, sentence: str) -> None:
         self.title.setText("Compare")

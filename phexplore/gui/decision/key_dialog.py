@@ -8,10 +8,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QDialog, QFileDialog, QFormLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from phexplore.decide.bundle_jobs import KeyJob
-from phexplore.gui.figures.controls import field_label
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import TextButton
-from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.labels import Text, field_label
 
 
 class KeyDialog(QDialog):

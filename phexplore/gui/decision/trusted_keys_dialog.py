@@ -19,10 +19,9 @@ from PySide6.QtWidgets import (
 from phexplore.decide.signing import key_id_of, load_public_key
 from phexplore.decide.trusted_keys import TrustedKey, forget_key, trust_key, trusted_keys
 from phexplore.errors import PhexploreError, visible
-from phexplore.gui.figures.controls import field_label
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import TextButton
-from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.labels import Text, field_label
 from phexplore.model.issues import InputProblemsError
 
 _LINES = 6

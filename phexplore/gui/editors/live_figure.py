@@ -12,9 +12,9 @@ from PySide6.QtCore import Qt
 from phexplore.figures.figure import Figure
 from phexplore.gui.binding.latest import Latest
 from phexplore.gui.binding.system_session import SystemSession
-from phexplore.gui.figures.controls import field_label
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.widgets.buttons import Chooser
+from phexplore.gui.widgets.labels import field_label
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.scenario import Scenario
 

@@ -26,11 +26,10 @@ from PySide6.QtWidgets import (
 
 from phexplore.errors import PhexploreError
 from phexplore.gui.experiments.process import ExperimentProcess
-from phexplore.gui.figures.controls import field_label
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton
-from phexplore.gui.widgets.labels import ElidedText, Text
+from phexplore.gui.widgets.labels import ElidedText, Text, field_label
 from phexplore.systems.experiments import Experiment, Parameter, Picture, read_pictures
 
 _TEACHING = "Run the experiment: its figures appear here, with the published ones beside where the paper prints any."

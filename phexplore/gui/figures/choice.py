@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from PySide6.QtWidgets import QComboBox, QWidget
 
 from phexplore.figures.figure import Figure
-from phexplore.gui.figures.controls import field_label
 from phexplore.gui.figures.view import FigureView
+from phexplore.gui.widgets.labels import field_label
 
 
 class FigureChoice(FigureView):

@@ -14,7 +14,7 @@ from phexplore.gui.binding.areas import AREAS, Area
 from phexplore.gui.binding.room import Room, TableView
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.settings import FOLDER, INSPECTOR, ISSUES, NUMBERS, TEXT_SIZE, THEME, Settings
-from phexplore.gui.decision.decision_page import DecisionTab
+from phexplore.gui.decision.status import DecisionTab
 from phexplore.gui.editors.issues_panel import IssuesPanel
 from phexplore.gui.main.actions import ActionTable
 from phexplore.gui.main.command_hints import Subject, hint_of

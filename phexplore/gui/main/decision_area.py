@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
@@ -15,18 +14,12 @@ from phexplore.files.project_file import read_project
 from phexplore.gui.binding.room import Room
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.settings import FOLDER, Settings
-from phexplore.gui.decision.decision_page import DecisionPage, DecisionTab
+from phexplore.gui.decision.status import DecisionTab
 from phexplore.gui.main.importing import PROJECT_SUFFIX, read_parameters
 from phexplore.gui.main.project_files import ProjectFiles
 from phexplore.gui.run_manager.run_controller import RunController
+from phexplore.gui.widgets.lazy_tabs import LazyTabs
 from phexplore.model.scenario import Scenario
-
-if TYPE_CHECKING:
-    from phexplore.gui.decision.approve_page import ApprovePage
-    from phexplore.gui.decision.bundle_page import BundlePage
-    from phexplore.gui.decision.committee_page import CommitteePage
-    from phexplore.gui.decision.compare_page import ComparePage
-    from phexplore.gui.decision.meeting_page import MeetingPage
 
 
 class DecisionArea(QObject):
@@ -66,80 +59,70 @@ class DecisionArea(QObject):
         super().__init__(parent)
         self._room, self._tiles = room, tiles
         self._session, self._desk, self._files, self._settings = session, desk, files, settings
-        self._approve: ApprovePage | None = None
-        self._bundle: BundlePage | None = None
-        self._compare: ComparePage | None = None
-        self._committee: CommitteePage | None = None
-        self._meeting: MeetingPage | None = None
-        self.page = DecisionPage(
+        self.page = LazyTabs(
             {
                 DecisionTab.COMPARE: self._make_compare,
                 DecisionTab.COMMITTEE: self._make_committee,
                 DecisionTab.MEETING: self._make_meeting,
                 DecisionTab.APPROVE: self._make_approve,
                 DecisionTab.BUNDLE: self._make_bundle,
-            }
+            },
+            name="Steps of a decision",
         )
+        self.page.make_as_shown()
 
     def stop(self) -> None:
         """Finish or end what was begun, because the window closes."""
-        for page in (self._approve, self._bundle, self._compare, self._committee, self._meeting):
-            if page is not None:
-                page.stop()
+        for page in self.page.contents:
+            page.stop()
 
     def _folder(self) -> Path:
         path = self._session.project.path
         return path.parent if path is not None else Path(self._settings.read(FOLDER))
 
-    def _make_compare(self) -> QWidget:
+    def _make_compare(self, _place: QWidget) -> QWidget:
         from phexplore.gui.decision.compare_page import ComparePage
 
-        page = self._compare = ComparePage(self._session, self._desk)
+        page = ComparePage(self._session, self._desk)
         page.failed.connect(self.failed)
         return page
 
-    def _make_committee(self) -> QWidget:
+    def _make_committee(self, _place: QWidget) -> QWidget:
         from phexplore.gui.decision.committee_page import CommitteePage
 
-        page = self._committee = CommitteePage(self._session, read_proposal, self._folder)
+        page = CommitteePage(self._session, read_proposal, self._folder)
         page.compared.connect(self.compare)
         page.said.connect(self.said)
         page.failed.connect(self.failed)
         return page
 
-    def _make_meeting(self) -> QWidget:
+    def _make_meeting(self, _place: QWidget) -> QWidget:
         from phexplore.gui.decision.meeting_page import MeetingPage
 
-        self._meeting = MeetingPage(self._session, self._tiles, lambda: self._room().pictures())
-        return self._meeting
+        return MeetingPage(self._session, self._tiles, lambda: self._room().pictures())
 
     def start_meeting(self) -> None:
         """Fill the screen with today's sliders."""
-        self.page.content(DecisionTab.MEETING)
-        if self._meeting is not None:
-            self._meeting.start()
+        self.page[DecisionTab.MEETING].start()
 
     def compare(self, keys: Sequence[str]) -> None:
         """Lay these over each other."""
-        self.page.show_tab(DecisionTab.COMPARE)
-        if self._compare is not None:
-            self._compare.refresh()
-            self._compare.tick(*keys)
+        page = self.page.show_tab(DecisionTab.COMPARE)
+        page.refresh()
+        page.tick(*keys)
 
-    def _make_approve(self) -> QWidget:
+    def _make_approve(self, _place: QWidget) -> QWidget:
         from phexplore.gui.decision.approve_page import ApprovePage
 
-        page = self._approve = ApprovePage(
-            self._session, self._desk, self._files.save, lambda: self._room().decision_part()
-        )
+        page = ApprovePage(self._session, self._desk, self._files.save, lambda: self._room().decision_part())
         page.decided.connect(lambda one: self.said.emit(f"{one.scenario}: {one.status.value} by {one.who}."))
         page.bundle_wanted.connect(lambda: self.page.show_tab(DecisionTab.BUNDLE))
         return page
 
-    def _make_bundle(self) -> QWidget:
+    def _make_bundle(self, _place: QWidget) -> QWidget:
         from phexplore.gui.decision.bundle_page import BundlePage
 
-        page = self._bundle = BundlePage(self._session, self._desk, self._folder)
+        page = BundlePage(self._session, self._desk, self._folder)
         page.written.connect(self.written)
         return page
 

@@ -105,7 +105,7 @@ def failure_details(error: BaseException) -> str:
 def failure_words(error: BaseException, details: str, *, is_kept: bool = True) -> tuple[str, str]:
     """Return sentence and details of a failure: an expected one in its own words, a bug with how to go on."""
     if isinstance(error, PhexploreError):
-        return f"{error.sentence} {error.remedy}".strip(), details
+        return error.full, details
     # Without the text of the error: it is copied with the details, and may hold a value of the data.
     kept = (
         "Your edits are on disk; nothing was lost. You can go on."

@@ -263,7 +263,7 @@ class ProjectFiles(QObject):
             self.dialog = ask(
                 self._window,
                 "The file was changed",
-                f"{error.sentence} {error.remedy}",
+                error.full,
                 action="Overwrite",
                 run=lambda: self.save_to(path, then, overwrite=True),
                 instead=("Save as…", lambda: self.choose_to_save(then)),
@@ -400,7 +400,7 @@ class ProjectFiles(QObject):
         if isinstance(error, InputProblemsError) and len(error.issues) > 1:
             self.dialog = show_problems(self._window, title, error.issues, offers=offers)
         else:
-            self.dialog = show_failure(self._window, title, f"{error.sentence} {error.remedy}".strip(), offers=offers)
+            self.dialog = show_failure(self._window, title, error.full, offers=offers)
 
     def _choose(self, title: str, names: str, take: Callable[[Path], object]) -> None:
         dialog = QFileDialog(self._window, title, self._folder(), names)

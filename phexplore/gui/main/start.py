@@ -141,7 +141,7 @@ def _say_why(error: PhexploreError) -> int:
         for issue in error.issues:
             print(visible(f"{issue.place}: {issue.sentence} {issue.remedy}"), file=sys.stderr)  # noqa: T201 - no window yet
         return BAD_INPUT
-    print(visible(f"{error.sentence} {error.remedy}".strip()), file=sys.stderr)  # noqa: T201 - no window yet
+    print(visible(error.full), file=sys.stderr)  # noqa: T201 - no window yet
     return EXPECTED_FAILURE
 
 

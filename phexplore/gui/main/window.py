@@ -20,7 +20,7 @@ from phexplore.gui.binding.room import Make, Room, Surroundings
 from phexplore.gui.binding.session import Refusal, Session
 from phexplore.gui.binding.settings import FOLDER, GEOMETRY, INSPECTOR, ISSUES, LAYOUT, TOUR, Settings
 from phexplore.gui.binding.verdicts import with_rules
-from phexplore.gui.decision.decision_page import DecisionTab
+from phexplore.gui.decision.status import DecisionTab
 from phexplore.gui.editors.issues_panel import IssuesPanel
 from phexplore.gui.main.actions import ActionTable
 from phexplore.gui.main.bottom_bar import BottomBar
@@ -513,7 +513,7 @@ class MainWindow(QMainWindow):
 
     def _say_failure(self, error: BaseException) -> None:
         if isinstance(error, PhexploreError):
-            self.notice.say(f"{error.sentence} {error.remedy}".strip(), look="refused")
+            self.notice.say(error.full, look="refused")
             return
         raise error
 

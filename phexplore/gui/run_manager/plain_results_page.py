@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from phexplore.figures.table import Table
 from phexplore.gui.binding.latest import Latest
-from phexplore.gui.figures.controls import field_label
 from phexplore.gui.figures.data_table import NumbersTable
 from phexplore.gui.run_manager.run_controller import RunController
 from phexplore.gui.run_manager.run_rows import RunRow, run_words
@@ -20,7 +19,7 @@ from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import Chooser
 from phexplore.gui.widgets.empty_place import EmptyPlace
 from phexplore.gui.widgets.flow import FlowRow
-from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.labels import Text, field_label
 from phexplore.runs.store import load_spec
 from phexplore.systems.protocol import System
 from phexplore.systems.registry import system_of

@@ -10,11 +10,11 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QMenu, QWidget
 
-from phexplore.gui.figures.controls import field_label
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.flow import FlowRow
+from phexplore.gui.widgets.labels import field_label
 from phexplore.systems.run_results import Asks, Choice, Option
 from phexplore.systems.run_results import Chooser as Offer
 

@@ -13,10 +13,8 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QStackedWidget, Q
 from phexplore.errors import PhexploreError
 from phexplore.figures.tile import TileContent, Tone
 from phexplore.gui.binding.request_service import RequestService
-from phexplore.gui.figures.controls import field_label
 from phexplore.gui.figures.frame import ChartFrame
 from phexplore.gui.figures.view import FigureView
-from phexplore.gui.run_manager.chart_tabs import ChartTabs
 from phexplore.gui.run_manager.report_process import FORMATS, ReportFormat, ReportProcess
 from phexplore.gui.run_manager.result_choosers import ResultChoosers
 from phexplore.gui.run_manager.result_reader import reader_process
@@ -25,7 +23,8 @@ from phexplore.gui.run_manager.run_rows import RunRow, run_words
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser
 from phexplore.gui.widgets.empty_place import EmptyPlace
-from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.labels import Text, field_label
+from phexplore.gui.widgets.lazy_tabs import LazyTabs
 from phexplore.gui.widgets.tile import Tile
 from phexplore.systems.protocol import System
 from phexplore.systems.registry import system_of
@@ -100,7 +99,7 @@ class ResultsPage(QWidget):
         self.tiles = tuple(Tile(self._filled) for _ in range(_TILES))
         tabs = {tab.id: self._maker(tab) for tab in self._results.tabs}
         titles = {tab.id: tab.title for tab in self._results.tabs}
-        self.tabs = self.charts = ChartTabs(tabs, self._filled, titles)
+        self.tabs = self.charts = LazyTabs(tabs, self._filled, titles)
         self._problems = Text(look="attention", wrap=True)
         self.export = self._export_button()
         self.empty = EmptyPlace(
@@ -353,7 +352,7 @@ class ResultsPage(QWidget):
             chart.select_key(answer.marked)
 
     def _on_unreadable(self, error: PhexploreError) -> None:
-        self.charts[self.tab].show_empty(f"{error.sentence} {error.remedy}")
+        self.charts[self.tab].show_empty(error.full)
         self.failed.emit(error)
 
     # Export

@@ -91,5 +91,5 @@ class CapsEditor(QWidget):
         except ValueError as error:
             return f"{error}."
         except PhexploreError as error:
-            return f"{error.sentence} {error.remedy}"
+            return error.full
         return self._add(cap)

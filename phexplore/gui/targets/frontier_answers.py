@@ -86,7 +86,7 @@ def trade_off(request: TradeRequest) -> TradeAnswer:
     try:
         curve = frontier(scenario, weighting=request.weighting)
     except PhexploreError as error:
-        refused = f"{error.sentence} {error.remedy}"
+        refused = error.full
     left = (left_out_levels if request.whole_levels else left_out_queries)(scenario)
     return TradeAnswer(
         request,

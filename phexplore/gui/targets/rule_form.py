@@ -114,7 +114,7 @@ class RuleForm(QWidget):
         try:
             self.rule()
         except PhexploreError as error:
-            return f"{error.sentence} {error.remedy}"
+            return error.full
         except ValueError as error:
             return f"{error}."
         return ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QShowEvent, QWheelEvent
 from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QToolButton, QWidget
@@ -10,6 +12,7 @@ from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.icons import icon
 from phexplore.gui.theme.metrics import GRID
 
+Run = Callable[..., object] | None
 _DIRECTLY = Qt.FindChildOption.FindDirectChildrenOnly
 
 
@@ -30,8 +33,9 @@ class SymbolButton(QToolButton):
     """A flat button with a symbol, and text beside it if asked."""
 
     def __init__(
-        self, symbol: str, name: str, *, text: str = "", tip: str = "", bordered: bool = False, checkable: bool = False
-    ) -> None:
+        self, symbol: str, name: str, *, text: str = "", tip: str = "", bordered: bool = False, checkable: bool = False,
+        run: Run = None,
+    ) -> None:  # fmt: skip
         """Make the button.
 
         Args:
@@ -41,6 +45,7 @@ class SymbolButton(QToolButton):
             tip: shown when the pointer rests on it, the name if "".
             bordered: with a border.
             checkable: stays pressed.
+            run: what a click does.
         """
         super().__init__()
         self._symbol, self._role = symbol, ""
@@ -55,6 +60,8 @@ class SymbolButton(QToolButton):
             self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         if bordered:
             self.setProperty("look", "bordered")
+        if run is not None:
+            self.clicked.connect(run)
         appearance().changed.connect(self._restyle)
         self._restyle()
 
@@ -86,8 +93,24 @@ class TextButton(QPushButton):
     The look is "primary" for the one thing to do next, "link" for text that leads elsewhere, else plain.
     """
 
-    def __init__(self, text: str, *, look: str = "", name: str = "", symbol: str = "") -> None:
+    def __init__(
+        self, text: str, *, look: str = "", name: str = "", symbol: str = "", tip: str = "", run: Run = None
+    ) -> None:
+        """Make the button.
+
+        Args:
+            text: on it.
+            look: as above.
+            name: for people who do not see it, where it says more than the text.
+            symbol: name of a picture beside the text.
+            tip: shown when the pointer rests on it.
+            run: what a click does.
+        """
         super().__init__(text)
+        if tip:
+            self.setToolTip(tip)
+        if run is not None:
+            self.clicked.connect(run)
         self._symbol, self._look = symbol, look
         self.setAccessibleName(spoken_name(text, name))
         self.setAutoDefault(False)
@@ -107,7 +130,16 @@ class TextButton(QPushButton):
 class Chooser(QComboBox):
     """A choice of a few; the wheel scrolls the page and never changes the choice by accident."""
 
-    def __init__(self, name: str, *, tip: str = "", letters: int = 0, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        *,
+        tip: str = "",
+        letters: int = 0,
+        parent: QWidget | None = None,
+        options: Iterable[tuple[str, object]] = (),
+        run: Run = None,
+    ) -> None:
         """Make the chooser.
 
         Args:
@@ -115,10 +147,15 @@ class Chooser(QComboBox):
             tip: shown when the pointer rests on it.
             letters: width in letters; 0 = as wide as the widest entry.
             parent: owner.
+            options: words and value of each entry.
+            run: what another choice does.
         """
         super().__init__(parent)
         self.setAccessibleName(name)
         self.setToolTip(tip)
+        self.offer(options)
+        if run is not None:
+            self.currentIndexChanged.connect(run)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         policies = QComboBox.SizeAdjustPolicy
         self.setSizeAdjustPolicy(
@@ -139,6 +176,30 @@ class Chooser(QComboBox):
             label = QLabel(self.accessibleName(), parent)
             label.setBuddy(self)
             label.hide()
+
+    @property
+    def values(self) -> list[object]:
+        """What can be chosen."""
+        return [self.itemData(n) for n in range(self.count())]
+
+    def offer(self, options: Iterable[tuple[str, object]], *, first: object = None) -> None:
+        """Offer other entries without telling anybody; the choice stays where it is still offered.
+
+        Args:
+            options: words and value of each entry.
+            first: the value to choose where the present one is gone; the first entry where it is not offered.
+        """
+        offered = list(options)
+        if offered == [(self.itemText(n), self.itemData(n)) for n in range(self.count())]:
+            return
+        chosen, values = self.currentData(), [value for _, value in offered]
+        blocked = self.blockSignals(True)
+        self.clear()
+        for words, value in offered:
+            self.addItem(words, value)
+        wanted = next((each for each in (chosen, first) if each in values), values[0] if values else None)
+        self.setCurrentIndex(values.index(wanted) if values else -1)
+        self.blockSignals(blocked)
 
     def select(self, value: object) -> None:
         """Show the entry with this data, without telling anybody."""

@@ -89,6 +89,20 @@ class Text(QLabel):
         self.setFont(appearance().font(relative=self._relative, bold=self._bold))
 
 
+class Reason(Text):
+    """Why something was refused, beside what it is about; hidden while there is nothing to say."""
+
+    def __init__(self, *, relative: float = 1.0) -> None:
+        super().__init__(look="refused", wrap=True, relative=relative)
+        self.hide()
+
+    def say(self, reason: str) -> bool:
+        """Show a reason, "" for none; return whether there is one."""
+        self.setText(reason)
+        self.setVisible(bool(reason))
+        return bool(reason)
+
+
 class Figure(QWidget):
     """One line of text that draws itself: a new text of the same width moves nothing around it.
 
@@ -248,6 +262,28 @@ class Paragraph(QWidget):
         self._heights.clear()
         self.updateGeometry()
         self.update()
+
+
+class FieldLabel(QLabel):
+    """A label as wide as its words: Qt rounds their advance down, and the last letter loses a column of pixels."""
+
+    def sizeHint(self) -> QSize:
+        return super().sizeHint() + QSize(2, 0)
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+
+def field_label(words: str, field: QWidget) -> QLabel:
+    """Return a label whose mnemonic leads to a field.
+
+    Args:
+        words: with & before the letter of the mnemonic.
+        field: what the label names.
+    """
+    label = FieldLabel(words)
+    label.setBuddy(field)
+    return label
 
 
 def labelled(words: str, field: QWidget) -> QWidget:

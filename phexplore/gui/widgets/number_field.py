@@ -1,12 +1,31 @@
-"""A field for a whole number; runs and signatures are counted in it, never budgets."""
+"""Fields for a line of text, and for a whole number: runs and signatures are counted in it, never budgets."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QSpinBox
+from PySide6.QtWidgets import QLineEdit, QSpinBox
 
 from phexplore.gui.theme.metrics import GRID
+
+
+class LineField(QLineEdit):
+    """A line of text."""
+
+    def __init__(self, name: str, text: str = "", *, example: str = "", is_secret: bool = False) -> None:
+        """Make the field.
+
+        Args:
+            name: for people who do not see its label.
+            text: to begin with.
+            example: shown while it is empty.
+            is_secret: whether what is typed is not shown.
+        """
+        super().__init__(text)
+        self.setAccessibleName(name)
+        self.setPlaceholderText(example)
+        if is_secret:
+            self.setEchoMode(QLineEdit.EchoMode.Password)
 
 
 class NumberField(QSpinBox):

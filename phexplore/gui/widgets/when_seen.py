@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 from weakref import WeakMethod
 
 from PySide6.QtCore import QEvent, QObject
@@ -12,17 +13,20 @@ from PySide6.QtWidgets import QWidget
 class WhenSeen(QObject):
     """Passes on requests to refresh a widget, or keeps them until it is shown."""
 
-    def __init__(self, widget: QWidget, refresh: Callable[[], object]) -> None:
+    def __init__(self, widget: QWidget, refresh: Callable[[], object], *signals: Any) -> None:
         """Watch a widget.
 
         Args:
             widget: that is refreshed.
             refresh: a bound method of it; it is not kept alive.
+            signals: that ask for it.
         """
         super().__init__(widget)
         self._refresh = WeakMethod(refresh)
         self._is_stale = False
         widget.installEventFilter(self)
+        for signal in signals:
+            signal.connect(self.request)
 
     def request(self, _signal: object = None) -> None:
         """Refresh now, or when the widget is shown."""

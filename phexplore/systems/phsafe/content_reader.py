@@ -415,7 +415,7 @@ class _OpenRun:
         try:
             picked = results.pick(TableId(query.table), region, code, cell)
         except RunUnreadableError as error:
-            return NumberContent(None, f"{error.sentence} {error.remedy}")
+            return NumberContent(None, error.full)
         story = NumberTrace(
             title=number_words(query, region, code, cell),
             true=picked.untruncated,

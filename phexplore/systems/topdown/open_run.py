@@ -295,7 +295,7 @@ def measured_units(run: TopDownRun) -> MeasuredUnits | str:
     try:
         return MeasuredUnits(directory)
     except RunUnreadableError as error:
-        return f"{error.sentence} {error.remedy}"
+        return error.full
 
 
 def _forecast(spec: RunSpec) -> tuple[LevelQueryForecast, ...]:

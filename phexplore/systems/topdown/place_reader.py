@@ -75,7 +75,7 @@ def place_path(run: TopDownRun, choice: TopDownChoice) -> PathContent:
     try:
         return _with_lines(run, measured, content, _geoids(run, choice.level, found.unit))
     except RunUnreadableError as error:
-        return replace(content, reason=f"{error.sentence} {error.remedy}")
+        return replace(content, reason=error.full)
 
 
 class _Found:

@@ -121,7 +121,7 @@ def possible(make: Callable[[], T]) -> tuple[T | None, str]:
     try:
         return make(), ""
     except PhexploreError as error:
-        return None, f"{error.sentence} {error.remedy}".strip()
+        return None, error.full
 
 
 class _Same:

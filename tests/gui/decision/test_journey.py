@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from phexplore.decide.bundle_jobs import KeyJob
 from phexplore.decide.verifying import verify
 from phexplore.document.project import Project
-from phexplore.gui.decision.decision_page import DecisionTab
+from phexplore.gui.decision.status import DecisionTab
 from phexplore.gui.theme.appearance import appearance
 from phexplore.model.approval import Status
 from phexplore.model.fingerprint import fingerprint
@@ -60,7 +60,7 @@ def saved_window(window, tmp_path):
 def _tab(window, tab):
     window.show_decision(tab)
     QApplication.sendPostedEvents()
-    return window.decision.page.content(tab)
+    return window.decision.page[tab]
 
 
 def _decide(qtbot, page, status, who, role, note):

@@ -71,7 +71,7 @@ def page_of(qtbot, tmp_path):
 @pytest.mark.parametrize("tab", TABS)
 def test_that_every_control_of_every_tab_has_a_name_and_is_reached_by_tab(page_of, tab) -> None:
     page = page_of(tab)
-    controls = [w for kind in CONTROLS for w in page.view(tab).findChildren(kind) if w.isVisible()]
+    controls = [w for kind in CONTROLS for w in page[tab].findChildren(kind) if w.isVisible()]
     named = [
         w for w in controls if not isinstance(w, QScrollBar | QHeaderView) and not w.objectName().startswith("qt_")
     ]
@@ -81,7 +81,7 @@ def test_that_every_control_of_every_tab_has_a_name_and_is_reached_by_tab(page_o
         if not QAccessible.queryAccessibleInterface(w).text(QAccessible.Text.Name).strip()
     ]
     assert unnamed == []
-    chain, widget = set(), page.tabs
+    chain, widget = set(), page
     while widget not in chain:
         chain.add(widget)
         widget = widget.nextInFocusChain()
@@ -97,7 +97,7 @@ def test_that_every_tab_fits_a_small_screen_at_twice_the_text_size(page_of, tab,
     appearance().set_scale(200)
     page = page_of(tab)
     # 1,280 pixels less the list of areas at this size.
-    assert page.view(tab).minimumSizeHint().width() <= 1000
+    assert page[tab].minimumSizeHint().width() <= 1000
     assert not page.grab().isNull()
 
 
@@ -105,7 +105,7 @@ def test_that_tabs_follow_the_system(qtbot, tmp_path) -> None:
     session, page = _page(qtbot, tmp_path, "sdhc-2020-us")
 
     def shown():
-        return {tab for number, tab in enumerate(TABS) if page.tabs.isTabVisible(number)}
+        return {tab for number, tab in enumerate(TABS) if page.isTabVisible(number)}
 
     assert shown() == set(TABS) - OF_TOPDOWN
     page.show_tab("Truncation studio")

@@ -115,7 +115,7 @@ def run_study(request: StudioRequest) -> StudioAnswer:
     try:
         return StudioAnswer(request, _study(request), "")
     except PhexploreError as error:
-        return StudioAnswer(request, None, f"{error.sentence} {error.remedy}")
+        return StudioAnswer(request, None, error.full)
 
 
 def _study(request: StudioRequest) -> TruncationStudy:

@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from phexplore.gui.figures.controls import field_label
 from phexplore.gui.run_manager.launch_part import LaunchPart
 from phexplore.gui.run_manager.launch_request import MOST_WORKERS
 from phexplore.gui.run_manager.run_rows import RunRow
@@ -40,7 +39,7 @@ from phexplore.gui.systems.topdown.launch_parts import (
 )
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton
-from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.labels import Text, field_label
 from phexplore.gui.widgets.number_field import NumberField
 from phexplore.model.scenario import Scenario
 from phexplore.resources import resource

@@ -106,7 +106,7 @@ class SpineKeysEditor(QWidget):
         try:
             settings_of(choice)
         except PhexploreError as error:
-            return f"{error.sentence} {error.remedy}"
+            return error.full
         label = f"Set {_SETTINGS.get(name, (name, ''))[0].lower()} of the spine to {typed.strip()}"
         refusal = self._session.edit(label, lambda s: set_field(s, "spine", choice))
         return refusal.full if refusal else ""

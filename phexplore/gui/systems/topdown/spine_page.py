@@ -35,7 +35,6 @@ from phexplore.gui.binding.request_service import RequestService
 from phexplore.gui.figures.data_table import NumbersTable
 from phexplore.gui.figures.frame import ChartFrame
 from phexplore.gui.figures.view import FigureView
-from phexplore.gui.run_manager.chart_tabs import ChartTabs
 from phexplore.gui.run_manager.result_reader import BLOCKS, reader_process
 from phexplore.gui.run_manager.run_controller import RunController
 from phexplore.gui.run_manager.run_rows import RunRow, run_words
@@ -70,6 +69,7 @@ from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.empty_place import EmptyPlace
 from phexplore.gui.widgets.labels import ElidedText, Paragraph, Text
+from phexplore.gui.widgets.lazy_tabs import LazyTabs
 from phexplore.model.issues import Issue
 from phexplore.model.topdown import TopDown
 from phexplore.resources import resource
@@ -218,7 +218,7 @@ class SpinePage(QWidget):
         self._pages = QStackedWidget(self)
         self._filled = QWidget(self)
         self.choices = SpineChoices(self._filled)
-        self.tabs = ChartTabs(
+        self.tabs = LazyTabs(
             {
                 SpineTab.TREE: _TreePanel,
                 SpineTab.DISTANCE: lambda place: FigureView("Off-spine distance", _teaching(), place),
@@ -432,7 +432,7 @@ class SpinePage(QWidget):
         self.progress.setValue(progress.step - 1)
 
     def _show_failure(self, error: PhexploreError) -> None:
-        self.problem.setText(f"{error.sentence} {error.remedy}".strip())
+        self.problem.setText(error.full)
 
     def _show_runs(self, rows: Sequence[RunRow]) -> None:
         runs = [

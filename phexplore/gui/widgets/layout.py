@@ -1,0 +1,134 @@
+"""Widgets below and beside each other: one call says what fills a place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QBoxLayout, QFormLayout, QFrame, QHBoxLayout, QLayout, QSplitter, QVBoxLayout, QWidget
+
+from phexplore.gui.theme.metrics import GRID
+from phexplore.gui.widgets.labels import field_label
+
+Part = QWidget | QLayout | int | tuple[QWidget | QLayout, int | Qt.AlignmentFlag]
+"""A widget or a layout, with how much of the free room it takes or the side it stands on; a number is free room itself."""
+
+Margins = tuple[int, int, int, int]
+"""Left, top, right, bottom."""
+
+NONE: Margins = (0, 0, 0, 0)
+_Box = TypeVar("_Box", bound=QBoxLayout)
+
+
+def column(*parts: Part, of: QWidget | None = None, gap: int = GRID, margins: Margins = NONE) -> QVBoxLayout:
+    """Return parts below each other.
+
+    Args:
+        parts: from top to bottom.
+        of: the widget they fill, None for a layout within another one.
+        gap: between them.
+        margins: around them.
+    """
+    return _filled(QVBoxLayout() if of is None else QVBoxLayout(of), parts, gap, margins)
+
+
+def row(*parts: Part, of: QWidget | None = None, gap: int = GRID, margins: Margins = NONE) -> QHBoxLayout:
+    """Return parts beside each other.
+
+    Args:
+        parts: from left to right.
+        of: the widget they fill, None for a layout within another one.
+        gap: between them.
+        margins: around them.
+    """
+    return _filled(QHBoxLayout() if of is None else QHBoxLayout(of), parts, gap, margins)
+
+
+def stacked(*parts: Part, gap: int = GRID, margins: Margins = NONE) -> QWidget:
+    """Return a widget with parts below each other.
+
+    Args:
+        parts: from top to bottom.
+        gap: between them.
+        margins: around them.
+    """
+    place = QWidget()
+    column(*parts, of=place, gap=gap, margins=margins)
+    return place
+
+
+def card(*parts: Part, gap: int = GRID, margins: Margins = (GRID, GRID, GRID, GRID)) -> QFrame:
+    """Return a framed widget with parts below each other.
+
+    Args:
+        parts: from top to bottom.
+        gap: between them.
+        margins: around them.
+    """
+    place = QFrame()
+    place.setProperty("look", "card")
+    column(*parts, of=place, gap=gap, margins=margins)
+    return place
+
+
+def form(
+    *rows: tuple[str, QWidget | QLayout, QWidget] | tuple[str, QWidget] | QWidget, of: QWidget | None = None
+) -> QFormLayout:
+    """Return labelled fields below each other; a letter behind & in a label leads to its field.
+
+    Args:
+        rows: a label and its field, where that stands within something else the latter between them; or one wide widget.
+        of: the widget they fill, None for a layout within another one.
+    """
+    filled = QFormLayout() if of is None else QFormLayout(of)
+    if of is not None:
+        filled.setContentsMargins(0, 0, 0, 0)
+    filled.setHorizontalSpacing(2 * GRID)
+    filled.setVerticalSpacing(GRID)
+    filled.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
+    for each in rows:
+        if isinstance(each, QWidget):
+            filled.addRow(each)
+        else:
+            filled.addRow(field_label(each[0], each[-1]), each[1])
+    return filled
+
+
+def split(
+    *parts: QWidget, shares: Sequence[int] = (), sizes: Iterable[int] = (), is_vertical: bool = False
+) -> QSplitter:
+    """Return parts with lines between them that the user moves.
+
+    Args:
+        parts: beside each other.
+        shares: of further room, one per part.
+        sizes: of the parts in pixels, where nobody has moved a line.
+        is_vertical: below each other.
+    """
+    splitter = QSplitter(Qt.Orientation.Vertical if is_vertical else Qt.Orientation.Horizontal)
+    splitter.setChildrenCollapsible(False)
+    for part in parts:
+        splitter.addWidget(part)
+    for number, share in enumerate(shares):
+        splitter.setStretchFactor(number, share)
+    if sizes:
+        splitter.setSizes(list(sizes))
+    return splitter
+
+
+def _filled(box: _Box, parts: Sequence[Part], gap: int, margins: Margins) -> _Box:
+    box.setContentsMargins(*margins)
+    box.setSpacing(gap)
+    for part in parts:
+        if isinstance(part, int):
+            box.addStretch(part)
+            continue
+        item, how = part if isinstance(part, tuple) else (part, 0)
+        if isinstance(item, QLayout):
+            box.addLayout(item, how if isinstance(how, int) else 0)
+        elif isinstance(how, Qt.AlignmentFlag):
+            box.addWidget(item, 0, how)
+        else:
+            box.addWidget(item, how)
+    return box

@@ -1,0 +1,109 @@
+"""A list to tick: each entry has a key, and ticks stay where they were while the list is renewed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QListWidget, QListWidgetItem
+
+from phexplore.gui.theme.appearance import appearance
+
+_KEY = Qt.ItemDataRole.UserRole
+_TICKED, _FREE = Qt.CheckState.Checked, Qt.CheckState.Unchecked
+
+
+@dataclass(frozen=True, slots=True)
+class TickEntry:
+    """A line.
+
+    Attributes:
+        key: names it, None for a heading.
+        title: on the line.
+        tip: shown when the pointer rests on it, the title if "".
+        is_open: whether it can be ticked.
+    """
+
+    key: Hashable
+    title: str
+    tip: str = ""
+    is_open: bool = True
+
+
+class TickList(QListWidget):
+    """Lines with a tick each, under headings.
+
+    Signals:
+        ticked: the user set a tick or took one away.
+    """
+
+    ticked = Signal()
+
+    def __init__(self, name: str) -> None:
+        """Make the list.
+
+        Args:
+            name: for people who do not see it.
+        """
+        super().__init__()
+        self._entries: tuple[TickEntry, ...] = ()
+        self.setAccessibleName(name)
+        self.setWordWrap(True)
+        self.setResizeMode(QListWidget.ResizeMode.Adjust)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.itemChanged.connect(lambda _item: self.ticked.emit())
+        appearance().changed.connect(self._restyle)
+
+    @property
+    def keys(self) -> tuple[Hashable, ...]:
+        """The keys that are ticked, from top to bottom."""
+        return tuple(item.data(_KEY) for item in self._items() if item.checkState() is _TICKED)
+
+    def show_entries(self, entries: Sequence[TickEntry], ticked: Collection[Hashable]) -> None:
+        """Show other lines, of which exactly these are ticked; nobody is told.
+
+        Args:
+            entries: the lines, headings among them.
+            ticked: their keys.
+        """
+        if tuple(entries) != self._entries:
+            self._entries = tuple(entries)
+            blocked, place = self.blockSignals(True), self.currentRow()
+            self.clear()
+            for entry in entries:
+                self.addItem(_item(entry))
+            self.setCurrentRow(place)
+            self.blockSignals(blocked)
+        self.tick(ticked)
+
+    def tick(self, keys: Collection[Hashable]) -> None:
+        """Tick exactly these lines; nobody is told."""
+        blocked = self.blockSignals(True)
+        for item, entry in zip(self._items(), self._entries, strict=True):
+            if entry.key is not None:
+                item.setCheckState(_TICKED if entry.is_open and entry.key in keys else _FREE)
+        self.blockSignals(blocked)
+
+    def _items(self) -> Iterator[QListWidgetItem]:
+        return (self.item(place) for place in range(self.count()))
+
+    def _restyle(self, _colours: object = None) -> None:
+        blocked = self.blockSignals(True)
+        for item, entry in zip(self._items(), self._entries, strict=True):
+            if entry.key is None:
+                item.setFont(appearance().font(relative=0.92, bold=True))
+        self.blockSignals(blocked)
+
+
+def _item(entry: TickEntry) -> QListWidgetItem:
+    item = QListWidgetItem(entry.title)
+    if entry.key is None:
+        item.setFlags(Qt.ItemFlag.NoItemFlags)
+        item.setFont(appearance().font(relative=0.92, bold=True))
+        return item
+    item.setData(_KEY, entry.key)
+    item.setToolTip(entry.tip or entry.title)
+    item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable if entry.is_open else Qt.ItemFlag.ItemIsSelectable)
+    item.setCheckState(_FREE)
+    return item
