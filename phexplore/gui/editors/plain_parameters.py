@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
-from typing import Any
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, cast
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from phexplore.gui.binding.system_session import SystemSession
 from phexplore.gui.editors.scenario_form import PromiseText
 from phexplore.gui.widgets.form import DeclaredForm, Take
+from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.page import Page, Section
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.edits import set_field, set_item, step_label
@@ -32,6 +35,23 @@ def taking_field(session: SystemSession[Any]) -> Take:
     return take
 
 
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A sentence in a form; where there is none its row is not there.
+
+    Attributes:
+        text: gives it.
+        after: name of the field it stands below, "" for the end of the form.
+        label: before it.
+        look: how loudly it is said.
+    """
+
+    text: Callable[[], str]
+    after: str = ""
+    label: str = ""
+    look: str = "muted"
+
+
 class ParameterForm(QWidget):
     """Some fields of a system's parameters, or all."""
 
@@ -41,6 +61,9 @@ class ParameterForm(QWidget):
         *names: str,
         take: Take | None = None,
         words: Mapping[str, Callable[[Any], str]] | None = None,
+        notes: Sequence[Note] = (),
+        enabled: Mapping[str, Callable[[Any], bool]] = MappingProxyType({}),
+        part_of: Callable[[Any], Any] = lambda method: method,
     ) -> None:
         """Make the form.
 
@@ -49,12 +72,22 @@ class ParameterForm(QWidget):
             names: of the fields; all where none are named.
             take: edits; `taking_field` by default.
             words: what the options of a choice are called, by the name of its field.
+            notes: sentences beside the fields.
+            enabled: by field, whether it has a say in a value.
+            part_of: the value whose fields are shown, from the parameters.
         """
         super().__init__()
-        self._session = session
-        parts = declared_fields(type(session.scenario.method))
-        chosen = [part for part in parts if part.name in names or not names]
-        self.form = DeclaredForm(chosen, take or taking_field(session), words=words)
+        self._session, self._part_of, self._enabled = session, part_of, enabled
+        parts = {part.name: part for part in declared_fields(type(part_of(session.scenario.method)))}
+        self.form = DeclaredForm([parts[name] for name in names or parts], take or taking_field(session), words=words)
+        self.controls = self.form.controls
+        self.notes = [(note, Text(note.label), Text(look=note.look, wrap=True)) for note in notes]
+        for note, label, text in self.notes:
+            if note.after:
+                row, _role = cast("tuple[int, object]", self.form.rows.getWidgetPosition(self.controls[note.after]))
+                self.form.rows.insertRow(row + 1, label, text)
+            else:
+                self.form.rows.addRow(label, text)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.form)
@@ -64,7 +97,15 @@ class ParameterForm(QWidget):
 
     def refresh(self, _update: object = None) -> None:
         """Show the scenario as it stands."""
-        self.form.show_value(self._session.scenario.method)
+        value = self._part_of(self._session.scenario.method)
+        self.form.show_value(value)
+        for name, has_say in self._enabled.items():
+            self.controls[name].setEnabled(has_say(value))
+        for note, label, text in self.notes:
+            said = note.text()
+            text.setText(said)
+            for widget in (label, text):
+                widget.setVisible(bool(said))
 
 
 class ParameterPage(Page):

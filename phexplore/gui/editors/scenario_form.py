@@ -5,30 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QFormLayout, QLineEdit, QPlainTextEdit, QWidget
 
 from phexplore.gui.binding.session import Refusal, Session
 from phexplore.gui.binding.system_session import PlainSession, SystemSession
 from phexplore.gui.theme.metrics import GRID
+from phexplore.gui.widgets.form import form_in
 from phexplore.gui.widgets.labels import Paragraph, Text
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.edits import rename, set_field, step_label
 from phexplore.model.fields import Field
 from phexplore.model.scenario import Scenario
 from phexplore.systems.registry import presets
-
-
-def form_in(parent: QWidget) -> QFormLayout:
-    """Return a form that fills a widget."""
-    form = QFormLayout(parent)
-    form.setContentsMargins(0, 0, 0, 0)
-    form.setHorizontalSpacing(2 * GRID)
-    form.setVerticalSpacing(GRID)
-    form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
-    form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
-    return form
 
 
 def taking(

@@ -145,8 +145,8 @@ class DeclaredForm(QWidget):
             words: what the options of a choice are called, by the name of its field.
         """
         super().__init__()
-        self.controls: dict[str, Control] = {}
-        form = form_in(self)
+        self.controls: dict[str, Any] = {}
+        self.rows = form = form_in(self)
         for part in parts:
             control = _control(part, take, (words or {}).get(part.name))
             control.setToolTip(part.doc)

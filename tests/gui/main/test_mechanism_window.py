@@ -73,9 +73,9 @@ def test_that_an_edit_is_one_step_with_a_sentence_and_reaches_tiles_and_changes(
     window = opened(SIZES)
     window.navigation.choose(Area.BUDGETS)
     page = window.rooms["group-sizes"].page
-    page.budget.total.line.setText("1/2")
-    page.budget.total.line.setModified(True)
-    page.budget.total.line.offered.emit("1/2")
+    page.budget.controls["total"].line.setText("1/2")
+    page.budget.controls["total"].line.setModified(True)
+    page.budget.controls["total"].line.offered.emit("1/2")
     assert window.session.project.labels[-1] == "Set the total budget to 0.5"
     qtbot.waitUntil(lambda: window.headline.tiles[0].accessibleName().startswith("Privacy loss ε: 0.500000"))
     window.navigation.choose(Area.OVERVIEW)
@@ -88,8 +88,8 @@ def test_that_a_refused_entry_stays_with_its_reason(opened) -> None:
     window = opened(COUNTIES)
     window.navigation.choose(Area.BUDGETS)
     page = window.rooms["subspace"].page
-    page.budget.epsilon.line.offered.emit("-1")
-    assert "ε is positive" in page.budget.epsilon.reason
+    page.budget.controls["epsilon"].line.offered.emit("-1")
+    assert "ε is positive" in page.budget.controls["epsilon"].reason
     page.releases.invariants.setPlainText("total by countie")
     page.releases.invariants.commit()
     assert "Did you mean" in page.releases.invariants.reason.text()
@@ -161,7 +161,7 @@ def test_that_the_chain_says_what_the_papers_noise_would_cost(opened) -> None:
     window = opened(SIZES)
     window.navigation.choose(Area.BUDGETS)
     window.session.edit("Chain", lambda s: set_field(s, "mechanism", SizeMechanism.CHAIN))
-    assert "1053" in window.rooms["group-sizes"].page.mechanism._erratum.text().replace(",", "")
+    assert "1053" in window.rooms["group-sizes"].page.mechanism.notes[-1][2].text().replace(",", "")
 
 
 def test_that_the_palette_leads_to_levels_and_releases(opened) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFocusEvent, QKeyEvent
@@ -14,7 +16,8 @@ from phexplore.figures.wording import capital, sentence
 from phexplore.files.atomic_files import read_text
 from phexplore.gui.binding.session import Refusal
 from phexplore.gui.binding.system_session import PlainSession
-from phexplore.gui.editors.scenario_form import PromiseText, form_in, taking
+from phexplore.gui.editors.plain_parameters import Note, ParameterForm
+from phexplore.gui.editors.scenario_form import PromiseText
 from phexplore.gui.systems.subspace.text import (
     axes_text,
     invariant_text,
@@ -29,15 +32,15 @@ from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
 from phexplore.gui.widgets.exact_field import ExactField
+from phexplore.gui.widgets.form import form_in
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.page import Page, Section
 from phexplore.gui.widgets.when_seen import WhenSeen
-from phexplore.model.edits import set_field
-from phexplore.model.fields import field_of
+from phexplore.model.edits import step_label
+from phexplore.model.fields import Field
 from phexplore.model.issues import Severity
-from phexplore.model.numbers import exact_text
 from phexplore.model.scenario import Scenario
-from phexplore.model.subspace import Mechanism, Release, Subspace, Totals
+from phexplore.model.subspace import Histogram, Mechanism, Release, Totals
 from phexplore.systems.subspace.edits import add_release, change_release, remove_release, set_axes, set_release_share
 
 MOST_SHOWN = 60_000
@@ -115,55 +118,6 @@ class LineText(QPlainTextEdit):
         self.setFixedHeight((self._lines * 5 + 3) * HALF * appearance().scale // 100)
 
 
-class SubspaceBudgetEditor(QWidget):
-    """ε, δ and where the width of Gaussian noise comes from; the paper's constant beside what it really keeps."""
-
-    def __init__(self, session: PlainSession) -> None:
-        super().__init__()
-        self._session = session
-        self.epsilon = ExactField("ε of all releases", taking(session, field_of(Subspace, "epsilon")), width=17 * GRID)
-        self.delta = ExactField("δ of all releases", taking(session, field_of(Subspace, "delta")), width=17 * GRID)
-        self.calibration = Chooser("Calibration of Gaussian noise")
-        for calibration, title in CALIBRATIONS.items():
-            self.calibration.addItem(title, calibration)
-        self.calibration.currentIndexChanged.connect(self._calibrate)
-        self.erratum = Text(look="attention", wrap=True)
-        form = form_in(self)
-        form.addRow("Total ε", self.epsilon)
-        form.addRow("δ", self.delta)
-        form.addRow("Gaussian noise", self.calibration)
-        form.addRow("", self.erratum)
-        self._seen = WhenSeen(self, self._refresh)
-        session.updated.connect(self._seen.request)
-        self._refresh()
-
-    def _refresh(self, _shown: object = None) -> None:
-        shown = self._session.shown
-        method, figures = shown.scenario.subspace, shown.figures
-        self.epsilon.set_value(exact_text(method.epsilon))
-        self.delta.set_value(exact_text(method.delta))
-        self.calibration.select(method.calibration)
-        self.calibration.setEnabled(method.delta > 0)
-        paper = figures.paper if figures is not None else None
-        words = ""
-        if paper is not None:
-            kept = "keeps it" if paper.protects else "breaks it, and a run with it is refused"
-            words = (
-                f"The paper's constant (1 + √(1 + ln 1/δ))/ε gives σ/Δ = {float(paper.v) ** 0.5:.4g}; its true δ is "
-                f"{paper.delta:.3g}, {paper.factor:.3g} times the one asked for: it {kept}."
-            )
-        self.erratum.setText(words)
-        self.erratum.setVisible(bool(words))
-
-    def _calibrate(self) -> None:
-        calibration = self.calibration.currentData()
-        self._session.report(
-            self._session.edit(
-                f"Calibrate: {CALIBRATIONS[calibration]}", lambda s: set_field(s, "calibration", calibration)
-            )
-        )
-
-
 class HistogramEditor(QWidget):
     """The cells that are counted: axes with their sizes."""
 
@@ -210,7 +164,7 @@ class ReleasesEditor(QWidget):
         self.add = SymbolButton("plus", "Add a release", text="Add", bordered=True)
         self.add.clicked.connect(self._add)
         self.remove = SymbolButton("trash", "Remove this release", text="Remove", bordered=True)
-        self.remove.clicked.connect(self._remove)
+        self.remove.clicked.connect(lambda: self._edit(f"Remove {self.name}", partial(remove_release, name=self.name)))
         self.query = LineText(
             "Query, one answer per line; empty for every cell",
             "Empty: every cell of the histogram. Or one answer per line: adults = #1 + #2",
@@ -231,18 +185,27 @@ class ReleasesEditor(QWidget):
         self.matrix.clicked.connect(self._browse)
         self.redundant = Text(look="attention", wrap=True)
         self._rank = Text(look="muted", wrap=True)
-        self.mechanism = Chooser("Mechanism of the release")
-        for mechanism in Mechanism:
-            self.mechanism.addItem(capital(mechanism.title), mechanism)
-        self.mechanism.currentIndexChanged.connect(self._set_mechanism)
-        self._about = Text(wrap=True)
-        self.basis = Chooser("Basis of the extended Laplace mechanism")
-        for basis, title in BASES.items():
-            self.basis.addItem(title, basis)
-        self.basis.currentIndexChanged.connect(self._set_basis)
-        self.share = ExactField("Share of the budget", self._take_share)
-        self._explained = Text(look="muted", wrap=True)
-        self._lay_out()
+        self.noise = ParameterForm(
+            session,
+            "mechanism",
+            "basis",
+            "share",
+            take=self._take_field,
+            words={"mechanism": lambda each: capital(each.title), "basis": BASES.__getitem__},
+            notes=(
+                Note(lambda: MECHANISM_EXPLANATIONS[self._release().mechanism], "mechanism", look=""),
+                Note(self._sensitivity, label="Sensitivity"),
+            ),
+            enabled={"basis": lambda release: release.mechanism is Mechanism.EXTENDED_LAPLACE},
+            part_of=lambda _method: self._release(),
+        )
+        form = form_in(self)
+        form.addRow("Release", _row(self.release, self.add, self.remove))
+        form.addRow("Query", _column(self.query, self.query.reason))
+        form.addRow("Exact sums", _column(self.invariants, self.invariants.reason, _row(self.by, self.matrix)))
+        form.addRow("", self._rank)
+        form.addRow("", self.redundant)
+        form.addRow(self.noise)
         self._seen = WhenSeen(self, self._refresh)
         session.updated.connect(self._seen.request)
         session.selected.connect(self._select)
@@ -252,69 +215,45 @@ class ReleasesEditor(QWidget):
     def name(self) -> str:
         """The release being edited."""
         releases = self._session.scenario.subspace.releases
-        found = self.release.currentData()
-        return found if found in releases else next(iter(releases), "")
+        chosen = self.release.currentData()
+        return chosen if chosen in releases else next(iter(releases), "")
 
-    def _lay_out(self) -> None:
-        form = form_in(self)
-        form.addRow("Release", _row(self.release, self.add, self.remove))
-        form.addRow("Query", _column(self.query, self.query.reason))
-        form.addRow("Exact sums", _column(self.invariants, self.invariants.reason, _row(self.by, self.matrix)))
-        form.addRow("", self._rank)
-        form.addRow("", self.redundant)
-        form.addRow("Mechanism", self.mechanism)
-        form.addRow("", self._about)
-        form.addRow("Basis", self.basis)
-        form.addRow("Share", self.share)
-        form.addRow("Sensitivity", self._explained)
+    def _release(self) -> Release:
+        """Return the release being edited, an empty one where there is none."""
+        releases = self._session.scenario.subspace.releases
+        return releases.get(self.name) or Release(Histogram(), (), Mechanism.PROJECTED_LAPLACE)
+
+    def _sensitivity(self) -> str:
+        figures = self._session.shown.figures
+        entry = None if figures is None else next((e for e in figures.releases if e.plan.name == self.name), None)
+        space = None if entry is None else entry.plan.space
+        self._rank.setText(
+            ""
+            if space is None
+            else f"{space.rank:,} independent exact sums of {space.size:,} answers; {space.size - space.rank:,} dimensions are protected."
+        )
+        return "–" if entry is None else "\n".join(entry.explanation)
 
     def _refresh(self, _shown: object = None) -> None:
-        shown = self._session.shown
-        method, figures = shown.scenario.subspace, shown.figures
-        name = self.name
-        self._offer(tuple(method.releases), name)
-        release = method.releases.get(name)
-        for widget in (self.query, self.invariants, self.mechanism, self.share, self.basis, self.remove):
-            widget.setEnabled(release is not None)
+        method, name = self._session.scenario.subspace, self.name
+        blocked = self.release.blockSignals(True)
+        if [self.release.itemData(n) for n in range(self.release.count())] != list(method.releases):
+            self.release.clear()
+            for each in method.releases:
+                self.release.addItem(each, each)
+        self.release.select(name)
+        self.release.blockSignals(blocked)
+        for widget in (self.query, self.invariants, self.noise):
+            widget.setEnabled(bool(name))
         self.remove.setEnabled(len(method.releases) > 1)
-        if release is None:
-            return
-        _show_lines(self.query, query_text(release.query))
-        _show_lines(self.invariants, invariant_text(release.invariants))
-        self.mechanism.select(release.mechanism)
-        self._about.setText(MECHANISM_EXPLANATIONS[release.mechanism])
-        self.basis.select(release.basis)
-        self.basis.setEnabled(release.mechanism is Mechanism.EXTENDED_LAPLACE)
-        self.share.set_value(exact_text(release.share))
-        entry = (
-            next((each for each in figures.releases if each.plan.name == name), None) if figures is not None else None
-        )
-        if entry is None:
-            self._rank.setText("")
-            self._explained.setText("–")
-        else:
-            space = entry.plan.space
-            self._rank.setText(
-                f"{space.rank:,} independent exact sums of {space.size:,} answers; {space.size - space.rank:,} dimensions are protected."
-            )
-            self._explained.setText("\n".join(entry.explanation))
-        self._say_issues(name)
-
-    def _say_issues(self, name: str) -> None:
+        _show_lines(self.query, query_text(self._release().query))
+        _show_lines(self.invariants, invariant_text(self._release().invariants))
+        self.noise.refresh()
         own = [issue for issue in self._session.shown.issues if issue.path[:2] == ("releases", name)]
         worst = any(issue.severity is Severity.ERROR for issue in own)
         self.redundant.setText("\n".join(f"{issue.sentence} {issue.remedy}" for issue in own))
         self.redundant.set_look("refused" if worst else "attention")
         self.redundant.setVisible(bool(own))
-
-    def _offer(self, names: tuple[str, ...], chosen: str) -> None:
-        blocked = self.release.blockSignals(True)
-        if [self.release.itemData(n) for n in range(self.release.count())] != list(names):
-            self.release.clear()
-            for name in names:
-                self.release.addItem(name, name)
-        self.release.select(chosen)
-        self.release.blockSignals(blocked)
 
     def _choose(self) -> None:
         self._session.select(self.name)
@@ -325,12 +264,20 @@ class ReleasesEditor(QWidget):
             self.release.select(name)
             self._refresh()
 
-    def _edit(self, label: str, change: Callable[[Scenario], Scenario]) -> str:
+    def _edit(self, label: str, change: Callable[[Scenario], Scenario]) -> bool:
+        return self._session.report(self._session.edit(label, change))
+
+    def _take(self, label: str, change: Callable[[Scenario], Scenario]) -> str:
         refusal = self._session.edit(label, change)
         return refusal.full if refusal else ""
 
-    def _say(self, label: str, change: Callable[[Scenario], Scenario]) -> None:
-        self._session.report(self._session.edit(label, change))
+    def _take_field(self, part: Field, _key: object, value: Any) -> str:
+        name = self.name
+        if part.name == "share":
+            return self._take(step_label(part, value), lambda s: set_release_share(s, name, value))
+        words = value.title if isinstance(value, Mechanism) else value.value
+        label = f"Use the {part.title} {words} for {name}"
+        return self._take(label, lambda s: change_release(s, name, **{part.name: value}))
 
     def _take_query(self, text: str) -> str:
         name = self.name
@@ -338,41 +285,22 @@ class ReleasesEditor(QWidget):
             query = parse_query(text)
         except ValueError as error:
             return sentence(str(error))
-        return self._edit(f"Ask {query} in {name}", lambda s: change_release(s, name, query=query))
+        return self._take(f"Ask {query} in {name}", lambda s: change_release(s, name, query=query))
 
     def _take_exact(self, text: str) -> str:
         name, method = self.name, self._session.scenario.subspace
         try:
-            found = parse_invariants(text, method.names)
+            invariants = parse_invariants(text, method.names)
         except ValueError as error:
             return sentence(str(error))
-        return self._edit(f"Set the exact sums of {name}", lambda s: change_release(s, name, invariants=found))
-
-    def _take_share(self, typed: str) -> str:
-        name = self.name
-        share = field_of(Release, "share")
-        return taking(self._session, share, lambda s, value: set_release_share(s, name, value))(typed)
-
-    def _set_mechanism(self) -> None:
-        name, mechanism = self.name, self.mechanism.currentData()
-        self._say(
-            f"Use the {mechanism.title} mechanism for {name}", lambda s: change_release(s, name, mechanism=mechanism)
-        )
-
-    def _set_basis(self) -> None:
-        name, basis = self.name, self.basis.currentData()
-        self._say(f"Use the basis {basis.value} for {name}", lambda s: change_release(s, name, basis=basis))
+        return self._take(f"Set the exact sums of {name}", lambda s: change_release(s, name, invariants=invariants))
 
     def _add(self) -> None:
         releases, number = self._session.scenario.subspace.releases, 2
         while (name := f"release {number}") in releases:
             number += 1
-        if self._session.report(self._session.edit(f"Add {name}", lambda s: add_release(s, name))):
+        if self._edit(f"Add {name}", lambda s: add_release(s, name)):
             self._session.select(name)
-
-    def _remove(self) -> None:
-        name = self.name
-        self._say(f"Remove {name}", lambda s: remove_release(s, name))
 
     def _fill_totals(self) -> None:
         """Offer the totals that are not exact yet: the grand one, one per axis or grouping, and of all but one axis."""
@@ -396,7 +324,7 @@ class ReleasesEditor(QWidget):
             release: Release = scenario.subspace.releases[name]
             return change_release(scenario, name, invariants=(*release.invariants, totals))
 
-        self._say(f"Make the {totals} exact in {name}", change)
+        self._edit(f"Make the {totals} exact in {name}", change)
 
     def _browse(self) -> None:
         dialog = QFileDialog(self, "Read a matrix of exact sums", "", "Matrix (*.csv *.txt *.tsv);;All files (*)")
@@ -416,7 +344,7 @@ class ReleasesEditor(QWidget):
         except ValueError as error:
             self._session.report(Refusal("", f"{path.name}: {error}"))
             return
-        self._say(
+        self._edit(
             f"Make the {len(rows):,} sums of {path.name} exact in {name}",
             lambda s: change_release(s, name, invariants=rows),
         )
@@ -426,16 +354,35 @@ class SubspacePage(Page):
     """All parameters of releases under exact sums."""
 
     def __init__(self, session: PlainSession) -> None:
-        self.budget, self.histogram = SubspaceBudgetEditor(session), HistogramEditor(session)
+        def paper() -> str:
+            figures = session.shown.figures
+            paper = None if figures is None else figures.paper
+            if paper is None:
+                return ""
+            kept = "keeps it" if paper.protects else "breaks it, and a run with it is refused"
+            return (
+                f"The paper's constant (1 + √(1 + ln 1/δ))/ε gives σ/Δ = {float(paper.v) ** 0.5:.4g}; its true δ is "
+                f"{paper.delta:.3g}, {paper.factor:.3g} times the one asked for: it {kept}."
+            )
+
+        self.budget = ParameterForm(
+            session,
+            "epsilon",
+            "delta",
+            "calibration",
+            words={"calibration": CALIBRATIONS.__getitem__},
+            notes=(Note(paper, look="attention"),),
+            enabled={"calibration": lambda method: method.delta > 0},
+        )
+        self.histogram = HistogramEditor(session)
         self.releases = ReleasesEditor(session)
-        self.promises = PromiseText(session)
         super().__init__(
             "Parameters of releases under exact sums",
             [
                 Section(
                     "Privacy", "What all releases together cost when one record is replaced by another.", self.budget
                 ),
-                Section("What that means", "", self.promises),
+                Section("What that means", "", PromiseText(session)),
                 Section("Histogram", "What the records are counted by.", self.histogram),
                 Section(
                     "Releases",
