@@ -54,7 +54,12 @@ class TableCopies(QObject):
         return False
 
     def _on_focus(self, _before: QWidget | None, after: QWidget | None) -> None:
-        if not isinstance(after, QAbstractItemView) or hasattr(after, "copy") or after.property(_KNOWN):
+        if (
+            not isinstance(after, QAbstractItemView)
+            or hasattr(after, "commands")
+            or hasattr(after, "copy")
+            or after.property(_KNOWN)
+        ):
             return
         after.setProperty(_KNOWN, True)
         after.installEventFilter(self)

@@ -81,24 +81,23 @@ def test_that_space_stops_measuring_and_measures_again(qtbot, session, editor):
 def test_that_l_locks_the_selected_shares(qtbot, session, editor):
     qtbot.keyClick(editor.view, Qt.Key.Key_L)
     assert session.shown.method.locked_queries == {TOTAL}
-    look = editor.table.look(*editor.table.place_of(TOTAL))
-    assert look.is_locked
-    assert not look.flags & Qt.ItemFlag.ItemIsEditable
+    index = editor.view.index_of(TOTAL)
+    assert editor.table.cell(index.row(), index.column()).is_locked
+    assert not index.flags() & Qt.ItemFlag.ItemIsEditable
     qtbot.keyClick(editor.view, Qt.Key.Key_L)
     assert not session.shown.method.locked_queries
 
 
 def test_that_a_block_is_copied_and_filled_down(session, editor):
-    row, column = editor.table.place_of(LevelQuery("Tract", "hispanic"))
-    top = editor.table.index(row, column)
+    top = editor.view.index_of(LevelQuery("Tract", "hispanic"))
     chosen = editor.view.selectionModel()
     editor.view.setCurrentIndex(top)
     for down in (1, 2):
-        chosen.select(editor.table.index(row + down, column), QItemSelectionModel.SelectionFlag.Select)
-    editor.view.copy()
+        chosen.select(top.siblingAtRow(top.row() + down), QItemSelectionModel.SelectionFlag.Select)
+    editor.view.commands.copy()
     assert QGuiApplication.clipboard().text() == "5/4102\n5/4102\n5/4102\n"
     assert editor.table.setData(top, "1/100", Qt.ItemDataRole.EditRole)
-    assert editor.view.fill_down()
+    assert editor.view.commands.fill_down()
     assert shares(session)[LevelQuery("Tract", "votingage")] == Fraction(1, 100)
     assert shares(session)[LevelQuery("Tract", "hhinstlevels")] == Fraction(1, 100)
 
@@ -121,7 +120,7 @@ def test_that_a_drag_is_one_step_and_coming_back_changes_nothing(session, editor
 
 def test_that_a_slider_stops_at_what_locks_leave(session, editor):
     editor.reveal(LevelQuery("County", "detailed"))
-    editor.view.toggle_lock()
+    editor.toggle_lock()
     editor.show_sliders(shown=True)
     editor.show_level("County")
     line = editor.query_sliders.lines[0]
@@ -143,7 +142,7 @@ def test_that_the_total_is_set_by_rho_epsilon_and_slider(session, editor):
 
 def test_that_another_quantity_is_shown_and_typed(session, editor):
     editor.quantity.setCurrentIndex(list(Quantity).index(Quantity.MARGIN))
-    index = editor.table.index(*editor.table.place_of(TOTAL))
+    index = editor.view.index_of(TOTAL)
     assert editor.table.data(index) == "±3.57"
     assert editor.table.setData(index, "10", Qt.ItemDataRole.EditRole)
     assert session.shown.entries[TOTAL].margins.normal <= 10
@@ -254,13 +253,13 @@ def test_that_a_refusal_disappears_when_its_column_changes(session, editor):
     index = editor.view.currentIndex()
     editor.table.setData(index, "150", Qt.ItemDataRole.EditRole)
     session.edit("Other level", lambda s: set_query_share(s, LevelQuery("Block", "detailed"), Fraction(1, 2)))
-    assert editor.table.look(index.row(), index.column()).text == "76.30 %"
+    assert editor.table.cell(index.row(), index.column()).text == "76.30 %"
 
 
 def test_that_only_moved_columns_are_painted_again(qtbot, session, editor):
     changed = []
     editor.table.dataChanged.connect(lambda first, last: changed.append((first.column(), last.column())))
     session.edit("One level", lambda s: set_query_share(s, TOTAL, Fraction(1, 2)))
-    place = editor.table.place_of(TOTAL)[1]
+    place = editor.view.index_of(TOTAL).column()
     assert changed == [(place, place)]
-    assert editor.table.look(1, place).text == "50.00 %"
+    assert editor.table.cell(1, place).text == "50.00 %"

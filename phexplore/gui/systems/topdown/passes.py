@@ -6,7 +6,8 @@ import enum
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from phexplore.gui.systems.topdown.shares import Edit, query_rows
+from phexplore.gui.systems.topdown.shares import query_rows
+from phexplore.gui.tables.parameter_table import Edit
 from phexplore.model.edits import EditRefusedError, set_item
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import Passes, TopDown

@@ -23,9 +23,9 @@ from phexplore.model.issues import Issue
 from phexplore.systems.topdown.wording import place_title
 
 if TYPE_CHECKING:
-    from phexplore.gui.systems.topdown.share_view import ShareView
     from phexplore.gui.systems.topdown.shares_editor import TopDownBudgetsEditor
     from phexplore.gui.systems.topdown.spine_page import SpinePage
+    from phexplore.gui.tables.commands import TableCommands
 
 _PROCESSING = frozenset({"passes", "constraints", "invariants"})
 
@@ -121,9 +121,9 @@ class TopDownRoom(PlainRoom):
         use_shapes()
 
     @property
-    def table(self) -> ShareView:
-        """The table of shares, made on first use."""
-        return self.shares.view
+    def table(self) -> TableCommands:
+        """What copies from the table of shares and pastes into it, made on first use."""
+        return self.shares.view.commands
 
     @property
     def shares(self) -> TopDownBudgetsEditor:

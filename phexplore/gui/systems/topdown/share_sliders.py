@@ -1,33 +1,23 @@
-"""Sliders of a whole column of shares: drag one and see the unlocked rest move."""
+"""Sliders of shares: drag one and see the unlocked rest of its column move."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QShowEvent
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
-from phexplore.errors import PhexploreError
 from phexplore.figures.stops import log_stops
 from phexplore.figures.wording import people, share_percent, significant
-from phexplore.gui.binding.session import Refusal
 from phexplore.gui.systems.topdown.scenario_view import TopDownShown
 from phexplore.gui.systems.topdown.session import TopDownSession
-from phexplore.gui.systems.topdown.shares import (
-    Key,
-    Quantity,
-    ShareCell,
-    cell_of,
-    edit_of,
-    lock_edit,
-    query_rows,
-)
+from phexplore.gui.systems.topdown.shares import Key, Quantity, ShareCell, cell_of, edit_of, lock_edit, query_rows
+from phexplore.gui.tables.parameter_table import Step
+from phexplore.gui.tables.slider_line import SliderLine
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import SymbolButton
-from phexplore.gui.widgets.exact_field import ExactField
 from phexplore.gui.widgets.labels import ElidedText, Figure, Text
-from phexplore.gui.widgets.stop_slider import StopSlider
+from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.scenario import Scenario
 from phexplore.model.shares import largest_share
 from phexplore.model.topdown import LevelQuery
@@ -38,101 +28,73 @@ STOPS = (Fraction(0), *log_stops(-5, 0))
 """Shares of the sliders: from a hundred-thousandth on three digits, evenly spread on a logarithmic scale, and 0."""
 
 
-class ShareSlider(QWidget):
-    """One share: name, slider, exact field, lock, and what it comes to. A drag is one step of the history.
+class ShareLine(QObject):
+    """One share: name, slider, exact field, lock, and what it comes to.
 
     While a slider is dragged every move starts from the shares it had when the drag began: going up and back again
     changes nothing.
-
-    Signals:
-        entered: the `Key` the user is at.
     """
 
-    entered = Signal(object)
-
-    def __init__(self, session: TopDownSession, key: Key, name: str) -> None:
-        super().__init__()
+    def __init__(self, session: TopDownSession, key: Key, parent: QObject) -> None:
+        super().__init__(parent)
         self._session, self.key = session, key
-        self._start: Scenario | None = None
         title = place_title(key)
-        self.name = ElidedText(name)
+        self.name = ElidedText()
         self.name.setMinimumWidth(17 * GRID)
-        self.slider = StopSlider(f"Share of {title}", STOPS, share_percent)
-        self.field = ExactField(f"Share of {title}", self._take, width=13 * GRID)
+        self.line = SliderLine(
+            session,
+            f"Share of {title}",
+            STOPS,
+            share_percent,
+            self._typed,
+            drag=self._dragged,
+            width=13 * GRID,
+            parent=self,
+        )
+        self.slider, self.field = self.line.slider, self.line.field
         # A fraction cut off at its start would be another number.
         self.field.line.setMinimumWidth(13 * GRID)
-        self.percent = Figure(look="muted")
+        self.percent, self.result = Figure(look="muted"), Figure(look="muted")
         self.percent.setFixedWidth(9 * GRID)
-        self.result = Figure(look="muted")
         self.lock = SymbolButton("unlocked", f"Lock the share of {title}", checkable=True)
         self.lock.clicked.connect(self._toggle_lock)
-        self.slider.moved.connect(self._drag)
-        self.slider.released.connect(self._release)
-        self.slider.sliderPressed.connect(lambda: self.entered.emit(self.key))
+        self.line.pressed.connect(lambda: session.select(self.key))
+        self.widgets = (self.name, self.slider, self.field, self.percent, self.result, self.lock)
 
-    @property
-    def widgets(self) -> tuple[QWidget, ...]:
-        """Its parts, for a row of a grid."""
-        return (self.name, self.slider, self.field, self.percent, self.result, self.lock)
+    def show_share(self, key: Key, name: str) -> None:
+        """Show a share as it stands.
 
-    def follow(self, key: Key) -> None:
-        """Stand for another share."""
-        if key == self.key:
-            return
-        self.key, title = key, place_title(key)
-        self.field.forget()
-        self.slider.setAccessibleName(f"Share of {title}")
-        self.field.line.setAccessibleName(f"Share of {title}")
+        Args:
+            key: which one.
+            name: in front of its slider.
+        """
+        shown, self.key = self._session.shown, key
+        cell, title = cell_of(shown, key), place_title(key)
+        self.line.follow(key, f"Share of {title}")
         self.lock.setAccessibleName(f"Lock the share of {title}")
-        self.name.setText(title)
-
-    def show_cell(self, shown: TopDownShown) -> None:
-        """Show the share as it stands."""
-        cell = cell_of(shown, self.key)
-        is_measured = cell.share is not None
-        for widget in (self.slider, self.field):
-            widget.setEnabled(is_measured and not cell.is_locked)
-        self.lock.setEnabled(is_measured)
+        text = "" if cell.share is None else share_exact(cell.share)
+        reason = "Not measured" if cell.share is None else "Locked: unlock it first" if cell.is_locked else ""
+        self.line.show(cell.share, text, mark=cell.before, reason=reason)
+        self.lock.setEnabled(cell.share is not None)
         self.lock.setChecked(cell.is_locked)
         self.lock.set_symbol("locked" if cell.is_locked else "unlocked")
-        self.slider.set_value(cell.share)
-        self.slider.set_mark(cell.before)
-        self.field.set_value("" if cell.share is None else share_exact(cell.share))
         self.percent.setText("not measured" if cell.share is None else share_percent(cell.share))
         self.result.setText(_result(cell, shown))
+        self.name.setText(name)
         self.name.set_look("accent" if cell.is_changed else "")
 
-    def _take(self, typed: str) -> str:
+    def _typed(self, typed: str) -> Step:
         shown = self._session.shown
-        try:
-            label, edit = edit_of(cell_of(shown, self.key), Quantity.FRACTION, typed, shown)
-        except PhexploreError as error:
-            return Refusal(typed, error.sentence, error.remedy).full
-        except ValueError as error:
-            return Refusal(typed, str(error)).full
-        refusal = self._session.edit(label, edit)
-        return refusal.full if refusal else ""
+        return edit_of(cell_of(shown, self.key), Quantity.FRACTION, typed, shown)
 
-    def _drag(self, stop: Fraction) -> None:
-        self.field.forget()
-        start = self._start = self._start or self._session.scenario
-        method = start.topdown
-        key = self.key
+    def _dragged(self, stop: Fraction, start: Scenario) -> Step:
+        method, key = start.topdown, self.key
+        label = f"Set the share of {place_title(key)} to "
         if isinstance(key, str):
             share = min(stop, largest_share(method.level_shares, key, method.locked_levels))
-        else:
-            share = min(stop, largest_share(query_column(method, key.level), key, method.locked_queries))
-
-        def edit(_scenario: Scenario) -> Scenario:
-            return set_level_share(start, key, share) if isinstance(key, str) else set_query_share(start, key, share)
-
-        label = f"Set the share of {place_title(key)} to {share_percent(share)}"
-        self._session.report(self._session.edit(label, edit, merge_key=("topdown share", place_title(key))))
-
-    def _release(self) -> None:
-        self._start = None
-        self._session.end_merge()
-        self.show_cell(self._session.shown)
+            return label + share_percent(share), lambda _scenario: set_level_share(start, key, share)
+        share = min(stop, largest_share(query_column(method, key.level), key, method.locked_queries))
+        return label + share_percent(share), lambda _scenario: set_query_share(start, key, share)
 
     def _toggle_lock(self) -> None:
         label, edit = lock_edit([self.key], locked=not cell_of(self._session.shown, self.key).is_locked)
@@ -140,20 +102,13 @@ class ShareSlider(QWidget):
 
 
 class ShareSliders(QWidget):
-    """The sliders of one column: of the levels, or of the query groups of a level.
-
-    Signals:
-        entered: the `Key` the user is at.
-    """
-
-    entered = Signal(object)
+    """The sliders of one column: of the levels, or of the query groups of a level."""
 
     def __init__(self, session: TopDownSession) -> None:
         super().__init__()
         self._session = session
         self._level: str | None = None
-        self._lines: list[ShareSlider] = []
-        self._names: tuple[str, ...] = ()
+        self.lines: list[ShareLine] = []
         self.title = Text(bold=True, relative=1.08)
         self._about = Text(look="muted", wrap=True)
         self._grid = QGridLayout()
@@ -167,65 +122,36 @@ class ShareSliders(QWidget):
         column.addWidget(self._about)
         column.addLayout(self._grid)
         column.addStretch(1)
-        session.updated.connect(self._on_updated)
-
-    @property
-    def lines(self) -> tuple[ShareSlider, ...]:
-        """The sliders, from top to bottom."""
-        return tuple(self._lines)
+        self._seen = WhenSeen(self, self._refresh)
+        session.updated.connect(self._seen.request)
 
     def show_column(self, level: str | None) -> None:
         """Show the query groups of a level, or the levels for None."""
         self._level = level
-        self._refresh()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self._refresh()
-
-    def _on_updated(self, _update: object) -> None:
-        if self.isVisible():  # thirty fields cost more than a frame leaves; they are brought up to date when shown
-            self._refresh()
+        self._seen.request()
 
     def _refresh(self) -> None:
-        shown = self._session.shown
-        method = shown.method
-        if self._level is not None and self._level not in method.levels:
-            self._level = None
-        names = method.levels if self._level is None else query_rows(method)
-        if names != self._names or [line.key for line in self._lines] != [self._key(name) for name in names]:
-            self._build(names)
-        for line in self._lines:
-            line.show_cell(shown)
-
-    def _key(self, name: str) -> Key:
-        return name if self._level is None else LevelQuery(self._level, name)
-
-    def _build(self, names: tuple[str, ...]) -> None:
-        for line in self._lines:
+        method = self._session.shown.method
+        level = self._level if self._level in method.levels else None
+        keys: list[Key] = (
+            [*method.levels] if level is None else [LevelQuery(level, name) for name in query_rows(method)]
+        )
+        while len(self.lines) < len(keys):
+            self._add_line(keys[len(self.lines)])
+        for line, key in zip(self.lines, keys, strict=False):
+            line.show_share(key, level_title(key) if isinstance(key, str) else query_title(key.query))
+        for number, line in enumerate(self.lines):
             for widget in line.widgets:
-                self._grid.removeWidget(widget)
-                widget.deleteLater()
-            line.deleteLater()
-        self._names = names
-        self._lines = []
-        for number, name in enumerate(names):
-            words = level_title(name) if self._level is None else query_title(name)
-            line = ShareSlider(self._session, self._key(name), words)
-            line.setParent(self)
-            line.hide()
-            line.entered.connect(self.entered)
-            self._lines.append(line)
-            for place, widget in enumerate(line.widgets):
-                self._grid.addWidget(widget, number, place, Qt.AlignmentFlag.AlignVCenter)
-                widget.show()
-        symbol = self._session.shown.method.framework.symbol
-        if self._level is None:
-            self.title.setText("Levels")
-            self._about.setText(f"How the total {symbol} is divided.")
-        else:
-            self.title.setText(f"Query groups at {level_title(self._level)}")
-            self._about.setText(f"How the {symbol} of this level is divided.")
+                widget.setVisible(number < len(keys))
+        symbol = method.framework.symbol
+        self.title.setText("Levels" if level is None else f"Query groups at {level_title(level)}")
+        self._about.setText(f"How the {f'total {symbol}' if level is None else f'{symbol} of this level'} is divided.")
+
+    def _add_line(self, key: Key) -> None:
+        line = ShareLine(self._session, key, self)
+        for place, widget in enumerate(line.widgets):
+            self._grid.addWidget(widget, len(self.lines), place, Qt.AlignmentFlag.AlignVCenter)
+        self.lines.append(line)
 
 
 def _result(cell: ShareCell, shown: TopDownShown) -> str:

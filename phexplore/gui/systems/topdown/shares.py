@@ -1,17 +1,19 @@
-"""The cells of the table of shares as values: what stands in a cell, what typing into it does. No Qt."""
+"""The table of shares as data: a row per query group, a column per level, and what typing into a cell does. No Qt."""
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from phexplore.errors import PhexploreError
 from phexplore.figures.wording import (
     ABSENT,
     budget_text,
+    first_few,
     margin_word,
     parse_people,
     people,
@@ -20,14 +22,32 @@ from phexplore.figures.wording import (
     significant,
 )
 from phexplore.gui.systems.topdown.scenario_view import TopDownShown
+from phexplore.gui.tables.blocks import PasteRefusedError, refused_entry
+from phexplore.gui.tables.parameter_table import (
+    Cell,
+    Edit,
+    Entry,
+    Kind,
+    ParameterColumn,
+    ParameterTable,
+    Step,
+    Tone,
+)
 from phexplore.model.edits import set_item
 from phexplore.model.numbers import exact_text, parse_exact
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery, TopDown
-from phexplore.systems.topdown.edits import add_query, remove_query, set_level_share, set_query_share
+from phexplore.systems.topdown.edits import add_query, remove_query, set_level_share, set_query_share, set_shares
 from phexplore.systems.topdown.forecast import LevelQueryForecast, query_of
 from phexplore.systems.topdown.share_edits import level_share_for_budget, share_for_budget, share_for_margin
-from phexplore.systems.topdown.wording import counted, level_title, place_title, query_sentence, share_exact
+from phexplore.systems.topdown.wording import (
+    counted,
+    level_title,
+    place_title,
+    query_sentence,
+    query_title,
+    share_exact,
+)
 from phexplore.workload.queries import catalogue
 from phexplore.workload.schema import load_schema
 
@@ -39,7 +59,6 @@ RULE = (
 
 Key = LevelQuery | str
 """A share: of a query group in its level, or of a level in the total."""
-Edit = Callable[[Scenario], Scenario]
 
 
 class Quantity(enum.Enum):
@@ -246,8 +265,14 @@ def parse_share(typed: str) -> Fraction:
     return share
 
 
-def edit_of(cell: ShareCell, quantity: Quantity, typed: str, shown: TopDownShown) -> tuple[str, Edit]:
+def edit_of(cell: ShareCell, quantity: Quantity, typed: str, shown: TopDownShown) -> Step:
     """Return name and edit of what was typed into a cell.
+
+    Args:
+        cell: what is typed into.
+        quantity: what the cells show, which says what is typed.
+        typed: as it was typed.
+        shown: the version.
 
     Raises:
         ValueError: not a legal number.
@@ -256,23 +281,29 @@ def edit_of(cell: ShareCell, quantity: Quantity, typed: str, shown: TopDownShown
     if reason := forbidden(cell, quantity):
         raise ValueError(reason.rstrip("."))
     method, key = shown.method, cell.key
-    match quantity:
-        case Quantity.BUDGET:
-            wanted = parse_exact(typed)
-            share = (
-                share_for_budget(method, key, wanted)
-                if isinstance(key, LevelQuery)
-                else level_share_for_budget(method, wanted)
-            )
-            label = f"Give {place_title(key)} {method.framework.symbol} {typed.strip()}"
-        case Quantity.MARGIN if isinstance(key, LevelQuery):
-            margin = parse_people(typed.strip().lstrip("±"))
-            share = share_for_margin(method, key, margin, shown.scenario.conventions)
-            label = f"Set the margin of {place_title(key)} to {exact_text(margin)} {counted(method.schema)}"
-        case _:
-            share = parse_share(typed)
-            label = f"Set the share of {place_title(key)} to {typed.strip()}"
+    share = _share_of(key, quantity, typed, shown, method)
+    label = f"Set the share of {place_title(key)} to {typed.strip()}"
+    if quantity is Quantity.BUDGET:
+        label = f"Give {place_title(key)} {method.framework.symbol} {typed.strip()}"
+    elif quantity is Quantity.MARGIN:
+        label = f"Set the margin of {place_title(key)} to {exact_text(_margin(typed))} {counted(method.schema)}"
     return label, share_edit(shown, key, share)
+
+
+def _share_of(key: Key, quantity: Quantity, typed: str, shown: TopDownShown, method: TopDown) -> Fraction:
+    """Return the share that gives a typed quantity, with total and levels of a method."""
+    if quantity is Quantity.BUDGET:
+        budget = parse_exact(typed)
+        if isinstance(key, LevelQuery):
+            return share_for_budget(method, key, budget)
+        return level_share_for_budget(method, budget)
+    if quantity is Quantity.MARGIN and isinstance(key, LevelQuery):
+        return share_for_margin(method, key, _margin(typed), shown.scenario.conventions)
+    return parse_share(typed)
+
+
+def _margin(typed: str) -> Fraction:
+    return parse_people(typed.strip().lstrip("±"))
 
 
 def share_edit(shown: TopDownShown, key: Key, share: Fraction) -> Edit:
@@ -284,7 +315,7 @@ def share_edit(shown: TopDownShown, key: Key, share: Fraction) -> Edit:
     return lambda scenario: add_query(scenario, key, share)
 
 
-def measured_edit(shown: TopDownShown, key: LevelQuery, *, measured: bool) -> tuple[str, Edit]:
+def measured_edit(shown: TopDownShown, key: LevelQuery, *, measured: bool) -> Step:
     """Return name and edit that measure a query group at a level, or no longer; a new one takes the reference's share.
 
     Without a reference that measures it, it takes one hundredth of the level.
@@ -296,7 +327,7 @@ def measured_edit(shown: TopDownShown, key: LevelQuery, *, measured: bool) -> tu
     return f"Measure {place_title(key)}", lambda scenario: add_query(scenario, key, share)
 
 
-def lock_edit(keys: Sequence[Key], *, locked: bool) -> tuple[str, Edit]:
+def lock_edit(keys: Sequence[Key], *, locked: bool) -> Step:
     """Return name and edit that lock or unlock shares, as one step."""
 
     def edit(scenario: Scenario) -> Scenario:
@@ -311,16 +342,232 @@ def lock_edit(keys: Sequence[Key], *, locked: bool) -> tuple[str, Edit]:
     return f"{'Lock' if locked else 'Unlock'} {what}", edit
 
 
-def sum_text(shown: TopDownShown, level: str | None) -> tuple[str, bool]:
-    """Return the sum of a column (None: of the levels) and whether it is exactly 1."""
-    method = shown.method
-    if level is None:
-        total = sum(method.level_shares.values(), Fraction(0))
-    else:
-        total = sum((share for key, share in method.query_shares.items() if key.level == level), Fraction(0))
+def sum_text(shown: TopDownShown, level: str) -> tuple[str, bool]:
+    """Return the sum of the query shares of a level and whether it is exactly 1."""
+    total = sum((share for key, share in shown.method.query_shares.items() if key.level == level), Fraction(0))
     return ("1" if total == 1 else exact_text(total)), total == 1
 
 
-def column_title(level: str) -> str:
-    """Return the heading of a level's column."""
-    return level_title(level)
+class Part(enum.Enum):
+    """The three groups of rows. The value is the title of those that stand alone."""
+
+    LEVELS = "Share of the level"
+    QUERIES = ""
+    SUMS = "Sum of the query shares"
+
+
+@dataclass(frozen=True)
+class ShareRow:
+    """The shares of the levels, of a query group at every level, or their sums.
+
+    Attributes:
+        part: which of them.
+        query: the query group, "" for none.
+        cells: by level; empty for sums.
+        summed: shares that are summed, by level; empty but for sums.
+        shown: the version; rows of two versions with equal cells are equal.
+    """
+
+    part: Part
+    query: str
+    cells: Mapping[str, ShareCell]
+    summed: Mapping[str, Sequence[Fraction]]
+    shown: TopDownShown = field(compare=False, repr=False)
+
+    @property
+    def key(self) -> tuple[Part, str]:
+        """The part and the query group."""
+        return self.part, self.query
+
+    @property
+    def title(self) -> str:
+        """The row in words."""
+        return self.part.value or query_title(self.query)
+
+    @property
+    def group(self) -> Part:
+        """Levels, query groups and sums are three groups."""
+        return self.part
+
+    def place(self, column: str) -> Key | None:
+        """Return the share at a level, None in names and sums."""
+        cell = self.cells.get(column)
+        return None if cell is None else cell.key
+
+    def title_at(self, column: ParameterColumn[ShareRow]) -> str:
+        """Return what stands at a column, as a refusal names it."""
+        key = self.place(str(column.key))
+        return f"{column.name} of {self.title}" if key is None else place_title(key)
+
+    def moved(self, before: ShareRow) -> list[str]:
+        """Return the levels whose share, budget, margin or reference is another one."""
+        if self.shown.scenario.conventions != before.shown.scenario.conventions:
+            return [*self.cells]
+        return [
+            *(level for level, cell in self.cells.items() if cell != before.cells[level]),
+            *(level for level, shares in self.summed.items() if shares != before.summed[level]),
+        ]
+
+
+def share_table(shown: TopDownShown, quantity: Quantity) -> ParameterTable[ShareRow]:
+    """Return the table of shares of a version.
+
+    Args:
+        shown: the version.
+        quantity: what the cells show.
+    """
+    method = shown.method
+    summed: dict[str, list[Fraction]] = {level: [] for level in method.levels}
+    for key, share in method.query_shares.items():
+        summed[key.level].append(share)
+    rows = (
+        ShareRow(Part.LEVELS, "", {level: cell_of(shown, level) for level in method.levels}, {}, shown),
+        *(
+            ShareRow(
+                Part.QUERIES,
+                name,
+                {level: cell_of(shown, LevelQuery(level, name)) for level in method.levels},
+                {},
+                shown,
+            )
+            for name in query_rows(method)
+        ),
+        ShareRow(Part.SUMS, "", {}, summed, shown),
+    )
+    longest = max((row.title for row in rows), key=len)
+    columns = _columns(method.levels, quantity, heading(quantity, shown), longest)
+    return ParameterTable(columns, rows, partial(_plan, quantity), "name", method.levels[0])
+
+
+@lru_cache(maxsize=16)
+def _columns(
+    levels: tuple[str, ...], quantity: Quantity, meaning: str, longest: str
+) -> tuple[ParameterColumn[ShareRow], ...]:
+    return (
+        ParameterColumn(
+            "name",
+            "Query group",
+            "What is measured",
+            longest,
+            Kind.WORDS,
+            lambda row: Cell(
+                row.title, Tone.QUIET if row.part is Part.SUMS else Tone.PLAIN, is_bold=row.part is Part.LEVELS
+            ),
+            lambda row: row.title,
+            _about_row,
+            row_names=lambda row: _SPELLINGS.get(row.part, {query_title(row.query).lower(), row.query.lower()}),
+        ),
+        ParameterColumn(
+            "answers",
+            "Answers",
+            "How many numbers a query group has in one unit",
+            "1,227,744",
+            Kind.NUMBER,
+            _answers,
+            lambda row: _answers(row).text.replace(",", ""),
+            _about_row,
+        ),
+        *(
+            ParameterColumn(
+                level,
+                level_title(level),
+                level_title(level),
+                "1,234/4,099",
+                Kind.NUMBER,
+                partial(_cell, level, quantity),
+                partial(_exact, level, quantity),
+                partial(_tip, level),
+                partial(_forbidden, level, quantity),
+                partial(_step, level, quantity),
+                names=(level.lower(), level.lower().replace("_", " ")),
+                spoken=f"{level_title(level)}, {meaning}",
+            )
+            for level in levels
+        ),
+    )
+
+
+_SPELLINGS = {Part.LEVELS: {"share of the level", "level"}, Part.SUMS: {"sum of the query shares"}}
+
+
+def _about_row(row: ShareRow) -> str:
+    return query_sentence(row.shown.method.schema, row.query) if row.part is Part.QUERIES else row.title
+
+
+def _answers(row: ShareRow) -> Cell:
+    if row.part is not Part.QUERIES:
+        return Cell("")
+    try:
+        return Cell(f"{query_of(row.shown.method.schema, row.query).answers:,}", Tone.QUIET)
+    except PhexploreError:
+        return Cell("?", Tone.ATTENTION)
+
+
+def _cell(level: str, quantity: Quantity, row: ShareRow) -> Cell:
+    if row.part is Part.SUMS:
+        words, is_sound = sum_text(row.shown, level)
+        return Cell(words, Tone.QUIET if is_sound else Tone.ATTENTION)
+    cell = row.cells[level]
+    return Cell(
+        text(cell, quantity, row.shown),
+        Tone.QUIET if cell.share is None else Tone.PLAIN,
+        # Tinted by the root of its share of all, so that small ones are seen.
+        min(1.0, math.sqrt(cell.of_total) * 1.6),
+        is_bold=cell.is_changed,
+        is_locked=cell.is_locked,
+        is_open=not forbidden(cell, quantity),
+    )
+
+
+def _exact(level: str, quantity: Quantity, row: ShareRow) -> str:
+    return sum_text(row.shown, level)[0] if row.part is Part.SUMS else exact(row.cells[level], quantity, row.shown)
+
+
+def _tip(level: str, row: ShareRow) -> str:
+    return sum_text(row.shown, level)[0] if row.part is Part.SUMS else tip(row.cells[level], row.shown)
+
+
+def _forbidden(level: str, quantity: Quantity, row: ShareRow) -> str:
+    return "This row is computed." if row.part is Part.SUMS else forbidden(row.cells[level], quantity)
+
+
+def _step(level: str, quantity: Quantity, row: ShareRow, typed: str) -> Step:
+    return edit_of(row.cells[level], quantity, typed, row.shown)
+
+
+def _plan(quantity: Quantity, entries: Sequence[Entry]) -> Step:
+    """Return one step that sets all pasted shares at once; what is not in the block rebalances."""
+    shown: TopDownShown = entries[0].row.shown
+    given: dict[Key, Entry] = {entry.row.place(entry.column.key): entry for entry in entries}
+    shares: dict[Key, Fraction] = {
+        key: _pasted(key, entry, quantity, shown.method) for key, entry in given.items() if isinstance(key, str)
+    }
+    # A budget or a margin of a query is meant within the level as the block leaves it.
+    method = _set(shown.scenario, shares).topdown
+    shares |= {key: _pasted(key, entry, quantity, method) for key, entry in given.items() if key not in shares}
+    count = len(shares)
+    label = (
+        f"Paste {count} share" + ("" if count == 1 else "s") + f": {first_few([place_title(key) for key in shares])}"
+    )
+    return label, lambda scenario: _set(scenario, shares)
+
+
+def _pasted(key: Key, entry: Entry, quantity: Quantity, method: TopDown) -> Fraction:
+    if reason := entry.column.forbidden(entry.row):
+        raise refused_entry(entry, reason)
+    try:
+        return _share_of(key, quantity, entry.typed, entry.row.shown, method)
+    except (ValueError, PhexploreError) as error:
+        raise refused_entry(entry, str(error)) from error
+
+
+def _set(scenario: Scenario, shares: Mapping[Key, Fraction]) -> Scenario:
+    for key in shares:
+        if isinstance(key, LevelQuery) and key not in scenario.topdown.query_shares:
+            scenario = add_query(scenario, key, Fraction(0))
+    levels = {key: share for key, share in shares.items() if isinstance(key, str)}
+    queries = {key: share for key, share in shares.items() if isinstance(key, LevelQuery)}
+    try:
+        return set_shares(scenario, levels, queries)
+    except PhexploreError as error:
+        raise PasteRefusedError(f"Nothing was pasted. {error.sentence}", error.remedy) from error

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QAction
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QButtonGroup,
     QFrame,
@@ -17,11 +16,22 @@ from PySide6.QtWidgets import (
 
 from phexplore.gui.systems.topdown.place_issues import PlaceIssues
 from phexplore.gui.systems.topdown.session import Place, TopDownSession
-from phexplore.gui.systems.topdown.share_sliders import ShareSlider, ShareSliders
-from phexplore.gui.systems.topdown.share_table import ShareTable
-from phexplore.gui.systems.topdown.share_view import ShareView
-from phexplore.gui.systems.topdown.shares import RULE, Key, Quantity, heading, measured_edit, offered_queries
+from phexplore.gui.systems.topdown.share_sliders import ShareLine, ShareSliders
+from phexplore.gui.systems.topdown.shares import (
+    RULE,
+    Key,
+    Quantity,
+    cell_of,
+    heading,
+    lock_edit,
+    measured_edit,
+    offered_queries,
+    share_table,
+)
 from phexplore.gui.systems.topdown.total_bar import TotalBar
+from phexplore.gui.tables.commands import TableCommand
+from phexplore.gui.tables.model import ParameterModel
+from phexplore.gui.tables.view import ParameterView
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
 from phexplore.gui.widgets.flow import LargeTextRows
@@ -41,9 +51,7 @@ class SharePanel(QFrame):
         super().__init__()
         self._session = session
         self.setAccessibleName("Share under the cursor")
-        self.line = ShareSlider(session, session.shown.method.levels[0], "")
-        self.line.setParent(self)
-        self.line.hide()
+        self.line = ShareLine(session, session.shown.method.levels[0], self)
         self.measured = SymbolButton("tick", "Measure this query group at this level", text="Measured", checkable=True)
         self.measured.clicked.connect(self._toggle_measured)
         self.reset = TextButton("Column as in the reference")
@@ -76,19 +84,14 @@ class SharePanel(QFrame):
 
     def show_place(self, place: Place) -> None:
         """Stand for another share; nothing chosen leaves the one before."""
-        if place is not None:
-            self.line.follow(place)
+        self.line.key = place or self.line.key
         self._refresh()
 
     def _refresh(self, _signal: object = None) -> None:
-        shown, key = self._session.shown, self.line.key
-        method = shown.method
-        level = key.level if isinstance(key, LevelQuery) else key
-        if level not in method.levels:
-            self.line.follow(method.levels[0])
-            key = self.line.key
-        self.line.show_cell(shown)
-        self.line.name.setText(capitalised(place_title(key)))
+        method, key = self._session.shown.method, self.line.key
+        if (key.level if isinstance(key, LevelQuery) else key) not in method.levels:
+            key = method.levels[0]
+        self.line.show_share(key, capitalised(place_title(key)))
         self.measured.setVisible(isinstance(key, LevelQuery))
         self.measured.setChecked(isinstance(key, str) or key in method.query_shares)
         self.reset.setEnabled(self._differs(key))
@@ -135,8 +138,30 @@ class TopDownBudgetsEditor(QWidget):
         super().__init__()
         self._session = session
         self.total = TotalBar(session)
-        self.table = ShareTable(session, self)
-        self.view = ShareView(session, self.table)
+        self._quantity = Quantity.SHARE
+        self.table = ParameterModel(session, lambda shown: share_table(shown, self._quantity), self)
+        self.view = ParameterView(
+            session,
+            self.table,
+            "Shares of levels and query groups",
+            "One row per query group, one column per level. Type to edit, Enter to commit, Escape to restore, Space to "
+            "measure a query group or to stop, L to lock.",
+        )
+        self.view.commands.own = (
+            TableCommand(
+                "Lock or unlock",
+                self.toggle_lock,
+                lambda: bool(self.view.selected_places()),
+                Qt.Key.Key_L,
+                starts_part=True,
+            ),
+            TableCommand(
+                "Measure, or stop measuring",
+                self._toggle_measured,
+                lambda: isinstance(self.view.place, LevelQuery),
+                Qt.Key.Key_Space,
+            ),
+        )
         self.panel = SharePanel(session)
         self.level_sliders = ShareSliders(session)
         self.query_sliders = ShareSliders(session)
@@ -155,14 +180,9 @@ class TopDownBudgetsEditor(QWidget):
         issues.addWidget(PlaceIssues(session, frozenset({"levels", "queries", "schema"})))
         column.addLayout(issues)
         column.addWidget(self._pages, 1)
-        self.view.place_entered.connect(session.select)
-        for sliders in (self.level_sliders, self.query_sliders):
-            sliders.entered.connect(session.select)
         session.selected.connect(self._on_selected)
         self._seen = WhenSeen(self, self._refresh)
         session.updated.connect(self._seen.request)
-        self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.view.customContextMenuRequested.connect(self._open_menu)
         self._refresh()
         self._on_selected(session.selection)
 
@@ -189,29 +209,20 @@ class TopDownBudgetsEditor(QWidget):
         self.view.show_place(place)
         self.view.setFocus()
 
-    def context_menu(self) -> QMenu:
-        """Return the menu of the selected cells."""
-        menu = QMenu(self.view)
-        keys = self.view.selected_keys()
-        place = self.view.place
-        entries = (
-            ("Copy", self.view.copy, bool(keys)),
-            ("Copy with headers", lambda: self.view.copy(headers=True), bool(keys)),
-            ("Paste", self.view.paste, bool(keys)),
-            None,
-            ("Lock or unlock", self.view.toggle_lock, bool(keys)),
-            ("Measure, or stop measuring", self.view.toggle_measured, isinstance(place, LevelQuery)),
-        )
-        for entry in entries:
-            if entry is None:
-                menu.addSeparator()
-                continue
-            text, run, enabled = entry
-            action = QAction(text, menu)
-            action.setEnabled(enabled)
-            action.triggered.connect(run)
-            menu.addAction(action)
-        return menu
+    def toggle_lock(self) -> None:
+        """Lock the selected shares, or unlock them if all are locked."""
+        cells = [cell_of(self._session.shown, key) for key in self.view.selected_places()]
+        cells = [cell for cell in cells if cell.share is not None]
+        if cells:
+            locked = not all(cell.is_locked for cell in cells)
+            label, edit = lock_edit([cell.key for cell in cells], locked=locked)
+            self._session.report(self._session.edit(label, edit))
+
+    def _toggle_measured(self) -> None:
+        """Measure the query group under the cursor at its level, or stop."""
+        place, shown = self.view.place, self._session.shown
+        label, edit = measured_edit(shown, place, measured=place not in shown.method.query_shares)
+        self._session.report(self._session.edit(label, edit))
 
     def _make_bar(self) -> QHBoxLayout:
         self.as_table = SymbolButton(
@@ -291,23 +302,18 @@ class TopDownBudgetsEditor(QWidget):
             self.level.blockSignals(blocked)
             self.show_level(chosen if chosen in levels else levels[min(1, len(levels) - 1)])
             self.level_sliders.show_column(None)
-        words = heading(self.table.quantity, shown)
+        words = heading(self._quantity, shown)
         self._heading.setText(words[0].upper() + words[1:])
 
     def _show_quantity(self) -> None:
-        self.table.show_quantity(self.quantity.currentData())
+        self._quantity = self.quantity.currentData()
+        self.table.rebuild()
         self._refresh()
 
     def _on_selected(self, place: Place) -> None:
         self.panel.show_place(place)
-        self.view.show_place(place)
         if isinstance(place, LevelQuery) and place.level != self.level.currentData():
             self.show_level(place.level)
-
-    def _open_menu(self, place: QPoint) -> None:
-        menu = self.context_menu()
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.popup(self.view.viewport().mapToGlobal(place))
 
     def _fill_offers(self) -> None:
         """Offer what the schema can ask and nobody measures yet, for the level under the cursor."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout
 
@@ -12,12 +10,13 @@ from phexplore.figures.stops import log_stops
 from phexplore.figures.wording import budget_text, conversion_title, power_text
 from phexplore.gui.binding.session import Refusal
 from phexplore.gui.systems.topdown.session import TopDownSession
+from phexplore.gui.tables.parameter_table import Step
+from phexplore.gui.tables.slider_line import SliderLine
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import Chooser
 from phexplore.gui.widgets.exact_field import ExactField
 from phexplore.gui.widgets.flow import LargeTextRows
 from phexplore.gui.widgets.labels import Figure, Text
-from phexplore.gui.widgets.stop_slider import StopSlider
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.conventions import Conversion
 from phexplore.model.edits import set_field
@@ -36,8 +35,8 @@ class TotalBar(QFrame):
         self._session = session
         self.setAccessibleName("Whole budget")
         self._symbol = Text("Total ρ", bold=True)
-        self.total = ExactField("Total ρ", self._take_total, width=20 * GRID)
-        self.slider = StopSlider("Total ρ", _STOPS, budget_text)
+        self._line = SliderLine(session, "Total ρ", _STOPS, budget_text, self._total_step, width=20 * GRID, parent=self)
+        self.total, self.slider = self._line.field, self._line.slider
         self.epsilon = ExactField("Total ε", self._take_epsilon, width=12 * GRID)
         self._is = Text("is ε", look="muted")
         self.conversion = Chooser("Conversion from ρ to ε", tip="How ρ and δ become ε", letters=13)
@@ -60,8 +59,6 @@ class TotalBar(QFrame):
         both.setSpacing(GRID)
         both.addLayout(rho, 1)
         both.addLayout(worth)
-        self.slider.moved.connect(self._drag)
-        self.slider.released.connect(session.end_merge)
         self._seen = WhenSeen(self, self._refresh)
         session.updated.connect(self._seen.request)
         self._refresh()
@@ -77,9 +74,8 @@ class TotalBar(QFrame):
         method, reference = shown.method, shown.reference
         is_zcdp = method.framework is PrivacyFramework.ZCDP
         self._symbol.setText(f"Total {method.framework.symbol}")
-        self.total.set_value(exact_text(method.total))
-        self.slider.set_value(method.total)
-        self.slider.set_mark(reference.scenario.topdown.total if reference is not None else None)
+        mark = reference.scenario.topdown.total if reference is not None else None
+        self._line.show(method.total, exact_text(method.total), mark=mark)
         for widget in (self._is, self.epsilon, self.conversion, self._delta):
             widget.setVisible(is_zcdp)
         if is_zcdp:
@@ -87,16 +83,10 @@ class TotalBar(QFrame):
             self.epsilon.set_value(f"{epsilon(method.total, delta, self.chosen_conversion):.4f}")
             self._delta.setText(f"at δ = {power_text(delta)}, by")
 
-    def _take_total(self, typed: str) -> str:
-        try:
-            wanted = parse_exact(typed)
-        except ValueError as error:
-            return Refusal(typed, str(error)).full
-        symbol = self._session.shown.method.framework.symbol
-        refusal = self._session.edit(
-            f"Set the total {symbol} to {typed.strip()}", lambda s: set_field(s, "total", wanted)
-        )
-        return refusal.full if refusal else ""
+    def _total_step(self, typed: str) -> Step:
+        total = parse_exact(typed)
+        label = f"Set the total {self._session.shown.method.framework.symbol} to {typed.strip()}"
+        return label, lambda scenario: set_field(scenario, "total", total)
 
     def _take_epsilon(self, typed: str) -> str:
         try:
@@ -107,11 +97,3 @@ class TotalBar(QFrame):
         label = f"Set ε to {typed.strip()} ({conversion_title(conversion)})"
         refusal = self._session.edit(label, lambda s: set_total_by_epsilon(s, wanted, conversion))
         return refusal.full if refusal else ""
-
-    def _drag(self, stop: Fraction) -> None:
-        self.total.forget()
-        symbol = self._session.shown.method.framework.symbol
-        label = f"Set the total {symbol} to {exact_text(stop)}"
-        self._session.report(
-            self._session.edit(label, lambda s: set_field(s, "total", stop), merge_key=("topdown total", "slider"))
-        )

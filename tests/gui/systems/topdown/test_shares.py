@@ -9,7 +9,6 @@ import pytest
 
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.scenario_view import shown
-from phexplore.gui.systems.phsafe.table_block import PasteRefusedError
 from phexplore.gui.systems.topdown.scenario_view import topdown_shown
 from phexplore.gui.systems.topdown.shares import (
     Quantity,
@@ -22,13 +21,15 @@ from phexplore.gui.systems.topdown.shares import (
     offered_queries,
     parse_share,
     query_rows,
+    share_table,
     sum_text,
     text,
 )
-from phexplore.gui.systems.topdown.table_block import plan_share_paste, shares_text
+from phexplore.gui.tables.blocks import PasteRefusedError, block_text, read_block
 from phexplore.model.topdown import LevelQuery
 from phexplore.model.workbook import Workbook
 from phexplore.systems.registry import preset
+from phexplore.systems.topdown.edits import set_query_share
 
 TOTAL = LevelQuery("County", "total")
 
@@ -38,10 +39,12 @@ def version(scenario=None, comparison="pl94-2020-persons-us"):
     return topdown_shown(shown(Workbook((found,), "Proposal", comparison)))
 
 
-def grid(now):
-    levels = now.method.levels
-    names = query_rows(now.method)
-    return [[None, None, *levels], *([None, None, *(LevelQuery(level, name) for level in levels)] for name in names)]
+def paste(now, block, quantity, *, row, column):
+    """Paste a block; return how many shares it changes, the name of the step, and the scenario after it."""
+    table = share_table(now, quantity)
+    entries = read_block(block, table, table.rows, table.columns, row=row, column=column)
+    label, edit = table.plan(entries) if entries else ("", lambda scenario: scenario)
+    return len(entries), label, edit(now.scenario)
 
 
 def test_that_rows_follow_the_catalogue_and_the_rest_is_offered():
@@ -133,29 +136,46 @@ def test_that_a_budget_beyond_its_level_is_refused():
 
 def test_that_a_copied_block_pasted_back_changes_nothing():
     now = version()
-    table = grid(now)
-    copied = shares_text(table, Quantity.SHARE, now, headers=True)
-    plan = plan_share_paste(copied, table, Quantity.SHARE, now, row=0, column=2)
-    assert plan.count == 0
+    table = share_table(now, Quantity.SHARE)
+    copied = block_text(table, table.rows, table.columns, headers=True)
+    assert copied.startswith(
+        "Query group\tAnswers\tUS\tState\tCounty\tTract\tBlock group\tBlock\nShare of the level\t\t"
+    )
+    assert paste(now, copied, Quantity.SHARE, row=0, column=2)[0] == 0
+
+
+def test_that_a_copied_table_pastes_into_another_scenario():
+    now = version()
+    table = share_table(now, Quantity.SHARE)
+    copied = block_text(table, table.rows, table.columns, headers=True)
+    other = version(replace(now.scenario, method=set_query_share(now.scenario, TOTAL, Fraction(1, 2)).method))
+    assert other.method != now.method
+    assert paste(other, copied, Quantity.SHARE, row=0, column=0)[2].method == now.method
 
 
 def test_that_a_block_goes_where_its_names_say():
     now = version()
     block = "Query group\tCounty\tTract\nShare of the level\t20 %\t\ntotal\t1/2\t1/3\n"
-    plan = plan_share_paste(block, grid(now), Quantity.SHARE, now, row=5, column=5)
-    assert (plan.count, plan.label) == (3, "Paste 3 shares: County, total at County, total at Tract")
-    after = plan.edit(now.scenario).topdown
-    assert after.level_shares["County"] == Fraction(1, 5)
-    assert after.query_shares[TOTAL] == Fraction(1, 2)
-    assert after.query_shares[LevelQuery("Tract", "total")] == Fraction(1, 3)
-    assert sum(after.level_shares.values()) == 1
+    count, label, after = paste(now, block, Quantity.SHARE, row=5, column=5)
+    assert (count, label) == (3, "Paste 3 shares: County, total at County, total at Tract")
+    assert after.topdown.level_shares["County"] == Fraction(1, 5)
+    assert after.topdown.query_shares[TOTAL] == Fraction(1, 2)
+    assert after.topdown.query_shares[LevelQuery("Tract", "total")] == Fraction(1, 3)
+    assert sum(after.topdown.level_shares.values()) == 1
+
+
+def test_that_names_are_read_in_the_spellings_of_files():
+    block = "query group\tBlock_Group\nlevel\t1/4\nhispanic * cenrace\t1/8\n"
+    after = paste(version(), block, Quantity.SHARE, row=0, column=0)[2].topdown
+    assert after.level_shares["Block_Group"] == Fraction(1, 4)
+    assert after.query_shares[LevelQuery("Block_Group", "hispanic * cenrace")] == Fraction(1, 8)
 
 
 def test_that_pasted_budgets_are_meant_within_the_pasted_level():
     now = version()
     budget = now.method.total / 10
     block = f"Query group\tCounty\nShare of the level\t{now.method.total / 5}\ntotal\t{budget}\n"
-    after = plan_share_paste(block, grid(now), Quantity.BUDGET, now, row=0, column=2).edit(now.scenario).topdown
+    after = paste(now, block, Quantity.BUDGET, row=0, column=2)[2].topdown
     assert after.budget(TOTAL) == budget
 
 
@@ -163,13 +183,22 @@ def test_that_pasted_budgets_are_meant_within_the_pasted_level():
     ("block", "reason"),
     [
         ("", "nothing to paste"),
-        ("Query group\tWard\ntotal\t1/2", "not in the table"),
+        ("Query group\tWard\ntotal\t1/2", "'Ward'"),
+        ("Query group\tCounty\nage\t1/2", "Line 2 is for age"),
         ("0.9\n0.9", "Nothing was pasted"),
         ("abc", "'abc' for total at County"),
-        ("\t".join("1" * 9), "beyond the shares"),
+        ("\t".join("1" * 9), "9 columns"),
+        ("1\n" * 15, "15 rows"),
     ],
 )
 def test_that_a_wrong_block_is_refused_as_a_whole(block, reason):
-    now = version()
     with pytest.raises(PasteRefusedError, match=reason):
-        plan_share_paste(block, grid(now), Quantity.SHARE, now, row=1, column=4).edit(now.scenario)
+        paste(version(), block, Quantity.SHARE, row=1, column=4)
+
+
+@pytest.mark.parametrize(("quantity", "row"), [(Quantity.SHARE, 13), (Quantity.SIGMA, 1)])
+def test_that_sums_and_computed_quantities_refuse_a_block(quantity, row):
+    now = version()
+    row = min(row, len(share_table(now, quantity).rows) - 1)
+    with pytest.raises(PasteRefusedError, match=r"row is computed|follows from the shares"):
+        paste(now, "0.77", quantity, row=row, column=4)

@@ -1,0 +1,157 @@
+"""What is done with the selected cells of a table: blocks to and from spreadsheets, and the commands of its room."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, Qt
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QMenu, QTableView
+
+from phexplore.errors import PhexploreError
+from phexplore.gui.binding.session import Refusal
+from phexplore.gui.binding.system_session import SystemSession
+from phexplore.gui.tables.blocks import block_text, read_block
+from phexplore.gui.tables.model import ParameterModel
+from phexplore.gui.tables.parameter_table import Entry, ParameterColumn
+
+Index = QModelIndex | QPersistentModelIndex
+
+
+@dataclass(frozen=True, slots=True)
+class TableCommand:
+    """What a room does with the selected cells: a line of the context menu, and a key.
+
+    Attributes:
+        text: in the menu.
+        run: does it.
+        is_enabled: whether it can be done now.
+        key: that does it while the table has the focus; None for none.
+        starts_part: whether a line parts it from the command above.
+    """
+
+    text: str
+    run: Callable[[], object]
+    is_enabled: Callable[[], bool]
+    key: Qt.Key | None = None
+    starts_part: bool = False
+
+
+class TableCommands:
+    """Copy, paste, fill down, and what the room adds, as keys and as the context menu."""
+
+    def __init__(self, session: SystemSession[Any], view: QTableView, model: ParameterModel) -> None:
+        self._session, self._view, self._model = session, view, model
+        self.own: Sequence[TableCommand] = ()
+        view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        view.customContextMenuRequested.connect(self._open_menu)
+
+    def copy(self, *, headers: bool = False) -> None:
+        """Copy the block around the selected cells: exact numbers, tab separated."""
+        indexes = self._indexes()
+        if indexes:
+            rows = [self._model.rows[number] for number in sorted({index.row() for index in indexes})]
+            block = block_text(self._model.table, rows, self._columns(indexes), headers=headers)
+            QGuiApplication.clipboard().setText(block)
+
+    def paste(self) -> bool:
+        """Paste a block, as one step or not at all; return whether it was taken."""
+        indexes = self._indexes()
+        if not indexes:
+            return self._session.report(Refusal("", "No cell is chosen.", "Click the first cell of the block."))
+        rows, columns = {index.row() for index in indexes}, self._columns()
+        column = columns.index(self._model.table.columns[min(index.column() for index in indexes)])
+        pasted = QGuiApplication.clipboard().text()
+        return self._enter(pasted, self._model.rows, columns, row=min(rows), column=column, selected=len(rows))
+
+    def fill_down(self) -> bool:
+        """Repeat the first selected row's values in the rows below it, as one step."""
+        table, indexes = self._model.table, self._view.selectedIndexes()
+        rows = [self._model.rows[number] for number in sorted({index.row() for index in indexes})]
+        columns = [
+            column
+            for column in self._columns(indexes)
+            if column.step is not None and not column.kind.is_checked and rows[0].place(column.key) is not None
+        ]
+        if len(rows) < 2 or not columns:
+            return self._session.report(
+                Refusal("", "There is nothing to fill down.", "Select a value and the cells below it.")
+            )
+        block = block_text(table, rows[:1], columns, headers=False) * (len(rows) - 1)
+        return self._enter(block, rows[1:], columns, row=0, column=0, label="Fill down")
+
+    def run_key(self, event: QKeyEvent) -> bool:
+        """Do what a key stands for; return whether it stands for something."""
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy()
+        elif event.matches(QKeySequence.StandardKey.Paste):
+            self.paste()
+        elif event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier:
+            return False
+        else:
+            command = next((each for each in self.own if each.key == event.key() and each.is_enabled()), None)
+            if command is None:
+                return False
+            command.run()
+        return True
+
+    def menu(self) -> QMenu:
+        """Return the menu of the selected cells."""
+        menu = QMenu(self._view)
+        indexes = self._indexes()
+        general = (
+            TableCommand("Copy", self.copy, lambda: bool(indexes)),
+            TableCommand("Copy with headers", lambda: self.copy(headers=True), lambda: bool(indexes)),
+            TableCommand("Paste", self.paste, lambda: bool(indexes)),
+            TableCommand("Fill down", self.fill_down, lambda: len({index.row() for index in indexes}) > 1),
+        )
+        for command in (*general, *self.own):
+            if command.starts_part:
+                menu.addSeparator()
+            action = menu.addAction(command.text)
+            action.setEnabled(command.is_enabled())
+            action.triggered.connect(lambda _checked, run=command.run: run())
+        return menu
+
+    def _open_menu(self, position: QPoint) -> None:
+        menu = self.menu()
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(self._view.viewport().mapToGlobal(position))
+
+    def _enter(
+        self,
+        pasted: str,
+        rows: Sequence[Any],
+        columns: Sequence[ParameterColumn[Any]],
+        *,
+        row: int,
+        column: int,
+        selected: int = 1,
+        label: str = "",
+    ) -> bool:
+        """Enter a block as one step; return whether it was taken."""
+        table = self._model.table
+        try:
+            entries: list[Entry] = read_block(pasted, table, rows, columns, row=row, column=column, selected=selected)
+            if not entries:
+                return True
+            name, edit = table.plan(entries)
+        except PhexploreError as error:
+            return self._session.report(Refusal("", error.sentence, error.remedy))
+        return self._session.report(self._session.edit(label or name, edit))
+
+    def _indexes(self) -> list[QModelIndex]:
+        """Return the selected cells, or the current one."""
+        here = self._view.currentIndex()
+        return self._view.selectedIndexes() or ([here] if here.isValid() else [])
+
+    def _columns(self, indexes: Sequence[Index] | None = None) -> list[ParameterColumn[Any]]:
+        """Return the columns on screen, of some cells or all."""
+        chosen = None if indexes is None else {index.column() for index in indexes}
+        return [
+            column
+            for number, column in enumerate(self._model.table.columns)
+            if not self._view.isColumnHidden(number) and (chosen is None or number in chosen)
+        ]

@@ -1,0 +1,210 @@
+"""A table of parameters as data: what its cells show and carry, and what typing into them does. No Qt.
+
+A room describes its table as rows and columns. A row is any value with a key, a title and a group; it says which
+parameter stands at a column, and which columns may look different from an earlier version of it. A column says of a row
+how its cell looks (`Cell`), what an editor begins with, what a copy carries, why it takes no entry, and which step of the
+history an entry asks for. `plan` turns the entries of a pasted block into one step. From these follow, once for all
+rooms, the item model (`model.py`), the view with keys, selection and clipboard (`view.py`), the drawing and editing of
+cells (`cells.py`), and blocks of spreadsheets (`blocks.py`, `commands.py`). A number with a slider is a `SliderLine`. A room that needs
+another table writes columns; nothing here knows a system.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
+
+from phexplore.model.edits import EditRefusedError
+from phexplore.model.scenario import Scenario
+
+Edit = Callable[[Scenario], Scenario]
+Step = tuple[str, Edit]
+"""Name of a step of the history, and its edit."""
+
+
+class Kind(enum.Enum):
+    """What the cells of a column are."""
+
+    WORDS = "words"
+    NUMBER = "number"
+    TICK = "tick"
+    LOCK = "lock"
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether cells are ticked and not typed into."""
+        return self in {Kind.TICK, Kind.LOCK}
+
+
+class Tone(enum.Enum):
+    """How a cell speaks. The value names the colour of its text."""
+
+    PLAIN = "text"
+    QUIET = "muted"
+    CHANGE = "accent_ink"
+    ATTENTION = "attention"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """How a cell looks. Equal cells look equal, so only cells that differ are drawn again.
+
+    Attributes:
+        text: shown text.
+        tone: of the text, and of what lies behind it where that calls for attention.
+        tint: strength of the accent behind the text, from 0 to 1.
+        is_bold: bold face.
+        is_shaded: drawn on the alternate paper.
+        is_checked: whether a tick or lock is set.
+        is_locked: a small lock stands at the left.
+        is_open: takes an entry.
+    """
+
+    text: str
+    tone: Tone = Tone.PLAIN
+    tint: float = 0.0
+    is_bold: bool = False
+    is_shaded: bool = False
+    is_checked: bool = False
+    is_locked: bool = False
+    is_open: bool = False
+
+
+class ParameterRow(Protocol):
+    """What a table asks of a row, whatever else the room keeps in it."""
+
+    @property
+    def key(self) -> Hashable:
+        """What the row stands for: rows of two versions with equal keys are one row."""
+
+    @property
+    def title(self) -> str:
+        """The row in words."""
+
+    @property
+    def group(self) -> Hashable:
+        """Rows of one group stand together; a stronger line parts groups."""
+
+    def place(self, column: Any) -> Hashable:
+        """Return the parameter at the column with this key, None where there is none."""
+
+    def title_at(self, column: ParameterColumn[Any]) -> str:
+        """Return what stands at a column, as a refusal names it."""
+
+    def moved(self, before: Self) -> Iterable[Hashable]:
+        """Return keys of all columns in which the row may look different from an earlier version of it."""
+
+
+RowT = TypeVar("RowT", bound=ParameterRow)
+
+
+def _is_computed(_row: object) -> str:
+    return "This column is computed."
+
+
+@dataclass(frozen=True)
+class ParameterColumn(Generic[RowT]):
+    """One column.
+
+    Attributes:
+        key: which one.
+        header: in one or two lines.
+        about: the long name.
+        sample: a text as wide as what usually stands in it: measuring every cell on every edit would cost 100 ms.
+        kind: what its cells are.
+        cell: how a cell looks.
+        exact: what an editor begins with: exact, without grouping, decimal point.
+        tip: what is said when the pointer rests on a cell.
+        forbidden: why a cell takes no entry, "" when it does.
+        step: step of the history that an entry asks for; ticks are asked for as yes and no. None where all is computed.
+        copied: what a copy carries, where that is not what an editor begins with.
+        names: how blocks of spreadsheets name the column, in lower case, ``*`` for anything.
+        row_names: how blocks name a row in this column, in lower case; None where the column names no row.
+        follows: keys of columns that decide this one: it is not read where a block gives one of them.
+        repeats: whether all rows of a group say the same in it: only the first says it aloud.
+        spoken: the column for people who do not see its header, "" for the header.
+    """
+
+    key: Hashable
+    header: str
+    about: str
+    sample: str
+    kind: Kind
+    cell: Callable[[RowT], Cell]
+    exact: Callable[[RowT], str]
+    tip: Callable[[RowT], str]
+    forbidden: Callable[[RowT], str] = _is_computed
+    step: Callable[[RowT, str], Step] | None = None
+    copied: Callable[[RowT], str] | None = None
+    names: tuple[str, ...] = ()
+    row_names: Callable[[RowT], Collection[str]] | None = None
+    follows: tuple[Hashable, ...] = ()
+    repeats: bool = False
+    spoken: str = ""
+
+    @property
+    def name(self) -> str:
+        """The header in one line, as copies carry it."""
+        return self.header.replace("\n", " ")
+
+    def carried(self, row: RowT) -> str:
+        """Return what a copy carries."""
+        return (self.copied or self.exact)(row)
+
+    def enter(self, row: RowT, typed: str) -> Step:
+        """Return the step that a typed text asks for.
+
+        Args:
+            row: what is typed into.
+            typed: as it was typed; yes or no for a tick.
+
+        Raises:
+            ValueError, PhexploreError: what is typed cannot be taken; the message is for the user.
+        """
+        reason = self.forbidden(row)
+        if self.step is None or reason:
+            raise EditRefusedError(reason)
+        return self.step(row, typed)
+
+
+class Entry(NamedTuple):
+    """What a block of a spreadsheet has for one cell."""
+
+    row: Any
+    column: ParameterColumn[Any]
+    typed: str
+
+
+@dataclass(frozen=True)
+class ParameterTable(Generic[RowT]):
+    """A table at one moment.
+
+    Attributes:
+        columns: in their order; the same tuple as before while their cells look the same for the same rows.
+        rows: in their order.
+        plan: turns entries of a pasted block that change something into one step, all or nothing.
+        stretched: key of the column that takes the room left over.
+        home: key of the column the cursor goes to when it comes from elsewhere.
+    """
+
+    columns: tuple[ParameterColumn[RowT], ...]
+    rows: tuple[RowT, ...]
+    plan: Callable[[Sequence[Entry]], Step]
+    stretched: Hashable
+    home: Hashable
+
+    @property
+    def naming(self) -> list[ParameterColumn[RowT]]:
+        """The columns that together name a row."""
+        return [column for column in self.columns if column.row_names is not None]
+
+    def number(self, key: Hashable) -> int:
+        """Return the index of a column.
+
+        Raises:
+            ValueError: no such column.
+        """
+        return [column.key for column in self.columns].index(key)
