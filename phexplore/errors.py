@@ -39,7 +39,12 @@ class UnknownNameError(PhexploreError):
 
 
 def nearest(name: str, known: Sequence[str]) -> str:
-    """Return the known name that a wrong one resembles most, "" when it resembles none or is no name at all."""
+    """Return the known name that a wrong one resembles most, "" when it resembles none or is no name at all.
+
+    Args:
+        name: that nobody knows.
+        known: the legal names.
+    """
     from difflib import get_close_matches  # noqa: PLC0415 - only failures pay for it
 
     # What compares them takes 200 bytes a character, and a damaged file can hold a name of millions.
@@ -57,8 +62,8 @@ class CancelledError(PhexploreError):
 def visible(text: str) -> str:
     r"""Return text from a file so that it can be printed or shown: nothing in it moves the cursor, breaks or reverses the line.
 
-    Control characters, line breaks, marks of writing direction, invisible signs and halves of characters become escapes such
-    as ``\x1b`` and ``\u202e``.
+    Control characters, line breaks, marks of writing direction, invisible signs and halves of characters become escapes
+    such as ``\x1b`` and ``\u202e``.
     """
     if text.isprintable():
         return text
@@ -78,7 +83,8 @@ def visible_lines(text: str) -> str:
 def trace_without_data(error: BaseException) -> str:
     """Return where in the program an error happened: kinds, modules, lines and source code, outermost call first.
 
-    The texts of errors are left out, because they may hold a value of the user's data, and so are folders of the computer.
+    The texts of errors are left out, because they may hold a value of the user's data, and so are folders of the
+    computer.
     """
     lines: list[str] = []
     seen: set[int] = set()

@@ -92,7 +92,15 @@ def read_bytes(path: Path, *, limit: int = LARGEST_FILE) -> bytes:
 
 
 def unreadable(path: Path, sentence: str, remedy: str, *, line: int = 0, column: int = 0) -> InputProblemsError:
-    """Return the refusal of a file, to be raised."""
+    """Return the refusal of a file, to be raised.
+
+    Args:
+        path: of the file.
+        sentence: what is wrong.
+        remedy: what to do.
+        line: from 1, 0 for the whole file.
+        column: from 1, 0 for the whole line.
+    """
     return InputProblemsError([Issue((str(path),), sentence, remedy, line=line, column=column)])
 
 

@@ -1,4 +1,7 @@
-"""What a cap allows: the largest sum of budgets that keeps it."""
+"""What a cap allows: the largest sum of budgets that keeps it.
+
+PHSafe's bounded loss is twice the unbounded one (PHSafe paper, section 5.3).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Goals that cannot all be kept: the smallest set of them in conflict."""
+"""Goals that cannot all be kept: the smallest set of them in conflict.
+
+Budgets follow from targets by the closed form of `solving_separable` (PHSafe paper, Corollary 2).
+"""
 
 from __future__ import annotations
 

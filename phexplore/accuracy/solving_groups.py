@@ -1,4 +1,7 @@
-"""The solver's view of the goals: groups of queries that move together, untouched by each other but through the caps."""
+"""The solver's view of the goals: groups of queries that move together, untouched by each other but through the caps.
+
+Budgets follow from targets by the closed form of `solving_separable` (PHSafe paper, Corollary 2).
+"""
 
 from __future__ import annotations
 

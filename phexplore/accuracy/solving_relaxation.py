@@ -1,4 +1,7 @@
-"""Why goals cannot all be kept: the smallest set of goals in conflict, and what the cheapest ways out cost in people."""
+"""Why goals cannot all be kept: the smallest set of goals in conflict, and what the cheapest ways out cost in people.
+
+Budgets follow from targets by the closed form of `solving_separable` (PHSafe paper, Corollary 2).
+"""
 
 from __future__ import annotations
 

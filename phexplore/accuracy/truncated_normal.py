@@ -1,4 +1,7 @@
-"""The normal distribution cut to an interval, safe in both tails: moments, quantiles and draws, vectorised."""
+"""The normal distribution cut to an interval, safe in both tails: moments, quantiles and draws, vectorised.
+
+Formulas: Johnson, Kotz and Balakrishnan, Continuous Univariate Distributions 1 (1994), chapter 13, section 10.1.
+"""
 
 from __future__ import annotations
 

@@ -32,7 +32,12 @@ class IterationCode:
     hispanic: Condition
 
     def holds(self, race: int, hispanic: int) -> bool:
-        """Return whether a person or householder with these codes belongs to it."""
+        """Return whether a person or householder with these codes belongs to it.
+
+        Args:
+            race: CENRACE, 1 to 63.
+            hispanic: CENHISP.
+        """
         return self.race.holds(race) and self.hispanic.holds(hispanic)
 
 
@@ -53,7 +58,13 @@ class IterationLevel:
     otherwise: str
 
     def place(self, race: int, hispanic: int, *, private: bool) -> int | None:
-        """Return the position among `codes` of a record, or None when it belongs to none."""
+        """Return the position among `codes` of a record, or None when it belongs to none.
+
+        Args:
+            race: CENRACE, 1 to 63.
+            hispanic: CENHISP.
+            private: whether the private mode asks, which has no code for the others.
+        """
         for position, code in enumerate(self.codes):
             if code.holds(race, hispanic):
                 return position

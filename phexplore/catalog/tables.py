@@ -78,7 +78,12 @@ class Selection:
     unit: tuple[Condition, ...] = ()
 
     def holds(self, person: Mapping[str, int], unit: Mapping[str, int]) -> bool:
-        """Return whether a person in a unit is selected; the mappings give the code of each named column."""
+        """Return whether a person in a unit is selected; the mappings give the code of each named column.
+
+        Args:
+            person: code of each column of the person.
+            unit: code of each column of the unit.
+        """
         return all(c.holds(person[c.column]) for c in self.person) and all(c.holds(unit[c.column]) for c in self.unit)
 
 

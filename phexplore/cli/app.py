@@ -73,7 +73,12 @@ def program() -> typer.Typer:
 
 
 def run(arguments: list[str], window: Window | None = None) -> int:
-    """Run the command line and return the exit status: 0 done, 1 expected failure, 2 bad input, 130 cancelled."""
+    """Run the command line and return the exit status: 0 done, 1 expected failure, 2 bad input, 130 cancelled.
+
+    Args:
+        arguments: of the command line, without the program's name.
+        window: opens a file in the window; None where there is no window.
+    """
     if window is not None:
         _window.append(window)
     if arguments[:1] == ["--worker"] and len(arguments) > 1:

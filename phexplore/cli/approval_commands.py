@@ -54,6 +54,15 @@ def decide(
 ) -> tuple[Decision, Path]:
     """Record a decision about a scenario and return it with the project it is in.
 
+    Args:
+        text: scenario as on the command line.
+        status: that it gets.
+        who: decides.
+        role: in which capacity.
+        note: why.
+        runs: directories of the runs it rests on.
+        out: project to write; None for the scenario's own.
+
     Raises:
         DecisionError: it does not follow, or there is no project to keep it in.
         PhexploreError: a run does not fit, or the project is open elsewhere.
@@ -104,6 +113,17 @@ def bundle_or_sign(
     keeps_notes: bool,
 ) -> Bundle:
     """Make a bundle of a scenario, or add signatures to a bundle, and write it.
+
+    Args:
+        text: scenario as on the command line, or a bundle.
+        out: bundle to write.
+        runs: directories of runs to cite.
+        keys: private keys that sign.
+        names: "Name, role" of each signature, those of keys first.
+        commands: that sign, for cards and agents.
+        expected: public keys of those who sign later.
+        clearance: number of the review board.
+        keeps_notes: whether free text goes into the bundle.
 
     Raises:
         BundleError: it cannot be made, or was read back otherwise than written.
@@ -185,8 +205,8 @@ def verify_file(path: Path, trust: Sequence[Path], required: int | None) -> Veri
     Args:
         path: of the bundle.
         trust: files of public keys whose signatures count.
-        required: how many of them have to be there, by different keys: 1 when left out, or none when no key is named either.
-            Without `trust` the keys of the user's store count.
+        required: how many of them have to be there, by different keys: 1 when left out, or none when no key is named
+            either. Without `trust` the keys of the user's store count.
 
     Raises:
         PhexploreError: a key, the store or the bundle cannot be read.
@@ -199,7 +219,12 @@ def verify_file(path: Path, trust: Sequence[Path], required: int | None) -> Veri
 
 
 def print_verification(result: Verification, *, as_json: bool) -> None:
-    """Print what was found; text of the bundle is shown so that it cannot pass for the program's own lines."""
+    """Print what was found; text of the bundle is shown so that it cannot pass for the program's own lines.
+
+    Args:
+        result: of the check.
+        as_json: whether to print JSON.
+    """
     known = {key.public_key: key.name for key in trusted_keys()}
     if as_json:
         print_json(verification_json(result, known))
@@ -230,7 +255,12 @@ def print_verification(result: Verification, *, as_json: bool) -> None:
 
 
 def key_standing(checked: CheckedSignature, known: Mapping[bytes, str]) -> str:
-    """Return what the checker knows of the key of a signature, in words."""
+    """Return what the checker knows of the key of a signature, in words.
+
+    Args:
+        checked: a signature that was checked.
+        known: name of each key in the store.
+    """
     if not checked.is_valid:
         return "not valid"
     name = known.get(checked.signature.public_key)

@@ -35,6 +35,10 @@ _LONGEST_VALUE = 40
 def compare_all(texts: Sequence[str], rules: Path | None) -> Comparison:
     """Return what differs between scenarios and runs named on the command line.
 
+    Args:
+        texts: scenarios or run directories, two or more.
+        rules: file of decision rules, None for none.
+
     Raises:
         PhexploreError: one of them cannot be read, or they cannot be compared.
     """
@@ -49,7 +53,12 @@ def _scenario(text: str) -> Compared:
 
 
 def print_comparison(comparison: Comparison, *, as_json: bool) -> None:
-    """Print what differs."""
+    """Print what differs.
+
+    Args:
+        comparison: of scenarios and runs.
+        as_json: whether to print JSON.
+    """
     if as_json:
         print_json(comparison_json(comparison))
         return
@@ -91,6 +100,11 @@ def _number(value: float | None) -> str:
 def frontier_of(text: str, weights: str, points: int) -> Frontier:
     """Return the trade-off of a scenario named on the command line.
 
+    Args:
+        text: scenario as on the command line.
+        weights: id of a weighting.
+        points: how many, at least 2.
+
     Raises:
         UnknownNameError: no such weighting.
         FrontierError: it cannot be drawn.
@@ -105,7 +119,12 @@ def frontier_of(text: str, weights: str, points: int) -> Frontier:
 
 
 def print_frontier(found: Frontier, *, as_json: bool) -> None:
-    """Print the curve, where the scenario stands, and where the next one per cent buys most."""
+    """Print the curve, where the scenario stands, and where the next one per cent buys most.
+
+    Args:
+        found: the trade-off.
+        as_json: whether to print JSON.
+    """
     if as_json:
         print_json(frontier_json(found))
         return
@@ -168,6 +187,10 @@ def frontier_json(found: Frontier) -> dict[str, Any]:
 def save_points(found: Frontier, out: Path) -> None:
     """Write the points as the scenarios of one project.
 
+    Args:
+        found: the trade-off.
+        out: project to write.
+
     Raises:
         WriteError: it cannot be written.
     """
@@ -175,7 +198,13 @@ def save_points(found: Frontier, out: Path) -> None:
 
 
 def save_scenarios(scenarios: Sequence[Scenario], label: str, out: Path) -> None:
-    """Write a project with these scenarios, the first one active."""
+    """Write a project with these scenarios, the first one active.
+
+    Args:
+        scenarios: at least one.
+        label: of the project's only step.
+        out: project to write.
+    """
     workbook = Workbook((scenarios[0],), scenarios[0].name)
     for scenario in scenarios[1:]:
         workbook = add_scenario(workbook, scenario)
@@ -188,6 +217,10 @@ def save_scenarios(scenarios: Sequence[Scenario], label: str, out: Path) -> None
 def committee_of(texts: Sequence[str], baseline: str) -> tuple[CommitteeMatrix, list[Scenario]]:
     """Return the members' proposals and what differs between them.
 
+    Args:
+        texts: the members' scenarios as on the command line.
+        baseline: where all started; "" for the preset of the first proposal.
+
     Raises:
         PhexploreError: one of them cannot be read, or they cannot be laid over each other.
     """
@@ -198,7 +231,12 @@ def committee_of(texts: Sequence[str], baseline: str) -> tuple[CommitteeMatrix, 
 
 
 def print_matrix(matrix: CommitteeMatrix, *, as_json: bool) -> None:
-    """Print who wants what."""
+    """Print who wants what.
+
+    Args:
+        matrix: who proposes what.
+        as_json: whether to print JSON.
+    """
     if as_json:
         print_json(matrix_json(matrix))
         return
@@ -246,6 +284,11 @@ def matrix_json(matrix: CommitteeMatrix) -> dict[str, Any]:
 
 def save_consensus(matrix: CommitteeMatrix, proposals: Sequence[Scenario], out: Path) -> None:
     """Write a project with the consensus draft first and every proposal behind it.
+
+    Args:
+        matrix: who proposes what.
+        proposals: the members' scenarios.
+        out: project to write.
 
     Raises:
         PhexploreError: the proposals make no legal scenario, or it cannot be written.

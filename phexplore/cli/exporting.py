@@ -54,6 +54,11 @@ def export_scenario(scenario: Scenario, form: str, out: Path) -> list[Path]:
 def export_run(run: Path, form: str, out: Path) -> list[Path]:
     """Write the results of a run in a format and return the files.
 
+    Args:
+        run: directory of the run.
+        form: html, csv, png or pdf.
+        out: file, or directory for csv and png.
+
     Raises:
         UnknownNameError: no such format.
         InputProblemsError: not a run directory.

@@ -123,6 +123,17 @@ def simulate(
 ) -> dict[str, Any] | None:
     """Run a scenario in a worker process, show its progress, and return its summary.
 
+    Args:
+        scenario: to run.
+        data: input, None for what came with the preset.
+        out: directory of the run.
+        trials: how many releases.
+        seed: of the noise; None takes it from the operating system.
+        place: where the run is computed.
+        mode: id of a `RunMode`.
+        stop: when to end before the last trial.
+        options: of the system.
+
     Raises:
         PhexploreError: the scenario or the data are not fit, or the run failed.
         CancelledError: it was cancelled; finished trials are kept.

@@ -25,6 +25,10 @@ _LONGEST = 12
 def with_rounding(scenario: Scenario, rounding: str) -> Scenario:
     """Return the scenario with its margins and rounding as asked for on the command line; "" leaves them.
 
+    Args:
+        scenario: to solve.
+        rounding: "", up or as-in-2020.
+
     Raises:
         UnknownNameError: no such rounding.
     """
@@ -46,6 +50,11 @@ def with_rounding(scenario: Scenario, rounding: str) -> Scenario:
 
 def goals_from(path: Path | None, caps: dict[str, str], scenario: Scenario) -> Goals:
     """Return the goals of a file, about the queries of this scenario, joined with caps given as options.
+
+    Args:
+        path: of the goals, None for none.
+        caps: text of each cap by what it is on, "" for none.
+        scenario: whose queries the goals may name.
 
     Raises:
         InputProblemsError: the file cannot be understood.
@@ -89,8 +98,8 @@ def solve_after_least_squares(
     Args:
         scenario: of TopDown.
         goals: beside its own.
-        blocks: block data whose geography counts, ``demo`` for the shipped ones; None takes the spine of 2020 with equal
-            fan-outs.
+        blocks: block data whose geography counts, ``demo`` for the shipped ones; None takes the spine of 2020 with
+            equal fan-outs.
         spend: use what the caps leave.
 
     Raises:
@@ -120,7 +129,12 @@ def print_tree_margins(margins: dict[Key, float]) -> None:
 
 
 def print_infeasible(error: InfeasibleError, *, as_json: bool) -> None:
-    """Print why no budgets keep all goals, and the ways out."""
+    """Print why no budgets keep all goals, and the ways out.
+
+    Args:
+        error: with the conflict and the ways out.
+        as_json: whether to print JSON.
+    """
     if as_json:
         print_json(infeasible_json(error))
         return
@@ -166,7 +180,13 @@ def _exact(value: Fraction | None) -> str | None:
 
 
 def print_solution(solved: SolvedGoals, margins: dict[Key, float] | None, *, as_json: bool) -> None:
-    """Print solved budgets, and the margins after least squares that they were solved for, if they were."""
+    """Print solved budgets, and the margins after least squares that they were solved for, if they were.
+
+    Args:
+        solved: the budgets.
+        margins: margin after least squares by query, in people; None where the noise alone was solved for.
+        as_json: whether to print JSON.
+    """
     from phexplore.model.goals import title_of
     from phexplore.systems.registry import budgets_of
 
@@ -264,6 +284,12 @@ def _cap_json(cap: Cap, allowed: Fraction, spent: Fraction) -> dict[str, Any]:
 
 def save_project(before: Scenario, after: Scenario, label: str, out: Path) -> None:
     """Write a project of one scenario whose log says how it came about.
+
+    Args:
+        before: the scenario it started from.
+        after: the solved scenario.
+        label: of the second step.
+        out: project to write.
 
     Raises:
         WriteError: it cannot be written.

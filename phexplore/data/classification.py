@@ -56,7 +56,7 @@ class CodeClasses:
     class_of: NDArray[np.uint16]
 
     def arrays(self, frame: object) -> tuple[Codes, ...]:
-        """Return the columns of a frame of the population, contiguous."""
+        """Return the columns of a frame of the population, ``uint8[n]`` each, contiguous."""
         return tuple(np.ascontiguousarray(getattr(frame, column.lower())) for column in self.columns)
 
     def of(self, frame: Any) -> NDArray[np.uint16]:
@@ -83,7 +83,12 @@ class Groups:
     shape: tuple[int, ...]
 
     def of(self, race: Codes, hispanic: Codes) -> NDArray[np.uint8]:
-        """Return the group of every record: ``uint8[n]``."""
+        """Return the group of every record: ``uint8[n]``.
+
+        Args:
+            race: ``race[n]``, CENRACE.
+            hispanic: ``hispanic[n]``, CENHISP.
+        """
         numbers: NDArray[np.uint8] = self.group_of[self.summands[0][race] + self.summands[1][hispanic]]
         return numbers
 

@@ -60,7 +60,12 @@ class Linked:
 
 
 def check_records(linked: Linked, log: ProblemLog) -> None:
-    """Record every contradiction between columns, errors and warnings."""
+    """Record every contradiction between columns, errors and warnings.
+
+    Args:
+        linked: persons, units and geography, matched by MAFID.
+        log: receives the problems.
+    """
     _Checks(linked, log).run()
 
 

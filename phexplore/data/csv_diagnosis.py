@@ -17,7 +17,12 @@ _DELIMITERS = {"|": "a vertical bar", ";": "a semicolon", "\t": "a tabulator"}
 
 
 def header_problems(path: Path, frame: Frame) -> list[Issue]:
-    """Return what is wrong with the first line of a file: encoding, delimiter, names and order of the columns."""
+    """Return what is wrong with the first line of a file: encoding, delimiter, names and order of the columns.
+
+    Args:
+        path: of the file.
+        frame: which of the three files it is.
+    """
     wanted = [column.name for column in LAYOUT[frame]]
     remedy = f"The first line is {','.join(wanted)}."
     header = _header(path, remedy)
@@ -83,7 +88,12 @@ def _name_problems(path: Path, names: Sequence[str], wanted: Sequence[str], reme
 
 
 def diagnose(path: Path, frame: Frame) -> dict[Phase, list[Issue]]:
-    """Return the bad lines of a file: not UTF-8, wrong number of values, whole numbers that are none."""
+    """Return the bad lines of a file: not UTF-8, wrong number of values, whole numbers that are none.
+
+    Args:
+        path: of the file.
+        frame: which of the three files it is.
+    """
     columns = LAYOUT[frame]
     integers = [place for place, column in enumerate(columns) if column.kind is Kind.INTEGER]
     found: dict[Phase, list[Issue]] = {Phase.FILES: [], Phase.TYPES: []}

@@ -127,5 +127,10 @@ LAYOUT: Mapping[Frame, tuple[Column, ...]] = MappingProxyType(
 
 
 def position(frame: Frame, name: str) -> int:
-    """Return the 1-based place of a column in its file."""
+    """Return the 1-based place of a column in its file.
+
+    Args:
+        frame: which of the three files.
+        name: production's name of the column.
+    """
     return 1 + [column.name for column in LAYOUT[frame]].index(name)

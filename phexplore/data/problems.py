@@ -66,7 +66,12 @@ class ProblemLog:
         entry.unlisted += (len(issues) if found is None else found) - min(len(issues), max(room, 0))
 
     def forget(self, phase: Phase, path: tuple[str, ...]) -> None:
-        """Drop the problems of a phase in one file, for a closer look that lists them all again."""
+        """Drop the problems of a phase in one file, for a closer look that lists them all again.
+
+        Args:
+            phase: of the validation.
+            path: keys that lead to the file.
+        """
         for key in [key for key in self._rules if key[:2] == (phase, path)]:
             del self._rules[key]
 
@@ -125,12 +130,12 @@ class Place:
     first: int = 0
 
     def lines(self, rows: NDArray[np.int64]) -> list[int]:
-        """Return the lines of some rows."""
+        """Return the lines of ``rows[n]``."""
         records = rows + self.first if self.records is None else self.records[rows]
         return self.line_of([int(record) for record in records])
 
     def kept(self, rows: NDArray[np.int64]) -> Place:
-        """Return the places of a selection of the rows."""
+        """Return the places of ``rows[n]``, a selection."""
         records = rows + self.first if self.records is None else self.records[rows]
         return Place(self.frame, self.file, self.line_of, records)
 

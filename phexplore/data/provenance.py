@@ -68,7 +68,12 @@ class Provenance:
 
 
 def write_provenance(directory: Path, provenance: Provenance) -> None:
-    """Write the mark, whole or not at all."""
+    """Write the mark, whole or not at all.
+
+    Args:
+        directory: of the population's files.
+        provenance: what made them, with the hash of each.
+    """
     content = {"format": FORMAT, "format_version": FORMAT_VERSION, **asdict(provenance)}
     target = directory / PROVENANCE_FILE
     part = directory / (PROVENANCE_FILE + ".part")
@@ -112,13 +117,23 @@ def _confirm_format(name: str, version: int) -> None:
 
 
 def mark_file(path: Path, rows: int) -> FileMark:
-    """Return size and hash of a written file."""
+    """Return size and hash of a written file.
+
+    Args:
+        path: of the file.
+        rows: records that it holds.
+    """
     with path.open("rb") as file:
         return FileMark(rows, path.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest())
 
 
 def is_as_marked(path: Path, mark: FileMark) -> bool:
-    """Return whether a file still has the bytes that were marked."""
+    """Return whether a file still has the bytes that were marked.
+
+    Args:
+        path: of the file.
+        mark: its size and hash as written.
+    """
     if path.stat().st_size != mark.size:
         return False
     return mark_file(path, mark.rows).sha256 == mark.sha256

@@ -61,11 +61,16 @@ class Table:
         return len(self.columns["mafid"])
 
     def kept(self, rows: NDArray[np.int64]) -> Table:
-        """Return some of the rows, in the order given."""
+        """Return ``rows[n]`` of the table, in the order given."""
         return Table({name: values[rows] for name, values in self.columns.items()}, self.place.kept(rows))
 
     def part(self, first: int, last: int) -> Table:
-        """Return the rows of a half-open range, without copying."""
+        """Return the rows of a half-open range, without copying.
+
+        Args:
+            first: first row.
+            last: behind the last.
+        """
         place = self.place
         records = None if place.records is None else place.records[first:last]
         moved = Place(place.frame, place.file, place.line_of, records, place.first + first)
@@ -73,12 +78,24 @@ class Table:
 
 
 def read_table(source: DataSource, frame: Frame, log: ProblemLog) -> Table:
-    """Return a whole file as codes."""
+    """Return a whole file as codes.
+
+    Args:
+        source: the directory or files of the population.
+        frame: persons, units or geography.
+        log: receives the problems.
+    """
     return join_tables(list(read_batches(source, frame, log)), source, frame)
 
 
 def join_tables(tables: Sequence[Table], source: DataSource, frame: Frame) -> Table:
-    """Return consecutive tables as one; an empty one when there are none."""
+    """Return consecutive tables as one; an empty one when there are none.
+
+    Args:
+        tables: of one file, in order.
+        source: the directory or files of the population.
+        frame: persons, units or geography.
+    """
     if len(tables) == 1:
         return tables[0]
     if not tables:
@@ -102,6 +119,11 @@ def read_batches(source: DataSource, frame: Frame, log: ProblemLog) -> Iterator[
 
     Problems of the phases FILES, TYPES and VALUES go to the log. After a problem with the file itself the iteration
     ends: what was yielded is then not the whole file.
+
+    Args:
+        source: the directory or files of the population.
+        frame: persons, units or geography.
+        log: receives the problems.
     """
     match source.storage:
         case Storage.CSV:

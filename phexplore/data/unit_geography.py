@@ -43,6 +43,11 @@ def locate(units: SdhcUnits, geo: SdhcGeo, states: Collection[int] | None = None
     """Join the units to the geography of the given states (None = all), without group quarters.
 
     PHSafe 3.0.0: the state filter and the group quarters apply to the geography; units without a row left vanish.
+
+    Args:
+        units: of the population.
+        geo: the public geography.
+        states: FIPS codes to keep; None for all.
     """
     kept = ~np.isin(geo.rtype, GROUP_QUARTERS_RTYPES)
     if states is not None:

@@ -124,7 +124,13 @@ def load_data(
 
 
 def as_population(persons: Table, units: Table, geo: Table) -> SdhcData:
-    """Return checked tables as a population."""
+    """Return checked tables as a population.
+
+    Args:
+        persons: checked.
+        units: checked.
+        geo: checked.
+    """
     return SdhcData(SdhcPersons(**persons.columns), SdhcUnits(**units.columns), SdhcGeo(**geo.columns))
 
 
@@ -184,7 +190,12 @@ def _failed(source: DataSource, log: ProblemLog) -> DataReport:
 
 
 def restrict(tables: Mapping[Frame, Table], states: tuple[str, ...] | None) -> dict[Frame, Table]:
-    """Keep the geography rows of some states, and the units and persons whose MAFID they hold."""
+    """Keep the geography rows of some states, and the units and persons whose MAFID they hold.
+
+    Args:
+        tables: of the three files.
+        states: FIPS codes to keep, None for all.
+    """
     if states is None:
         return dict(tables)
     geo = tables["geo"]
@@ -199,7 +210,13 @@ def restrict(tables: Mapping[Frame, Table], states: tuple[str, ...] | None) -> d
 
 
 def link(tables: Mapping[Frame, Table], states: tuple[str, ...] | None, log: ProblemLog) -> Linked | None:
-    """Match the rows by MAFID (phase 3); None when the keys are not in order, and the log says why."""
+    """Match the rows by MAFID (phase 3); None when the keys are not in order, and the log says why.
+
+    Args:
+        tables: of the three files.
+        states: FIPS codes that the geography may name, None for all.
+        log: receives the problems.
+    """
     persons, units, geo = (tables[frame] for frame in FRAMES)
     in_units, in_geo = MafidIndex(units.columns["mafid"]), MafidIndex(geo.columns["mafid"])
     unit_of_person = in_units.rows(persons.columns["mafid"])

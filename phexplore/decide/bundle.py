@@ -1,8 +1,8 @@
 """The bundle of a decision: one deterministic archive with everything somebody needs to run, check and defend it.
 
-Contents: the parameters as production reads them, the scenario, its forecast, the decisions, the runs they rest on, the project
-with its whole edit log, the certificate, a manifest with the check sum of every file, detached signatures, and the same sums
-in the form other programs read.
+Contents: the parameters as production reads them, the scenario, its forecast, the decisions, the runs they rest on, the
+project with its whole edit log, the certificate, a manifest with the check sum of every file, detached signatures, and
+the same sums in the form other programs read.
 """
 
 from __future__ import annotations
@@ -194,6 +194,12 @@ def manifest_bytes(content: Mapping[str, Any]) -> bytes:
 def signed(bundle: Bundle, key: Ed25519PrivateKey, signer: Signer, now: datetime) -> Bundle:
     """Return the bundle with one more signature; a second one of the same key replaces the first.
 
+    Args:
+        bundle: to sign.
+        key: private key of the signer.
+        signer: name and role.
+        now: time of the signature, with offset.
+
     Raises:
         BundleError: the bundle names who signs, and this key is not among them.
         SigningError: the signer has no name.
@@ -205,8 +211,15 @@ def signed(bundle: Bundle, key: Ed25519PrivateKey, signer: Signer, now: datetime
 def signed_with(bundle: Bundle, command: str, signer: Signer, now: datetime) -> Bundle:
     """Return the bundle with one more signature, made by a command: `signing.sign_with`.
 
+    Args:
+        bundle: to sign.
+        command: as on a command line; it reads the message and writes the signature.
+        signer: name and role.
+        now: time of the signature, with offset.
+
     Raises:
-        BundleError: the bundle names who signs, and this key is not among them, or it is of a version that knows no such signatures.
+        BundleError: the bundle names who signs, and this key is not among them, or it is of a version that knows no
+            such signatures.
         SigningError, SshSignatureError: the command makes no signature.
     """
     if json.loads(bundle.manifest)["version"] == 1:
@@ -237,6 +250,10 @@ def _with(bundle: Bundle, signature: Signature) -> Bundle:
 
 def write_bundle(bundle: Bundle, out: Path) -> None:
     """Write a bundle, read it back, and compare: it counts only then.
+
+    Args:
+        bundle: to write.
+        out: of the archive, replaced as a whole.
 
     Raises:
         WriteError: it cannot be written.

@@ -1,7 +1,7 @@
 """The values that every version of the bundle's format states, and how stated values are compared with recomputed ones.
 
-A later release may add keys to what it writes and may word a note otherwise; what stands here it may not change or leave out.
-So a bundle of an earlier version goes on verifying, and one that states a value nobody listed does not.
+A later release may add keys to what it writes and may word a note otherwise; what stands here it may not change or
+leave out. So a bundle of an earlier version goes on verifying, and one that states a value nobody listed does not.
 """
 
 from __future__ import annotations
@@ -43,7 +43,12 @@ _FORECAST = frozenset(
 
 
 def same(stated: object, made: object) -> bool:
-    """Return whether two plain values are equal: text and integers exactly, floats within `RELATIVE_TOLERANCE`."""
+    """Return whether two plain values are equal: text and integers exactly, floats within `RELATIVE_TOLERANCE`.
+
+    Args:
+        stated: value of a bundle.
+        made: recomputed value.
+    """
     if isinstance(stated, bool) or isinstance(made, bool) or not isinstance(stated, (int, float)):
         return type(stated) is type(made) and stated == made
     if not isinstance(made, (int, float)):
@@ -54,7 +59,12 @@ def same(stated: object, made: object) -> bool:
 
 
 def forecast_differences(stated: object, made: object) -> Iterator[str]:
-    """Yield the keys at which a stated forecast is not the recomputed one."""
+    """Yield the keys at which a stated forecast is not the recomputed one.
+
+    Args:
+        stated: forecast of a bundle, plain JSON.
+        made: recomputed forecast.
+    """
     ours = _leaves(_without_later(made))
     theirs = _leaves(_without_later(stated))
     for place, (key, value) in theirs.items():
@@ -103,7 +113,12 @@ def _agree(stated: object, made: object) -> bool:
 
 
 def is_contained(stated: Any, made: Any) -> bool:
-    """Return whether everything that is stated was made too; `made` may hold keys that a later release added."""
+    """Return whether everything that is stated was made too; `made` may hold keys that a later release added.
+
+    Args:
+        stated: value of a bundle.
+        made: recomputed value.
+    """
     if isinstance(stated, dict) and isinstance(made, dict):
         return all(key in made and is_contained(value, made[key]) for key, value in stated.items())
     if isinstance(stated, list) and isinstance(made, list):

@@ -1,8 +1,9 @@
 """A certificate read back: its values are compared with recomputed ones, its sentences with those of all releases.
 
-A certificate is HTML without script, picture or reference to anything outside. What stands in it is either a value, which has to be
-the recomputed one at the same place, or wording, which has to be that of this release or of an earlier one. Later releases word
-things otherwise: the sentences of every release that wrote bundles are kept in ``certificates/wording.txt``.
+A certificate is HTML without script, picture or reference to anything outside. What stands in it is either a value,
+which has to be the recomputed one at the same place, or wording, which has to be that of this release or of an earlier
+one. Later releases word things otherwise: the sentences of every release that wrote bundles are kept in
+``certificates/wording.txt``.
 """
 
 from __future__ import annotations
@@ -273,7 +274,12 @@ def _table_differences(stated: CertificateText, ours: CertificateText) -> Iterat
 
 
 def wording_of(content: bytes, names: Sequence[str]) -> set[str]:
-    """Return the sentences of a certificate with ``#`` for every value and ``@`` for every name."""
+    """Return the sentences of a certificate with ``#`` for every value and ``@`` for every name.
+
+    Args:
+        content: of a certificate, HTML.
+        names: of scenarios, people and files that occur in it.
+    """
     found = read_certificate(content)
     return {_plain(text, names) for text in _sentences(found)} | {
         f"material {row[0]}" for row in found.tables.get(MATERIALS, [])

@@ -88,6 +88,10 @@ def _facts(spec: RunSpec, name: str) -> dict[str, Any]:
 def evidence_of(directory: Path, scenario: Scenario) -> RunEvidence:
     """Return what is cited of a run.
 
+    Args:
+        directory: of the run.
+        scenario: that is decided about.
+
     Raises:
         CitationError: the run is not complete, was altered, or simulated other parameters.
         PhexploreError: it cannot be read.
@@ -130,6 +134,10 @@ def _summary_to_show(directory: Path, spec: RunSpec) -> bytes:
 
 def evidence(directories: Sequence[Path], scenario: Scenario) -> tuple[RunEvidence, ...]:
     """Return what is cited of several runs; equal names get a number.
+
+    Args:
+        directories: of the runs.
+        scenario: that is decided about.
 
     Raises:
         CitationError: as `evidence_of`, or a run is cited twice.

@@ -134,6 +134,11 @@ def _has_targets(table: Numbers) -> bool:
 def consensus(matrix: CommitteeMatrix, proposals: Sequence[Scenario], name: str = "Consensus draft") -> Scenario:
     """Return a draft with the middle of every number: with an odd number of members, a value somebody proposed.
 
+    Args:
+        matrix: who proposes what.
+        proposals: the members' scenarios.
+        name: of the draft.
+
     Raises:
         ComparisonError: the proposals do not make a legal scenario.
     """

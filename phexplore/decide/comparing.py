@@ -100,8 +100,12 @@ def run_compared(directory: Path) -> Compared | None:
 def compare(columns: Sequence[Compared], rules: Sequence[Rule] = ()) -> Comparison:
     """Return what differs between scenarios and runs of one system.
 
-    Losses and margins of all columns are stated in the conventions of the first one: a margin at 95 % beside one at 90 %
-    would be a difference of words.
+    Losses and margins of all columns are stated in the conventions of the first one: a margin at 95 % beside one at 90
+    % would be a difference of words.
+
+    Args:
+        columns: two or more, the reference first.
+        rules: to evaluate for each of them.
 
     Raises:
         ComparisonError: fewer than two, or of different systems.

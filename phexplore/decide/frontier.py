@@ -1,9 +1,10 @@
 """The trade-off as a curve: the smallest weighted margin of error that a total budget can buy.
 
-Every measured query has a margin m = √(A/ρ) with A of its own (normal convention: A = z²Δ²/2 for PHSafe, z² for TopDown, whose
-queries are taken by themselves here). With weights w, the sum Σ w m under Σ ρ = R is smallest where every query has the same
-marginal price, w m / (2ρ): then ρ is in proportion to (w² A)^(1/3), and the weighted margin is in proportion to 1/√R. One per
-cent more budget always buys 0.5 % less weighted margin; what differs is where the people are.
+Every measured query has a margin m = √(A/ρ) with A of its own (normal convention: A = z²Δ²/2 for PHSafe, z² for
+TopDown, whose queries are taken by themselves here). With weights w, the sum Σ w m under Σ ρ = R is smallest where
+every query has the same marginal price, w m / (2ρ): then ρ is in proportion to (w² A)^(1/3), and the weighted margin is
+in proportion to 1/√R. One per cent more budget always buys 0.5 % less weighted margin; what differs is where the people
+are.
 """
 
 from __future__ import annotations
@@ -153,7 +154,12 @@ def _usual_factors() -> tuple[Fraction, ...]:
 
 
 def best_budgets(queries: Sequence[PricedQuery], total: Fraction) -> dict[Key, float]:
-    """Return the budgets that make the weighted margin smallest: in proportion to (w² A)^(1/3)."""
+    """Return the budgets that make the weighted margin smallest: in proportion to (w² A)^(1/3).
+
+    Args:
+        queries: with prices and weights.
+        total: ρ to divide.
+    """
     parts = {query.key: (query.weight**2 * query.area) ** (1 / 3) for query in queries}
     whole = sum(parts.values())
     return {key: float(total) * part / whole for key, part in parts.items()}
@@ -161,6 +167,10 @@ def best_budgets(queries: Sequence[PricedQuery], total: Fraction) -> dict[Key, f
 
 def priced_queries(scenario: Scenario, weighting: Weighting) -> list[PricedQuery]:
     """Return every published query with its price.
+
+    Args:
+        scenario: under zCDP.
+        weighting: whose margins count how much.
 
     Raises:
         FrontierError: as `frontier`.

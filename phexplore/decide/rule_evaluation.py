@@ -29,7 +29,12 @@ def judge(rules: Sequence[Rule], scenario: Scenario, summary: Summary | None = N
 
 
 def never_judged(measure: Measure, scenario: Scenario) -> str:
-    """Return why no run and no forecast of this system can judge a measure, "" when one can."""
+    """Return why no run and no forecast of this system can judge a measure, "" when one can.
+
+    Args:
+        measure: of a rule.
+        scenario: of any system.
+    """
     if measure is Measure.LARGEST_GROUP and not system_of(scenario).has_geography:
         return "only TopDown runs count people by place, race and Hispanic origin, as redistricting needs"
     return ""
@@ -162,7 +167,12 @@ def _metrics(summary: Summary) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def run_metrics(summary: Summary, figures: Sequence[str] = ("mae", "rmse")) -> dict[tuple[str, str], float]:
-    """Return measured figures by (place, figure), to be set beside those of other runs."""
+    """Return measured figures by (place, figure), to be set beside those of other runs.
+
+    Args:
+        summary: of a run, plain JSON.
+        figures: ids of the metrics to return.
+    """
     found: dict[tuple[str, str], float] = {}
     for place, entry in _metrics(summary):
         for figure in figures:

@@ -41,7 +41,15 @@ class Exported:
 
 
 def export_order(scenario: Scenario, reference: Scenario | None, form: str, out: Path, now: datetime) -> ExportJob:
-    """Return the job to write a scenario in a format."""
+    """Return the job to write a scenario in a format.
+
+    Args:
+        scenario: to write.
+        reference: to compare it with, None for none.
+        form: id of the format.
+        out: file to write.
+        now: time that reports state.
+    """
     other = "" if reference is None else json.dumps(encode_scenario(reference))
     return ExportJob(json.dumps(encode_scenario(scenario)), other, form, out, now)
 
@@ -60,6 +68,12 @@ def write_export(job: ExportJob) -> Exported:
 
 def report_bytes(scenario: Scenario, reference: Scenario | None, form: str, now: datetime) -> bytes:
     """Return a scenario in a format of the reports.
+
+    Args:
+        scenario: to write.
+        reference: to compare it with, None for none.
+        form: id of the format.
+        now: time that the report states.
 
     Raises:
         UnknownNameError: no such format.

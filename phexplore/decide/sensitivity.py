@@ -94,6 +94,10 @@ def left_out_queries(scenario: Scenario) -> tuple[LeftOut, ...]:
 def leave_out(scenario: Scenario, queries: tuple[Key, ...]) -> Scenario:
     """Return the scenario without these queries; what they had is saved, not given to others.
 
+    Args:
+        scenario: to change.
+        queries: to leave out.
+
     Raises:
         EditRefusedError: a query is locked, or nothing would be left.
     """

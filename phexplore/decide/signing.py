@@ -1,7 +1,7 @@
 """Detached signatures: who stands for a bundle. Ed25519 (RFC 8032); private keys are read, used and never kept.
 
-A signature covers the manifest, which covers every file, and the name, role and time it is given under. The public key stands
-beside it, so that a bundle can be checked alone; whom a public key belongs to, only people know.
+A signature covers the manifest, which covers every file, and the name, role and time it is given under. The public key
+stands beside it, so that a bundle can be checked alone; whom a public key belongs to, only people know.
 """
 
 from __future__ import annotations
@@ -118,7 +118,8 @@ def confirm_strong(public_key: bytes) -> bytes:
     """Return a public key that can belong to one person alone.
 
     Raises:
-        SigningError: it is not 32 bytes, not in its one spelling, or a point of small order, for which anybody can sign.
+        SigningError: it is not 32 bytes, not in its one spelling, or a point of small order, for which anybody can
+            sign.
     """
     y = int.from_bytes(public_key, "little") & (2**255 - 1)
     if len(public_key) != _KEY_BYTES or y >= _PRIME or y in _SMALL_ORDER:
@@ -151,6 +152,12 @@ def decode_signature(content: bytes) -> Signature | None:
 
 def sign(manifest: bytes, key: Ed25519PrivateKey, signer: Signer, at: str) -> Signature:
     """Return a signature of a manifest.
+
+    Args:
+        manifest: of the bundle.
+        key: private key of the signer.
+        signer: name and role.
+        at: time of the signature, ISO 8601.
 
     Raises:
         SigningError: the signer has no name.

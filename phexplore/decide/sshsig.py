@@ -77,7 +77,12 @@ class SshSignature:
 
 
 def ssh_sign(key: Ed25519PrivateKey, message: bytes) -> SshSignature:
-    """Return the signature of a message by a private key."""
+    """Return the signature of a message by a private key.
+
+    Args:
+        key: private key.
+        message: what is signed.
+    """
     return SshSignature(key.public_key().public_bytes_raw(), "sha512", key.sign(_signed(message, "sha512")))
 
 

@@ -83,6 +83,12 @@ class History(Generic[Version]):
         """Make `value` current and forget undone versions. Return whether anything changed.
 
         A step with the open merge key replaces the step before it, but never the first or the saved version.
+
+        Args:
+            label: of the step, in words.
+            value: the new version.
+            at: when, as ISO 8601 with offset.
+            merge_key: equal keys of consecutive steps make them one step; None never merges.
         """
         before = self.current
         if value == before:

@@ -45,8 +45,9 @@ def _now() -> str:
 class Project:
     """A workbook with unlimited undo that survives a crash.
 
-    Every edit is in the journal beside the file before it is acknowledged. Where that cannot be written (read-only folder,
-    full disk, a network drive that is gone) the journal moves to a refuge, with every edit that is not in the file.
+    Every edit is in the journal beside the file before it is acknowledged. Where that cannot be written (read-only
+    folder, full disk, a network drive that is gone) the journal moves to a refuge, with every edit that is not in the
+    file.
 
     Attributes:
         path: the project file, None until the first save.
@@ -100,6 +101,11 @@ class Project:
     def salvage(cls, path: Path, *, scratch: Path | None = None, refuge: Refuge | None = None) -> Project:
         """Return an unsaved project with what can be read of a damaged file; `issues` name the rest.
 
+        Args:
+            path: of the damaged file.
+            scratch: file that holds the project, with a journal beside it, until it is saved; None for none.
+            refuge: where edits are kept when the journal cannot be written.
+
         Raises:
             InputProblemsError: nothing of it can be read.
         """
@@ -147,6 +153,10 @@ class Project:
     @classmethod
     def rescue(cls, scratch: Path, *, refuge: Refuge | None = None) -> Project:
         """Open what a program that did not end properly left of an unsaved project.
+
+        Args:
+            scratch: file beside which the journal was left.
+            refuge: where edits are kept when the journal cannot be written.
 
         Raises:
             PhexploreError: it cannot be read, or another window is using it.
@@ -249,6 +259,11 @@ class Project:
         Every edit of every system passes here, so it is evaluated here: what cannot be computed or written is refused
         before anything changes.
 
+        Args:
+            label: of the step, in words.
+            workbook: the new version.
+            merge_key: equal keys of consecutive steps make them one step; None never merges.
+
         Raises:
             PhexploreError: the edit was refused; version, history, journal and file are as they were.
         """
@@ -268,6 +283,11 @@ class Project:
     def edit(self, label: str, change: Callable[[Scenario], Scenario], merge_key: object = None) -> bool:
         """Apply an edit to the active scenario as one named step; return whether anything changed.
 
+        Args:
+            label: of the step, in words.
+            change: gives the scenario after the edit.
+            merge_key: as in `Project.commit`.
+
         Raises:
             PhexploreError: the edit was refused; nothing was changed.
         """
@@ -277,6 +297,11 @@ class Project:
 
     def edit_workbook(self, label: str, change: Callable[[Workbook], Workbook], merge_key: object = None) -> bool:
         """Apply an edit to the list of scenarios as one named step; return whether anything changed.
+
+        Args:
+            label: of the step, in words.
+            change: gives the workbook after the edit.
+            merge_key: as in `Project.commit`.
 
         Raises:
             PhexploreError: the edit was refused; nothing was changed.
@@ -303,7 +328,8 @@ class Project:
         """Make the version with this index current; an index outside the history does nothing.
 
         Raises:
-            PhexploreError: the version comes from a damaged file and its figures cannot be computed; nothing was changed.
+            PhexploreError: the version comes from a damaged file and its figures cannot be computed; nothing was
+                changed.
         """
         if not 0 <= cursor < len(self.steps):
             return
@@ -328,6 +354,10 @@ class Project:
 
     def save(self, path: Path | None = None, *, overwrite_foreign: bool = False) -> None:
         """Write the project, to another file if `path` is given; the file's previous content is kept beside it.
+
+        Args:
+            path: of the file; None for the project's own.
+            overwrite_foreign: whether what another program wrote meanwhile may be lost.
 
         Raises:
             FileChangedError: another program changed the file meanwhile, unless `overwrite_foreign`.

@@ -104,6 +104,12 @@ def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list
     """Return positions near the wanted ones that are at least `gap` apart and inside [low, high] where they fit.
 
     Order is kept. Neighbours that collide share the shift (blocks are placed at the mean of what they want).
+
+    Args:
+        wanted: positions asked for, in any order.
+        gap: least distance between two.
+        low: least position.
+        high: largest position.
     """
     order = sorted(range(len(wanted)), key=lambda index: wanted[index])
     blocks: list[list[float]] = []

@@ -148,6 +148,11 @@ def chart_bytes(chart: Chart, form: FigureFormat, *, titled: bool = True) -> byt
 def sheet_bytes(charts: Sequence[Chart], form: FigureFormat, *, titled: bool = True) -> bytes:
     """Return several charts below each other as one file.
 
+    Args:
+        charts: at least one, topmost first.
+        form: PNG, SVG or PDF.
+        titled: whether each chart is headed by its finding.
+
     Raises:
         ValueError: there are none.
     """

@@ -69,7 +69,12 @@ def _scientific(value: Fraction) -> str:
 
 
 def signed_budget(change: Fraction, *, places: int = BUDGET_PLACES) -> str:
-    """Return a difference of budgets with its sign; a difference too small to see keeps its sign before 0."""
+    """Return a difference of budgets with its sign; a difference too small to see keeps its sign before 0.
+
+    Args:
+        change: ρ, ε or a share of them.
+        places: digits behind the point.
+    """
     if change == 0:
         return "0"
     text = fixed(abs(change), places)
@@ -167,7 +172,12 @@ def neighbours_title(neighbours: Neighbours) -> str:
 
 
 def margin_title(convention: MarginConvention, conventions: Conventions) -> str:
-    """Return the name of a margin convention with its constant."""
+    """Return the name of a margin convention with its constant.
+
+    Args:
+        convention: which one.
+        conventions: of the scenario, for its z.
+    """
     return {
         MarginConvention.PAPER: "Paper: ⌊1.64 σ⌋, 90 % only",
         MarginConvention.NORMAL: f"Normal: z σ, z = {exact_text(conventions.z)} at 90 %",

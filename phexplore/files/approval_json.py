@@ -18,6 +18,10 @@ def encode_decisions(decisions: Sequence[Decision]) -> list[dict[str, Any]]:
 def decode_decisions(value: Any, name: str) -> tuple[Decision, ...]:
     """Read decisions.
 
+    Args:
+        value: plain JSON of a project file.
+        name: of the file, for problems.
+
     Raises:
         InputProblemsError: one of them cannot be read; nothing is guessed about who approved what.
     """

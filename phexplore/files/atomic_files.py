@@ -106,6 +106,11 @@ def read_text(path: Path, *, limit: int = LARGEST_FILE, keep_mark: bool = False)
 def text_of(content: bytes, path: Path, *, keep_mark: bool = False) -> str:
     """Return the text that was read from a file.
 
+    Args:
+        content: of the file.
+        path: of the file, for problems.
+        keep_mark: whether a byte order mark stays in the text.
+
     Raises:
         InputProblemsError: it is not UTF-8.
     """

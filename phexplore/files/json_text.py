@@ -173,13 +173,24 @@ def _no_json(name: str, reason: str, remedy: str) -> InputProblemsError:
 
 
 def line_and_column(text: str, position: int) -> tuple[int, int]:
-    """Return 1-based line and column of an offset."""
+    """Return 1-based line and column of an offset.
+
+    Args:
+        text: of the file.
+        position: offset in characters, from 0.
+    """
     line = text.count("\n", 0, position) + 1
     return line, position - (text.rfind("\n", 0, position) + 1) + 1
 
 
 def syntax_issue(name: str, text: str, error: JsonSyntaxError) -> Issue:
-    """Return the issue that tells a user where a text stops being JSON."""
+    """Return the issue that tells a user where a text stops being JSON.
+
+    Args:
+        name: of the file.
+        text: of the file.
+        error: raised by the parser.
+    """
     line, column = line_and_column(text, error.position)
     return Issue((name,), f"Not JSON: {error}.", "Correct the file at this place.", line=line, column=column)
 

@@ -1,8 +1,8 @@
 """The project file (.phx): versioned, readable JSON with every scenario and the whole edit log.
 
-The first version of the workbook is written in full, every later one as the changes that led to it, so that thousands of
-steps stay small and undo works after reopening. The current workbook is written in full too: people read it, and reading
-compares it with the replayed log.
+The first version of the workbook is written in full, every later one as the changes that led to it, so that thousands
+of steps stay small and undo works after reopening. The current workbook is written in full too: people read it, and
+reading compares it with the replayed log.
 """
 
 from __future__ import annotations
@@ -75,7 +75,12 @@ _AGENDA = ("rules", "goals")
 
 
 def encode_step(before: Workbook, step: LoggedStep) -> dict[str, Any]:
-    """Return a step as JSON: what changed from `before`, per scenario."""
+    """Return a step as JSON: what changed from `before`, per scenario.
+
+    Args:
+        before: the version it leads on from.
+        step: the version after it.
+    """
     touched = _touched(before.scenarios, step.workbook.scenarios)
     added = {scenario.name: encode_scenario(scenario) for known, scenario in touched if known is None}
     differences = {scenario.name: diff(known, scenario) for known, scenario in touched if known is not None}
@@ -116,6 +121,10 @@ def _edited(scenario: Scenario, changes: Sequence[Any]) -> Scenario:
 
 def decode_step(before: Workbook, entry: Mapping[str, Any]) -> LoggedStep:
     """Return the step that leads on from `before`.
+
+    Args:
+        before: the version it leads on from.
+        entry: plain JSON of one step.
 
     Raises:
         ValueError, TypeError, KeyError, AttributeError, PhexploreError: the entry cannot be read.
@@ -159,6 +168,10 @@ def read_project(text: str, *, name: str) -> ProjectContent:
     """Read a project file.
 
     A damaged log is cut at its first unreadable step and named in `issues`; the current workbook wins.
+
+    Args:
+        text: of the file.
+        name: of the file, for problems.
 
     Raises:
         InputProblemsError: not a project file, from a newer program, or its workbook cannot be read.
@@ -224,10 +237,21 @@ def _damaged(name: str, number: int) -> Issue:
 
 
 def single(workbook: Workbook, label: str, at: str) -> ProjectContent:
-    """Return the content of a new project."""
+    """Return the content of a new project.
+
+    Args:
+        workbook: its first version.
+        label: of its only step.
+        at: when, as ISO 8601 with offset.
+    """
     return ProjectContent((LoggedStep(label, at, workbook),), 0)
 
 
 def with_cursor(content: ProjectContent, cursor: int) -> ProjectContent:
-    """Return the content with another version current."""
+    """Return the content with another version current.
+
+    Args:
+        content: of a project.
+        cursor: index of the version in `content.steps`.
+    """
     return replace(content, cursor=cursor)

@@ -39,6 +39,10 @@ def write_rules(rules: Sequence[Rule]) -> bytes:
 def read_rules(text: str, name: str = "rules.json") -> tuple[Rule, ...]:
     """Read rules.
 
+    Args:
+        text: of the file.
+        name: of the file, for problems.
+
     Raises:
         InputProblemsError: every rule that cannot be read.
     """

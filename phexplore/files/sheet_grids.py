@@ -43,6 +43,10 @@ Grid = list[list[GridCell]]
 def sheet_grids(content: bytes, name: str) -> list[tuple[str, Grid]]:
     """Return the sheets of a workbook, each with its title and its cells.
 
+    Args:
+        content: of an XLSX file.
+        name: of the file, for problems.
+
     Raises:
         InputProblemsError: it is no workbook, too large when unpacked, or holds what no table of parameters does.
     """

@@ -103,7 +103,12 @@ class Decision(Declared):
 
 
 def status_of(decisions: Sequence[Decision], fingerprint: str) -> Status:
-    """Return the status of parameters: that of the last decision about them, Draft when there is none."""
+    """Return the status of parameters: that of the last decision about them, Draft when there is none.
+
+    Args:
+        decisions: in the order they were made.
+        fingerprint: of the parameters.
+    """
     for decision in reversed(decisions):
         if decision.fingerprint == fingerprint:
             return decision.status
@@ -123,8 +128,13 @@ def decided(decisions: Sequence[Decision], decision: Decision) -> tuple[Decision
 
     An approval supersedes the approval of other parameters in the same record, in the name of the person who approves.
 
+    Args:
+        decisions: in the order they were made.
+        decision: the new one.
+
     Raises:
-        DecisionError: the decision does not follow from the status of its parameters, or the clock is behind the record.
+        DecisionError: the decision does not follow from the status of its parameters, or the clock is behind the
+            record.
     """
     if decisions and _moment(decision.at) < (latest := max(_moment(earlier.at) for earlier in decisions)):
         raise DecisionError(

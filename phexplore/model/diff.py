@@ -48,7 +48,12 @@ _METHOD = field_of(Scenario, "method")
 
 
 def diff(before: Scenario, after: Scenario) -> tuple[Change, ...]:
-    """Return every parameter that differs, in the order of the first scenario. Law: ``apply(diff(a, b), a) == b``."""
+    """Return every parameter that differs, in the order of the first scenario. Law: ``apply(diff(a, b), a) == b``.
+
+    Args:
+        before: the scenario compared with.
+        after: the scenario compared.
+    """
     if type(before.method) is not type(after.method):
         return (Change(_METHOD, None, before.method, after.method), *_changes(before, after))
     return (*_changes(before.method, after.method), *_changes(before, after))
@@ -149,6 +154,10 @@ def apply(changes: tuple[Change, ...], scenario: Scenario) -> Scenario:
     """Return the scenario with every change's `after` in place.
 
     Changes of one method are applied together, because a share alone may not make a legal value.
+
+    Args:
+        changes: from `diff`.
+        scenario: of the same method, unless a change replaces the method.
     """
     outer = {change.field.name: change.after for change in changes if id(change.field) in _SCENARIO}
     inner = [change for change in changes if id(change.field) not in _SCENARIO]

@@ -85,6 +85,10 @@ def step_label(field: Field, value: Any, key: Any = None) -> str:
 def rename(scenario: Scenario, name: str) -> Scenario:
     """Give the scenario another name.
 
+    Args:
+        scenario: to rename.
+        name: blanks around it are removed.
+
     Raises:
         EditRefusedError: the name is empty or holds `#`, which separates file and scenario on the command line.
     """
@@ -94,7 +98,12 @@ def rename(scenario: Scenario, name: str) -> Scenario:
 
 
 def apply_all(scenario: Scenario, edits: list[Callable[[Scenario], Scenario]]) -> Scenario:
-    """Apply edits in order; refused as a whole if one is refused."""
+    """Apply edits in order; refused as a whole if one is refused.
+
+    Args:
+        scenario: to change.
+        edits: functions from a scenario to the next.
+    """
     for edit in edits:
         scenario = edit(scenario)
     return scenario

@@ -1,8 +1,8 @@
 """The kinds of values a parameter can hold: how each is written, read, checked, described and said.
 
-A kind is one frozen value. It writes to plain JSON and reads it back, says what is wrong with a value, describes itself as JSON
-Schema, and gives the form that fingerprints are taken of. Numbers that decide privacy are text in files: most readers take
-JSON numbers as binary floating point.
+A kind is one frozen value. It writes to plain JSON and reads it back, says what is wrong with a value, describes itself
+as JSON Schema, and gives the form that fingerprints are taken of. Numbers that decide privacy are text in files: most
+readers take JSON numbers as binary floating point.
 """
 
 from __future__ import annotations
@@ -51,11 +51,23 @@ class Problems:
         self.issues: list[Issue] = []
 
     def report(self, place: Place, sentence: str) -> None:
-        """Record a problem."""
+        """Record a problem.
+
+        Args:
+            place: keys that lead to the value below `path`.
+            sentence: what is wrong.
+        """
         self.issues.append(Issue((*self.path, *place), sentence, self.REMEDY))
 
     def parsed(self, value: Any, parse: Callable[[Any], Any], place: Place, default: Any = None) -> Any:
-        """Return the parsed value; on a problem record it and return the default."""
+        """Return the parsed value; on a problem record it and return the default.
+
+        Args:
+            value: plain JSON.
+            parse: makes the value, or raises.
+            place: keys that lead to it.
+            default: returned on a problem.
+        """
         try:
             return parse(value)
         except (ValueError, TypeError, AttributeError, PhexploreError) as error:
@@ -106,7 +118,13 @@ class Kind:
         return value
 
     def collect(self, value: Any, problems: Problems, place: Place) -> Any:
-        """Return the value that plain JSON stands for; every problem is recorded at its place, and then None returned."""
+        """Return the value that plain JSON stands for; every problem is recorded at its place, and then None returned.
+
+        Args:
+            value: plain JSON.
+            problems: receives what is wrong.
+            place: keys that lead to the value.
+        """
         return problems.parsed(value, self.read, place)
 
     def parse(self, text: str) -> Any:

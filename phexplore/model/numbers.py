@@ -143,6 +143,11 @@ def exact_text(value: Budget) -> str:
 def round_exact(value: Fraction, step: Fraction, rounding: Rounding) -> Fraction:
     """Return a multiple of `step`: the smallest not below `value` (UP), or the nearest one (ties to even).
 
+    Args:
+        value: to round.
+        step: above 0.
+        rounding: up or to the nearest.
+
     Raises:
         ValueError: the step is not positive.
     """

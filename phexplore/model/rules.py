@@ -147,14 +147,27 @@ REDISTRICTING = Rule(Measure.LARGEST_GROUP, Bound.AT_LEAST, Fraction(95, 100))
 
 
 def not_judged(rule: Rule, reason: str) -> Verdict:
-    """Return the verdict that there is none."""
+    """Return the verdict that there is none.
+
+    Args:
+        rule: the rule.
+        reason: why nothing can be said of it.
+    """
     return Verdict(rule, Outcome.NOT_JUDGED, reason=reason)
 
 
 def judged(
     rule: Rule, value: float, where: str = "", *, low: float | None = None, high: float | None = None
 ) -> Verdict:
-    """Return the verdict on a value. A value exactly at the limit passes."""
+    """Return the verdict on a value. A value exactly at the limit passes.
+
+    Args:
+        rule: the rule with its limit.
+        value: what was measured or forecast, in the unit of the limit.
+        where: the place of the value, e.g. a table or a level.
+        low: lower end of its confidence interval, None without one.
+        high: upper end.
+    """
     limit = float(rule.limit)
     distance = limit - value if rule.bound is Bound.AT_MOST else value - limit
     outcome = Outcome.PASS if distance >= 0 else Outcome.FAIL

@@ -1,8 +1,8 @@
 """Shares on a simplex: what one takes, the unlocked others give.
 
-The rule of rebalancing: the unlocked shares keep their proportions (equal shares if all are 0) and are rounded to multiples of
-one millionth by largest remainder, the largest of them taking what is left, so that the column adds to exactly 1. Without the
-rounding a slider dragged 200 steps would multiply denominators 200 times.
+The rule of rebalancing: the unlocked shares keep their proportions (equal shares if all are 0) and are rounded to
+multiples of one millionth by largest remainder, the largest of them taking what is left, so that the column adds to
+exactly 1. Without the rounding a slider dragged 200 steps would multiply denominators 200 times.
 """
 
 from __future__ import annotations
@@ -23,6 +23,12 @@ def rebalanced(
     shares: Mapping[Key, Fraction], key: Key, share: Fraction, locked: frozenset[Key]
 ) -> dict[Key, Fraction]:
     """Return the shares with `key` set to `share` and the unlocked others adjusted so that all add to exactly 1.
+
+    Args:
+        shares: adding to exactly 1.
+        key: whose share it is.
+        share: the new one, from 0 to what the locked ones leave.
+        locked: keys whose shares stay as they are.
 
     Raises:
         EditRefusedError: the share is not between 0 and what the locked ones leave, or nothing is left to give or take.
@@ -53,6 +59,11 @@ def rebalanced_block(
 
     Locked shares may be given their own value: a block copied from the table goes back into it.
 
+    Args:
+        shares: adding to exactly 1.
+        given: new share of each key that gets one.
+        locked: keys whose shares stay as they are.
+
     Raises:
         EditRefusedError: a locked share would change, the given ones do not fit, or nothing is left to give or take.
     """
@@ -81,7 +92,13 @@ def rebalanced_block(
 
 
 def largest_share(shares: Mapping[Key, Fraction], key: Key, locked: frozenset[Key]) -> Fraction:
-    """Return the largest share `key` can take: what the locked others leave."""
+    """Return the largest share `key` can take: what the locked others leave.
+
+    Args:
+        shares: adding to exactly 1.
+        key: whose share it is.
+        locked: keys whose shares stay as they are.
+    """
     return 1 - sum((value for other, value in shares.items() if other in locked and other != key), Fraction(0))
 
 

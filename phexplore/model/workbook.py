@@ -66,6 +66,10 @@ class Workbook:
 def replace_active(workbook: Workbook, scenario: Scenario) -> Workbook:
     """Return the workbook with the active scenario replaced (it may have a new name).
 
+    Args:
+        workbook: to change.
+        scenario: in place of the active one.
+
     Raises:
         EditRefusedError: the new name is taken.
     """
@@ -76,7 +80,12 @@ def replace_active(workbook: Workbook, scenario: Scenario) -> Workbook:
 
 
 def add_scenario(workbook: Workbook, scenario: Scenario) -> Workbook:
-    """Return the workbook with one more scenario, active; its name gets a number if it is taken."""
+    """Return the workbook with one more scenario, active; its name gets a number if it is taken.
+
+    Args:
+        workbook: to change.
+        scenario: the new one.
+    """
     name, number = scenario.name, 2
     while name in workbook.names:
         name, number = f"{scenario.name} {number}", number + 1
@@ -85,6 +94,10 @@ def add_scenario(workbook: Workbook, scenario: Scenario) -> Workbook:
 
 def remove_scenario(workbook: Workbook, name: str) -> Workbook:
     """Return the workbook without this scenario.
+
+    Args:
+        workbook: to change.
+        name: of a scenario.
 
     Raises:
         EditRefusedError: it is the last one.
@@ -100,22 +113,43 @@ def remove_scenario(workbook: Workbook, name: str) -> Workbook:
 
 
 def activate(workbook: Workbook, name: str) -> Workbook:
-    """Return the workbook with this scenario active."""
+    """Return the workbook with this scenario active.
+
+    Args:
+        workbook: to change.
+        name: of a scenario.
+    """
     return replace(workbook, active=workbook.find(name).name)
 
 
 def compare_with(workbook: Workbook, name: str) -> Workbook:
-    """Return the workbook compared with this scenario or preset, "" for none."""
+    """Return the workbook compared with this scenario or preset, "" for none.
+
+    Args:
+        workbook: to change.
+        name: of a scenario.
+    """
     return replace(workbook, comparison=name)
 
 
 def set_rules(workbook: Workbook, rules: tuple[Rule, ...]) -> Workbook:
-    """Return the workbook with these decision rules."""
+    """Return the workbook with these decision rules.
+
+    Args:
+        workbook: to change.
+        rules: in the order they are shown.
+    """
     return replace(workbook, rules=rules)
 
 
 def set_goals(workbook: Workbook, system: str, goals: Goals) -> Workbook:
-    """Return the workbook that asks this of the budgets of a system; goals that ask nothing are left out."""
+    """Return the workbook that asks this of the budgets of a system; goals that ask nothing are left out.
+
+    Args:
+        workbook: to change.
+        system: id of the system.
+        goals: what is asked of its budgets.
+    """
     others = {name: value for name, value in workbook.goals.items() if name != system}
     return replace(workbook, goals=others if goals == Goals() else {**others, system: goals})
 

@@ -1,4 +1,4 @@
-"""Compiled loops of the samplers. Imported when the first sample is drawn: numba takes a while to load."""
+"""Compiled loops of `sampler` (Devroye 1986, chapter III). Imported with the first sample: numba takes a while to load."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Which whole number is the margin: floats where they are sure, exact arithmetic where they are not."""
+"""Which whole number is the margin: floats where they are sure, exact arithmetic where they are not.
+
+The margin is the smallest m with P(|X| ≤ m) at least the confidence, for the noise of the PHSafe paper (section 4.3).
+"""
 
 from __future__ import annotations
 

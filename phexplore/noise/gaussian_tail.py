@@ -1,4 +1,4 @@
-"""The discrete Gaussian in figures: normalisation, variance, tail.
+"""The discrete Gaussian (Canonne, Kamath and Steinke 2020) in figures: normalisation, variance, tail.
 
 Theta-function identity (Poisson summation), s = σ²:
 

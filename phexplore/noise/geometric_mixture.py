@@ -6,7 +6,8 @@ the powers of 1 / (1 + A_i s), the characteristic functions of sums of equal noi
     P(|X| > m) = Σ_i Σ_{k=1}^{n_i} c_{i,k} P(|sum of k noises of scale b_i| > m),
 
 c_{i,k} being the coefficient of v^{n_i − k} in Π_{j≠i} ((1 − A_j/A_i) + (A_j/A_i) v)^{-n_j}. Similar scales make huge
-coefficients of both signs; the digits they cost are paid in exact arithmetic.
+coefficients of both signs; the digits they cost are paid in exact arithmetic. The noise is that of Ghosh, Roughgarden
+and Sundararajan (2012), as in `geometric_tail`.
 """
 
 from __future__ import annotations

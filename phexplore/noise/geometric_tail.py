@@ -10,6 +10,7 @@ sum of positive terms. Derivation: P(X = x) is the coefficient of z^x in p^{2n} 
     p^{2n} q^x Σ_{k<n} C(n−1+k, k) C(x+n−1, n−1−k) q^{2k} / (1 − q²)^{n+k}      (Vandermonde),
 
 and Σ_{x>m} C(x+n−1, a) q^x is a negative binomial tail, which is a binomial one. For n = 1 it is 2 q^{m+1} / (1+q).
+The noise is the geometric mechanism of Ghosh, Roughgarden and Sundararajan (2012).
 """
 
 from __future__ import annotations

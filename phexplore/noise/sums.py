@@ -1,4 +1,7 @@
-"""Margins of sums of independent noises: totals over cells, lists of areas."""
+"""Margins of sums of independent noises: totals over cells, lists of areas.
+
+A sum of discrete Gaussians is nearly one (Kairouz, Liu and Steinke 2021); `merging_error` bounds by how much.
+"""
 
 from __future__ import annotations
 

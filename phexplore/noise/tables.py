@@ -1,9 +1,11 @@
 """Exact cumulative tables of discrete distributions with weights exp(−A x² − C |x|), A and C rational.
 
+These are the discrete Gaussian and the discrete Laplace distribution of Canonne, Kamath and Steinke (2020).
+
 Outcomes are put in the order 0, 1, −1, 2, −2, … (or 0, 1, 2, … for the one-sided law), so that there is one tail. The
-threshold of outcome j at `bits` binary places is the integer floor(2^bits F(j)), F(j) = Σ_{i≤j} w_i / Σ_i w_i, proved by
-integer bounds on both sides; where the bounds leave two integers, more digits are computed. A uniform number U selects
-the first j with U < F(j); its first `bits` digits decide unless they equal a threshold.
+threshold of outcome j at `bits` binary places is the integer floor(2^bits F(j)), F(j) = Σ_{i≤j} w_i / Σ_i w_i, proved
+by integer bounds on both sides; where the bounds leave two integers, more digits are computed. A uniform number U
+selects the first j with U < F(j); its first `bits` digits decide unless they equal a threshold.
 """
 
 from __future__ import annotations

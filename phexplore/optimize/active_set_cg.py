@@ -1,8 +1,21 @@
 """Kernels: conjugate gradients on one face of the feasible set.
 
-Once the set of positive counts stands still, the rest of the problem is an equality-constrained quadratic: minimise over the
-positive counts, with column sums and binding rows fixed. Projected conjugate gradients, preconditioned by the same metric
-and the same factor as the projection, reach the accuracy of the solver in a few steps where a gradient method needs many.
+Once the set of positive counts stands still, the rest of the problem is an equality-constrained quadratic: minimise
+over the positive counts, with column sums and binding rows fixed. Projected conjugate gradients, preconditioned by the
+same metric and the same factor as the projection, reach the accuracy of the solver in a few steps where a gradient
+method needs many.
+
+Args:
+    point: ``point[columns, width]``, counts per column and child; its zeros mark the face.
+    slope: ``slope[>= columns, width]``, half the gradient at the point; only positive counts are read.
+    direction: ``direction[columns, width]``, a step along the face; 0 where the point is 0.
+    toward: ``toward[columns, width]``, the step of steepest descent along the face.
+    closed: whether the counts of a column add up to the parent's.
+    margins: how many margins have rows.
+    columns: how many columns.
+    counts: numbers of columns, rows and edges.
+    forest: the sums of the stage.
+    polytope: the feasible set with its scratch.
 """
 
 from __future__ import annotations
@@ -40,7 +53,11 @@ def project_direction(
 def fill_direction(
     slope: Floats, point: Floats, direction: Floats, closed: bool, margins: int, polytope: Polytope
 ) -> None:
-    """Fill ``(-slope + λ_c + ν) / h`` on the face for ν in `step`, with λ from the column sums; add up the classes."""
+    """Fill ``(-slope + λ_c + ν) / h`` on the face for ν in `step`, with λ from the column sums; add up the classes.
+
+    Args:
+        direction: ``direction[columns, width]``, receives the step.
+    """
     shift, class_sum = polytope.shift, polytope.class_sum
     classes, width = shift.shape
     rows = polytope.lower.shape[0]
@@ -81,7 +98,13 @@ def fill_direction(
 
 @kernel
 def curve(direction: Floats, weight: Floats, sums: Floats, counts: tuple[int, int, int], forest: Forest) -> None:
-    """Leave H d in the first rows of `sums`."""
+    """Leave H d in the first rows of `sums`.
+
+    Args:
+        direction: ``direction[columns, width]``, d.
+        weight: ``weight[rows, width]``, inverse variances summed per row.
+        sums: ``sums[rows, width]``, receives H d in its first rows.
+    """
     columns, rows, edges = counts
     width = direction.shape[1]
     for column in range(columns):
@@ -99,6 +122,9 @@ def keep_tangent(slope: Floats, toward: Floats, columns: int, polytope: Polytope
     """Replace the slope by its part along the face, ``-h toward``; return its squared length in the dual metric.
 
     The part across the face is as large as the multipliers; left in, its rounding errors would end the convergence.
+
+    Args:
+        slope: ``slope[>= columns, width]``, replaced.
     """
     fall = 0.0
     for column in range(columns):
@@ -114,7 +140,12 @@ def keep_tangent(slope: Floats, toward: Floats, columns: int, polytope: Polytope
 
 @kernel
 def inner_product(left: Floats, right: Floats, columns: int) -> float:
-    """Return Σ left · right over the first rows."""
+    """Return Σ left · right over the first rows.
+
+    Args:
+        left: ``left[>= columns, width]``.
+        right: ``right[>= columns, width]``.
+    """
     total = 0.0
     for column in range(columns):
         mine, other = left[column], right[column]
@@ -126,7 +157,7 @@ def inner_product(left: Floats, right: Floats, columns: int) -> float:
 
 
 @kernel
-def settle(
+def minimise_on_active_set(
     point: Floats,
     moved: Floats,
     slope: Floats,

@@ -1,4 +1,21 @@
-"""Kernels: turn the bounds of one family (a parent and its children) into classes, barriers and rows of a stage."""
+"""Kernels: turn the bounds of one family (a parent and its children) into classes, barriers and rows of a stage.
+
+Args:
+    tables: the plan of the level.
+    stage: number of the least squares pass.
+    families: of the level.
+    family: number of the family.
+    grouping: columns and classes of the stage on the family's support.
+    width: children, padded to a multiple of `LANE`.
+    barrier: ``barrier[classes, width]``, 0, or `BARRED` where a child may hold nobody of the class.
+    closed: whether the children add up to the parent.
+    parent_count: the parent's count of the answer.
+    taken: ``taken[children]``, what the floors hold of the answer in each child.
+    lower: ``lower[rows]``, receives the lower bounds of new rows.
+    upper: ``upper[rows]``, receives the upper bounds of new rows.
+    rows: how many rows there are already.
+    first: number of the family's first child.
+"""
 
 from __future__ import annotations
 
@@ -83,7 +100,9 @@ def group_support(
     """Number the columns and classes that occur on a support, in the order of its cells.
 
     Args:
-        column_of, class_of: of the schema's cells.
+        cells: ``cells[support]``, numbers of the support's cells.
+        counts: ``counts[support]``, the parent's count of each.
+        column_of, class_of: ``column_of[cells]``, ``class_of[cells]``, of the schema's cells.
         columns, classes: how many there are in the schema.
     """
     support = cells.shape[0]
@@ -152,7 +171,13 @@ def barriers(tables: Tables, stage: int, families: Families, family: int, groupi
 
 @kernel
 def lead(tables: Tables, query: int, cells: Ints, leader: Ints) -> None:
-    """Fill, for every given cell, the first place among them with the same answer, -1 where the query omits the cell."""
+    """Fill, for every given cell, the first place among them with the same answer, -1 where the query omits the cell.
+
+    Args:
+        query: row of `Tables.answer_of`.
+        cells: ``cells[n]``, numbers of cells.
+        leader: ``leader[n]``, receives the places.
+    """
     for place in range(cells.shape[0]):
         answer = tables.answer_of[query, cells[place]]
         leader[place] = place if answer >= 0 else -1
@@ -320,6 +345,11 @@ def add_bounded(
     """Add a row for every child whose bounds of one answer can bind; return the rows so far and a contradiction.
 
     A bound cannot bind where the count must be 0, where one child takes all, or beyond the parent's own count.
+
+    Args:
+        bound: column of `Families.lower` and `Families.upper`.
+        able: ``able[children]``, which children may hold somebody in the answer.
+        line: ``line[children]``, receives the row of each child that gets one.
     """
     children = able.shape[0]
     candidates = 0
@@ -363,7 +393,11 @@ def add_shared(
     upper: Floats,
     rows: int,
 ) -> tuple[int, bool]:
-    """Add a row for every group of children with a total of its own; return the rows so far and a contradiction."""
+    """Add a row for every group of children with a total of its own; return the rows so far and a contradiction.
+
+    Args:
+        line: ``line[children]``, receives the row of each child in a group.
+    """
     children = taken.shape[0]
     fixed = 0.0
     ungrouped = False
@@ -393,7 +427,15 @@ def add_shared(
 def allocate_polytope(
     count: Floats, class_of_column: Ints, barrier: Floats, row_of: Ints, lower: Floats, upper: Floats
 ) -> Polytope:
-    """Return the polytope of these bounds with all multipliers at 0."""
+    """Return the polytope of these bounds with all multipliers at 0.
+
+    Args:
+        count: ``count[columns]``, the parent's count of each column.
+        class_of_column: ``class_of_column[columns]``.
+        row_of: ``row_of[margins × classes, width]``, the row of each class and child, or -1.
+        lower: ``lower[rows]``, least sum of each row.
+        upper: ``upper[rows]``, largest sum.
+    """
     columns = count.shape[0]
     classes, width = barrier.shape
     rows = lower.shape[0]

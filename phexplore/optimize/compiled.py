@@ -1,9 +1,9 @@
 """Compile the kernels once, keep the machine code, and never run the code of another version.
 
-numba keeps machine code per function and looks at that function's own file only, while a kernel calls others; and it numbers
-its files, so two processes that compile at the same time, or one that starts while a new version compiles, can be given the
-machine code of other types or of the version before. Here the files are named by what is in them: the source of this
-package and the types compiled for.
+numba keeps machine code per function and looks at that function's own file only, while a kernel calls others; and it
+numbers its files, so two processes that compile at the same time, or one that starts while a new version compiles, can
+be given the machine code of other types or of the version before. Here the files are named by what is in them: the
+source of this package and the types compiled for.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def kernel(function: Function) -> Function:
 def inlined_kernel(function: Function) -> Function:
     """Return the same for a function that one kernel calls in one place: it is compiled as a part of that kernel.
 
-    numba compiles a kernel together with everything below it, again for every kernel above: a chain of five large kernels
-    would cost five times the smallest of them.
+    numba compiles a kernel together with everything below it, again for every kernel above: a chain of five large
+    kernels would cost five times the smallest of them.
     """
     return _compiled(function, inline="always")
 
@@ -60,6 +60,10 @@ def name_by_content(cache_file: Any, digest: str) -> None:
     """Make a cache file of numba valid for this digest only, and name the machine code by digest and types.
 
     Raises no error for files that another process takes away: they are compiled again.
+
+    Args:
+        cache_file: numba's index of one function.
+        digest: of the package's source.
     """
     cache_file._source_stamp = digest  # noqa: SLF001 - numba has no other way
     cache_file.save = partial(_save, cache_file)

@@ -1,9 +1,19 @@
 """Kernels: minimise the weighted least squares objective of one stage over its feasible set.
 
-Two methods. Column by column (exact block coordinate descent): each column is minimised exactly over its simplex while the
-others stand still; valid while no row couples columns. Together: accelerated projected gradient (Nesterov, strongly convex
-version with restart by gradient) in the metric of H's row sums, where the curvature is at most 1, until the set of positive
-counts stands still; then conjugate gradients on that face; repeated until a projected gradient step moves nothing.
+Two methods. Column by column (exact block coordinate descent): each column is minimised exactly over its simplex while
+the others stand still; valid while no row couples columns. Together: accelerated projected gradient (Nesterov, strongly
+convex version with restart by gradient) in the metric of H's row sums, where the curvature is at most 1, until the set
+of positive counts stands still; then conjugate gradients on that face; repeated until a projected gradient step moves
+nothing.
+
+Args:
+    point: ``point[columns, width]``, counts per column and child; improved in place.
+    objective: of the stage, with scratch.
+    counts: numbers of columns, rows and edges.
+    closed: whether the counts of a column add up to the parent's.
+    margins: how many margins have rows.
+    forest: the sums of the stage.
+    polytope: the feasible set with its scratch.
 """
 
 from __future__ import annotations
@@ -12,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from phexplore.optimize.active_set_cg import settle
+from phexplore.optimize.active_set_cg import minimise_on_active_set
 from phexplore.optimize.compiled import inlined_kernel, kernel
 from phexplore.optimize.marginals import Floats, Forest, add_up, gradient
 from phexplore.optimize.polytope import Polytope, fill_simplex, project
@@ -66,6 +76,10 @@ def descend_by_column(
     """Improve `point` until no count moves by more than `tolerance`; return the last move and the sweeps.
 
     `point` satisfies the column sums and barriers on entry and on return. No row is looked at.
+
+    Args:
+        tolerance: largest move of a sweep, in people, that is small enough.
+        limit: most sweeps.
     """
     columns, _, _ = counts
     width = point.shape[1]
@@ -140,7 +154,13 @@ def start_sums(point: Floats, objective: Objective, counts: tuple[int, int, int]
 
 @kernel
 def copy_rows(source: Floats, target: Floats, rows: int) -> None:
-    """Copy the first rows."""
+    """Copy the first rows.
+
+    Args:
+        source: ``source[>= rows, width]``.
+        target: ``target[>= rows, width]``, receives them.
+        rows: how many.
+    """
     for row in range(rows):
         old, new = source[row], target[row]
         for child in range(old.shape[0]):
@@ -149,7 +169,11 @@ def copy_rows(source: Floats, target: Floats, rows: int) -> None:
 
 @inlined_kernel
 def set_metric(objective: Objective, columns: int, polytope: Polytope) -> float:
-    """Fill the inverse metric; return the strong convexity of the objective in it, 0 if some count has no weight."""
+    """Fill the inverse metric; return the strong convexity of the objective in it, 0 if some count has no weight.
+
+    Args:
+        columns: how many columns.
+    """
     modulus = 1.0
     for column in range(columns):
         metric = objective.metric[column]
@@ -173,6 +197,10 @@ def step_ahead(
     polytope: Polytope,
 ) -> tuple[float, float, int, float, int]:
     """Fill `next` with a projected gradient step from `ahead`.
+
+    Args:
+        point: ``point[columns, width]``, where the last step ended; read only.
+        tolerance: violation of a row, in people, that is small enough.
 
     Returns:
         the largest move, the uphill part of it (restart if positive), the counts that changed between zero and
@@ -222,8 +250,8 @@ def descend_together(
         limit: most gradient steps.
 
     Returns:
-        an estimate of the distance to the optimum, the gradient steps (projected and conjugate), the Newton steps of all
-        projections, and the largest violation of a row.
+        an estimate of the distance to the optimum, the gradient steps (projected and conjugate), the Newton steps of
+        all projections, and the largest violation of a row.
     """
     columns = counts[0]
     width = point.shape[1]
@@ -267,7 +295,7 @@ def descend_together(
             continue
         gradient(point, objective.weight, objective.pull, sums, counts, forest)
         copy_rows(sums, objective.slope, columns)
-        steps += settle(
+        steps += minimise_on_active_set(
             point,
             ahead,
             objective.slope,
@@ -300,7 +328,14 @@ def descend_together(
 
 @kernel
 def differs(left: Floats, right: Floats, columns: int, tolerance: float) -> bool:
-    """Return whether two points differ by more than `tolerance` in some count."""
+    """Return whether two points differ by more than `tolerance` in some count.
+
+    Args:
+        left: ``left[>= columns, width]``.
+        right: ``right[>= columns, width]``.
+        columns: how many rows to compare.
+        tolerance: in people.
+    """
     for column in range(columns):
         mine, other = left[column], right[column]
         for child in range(mine.shape[0]):

@@ -1,4 +1,26 @@
-"""Kernels: all least squares passes of one family, and of a range of families in one compiled call."""
+"""Kernels: all least squares passes of one family, and of a range of families in one compiled call.
+
+Args:
+    tables: the plan of the level.
+    families: of the level.
+    settings: how the level is solved.
+    family: number of the family.
+    stage: number of the least squares pass.
+    grouping: columns and classes of the stage on the family's support.
+    stamp, place: ``stamp[all answers]``, ``place[all answers]``, scratch; stamps below `tag` are old.
+    tag: larger than every stamp.
+    outcome: receives what became of the family.
+    width: children, padded to a multiple of `LANE`.
+    point: ``point[columns, width]``, counts per column and child; written.
+    objective: of the stage.
+    counts: numbers of columns, rows and edges.
+    closed: whether the children add up to the parent.
+    forest: the sums of the stage.
+    polytope: the feasible set with its scratch.
+    held: ``held[held rows, width]``, answers that later passes keep.
+    floor: ``floor[columns, width]``, lower bounds of single counts that the problem is shifted by.
+    tolerance: distance to the optimum, in people, that is good enough.
+"""
 
 from __future__ import annotations
 
@@ -87,7 +109,14 @@ def solve_families(
     values: Floats,
     outcome: Outcome,
 ) -> None:
-    """Solve a range of families; the values of family f start at ``value_start[f]``, child by child over its support."""
+    """Solve a range of families; the values of family f start at ``value_start[f]``, child by child over its support.
+
+    Args:
+        first_family: number of the first.
+        last_family: behind the last.
+        value_start: ``value_start[families + 1]``, where the values of each family begin.
+        values: ``values[numbers]``, receives the estimates.
+    """
     stamp = np.zeros(tables.stamp_start[-1], np.int64)
     place = np.empty(tables.stamp_start[-1], np.int64)
     tag = 1
@@ -118,7 +147,11 @@ def solve_family(
     target: Floats,
     outcome: Outcome,
 ) -> int:
-    """Run all passes of one family; return the first unused stamp."""
+    """Run all passes of one family; return the first unused stamp.
+
+    Args:
+        target: ``target[children, cells]``, receives the estimates.
+    """
     first_cell, last_cell = families.cell_start[family], families.cell_start[family + 1]
     cells, counts = families.cells[first_cell:last_cell], families.counts[first_cell:last_cell]
     children = families.child_start[family + 1] - families.child_start[family]
@@ -191,6 +224,12 @@ def start_from(
     """Return a first point for a stage: the counts of the stage before, split in proportion to the parent's cells.
 
     It satisfies the column sums and every bound on sums of the earlier stage's columns. Empty without earlier stage.
+
+    Args:
+        flow: ``flow[columns before, width]``, counts of the stage before; empty without one.
+        flow_of_cell: ``flow_of_cell[support]``, their column of each cell.
+        cells: ``cells[support]``, numbers of the support's cells.
+        counts: ``counts[support]``, the parent's count of each.
     """
     width = flow.shape[1]
     columns = grouping.cell_of_column.shape[0]
@@ -232,6 +271,10 @@ def solve_stage(
     """Return the counts of one pass, ``float64[columns, width]``, whether its bounds are feasible, and their violation.
 
     Not feasible without a start, at a stage after the first, means: a start within the bounds is wanted.
+
+    Args:
+        slack: how far a held answer may move, in people.
+        start: ``start[columns, width]``, a point within the bounds; empty where none is known.
     """
     width = held.shape[1]
     columns = grouping.cell_of_column.shape[0]
@@ -286,7 +329,12 @@ def measure(
     floor: Floats,
     has_floor: bool,
 ) -> Objective:
-    """Return the objective of a stage from the family's measurements, counts shifted by `floor`."""
+    """Return the objective of a stage from the family's measurements, counts shifted by `floor`.
+
+    Args:
+        entries: how many measured answers the forest has.
+        has_floor: whether any floor is above 0.
+    """
     columns, rows, edges = counts
     first = families.child_start[family]
     children = families.child_start[family + 1] - first
@@ -354,6 +402,9 @@ def minimise(
     """Improve `point` to the optimum by the method that fits; return the violation of its bounds.
 
     Returns -1 when rows bind and `point` was not started within them.
+
+    Args:
+        started: whether `point` lies within the bounds.
     """
     columns, rows, edges = counts
     margins = polytope.row_of.shape[0] // polytope.barrier.shape[0]

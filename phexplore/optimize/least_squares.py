@@ -1,7 +1,7 @@
 """Weighted non-negative least squares of all families of one level (TopDown paper, eq. 7.1, 7.2, 7.5 and 7.6).
 
-A family is a parent and its children. Children of different families do not meet, so one compiled call solves a range of
-families without the interpreter's lock, and ranges run on threads.
+A family is a parent and its children. Children of different families do not meet, so one compiled call solves a range
+of families without the interpreter's lock, and ranges run on threads.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class LeastSquaresResult:
     outcome: Outcome
 
     def families_with(self, *statuses: Status) -> Ints:
-        """Return the families that ended in one of these ways."""
+        """Return the numbers of the families that ended in one of these ways, ``int64[found]``."""
         return np.flatnonzero(np.isin(self.outcome.status, statuses))
 
 
@@ -170,7 +170,12 @@ def least_squares(
 
 
 def spans_of(starts: Ints, threads: int) -> list[tuple[int, int]]:
-    """Return ranges of families of about equal work, several per thread."""
+    """Return ranges of families of about equal work, several per thread: number of the first, and behind the last.
+
+    Args:
+        starts: ``starts[families + 1]``, where the values of each family begin.
+        threads: how many work at once.
+    """
     families = len(starts) - 1
     if threads <= 1 or families <= 1:
         return [(0, families)]
@@ -181,7 +186,13 @@ def spans_of(starts: Ints, threads: int) -> list[tuple[int, int]]:
 
 
 def run_spans(solve: Callable[[tuple[int, int]], None], spans: list[tuple[int, int]], threads: int) -> None:
-    """Call `solve` for every range, on threads when there are several."""
+    """Call `solve` for every range, on threads when there are several.
+
+    Args:
+        solve: takes a range of families.
+        spans: the ranges.
+        threads: how many work at once.
+    """
     if threads <= 1 or len(spans) <= 1:
         for span in spans:
             solve(span)
@@ -211,6 +222,10 @@ def families_of(level: LevelData) -> Families:
 
 def check(plan: LevelPlan, level: LevelData) -> None:
     """Refuse arrays that do not fit.
+
+    Args:
+        plan: of the level.
+        level: its arrays.
 
     Raises:
         LevelError: a shape or type differs, a weight is negative or not finite, a support leaves the schema.

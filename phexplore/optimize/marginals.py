@@ -1,11 +1,20 @@
 """Kernels: the measured marginals of one parent's support as a forest of sums.
 
-The unknowns of a subproblem are the counts of `columns` (cells of the parent's support, or groups of them) in every child.
-A measured query adds up columns; a coarse query adds up the answers of a finer one where it can. So the product with the
-quadratic form H = Σ_q w_q Q_q'Q_q costs two passes over a list of edges, whatever the schema. Rows that would add up a
-single finer row are not made: their weight and measurement go to that row, which also improves the condition number.
+The unknowns of a subproblem are the counts of `columns` (cells of the parent's support, or groups of them) in every
+child. A measured query adds up columns; a coarse query adds up the answers of a finer one where it can. So the product
+with the quadratic form H = Σ_q w_q Q_q'Q_q costs two passes over a list of edges, whatever the schema. Rows that would
+add up a single finer row are not made: their weight and measurement go to that row, which also improves the condition
+number.
 
 All arrays over (row, child) are C-ordered with the children last, padded with zeros to a multiple of `LANE`.
+
+Args:
+    columns: how many columns there are.
+    rows: columns and coarser rows together.
+    edges: how many edges there are.
+    counts: numbers of columns, rows and edges.
+    forest: the sums of the stage.
+    sums: ``sums[rows, width]``, one value per row and child.
 """
 
 from __future__ import annotations
@@ -27,8 +36,8 @@ Floats = npt.NDArray[np.float64]
 class Tables(NamedTuple):
     """The plan of one level as arrays; see `phexplore.optimize.plan`.
 
-    A stage is one least squares pass. Its nodes are the measured queries of its objective, finest first; a node's source
-    is the finer node it is summed from, or -1 for the columns.
+    A stage is one least squares pass. Its nodes are the measured queries of its objective, finest first; a node's
+    source is the finer node it is summed from, or -1 for the columns.
 
     Attributes:
         answer_of: ``int32[queries, cells]``, answer of each query per cell, -1 where omitted.
@@ -108,7 +117,12 @@ class Forest(NamedTuple):
 
 @kernel
 def allocate_forest(columns: int, nodes: int) -> Forest:
-    """Return buffers for at most so many columns and nodes."""
+    """Return buffers for at most so many columns and nodes.
+
+    Args:
+        columns: most columns.
+        nodes: of the stage.
+    """
     items = columns * (nodes + 1)
     return Forest(
         np.empty(items, np.int64),
@@ -199,7 +213,12 @@ def plant(
 
 @kernel
 def list_rows_above(columns: int, rows: int, edges: int, forest: Forest) -> None:
-    """List, for every column, the rows that contain it."""
+    """List, for every column, the rows that contain it.
+
+    Args:
+        columns, rows, edges: how many the forest has.
+        forest: whose `above_start` and `above_row` are filled.
+    """
     out_start, out_row = forest.out_start, forest.out_row
     for row in range(rows + 1):
         out_start[row] = 0
@@ -232,7 +251,11 @@ def list_rows_above(columns: int, rows: int, edges: int, forest: Forest) -> None
 
 @kernel
 def add_up(sums: Floats, columns: int, rows: int, edges: int, forest: Forest) -> None:
-    """Fill the coarser rows of ``sums[rows, children]`` from its first `columns` rows."""
+    """Fill the coarser rows of ``sums[rows, children]`` from its first `columns` rows.
+
+    Args:
+        sums: ``sums[rows, width]``, its first `columns` rows given.
+    """
     width = sums.shape[1]
     for row in range(columns, rows):
         for child in range(width):
@@ -246,7 +269,11 @@ def add_up(sums: Floats, columns: int, rows: int, edges: int, forest: Forest) ->
 
 @kernel
 def hand_down(sums: Floats, edges: int, forest: Forest) -> None:
-    """Add every coarser row of ``sums[rows, children]`` to the finer rows it consists of, down to the columns."""
+    """Add every coarser row of ``sums[rows, children]`` to the finer rows it consists of, down to the columns.
+
+    Args:
+        sums: ``sums[rows, width]``, changed in place.
+    """
     width = sums.shape[1]
     for edge in range(edges - 1, -1, -1):
         source, target = forest.edge_to[edge], forest.edge_from[edge]
@@ -314,6 +341,12 @@ def metrics(
 
     diag(row sums) - H is positive semidefinite because H has no negative entry: for every x it equals
     Σ_{c<d} H_cd (x_c - x_d)². So the row sums are a metric in which the objective has curvature at most 1.
+
+    Args:
+        weight: ``weight[rows, width]``, inverse variances summed per row.
+        sums: ``sums[rows, width]``, scratch.
+        row_sums: ``row_sums[columns]``, receives the largest row sums.
+        diagonal: ``diagonal[columns]``, receives the largest diagonal entries.
     """
     columns, rows, edges = counts
     width = weight.shape[1]

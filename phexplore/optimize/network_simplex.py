@@ -1,11 +1,18 @@
 """Kernel: minimum-cost flow by the primal network simplex method, from a given feasible flow and spanning tree.
 
 Costs are pairs of integers compared first by `high`, then by `low`: one run finds the flow that is best for a first
-objective and, among those, best for a second. The spanning tree is kept strongly feasible (from every node some flow could
-still be sent to the root), which excludes cycling (Cunningham 1976); the entering arc is the worst of a block.
+objective and, among those, best for a second. The spanning tree is kept strongly feasible (from every node some flow
+could still be sent to the root), which excludes cycling (Cunningham 1976); the entering arc is the worst of a block.
 
 Arcs and nodes are rows of two tables, so that what a pivot touches lies together: ``arcs: int64[arcs, ARC_FIELDS]`` and
 ``tree: int64[nodes, TREE_FIELDS]``. The root is the last node.
+
+Args:
+    arcs: ``arcs[arcs, ARC_FIELDS]``, one row per arc.
+    tree: ``tree[nodes, TREE_FIELDS]``, one row per node, the root last.
+    count: number of arcs in use.
+    paired: whether any `high` cost differs from 0.
+    entering: number of the arc that enters the tree.
 """
 
 from __future__ import annotations
@@ -35,8 +42,13 @@ TREE_FIELDS = 10
 
 
 @kernel
-def hang(tree: Ints, node: int, parent: int) -> None:
-    """Make a node the first child of another."""
+def attach(tree: Ints, node: int, parent: int) -> None:
+    """Attach a node, which has no parent, as the first child of another.
+
+    Args:
+        node: the node.
+        parent: its new parent.
+    """
     tree[node, PARENT] = parent
     tree[node, PREVIOUS] = -1
     after = tree[parent, CHILD]
@@ -47,8 +59,12 @@ def hang(tree: Ints, node: int, parent: int) -> None:
 
 
 @kernel
-def unhang(tree: Ints, node: int) -> None:
-    """Take a node out of its parent's children."""
+def detach(tree: Ints, node: int) -> None:
+    """Detach a node from its parent: the inverse of `attach`.
+
+    Args:
+        node: the node.
+    """
     before, after = tree[node, PREVIOUS], tree[node, NEXT]
     if before >= 0:
         tree[before, NEXT] = after
@@ -60,7 +76,11 @@ def unhang(tree: Ints, node: int) -> None:
 
 @kernel
 def price_subtree(tree: Ints, arcs: Ints, top: int) -> None:
-    """Recompute depth and potentials of a node and everything below it."""
+    """Recompute depth and potentials of a node and everything below it.
+
+    Args:
+        top: the node.
+    """
     tree[0, STACK] = top
     size = 1
     while size > 0:
@@ -79,7 +99,12 @@ def price_subtree(tree: Ints, arcs: Ints, top: int) -> None:
 
 @kernel
 def entering_arc(tree: Ints, arcs: Ints, count: int, start: int, block: int, paired: bool) -> tuple[int, int]:
-    """Return the arc with the largest violation in the first block that has any, and where to go on; -1 at optimality."""
+    """Return the arc with the largest violation in the first block that has any, and where to go on; -1 at optimality.
+
+    Args:
+        start: arc at which the search begins.
+        block: how many arcs to look at before the worst of them is taken.
+    """
     best = -1
     best_high = 0
     best_low = 0
@@ -160,15 +185,21 @@ def pivot(tree: Ints, arcs: Ints, entering: int) -> None:
 
 @kernel
 def graft(tree: Ints, arcs: Ints, below: int, above: int, entering: int, out: int) -> None:
-    """Turn the path from `below` up to `out` around and hang it under `above` by the entering arc."""
+    """Reverse the path from `below` up to `out` and attach it under `above` by the entering arc.
+
+    Args:
+        below: end of the entering arc inside the part that is cut off.
+        above: its other end.
+        out: node whose arc to its parent leaves the tree.
+    """
     node, parent, arc = below, above, entering
     direction = UP if arcs[entering, TAIL] == below else DOWN
     while True:
         old_parent, old_arc, old_direction = tree[node, PARENT], tree[node, ARC], tree[node, DIRECTION]
-        unhang(tree, node)
+        detach(tree, node)
         tree[node, ARC] = arc
         tree[node, DIRECTION] = direction
-        hang(tree, node, parent)
+        attach(tree, node, parent)
         if node == out:
             break
         parent, arc, direction = node, old_arc, -old_direction

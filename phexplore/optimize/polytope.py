@@ -1,14 +1,22 @@
 """Kernels: the exact projection onto the feasible set of one subproblem, in a diagonal metric.
 
-The feasible set of n children is: counts x_ic ≥ 0, none where a child may hold nobody of that class; column sums
-Σ_i x_ic = p_c (the parent's counts, eq. 7.2); and rows lo_r ≤ Σ_{(i,c) in r} x_ic ≤ up_r (facility bounds, child totals,
-margins held from an earlier pass, eq. 7.5). With multipliers λ of columns and ν of rows the projection of z in the metric h is
+The feasible set of n children is: counts x_ic ≥ 0, none where a child may hold nobody of that class; column sums Σ_i
+x_ic = p_c (the parent's counts, eq. 7.2); and rows lo_r ≤ Σ_{(i,c) in r} x_ic ≤ up_r (facility bounds, child totals,
+margins held from an earlier pass, eq. 7.5). With multipliers λ of columns and ν of rows the projection of z in the
+metric h is
 
     x_ic = max(0, z_ic + (λ_c + Σ_{r: (i,c) in r} ν_r) / h_c).
 
-λ_c solves a piecewise linear equation in one unknown, by Newton's method. The concave dual in ν is climbed by a projected
-semismooth Newton method (two-metric projection: a multiplier that would change its sign stops at 0) with a line search on
-its derivative; both are warm started by the caller.
+λ_c solves a piecewise linear equation in one unknown, by Newton's method. The concave dual in ν is climbed by a
+projected semismooth Newton method (two-metric projection: a multiplier that would change its sign stops at 0) with a
+line search on its derivative; both are warm started by the caller.
+
+Args:
+    point: ``point[columns, width]``, x, the counts per column and child.
+    closed: whether column sums are fixed; a root without parent is open.
+    margins: how many margins have rows.
+    polytope: the feasible set with the multipliers at hand.
+    unknowns: size of the Newton system.
 """
 
 from __future__ import annotations
@@ -88,7 +96,13 @@ class Polytope(NamedTuple):
 
 @kernel
 def fill_simplex(values: Floats, total: float, multiplier: float) -> float:
-    """Replace v by max(0, v + λ) with sum `total`; return λ. `multiplier` is the first guess of λ."""
+    """Replace v by max(0, v + λ) with sum `total`; return λ.
+
+    Args:
+        values: ``values[width]``, v.
+        total: the sum, at least 0.
+        multiplier: first guess of λ.
+    """
     width = values.shape[0]
     tolerance = 1e-13 * (1.0 + total)
     for _ in range(80):
@@ -272,7 +286,11 @@ def touch_curvature(point: Floats, closed: bool, margins: int, polytope: Polytop
 
 @kernel
 def cholesky(system: Floats, unknowns: int) -> None:
-    """Factorise in place, lower triangle. A dependent unknown gets a pivot so large that its step is 0."""
+    """Factorise in place, lower triangle. A dependent unknown gets a pivot so large that its step is 0.
+
+    Args:
+        system: ``system[>= unknowns, >= unknowns]``, symmetric; its lower triangle receives the factor.
+    """
     for row in range(unknowns):
         mine = system[row]
         diagonal = mine[row]
@@ -340,15 +358,19 @@ def solve_step(unknowns: int, polytope: Polytope) -> tuple[int, float]:
 
 @kernel
 def slide(unknown: int, excess: float, polytope: Polytope) -> int:
-    """Fill the step along which no row sum moves and the dual rises straight, as far as the first multiplier that ends at 0.
+    """Fill the step along which no row sum moves and the dual rises straight, until the first multiplier is 0.
 
-    A Newton step cannot leave a set of binding rows of which one is determined by the others and asks for another value:
-    one of them has to stop binding.
+    A Newton step cannot leave a set of binding rows of which one is determined by the others and asks for another
+    value: one of them has to stop binding.
+
+    Args:
+        unknown: the one that others determine, from `solve_step`.
+        excess: by how much its residual contradicts theirs.
 
     Returns:
-        1 when the step is filled; 0 when a row is in the way and was taken out of the free ones; -1 when no multiplier ends the
-        rise: then the Newton step is filled if it rises, else a plain step along the way, which frees further counts unless the rows
-        contradict each other.
+        1 when the step is filled; 0 when a row is in the way and was taken out of the free ones; -1 when no multiplier
+        ends the rise: then the Newton step is filled if it rises, else a plain step along the way, which frees further
+        counts unless the rows contradict each other.
     """
     system, trial, step = polytope.system, polytope.trial, polytope.step
     rows = polytope.lower.shape[0]
@@ -446,7 +468,11 @@ def project(
 
 @kernel
 def climb(length: float, polytope: Polytope) -> None:
-    """Move every multiplier from `trial` along `step`; one that would change its sign, or start the wrong way, is 0."""
+    """Move every multiplier from `trial` along `step`; one that would change its sign, or start the wrong way, is 0.
+
+    Args:
+        length: of the step, 1 for a full one.
+    """
     for row in range(polytope.lower.shape[0]):
         old = polytope.trial[row]
         new = old + length * polytope.step[row]

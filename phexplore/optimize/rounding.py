@@ -1,9 +1,21 @@
 """Kernels: controlled rounding of one family (TopDown paper, eq. 7.3, 7.4, 7.7) as a minimum-cost flow.
 
-Every count becomes its floor or one more. The parent's counts fix how many of a column's counts go up; the queries of the
-objective and the bounded ones are nested, so the counts that go up flow from their column through one tree of answers per
-child to the root. The cost |flow - target| of an answer is made of arcs that break at whole numbers. Two nested families
-make the constraints totally unimodular: the optimum over flows is the optimum over whole counts.
+Every count becomes its floor or one more. The parent's counts fix how many of a column's counts go up; the queries of
+the objective and the bounded ones are nested, so the counts that go up flow from their column through one tree of
+answers per child to the root. The cost |flow - target| of an answer is made of arcs that break at whole numbers. Two
+nested families make the constraints totally unimodular: the optimum over flows is the optimum over whole counts.
+
+Args:
+    chain: the nested queries of the level.
+    families: of the level.
+    rounding: how the level is rounded.
+    family: number of the family.
+    fraction: ``fraction[children, cells]``, what each estimate lies above its floor; 0 where it is whole.
+    fixed_up: ``fixed_up[children, cells]``, 1 where a count goes up whatever is chosen.
+    result: ``result[children, cells]``, whole counts; written.
+    leaf_cell, leaf_child: ``leaf_cell[leaves]``, ``leaf_child[leaves]``, cell and child of every free count.
+    leaf_node: ``leaf_node[leaves]``, the finest answer that contains each free count; -1 for none.
+    closed: whether the children add up to the parent.
 """
 
 from __future__ import annotations
@@ -70,7 +82,17 @@ def round_families(
     status: Ints,
     pivots: Ints,
 ) -> None:
-    """Round a range of families; values and results are laid out child by child over the parent's support."""
+    """Round a range of families; values and results are laid out child by child over the parent's support.
+
+    Args:
+        first_family: number of the first.
+        last_family: behind the last.
+        value_start: ``value_start[families + 1]``, where the values of each family begin.
+        values: ``values[numbers]``, estimates.
+        rounded: ``rounded[numbers]``, receives the whole counts.
+        status: ``status[families]``, receives `ROUNDED` or `UNROUNDED`.
+        pivots: ``pivots[families]``, receives the pivots of the network simplex.
+    """
     for family in range(first_family, last_family):
         cells = families.cell_start[family + 1] - families.cell_start[family]
         children = families.child_start[family + 1] - families.child_start[family]
@@ -88,7 +110,11 @@ def round_families(
 def round_family(
     chain: Chain, families: Families, rounding: Rounding, family: int, estimate: Floats, result: Ints
 ) -> tuple[bool, int]:
-    """Fill the whole counts of a family, ``int64[children, cells]``; return whether bounds are met, and the pivots."""
+    """Fill the whole counts of a family, ``int64[children, cells]``; return whether bounds are met, and the pivots.
+
+    Args:
+        estimate: ``estimate[children, cells]``.
+    """
     children, cells = estimate.shape
     first_cell = families.cell_start[family]
     fraction = np.zeros((children, cells), np.float64)
@@ -242,7 +268,15 @@ def build_answers(
 def number_answers(
     answer_of: npt.NDArray[np.int32], answers: int, cells: npt.NDArray[np.int32], first_cell: int, local: Ints
 ) -> int:
-    """Number the answers that occur on a support in the order of its cells; return how many there are."""
+    """Number the answers that occur on a support in the order of its cells; return how many there are.
+
+    Args:
+        answer_of: ``answer_of[cells]``, of the schema's cells.
+        answers: how many answers the query has.
+        cells: ``cells[entries]``, supports of all families.
+        first_cell: where the family's support begins.
+        local: ``local[support]``, receives the numbers.
+    """
     number = np.full(answers, -1, np.int64)
     count = 0
     for cell in range(local.shape[0]):
@@ -258,7 +292,11 @@ def number_answers(
 def collect_leaves(
     closed: bool, fraction: Floats, left: Ints, leaf_cell: Ints, leaf_child: Ints, leaf_node: Ints
 ) -> Leaves:
-    """Return the free counts with their columns numbered."""
+    """Return the free counts with their columns numbered.
+
+    Args:
+        left: ``left[cells]``, how many free counts of each cell go up.
+    """
     leaves = leaf_cell.shape[0]
     source = np.empty(leaves, np.int64)
     value = np.empty(leaves, np.float64)

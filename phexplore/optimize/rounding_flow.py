@@ -1,7 +1,20 @@
 """Kernels: which fractional counts of one family go up, as a minimum-cost flow.
 
-A greedy choice, improved by exchanges within a column, gives the network simplex a start near its optimum. Answers with a
-single free count, or a single finer answer, are folded into it first: the network keeps only answers where something meets.
+A greedy choice, improved by exchanges within a column, gives the network simplex a start near its optimum. Answers with
+a single free count, or a single finer answer, are folded into it first: the network keeps only answers where something
+meets.
+
+Args:
+    costs: ``costs[answers, COST_FIELDS]``, as in `Folded`.
+    flows: ``flows[answers, FLOW_FIELDS]``, as in `Folded`; changed where a flow changes.
+    table: ``table[leaves, LEAF_FIELDS]``, `Folded.leaves`.
+    raised: ``raised[leaves]``, 1 where a free count goes up.
+    leaf: number of the free count.
+    answer: number of the answer.
+    closed: whether the children add up to the parent.
+    paired: whether any cost of the first pass differs from 0.
+    arcs, tree: ``arcs[arcs, ARC_FIELDS]``, ``tree[nodes, TREE_FIELDS]``, of the network simplex; written.
+    used: how many arcs there are already.
 """
 
 from __future__ import annotations
@@ -31,7 +44,7 @@ from phexplore.optimize.network_simplex import (
     TAIL,
     TREE_FIELDS,
     UP,
-    hang,
+    attach,
     optimise_flow,
 )
 
@@ -115,8 +128,9 @@ LEAF_FIELDS = 4
 def round_up(times: Ints, closed: bool, whole_targets: bool, answers: Answers, leaves: Leaves) -> tuple[Ints, int]:
     """Return which free counts go up, ``int64[leaves]`` of 0 and 1, and the pivots of all passes.
 
-    Passes are lexicographic: of the roundings that are best for the passes so far, the next one decides. Each run of the
-    network simplex takes two passes at once; the answers of the first are then fixed for the runs after it (eq. 7.7).
+    Passes are lexicographic: of the roundings that are best for the passes so far, the next one decides. Each run of
+    the network simplex takes two passes at once; the answers of the first are then fixed for the runs after it (eq.
+    7.7).
 
     Args:
         times: ``int64[passes, levels]``, how often a query is in the objective of a pass.
@@ -154,6 +168,9 @@ def unit_cost(costs: Ints, answer: int, unit: int) -> tuple[int, int]:
     """Return the pair of costs of the given unit of flow into an answer and all that are folded into it.
 
     Of one answer: |unit - target| - |unit - 1 - target| in 1 / UNIT, times its weight; bounds included.
+
+    Args:
+        unit: number of the unit, from 1.
     """
     high, low = 0, 0
     while answer >= 0:
@@ -175,7 +192,15 @@ def unit_cost(costs: Ints, answer: int, unit: int) -> tuple[int, int]:
 def fold(
     high_times: Ints, low_times: Ints, whole_targets: bool, answers: Answers, leaves: Leaves, raised: Ints
 ) -> Folded:
-    """Return the network without answers of one member, with costs for the present choice."""
+    """Return the network without answers of one member, with costs for the present choice.
+
+    Args:
+        high_times: ``high_times[levels]``, how often each query is in the objective of the first of two passes.
+        low_times: ``low_times[levels]``, the same of the second.
+        whole_targets: whether answers are drawn to the nearest whole number of their fraction.
+        answers: that some free count can still change.
+        leaves: the free counts.
+    """
     parent, level, target, need, most = answers.parent, answers.level, answers.target, answers.need, answers.most
     count = parent.shape[0]
     size = leaves.source.shape[0]
@@ -244,7 +269,7 @@ def fold(
 
 
 @kernel
-def raising(flows: Ints, table: Ints, leaf: int) -> tuple[int, int]:
+def cost_of_raising(flows: Ints, table: Ints, leaf: int) -> tuple[int, int]:
     """Return the pair of costs of raising a count now."""
     count = flows.shape[0]
     high, low = table[leaf, LEAF_HIGH], table[leaf, LEAF_LOW]
@@ -257,7 +282,7 @@ def raising(flows: Ints, table: Ints, leaf: int) -> tuple[int, int]:
 
 
 @kernel
-def lowering(flows: Ints, table: Ints, leaf: int) -> tuple[int, int]:
+def saving_of_lowering(flows: Ints, table: Ints, leaf: int) -> tuple[int, int]:
     """Return the pair of costs saved by lowering a raised count now."""
     count = flows.shape[0]
     high, low = table[leaf, LEAF_HIGH], table[leaf, LEAF_LOW]
@@ -271,7 +296,11 @@ def lowering(flows: Ints, table: Ints, leaf: int) -> tuple[int, int]:
 
 @kernel
 def turn(costs: Ints, flows: Ints, answer: int, by: int) -> None:
-    """Send one more unit through an answer and all above it, or one less; what was the next cost is now the last one."""
+    """Send one more unit through an answer and all above it, or one less; what was the next cost is now the last one.
+
+    Args:
+        by: 1 or -1.
+    """
     while answer < flows.shape[0]:
         flows[answer, RAISED] += by
         unit = flows[answer, RAISED]
@@ -286,7 +315,12 @@ def turn(costs: Ints, flows: Ints, answer: int, by: int) -> None:
 
 @kernel
 def choose(closed: bool, source: Ints, wanted: Ints, costs: Ints, flows: Ints, table: Ints, raised: Ints) -> None:
-    """Raise, column by column, the counts that cost least in view of those raised before; then exchange within columns."""
+    """Raise, column by column, the counts that cost least in view of those raised before; then exchange within columns.
+
+    Args:
+        source: ``source[leaves]``, column of each free count, or its child where columns are open.
+        wanted: ``wanted[sources]``, how many of a column go up; not read where columns are open.
+    """
     size = source.shape[0]
     for sweep in range(1 + (EXCHANGES if closed else 0)):
         exchanged = False
@@ -303,11 +337,11 @@ def choose(closed: bool, source: Ints, wanted: Ints, costs: Ints, flows: Ints, t
                 best_high, best_low, worst_high, worst_low = 0, 0, 0, 0
                 for leaf in range(begin, end):
                     if raised[leaf] == 0:
-                        high, low = raising(flows, table, leaf)
+                        high, low = cost_of_raising(flows, table, leaf)
                         if best < 0 or high < best_high or (high == best_high and low < best_low):
                             best, best_high, best_low = leaf, high, low
                     elif sweep > 0:
-                        high, low = lowering(flows, table, leaf)
+                        high, low = saving_of_lowering(flows, table, leaf)
                         if worst < 0 or high > worst_high or (high == worst_high and low > worst_low):
                             worst, worst_high, worst_low = leaf, high, low
                 if sweep == 0 and (closed or best_high < 0 or (best_high == 0 and best_low < 0)):
@@ -326,7 +360,11 @@ def choose(closed: bool, source: Ints, wanted: Ints, costs: Ints, flows: Ints, t
 
 @inlined_kernel
 def improve(paired: bool, closed: bool, source: Ints, costs: Ints, flows: Ints, table: Ints, raised: Ints) -> int:
-    """Move to the optimum of two passes from the present choice; return the pivots."""
+    """Move to the optimum of two passes from the present choice; return the pivots.
+
+    Args:
+        source: ``source[leaves]``, column of each free count, or its child where columns are open.
+    """
     size = source.shape[0]
     count = flows.shape[0]
     number = np.empty(count, np.int64)
@@ -358,7 +396,7 @@ def improve(paired: bool, closed: bool, source: Ints, costs: Ints, flows: Ints, 
             above = flows[answer, ABOVE]
             node_above = number[above] if above < count else root
             used = add_pieces(costs, answer, flows[answer, RAISED], number[answer], node_above, used, arcs, tree)
-    used = hang_sources(closed, source, flows, table, nodes, root, used, raised, arcs, tree)
+    used = attach_columns(closed, source, flows, table, nodes, root, used, raised, arcs, tree)
     pivots = optimise_flow(tree, arcs, used, paired)
     for leaf in range(size):
         raised[leaf] = arcs[leaf, FLOW]
@@ -366,7 +404,7 @@ def improve(paired: bool, closed: bool, source: Ints, costs: Ints, flows: Ints, 
 
 
 @kernel
-def hang_sources(
+def attach_columns(
     closed: bool,
     column: Ints,
     flows: Ints,
@@ -378,7 +416,13 @@ def hang_sources(
     arcs: Ints,
     tree: Ints,
 ) -> int:
-    """Give every column its tree arc, its cheapest count left down; where columns are open, the way out for such counts."""
+    """Give every column its tree arc: that of its cheapest count left down, or an arc to the root where it is open.
+
+    Args:
+        column: ``column[leaves]``, column of each free count.
+        nodes: how many nodes answers have; those of columns follow.
+        root: number of the root.
+    """
     size = column.shape[0]
     if not closed:
         for source in range(nodes, root):
@@ -400,7 +444,7 @@ def hang_sources(
             best_high, best_low = 0, 0
             while end < size and column[end] == column[begin]:
                 if raised[end] == 0:
-                    high, low = raising(flows, table, end)
+                    high, low = cost_of_raising(flows, table, end)
                     if best < 0 or high < best_high or (high == best_high and low < best_low):
                         best, best_high, best_low = end, high, low
                 end += 1
@@ -409,7 +453,7 @@ def hang_sources(
             begin = end
     for source in range(nodes, root):
         tree[source, DIRECTION] = UP
-        hang(tree, source, arcs[tree[source, ARC], HEAD])
+        attach(tree, source, arcs[tree[source, ARC], HEAD])
     return used
 
 
@@ -417,7 +461,13 @@ def hang_sources(
 def add_pieces(
     costs: Ints, answer: int, flow: int, node: int, node_above: int, used: int, arcs: Ints, tree: Ints
 ) -> int:
-    """Add the arcs of one answer, one per stretch of equal cost, filled in order; return the number of arcs."""
+    """Add the arcs of one answer, one per stretch of equal cost, filled in order; return the number of arcs.
+
+    Args:
+        flow: units that go through the answer now.
+        node: its node.
+        node_above: the node of the answer above, or the root.
+    """
     start = 0
     hung = False
     while True:
@@ -440,7 +490,7 @@ def add_pieces(
             arcs[used, STATE] = IN_TREE
             tree[node, ARC] = used
             tree[node, DIRECTION] = UP
-            hang(tree, node, node_above)
+            attach(tree, node, node_above)
         used += 1
         if end == ENDLESS_FLOW:
             return used

@@ -1,10 +1,10 @@
 """Least squares of a root with very many cells: solve few of them, prove that the others are 0.
 
-Single years of age make hundreds of thousands of cells, nearly all of them 0 in the estimate, and the more cells add up to an answer, the
-slower gradient steps converge. So a short descent over all cells only proposes which are positive; least squares over these is solved
-to its accuracy, and the optimality conditions over all cells decide: with the multipliers of totals and bounds, read off the
-gradient of the positive cells, no cell at 0 may gain by growing. Cells that would gain join, until none does. Convexity makes the
-answer that of the whole problem.
+Single years of age make hundreds of thousands of cells, nearly all of them 0 in the estimate, and the more cells add up
+to an answer, the slower gradient steps converge. So a short descent over all cells only proposes which are positive;
+least squares over these is solved to its accuracy, and the optimality conditions over all cells decide: with the
+multipliers of totals and bounds, read off the gradient of the positive cells, no cell at 0 may gain by growing. Cells
+that would gain join, until none does. Convexity makes the answer that of the whole problem.
 """
 
 from __future__ import annotations
@@ -34,14 +34,25 @@ Flags = npt.NDArray[np.bool_]
 
 
 def worth_screening(plan: LevelPlan, level: LevelData) -> bool:
-    """Return whether a level is a root that this module solves faster: one unit, one pass, very many cells."""
+    """Return whether a level is a root that this module solves faster: one unit, one pass, very many cells.
+
+    Args:
+        plan: of the level.
+        level: its arrays.
+    """
     return level.counts is None and level.children == 1 and len(plan.passes) == 1 and len(level.cells) >= MANY_CELLS
 
 
 def screened_least_squares(
     plan: LevelPlan, level: LevelData, *, options: LeastSquaresOptions | None = None
 ) -> LeastSquaresResult:
-    """Return what `least_squares` returns for a level that is worth screening."""
+    """Return what `least_squares` returns for a level that is worth screening.
+
+    Args:
+        plan: of the level.
+        level: its arrays.
+        options: accuracy, slack and most steps.
+    """
     wanted = options or LeastSquaresOptions()
     problem = _problem(plan, level)
     first = least_squares(plan, level, options=replace(wanted, limit=FIRST_STEPS))

@@ -163,18 +163,35 @@ class Column(Generic[Item]):
         return value if isinstance(value, str) else people_text(value, self.places)
 
     def cell(self, item: Item, lines: int) -> Cell:
-        """Return the cell of an item, over several lines where the column spans them."""
+        """Return the cell of an item, over several lines where the column spans them.
+
+        Args:
+            item: of the row.
+            lines: how many lines the item has.
+        """
         marked = self.attention is not None and self.attention(item)
         return Cell(self.text(item), self.number, self.heading, lines if self.spans else 1, marked, self.whole)
 
 
 def heading(header: str, value: Callable[[Item], str | float | None], *, spans: bool = False) -> Column[Item]:
-    """Return a column that names the rows; `spans` as in `Column`."""
+    """Return a column that names the rows; `spans` as in `Column`.
+
+    Args:
+        header: of the column.
+        value: of an item; None leaves the cell empty.
+        spans: as in `Column`.
+    """
     return Column(header, value, heading=True, spans=spans)
 
 
 def words(header: str, value: Callable[[Item], str | float | None], *, whole: bool = False) -> Column[Item]:
-    """Return a column of text; `whole` as in `Column`."""
+    """Return a column of text; `whole` as in `Column`.
+
+    Args:
+        header: of the column.
+        value: of an item; None leaves the cell empty.
+        whole: as in `Column`.
+    """
     return Column(header, value, whole=whole)
 
 
@@ -184,7 +201,14 @@ def figures(
     places: int = 0,
     attention: Callable[[Item], bool] | None = None,
 ) -> Column[Item]:
-    """Return a right-aligned column of figures; the arguments as in `Column`."""
+    """Return a right-aligned column of figures; the arguments as in `Column`.
+
+    Args:
+        header: of the column.
+        value: of an item; None leaves the cell empty.
+        places: digits behind the point.
+        attention: which items to mark.
+    """
     return Column(header, value, places, number=True, attention=attention)
 
 
@@ -211,7 +235,12 @@ def table_of(
 
 
 def people_text(value: float | None, places: int = 0) -> str:
-    """Return a figure with thousands separated, a dash for none or one that is not a number."""
+    """Return a figure with thousands separated, a dash for none or one that is not a number.
+
+    Args:
+        value: in people.
+        places: digits behind the point.
+    """
     return "–" if value is None or math.isnan(value) else f"{value:,.{places}f}".replace("-", "−")
 
 
@@ -221,5 +250,10 @@ def clock_text(now: datetime) -> str:
 
 
 def colophon(now: datetime, what: str) -> str:
-    """Return when and by which program a document was made, and the identity of what it shows, e.g. ``run 3fa…``."""
+    """Return when and by which program a document was made, and the identity of what it shows, e.g. ``run 3fa…``.
+
+    Args:
+        now: when the document was made.
+        what: identity of what it shows.
+    """
     return f"{clock_text(now)} · phexplore {__version__} · {what}"

@@ -58,7 +58,12 @@ def epsilon_text(figure: EpsilonFigure) -> str:
 
 
 def conventions_section(conventions: Conventions, framework: PrivacyFramework) -> Section:
-    """Return what the shown numbers mean."""
+    """Return what the shown numbers mean.
+
+    Args:
+        conventions: of the scenario.
+        framework: zCDP adds δ and the conversions.
+    """
     factor = normal_factor(conventions.confidence, conventions.z)
     direction = {Rounding.UP: "upward, so that the margin is kept", Rounding.NEAREST: "to the nearest, as in 2020"}
     entries = [

@@ -35,7 +35,13 @@ class WorkbookReader:
         self.issues: list[Issue] = []
 
     def report(self, cell: GridCell, sentence: str, remedy: str) -> None:
-        """Keep a problem of a cell."""
+        """Keep a problem of a cell.
+
+        Args:
+            cell: where the problem is.
+            sentence: what is wrong.
+            remedy: what to do.
+        """
         self.issues.append(Issue(cell.path, sentence, remedy, line=cell.line, column=cell.column))
 
     def choice(self, cell: GridCell | None, kind: Callable[[str], Parsed], default: Parsed) -> Parsed:

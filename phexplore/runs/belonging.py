@@ -1,7 +1,7 @@
 """Which folder the runs of a project are in: beside its file, beside its scratch file while it was never saved.
 
-The first save takes the runs along. A run at work moves when it has ended, so before that the folder it is in promises them to
-the file: whoever opens that file fetches what was left behind, whatever happened in between.
+The first save takes the runs along. A run at work moves when it has ended, so before that the folder it is in promises
+them to the file: whoever opens that file fetches what was left behind, whatever happened in between.
 """
 
 from __future__ import annotations
@@ -46,6 +46,10 @@ def runs_with_trials(folder: Path) -> int:
 def promise_runs(folder: Path, project: Path) -> None:
     """Write down that the runs of an unsaved project belong to the file it is saved as. A folder without runs stays away.
 
+    Args:
+        folder: of the runs beside the scratch file.
+        project: file that the project is saved as.
+
     Raises:
         WriteError: the folder cannot be written.
     """
@@ -57,6 +61,10 @@ def promised_runs(scratch_folder: Path, project: Path) -> tuple[Path, ...]:
     """Return the runs that were promised to a project file and are still beside its scratch file.
 
     A promise is only compared, never followed; one whose scratch file is there was made by a save that did not happen.
+
+    Args:
+        scratch_folder: where scratch files are.
+        project: file that was opened.
     """
     found: list[Path] = []
     for folder in sorted(scratch_folder.glob(f"*{RUNS_SUFFIX}")):
@@ -71,11 +79,12 @@ def promised_runs(scratch_folder: Path, project: Path) -> tuple[Path, ...]:
 def abandoned_runs(scratch_folder: Path, before: float) -> tuple[Path, ...]:
     """Return the folders with finished runs that no project fetches: theirs was given up, or is not where it was saved.
 
-    One in which nothing finished is removed. A folder of a project that is there, or that anything changed in lately, is left
-    alone: its window may be at work, and its runs may still be waiting.
+    One in which nothing finished is removed. A folder of a project that is there, or that anything changed in lately,
+    is left alone: its window may be at work, and its runs may still be waiting.
 
     Args:
-        scratch_folder: of the projects that were never saved, and their runs; earlier versions named those after a process.
+        scratch_folder: of the projects that were never saved, and their runs; earlier versions named those after a
+            process.
         before: seconds since 1970; what changed later is in use.
     """
     found = []

@@ -1,8 +1,9 @@
 """In front of every reader of records: what looks like confidential census input is said and recorded.
 
-Parameters chosen by looking at runs on confidential records reveal something about these records, outside every accounting. The
-program cannot know what is confidential. It takes for it what has one line per person, household or housing unit and no mark of
-its own generator or converters; tables of counts are published or not, which nobody can see from them.
+Parameters chosen by looking at runs on confidential records reveal something about these records, outside every
+accounting. The program cannot know what is confidential. It takes for it what has one line per person, household or
+housing unit and no mark of its own generator or converters; tables of counts are published or not, which nobody can see
+from them.
 """
 
 from __future__ import annotations
@@ -73,7 +74,12 @@ class Answer:
 
 
 def answer_about(scenario: Scenario, data: RunData) -> Answer:
-    """Return whether data are treated as confidential, and why."""
+    """Return whether data are treated as confidential, and why.
+
+    Args:
+        scenario: that is to be run.
+        data: input of the run.
+    """
     if warning_about(scenario, data) is not None:
         return Answer(confidential=True, sentence=TREATED_AS_CONFIDENTIAL)
     return Answer(confidential=False, sentence=_MARKED if data.synthetic else _COUNTS)
@@ -112,7 +118,12 @@ def is_confidential(spec: RunSpec, summary: Mapping[str, Any] | None) -> bool:
 
 
 def warning_about(scenario: Scenario, data: RunData) -> ConfidentialityWarning | None:
-    """Return what speaks against using these data, None for marked data and for tables of counts."""
+    """Return what speaks against using these data, None for marked data and for tables of counts.
+
+    Args:
+        scenario: that is to be run.
+        data: input of the run.
+    """
     if data.synthetic or not _has_records(scenario, Path(data.path)):
         return None
     return ConfidentialityWarning(data.path, data.sha256)
@@ -141,6 +152,12 @@ def make_private(directory: Path) -> None:
 
 def record_override(directory: Path, warning: ConfidentialityWarning, who: str, now: datetime | None = None) -> None:
     """Write into the record of a run who started it in spite of the warning, when, and on which content.
+
+    Args:
+        directory: of the run.
+        warning: that was shown.
+        who: started the run.
+        now: when; None for the clock.
 
     Raises:
         WriteError: it cannot be written; then the run must not start.

@@ -1,7 +1,7 @@
 """Where a run is computed, and with how many threads: said by a person at every start, never kept in a file.
 
-A scheduler of Dask is trusted with running code here, because Dask unpickles what it sends. So its address comes from whoever
-starts the run, each time. It is no part of a run's specification and changes no byte of its result.
+A scheduler of Dask is trusted with running code here, because Dask unpickles what it sends. So its address comes from
+whoever starts the run, each time. It is no part of a run's specification and changes no byte of its result.
 """
 
 from __future__ import annotations
@@ -76,6 +76,11 @@ HERE = Place()
 
 def tls_files(authority: Path | None, certificate: Path | None, key: Path | None) -> TlsFiles | None:
     """Return the certificates of an encrypted connection, None when none is named.
+
+    Args:
+        authority: certificate of the authority, PEM.
+        certificate: of this machine, PEM.
+        key: of that certificate, PEM.
 
     Raises:
         PlaceError: some are named and some are not.

@@ -41,6 +41,10 @@ class RunQueue:
 def enqueue(queue: RunQueue, directory: Path) -> RunQueue:
     """Return the queue with a run at its end.
 
+    Args:
+        queue: the runs that wait and those that have a worker.
+        directory: of the run.
+
     Raises:
         ValueError: it is in the queue already.
     """
@@ -49,6 +53,10 @@ def enqueue(queue: RunQueue, directory: Path) -> RunQueue:
 
 def activate(queue: RunQueue, directory: Path) -> RunQueue:
     """Return the queue after a waiting run got its worker.
+
+    Args:
+        queue: the runs that wait and those that have a worker.
+        directory: of the run.
 
     Raises:
         ValueError: it does not wait.
@@ -59,12 +67,22 @@ def activate(queue: RunQueue, directory: Path) -> RunQueue:
 
 
 def leave(queue: RunQueue, directory: Path) -> RunQueue:
-    """Return the queue without a run: it ended, or it was withdrawn while it waited."""
+    """Return the queue without a run: it ended, or it was withdrawn while it waited.
+
+    Args:
+        queue: the runs that wait and those that have a worker.
+        directory: of the run.
+    """
     return replace(queue, waiting=_without(queue.waiting, directory), active=_without(queue.active, directory))
 
 
 def move(queue: RunQueue, directory: Path, position: int) -> RunQueue:
     """Return the queue with a waiting run at another place among the waiting ones, 0 = next.
+
+    Args:
+        queue: the runs that wait and those that have a worker.
+        directory: of the run.
+        position: from 0, the next to start.
 
     Raises:
         ValueError: it does not wait.

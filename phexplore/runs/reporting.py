@@ -125,7 +125,8 @@ def listen(handle: int, control: Control, on_cancel: Callable[[], None]) -> None
     Args:
         handle: of the pipe. It is read directly, so that a thread in here never holds a lock of ``sys.stdin``.
         control: told of every command.
-        on_cancel: called once, after ``cancel`` or at the end of the file; ends the process where the run does not stop by itself.
+        on_cancel: called once, after ``cancel`` or at the end of the file; ends the process where the run does not stop
+            by itself.
     """
     rest, cancelled = b"", False
     while chunk := _read(handle):
@@ -167,7 +168,13 @@ class TimeLeft:
         self._paused += seconds
 
     def estimate(self, now: float, done: int, total: int) -> float | None:
-        """Return the seconds left, None while nothing is known."""
+        """Return the seconds left, None while nothing is known.
+
+        Args:
+            now: seconds on the clock of the constructor.
+            done: units of work done.
+            total: units of work in all.
+        """
         fresh = done - self._already
         if fresh <= 0 or total <= 0:
             return None
@@ -203,6 +210,11 @@ class WorkerWatch:
     def progress(self, phase: str, done: int, total: int) -> None:
         """Report how far a phase is, at most 20 times a second but always its end, and pass a checkpoint.
 
+        Args:
+            phase: its name.
+            done: units of work done.
+            total: units of work in all, 0 while unknown.
+
         Raises:
             CancelledError: the run is to stop.
         """
@@ -230,7 +242,12 @@ class WorkerWatch:
         self.phase_done(name, self._clock() - began - (self._rested - rested))
 
     def phase_done(self, name: str, seconds: float) -> None:
-        """Report the end of a phase whose time was measured elsewhere."""
+        """Report the end of a phase whose time was measured elsewhere.
+
+        Args:
+            name: of the phase.
+            seconds: how long it took.
+        """
         self._reporter.report(PhaseDone(name, round(seconds, 4)))
 
     def _rest(self) -> None:

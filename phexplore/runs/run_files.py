@@ -1,7 +1,7 @@
 """The one reader of the files of a run: anybody may have changed them, so nothing about them is believed.
 
-Each file is a regular one, each column has the type it was written with and a value in every row, and whatever else is wrong
-inside becomes one sentence that names the file.
+Each file is a regular one, each column has the type it was written with and a value in every row, and whatever else is
+wrong inside becomes one sentence that names the file.
 """
 
 from __future__ import annotations
@@ -89,6 +89,10 @@ def reading(path: Path, remedy: str = REMEDY) -> Iterator[None]:
 def as_written(path: Path, remedy: str = REMEDY) -> Iterator[None]:
     """Use what was read from a file of a run: a value of another kind or place than this program writes is one sentence.
 
+    Args:
+        path: of the file.
+        remedy: what to do when it cannot be read.
+
     Raises:
         RunUnreadableError: the content has another shape.
     """
@@ -108,6 +112,10 @@ def _start(error: BaseException) -> str:
 
 def read_mark(path: Path, remedy: str = REMEDY) -> dict[str, Any]:
     """Return what this program wrote about a Parquet file into it.
+
+    Args:
+        path: of a Parquet file.
+        remedy: what to do when it cannot be read.
 
     Raises:
         RunUnreadableError: the file is missing, no Parquet, or not of this program.
@@ -130,6 +138,10 @@ def mark_of(schema: Any) -> dict[str, Any]:
 
 def check_columns(schema: Any, kinds: Mapping[str, Kind]) -> None:
     """Pass a file that has all of these columns, each of its kind.
+
+    Args:
+        schema: of a Parquet file.
+        kinds: per column, whether a type is the right one.
 
     Raises:
         KeyError, TypeError: a column is missing or of another kind.

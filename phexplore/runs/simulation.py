@@ -67,7 +67,12 @@ class Watch(Protocol):
         """Return the context that measures the time of a phase and reports its end."""
 
     def phase_done(self, name: str, seconds: float) -> None:
-        """Report the end of a phase whose time was measured elsewhere."""
+        """Report the end of a phase whose time was measured elsewhere.
+
+        Args:
+            name: of the phase.
+            seconds: how long it took.
+        """
 
 
 class Simulation(Protocol):
@@ -98,6 +103,10 @@ class Simulation(Protocol):
 
     def finish(self, trials: tuple[int, ...], watch: Watch) -> Mapping[str, Any]:
         """Write what comes after the last trial and return the method's part of ``summary.json``.
+
+        Args:
+            trials: numbers of all finished trials, ascending.
+            watch: hears of progress, and raises where the run is to stop.
 
         Raises:
             BudgetMismatchError: a check that guards privacy failed.

@@ -174,6 +174,10 @@ def data_of(scenario: Scenario, path: Path) -> RunData:
 
     ``demo`` means the shipped data of the method, unless a file here is called so.
 
+    Args:
+        scenario: that is to be run.
+        path: of the data, or ``demo``.
+
     Raises:
         InputProblemsError: files are missing.
         RunDataError: files are unreadable.
@@ -184,7 +188,12 @@ def data_of(scenario: Scenario, path: Path) -> RunData:
 
 
 def data_path(path: Path, scenario: Scenario) -> Path:
-    """Return where the data are: ``demo`` means the shipped data of the method, unless a file here is called so."""
+    """Return where the data are: ``demo`` means the shipped data of the method, unless a file here is called so.
+
+    Args:
+        path: of the data, or ``demo``.
+        scenario: that is to be run.
+    """
     if str(path) == DEMONSTRATION and not path.exists():
         return Path(resource(scenario.method.demonstration))
     return path
@@ -210,7 +219,8 @@ class StopRule(Declared):
     Attributes:
         coverage_error: stop when that error is at most this: in (0, 1), for another figure above 0, in its unit.
         minimum_trials: never stop before, at least 2.
-        figure: what is watched instead of the coverage, e.g. ``County/total/mae`` of a TopDown run; "" for the coverage.
+        figure: what is watched instead of the coverage, e.g. ``County/total/mae`` of a TopDown run; "" for the
+            coverage.
     """
 
     coverage_error: Fraction = parameter(Exact(above=0), title="limit of a figure's error")

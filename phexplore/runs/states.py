@@ -99,7 +99,12 @@ TRANSITIONS: Mapping[tuple[RunState, Happening], RunState] = MappingProxyType(
 
 
 def after(state: RunState, happening: Happening) -> RunState:
-    """Return the state that follows; the same one when the happening means nothing in it."""
+    """Return the state that follows; the same one when the happening means nothing in it.
+
+    Args:
+        state: the present one.
+        happening: what the worker or a person did.
+    """
     return TRANSITIONS.get((state, happening), state)
 
 

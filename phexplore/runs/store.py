@@ -104,7 +104,8 @@ def load_summary(directory: Path) -> dict[str, Any] | None:
     """Return the content of ``summary.json``, None when it is not written yet.
 
     Raises:
-        RunUnreadableError: it is there but cannot be read, is of another shape, or was altered after the run was complete.
+        RunUnreadableError: it is there but cannot be read, is of another shape, or was altered after the run was
+            complete.
     """
     path, manifest = directory / SUMMARY_FILE, directory / MANIFEST_FILE
     if not path.exists():
@@ -262,6 +263,10 @@ def remove_leftovers(directory: Path) -> None:
 def close_run(directory: Path, identity: str) -> None:
     """Write the manifest: from now on the run is complete.
 
+    Args:
+        directory: of the run.
+        identity: of its specification.
+
     Raises:
         WriteError: the file system refuses.
     """
@@ -366,8 +371,8 @@ class RunStore:
     def create(self, spec: RunSpec, now: datetime) -> Path:
         """Return a new directory with the specification, ready for a worker.
 
-        Lists show the newest name first, so a run is always named after those that are there: a clock that was set back, or
-        a second run within a second, would hide it below the older ones.
+        Lists show the newest name first, so a run is always named after those that are there: a clock that was set
+            back, or a second run within a second, would hide it below the older ones.
 
         Args:
             spec: what to do.

@@ -39,7 +39,12 @@ def writing(path: Path) -> Iterator[Path]:
 
 
 def write_error(path: Path, error: OSError) -> WriteError:
-    """Return the failure to write `path` as a sentence with a remedy."""
+    """Return the failure to write `path` as a sentence with a remedy.
+
+    Args:
+        path: of the file.
+        error: of the file system.
+    """
     return WriteError(
         f"{path} could not be written: {error.strerror or error}.",
         "Free some space, or check that you may write there, then resume the run: finished trials are kept.",

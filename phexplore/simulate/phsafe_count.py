@@ -251,6 +251,10 @@ class PhsafeCounter:
 def tabulate(chunks: Iterable[SdhcData], spec: CountingSpec) -> Tabulation:
     """Count a population given in chunks of whole households (one chunk for all of it is fine).
 
+    Args:
+        chunks: whole households each; a household is in one chunk.
+        spec: tables, thresholds and mode.
+
     Raises:
         UnclassifiableRecordError: private mode, and a record that would be counted fits no cell or group.
     """

@@ -1,5 +1,7 @@
 """The compiled inner loops of the PHSafe tabulation. They know look-up tables, not tables of the S-DHC.
 
+They carry out `phsafe_count` (PHSafe paper, Algorithms 1-3).
+
 All person tables are counted in one pass over the persons. Counts go to one flat ``int64`` array that holds, for every
 table one after the other, ``[state, group, atom]`` (atoms: see `phexplore.data.classification`). A record is one
 ``uint32``: class << 16 | group << 8 | state, the state only for units.
@@ -53,7 +55,13 @@ def lane_words(person_in: Array) -> NDArray[np.uint64]:
 
 @njit(cache=True, nogil=True)
 def sum_summands(codes: Array, summands: Array, index: Array) -> None:
-    """Add the summand of every code to a record's grid index: ``uint16[n]``, see `CodeClasses`."""
+    """Add the summand of every code to a record's grid index, see `CodeClasses`.
+
+    Args:
+        codes: ``codes[n]``, one attribute of every record.
+        summands: ``summands[codes]``, of each code of the attribute.
+        index: ``index[n]``, changed.
+    """
     for row in range(len(codes)):
         index[row] += summands[codes[row]]
 
@@ -62,7 +70,17 @@ def sum_summands(codes: Array, summands: Array, index: Array) -> None:
 def write_records(
     class_of: Array, index: Array, group_of: Array, group_summands: Array, race: Array, hispanic: Array, record: Array
 ) -> None:
-    """Write class << 16 | group << 8 of every record: ``uint32[n]``; see `CodeClasses` and `Groups`."""
+    """Write class << 16 | group << 8 of every record; see `CodeClasses` and `Groups`.
+
+    Args:
+        class_of: ``class_of[grid]``, class of each grid index.
+        index: ``index[n]``, grid index of every record.
+        group_of: ``group_of[grid]``, group of each sum of group summands.
+        group_summands: ``group_summands[2, codes]``, of race and of Hispanic origin.
+        race: ``race[n]``, code of every record.
+        hispanic: ``hispanic[n]``, code of every record.
+        record: ``record[n]``, receives the packed records.
+    """
     for row in range(len(index)):
         group = group_of[group_summands[0, race[row]] + group_summands[1, hispanic[row]]]
         record[row] = (np.int64(class_of[index[row]]) << 16) | (np.int64(group) << 8)

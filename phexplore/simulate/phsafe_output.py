@@ -60,6 +60,10 @@ def output_lines(result: Tabulation | PhsafeRelease, table_id: TableId) -> Itera
     """Yield the lines of a table's file without line ends, header first.
 
     Non-private counts leave out rows without records; private ones, noisy or not, write every row.
+
+    Args:
+        result: exact counts, or a release.
+        table_id: which table.
     """
     noisy = isinstance(result, PhsafeRelease)
     yield header(table_id, noisy=noisy)

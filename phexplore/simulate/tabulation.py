@@ -1,4 +1,7 @@
-"""Exact counts of the S-DHC tables: the value a tabulation returns and a release starts from."""
+"""Exact counts of the S-DHC tables: the value a tabulation returns and a release starts from.
+
+The queries are those of the PHSafe paper, section 2.4.
+"""
 
 from __future__ import annotations
 
@@ -76,22 +79,32 @@ class Tabulation:
         return tabulated_cells(table_id, self.mode)
 
     def untruncated(self, query: QueryKey) -> NDArray[np.int64]:
-        """Return the counts of a query as they would be without truncation, of the same shape."""
+        """Return the counts of a query as they would be without truncation, ``int64[regions, codes, cells]``."""
         return self.counts[query] + self.dropped[query] if query in self.dropped else self.counts[query]
 
     def truncation_bias(self, query: QueryKey) -> NDArray[np.int64]:
-        """Return truncated − untruncated count of every cell: 0 or negative, and no noise in it."""
+        """Return truncated − untruncated counts, ``int64[regions, codes, cells]``: 0 or negative, and no noise in them."""
         return self.counts[query] - self.untruncated(query)
 
 
 def region_ids(region: Region, states: tuple[int, ...]) -> tuple[str, ...]:
-    """Return the REGION_IDs of a region level for the states present; none at all without geography."""
+    """Return the REGION_IDs of a region level for the states present; none at all without geography.
+
+    Args:
+        region: nation or states.
+        states: codes of the states present, ascending.
+    """
     if region is Region.NATION:
         return (NATION_ID,) if states else ()
     return tuple(f"{code:02d}" for code in states)
 
 
 def tabulated_cells(table_id: TableId, mode: Mode) -> tuple[TableCell, ...]:
-    """Return the cells a mode writes for a table."""
+    """Return the cells a mode writes for a table.
+
+    Args:
+        table_id: which table.
+        mode: private tabulations hold basis cells, the others all.
+    """
     product = table(table_id)
     return product.basis_cells if mode is Mode.PRIVATE else product.cells

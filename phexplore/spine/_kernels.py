@@ -1,10 +1,13 @@
 """Compiled recursions over classes and representatives. Imported when the first variance is asked for.
 
-Every block of the histogram is a problem of its own: small matrices in a basis whose first k coordinates are the exactly known
-ones. P is the covariance of a node's histogram by what is measured in it and below; O the precision of what is known from outside;
-X = O + H with the node's own information H. Up: P = (I + S H)⁻¹ S with S the sum of the children's P (a leaf: H⁻¹), then
-conditioned on what is exact. Down: O = (I + X S')⁻¹ X with S' the sum of the siblings' P. Result: (I + P O)⁻¹ P. These forms need no
-inverse of a P that exact counts have made singular, and nothing is subtracted from a sum that contains it.
+They carry out `variance` and `top_down` (spines paper, equations 18 and 19; TopDown paper, section 7).
+
+Every block of the histogram is a problem of its own: small matrices in a basis whose first k coordinates are the
+exactly known ones. P is the covariance of a node's histogram by what is measured in it and below; O the precision of
+what is known from outside; X = O + H with the node's own information H. Up: P = (I + S H)⁻¹ S with S the sum of the
+children's P (a leaf: H⁻¹), then conditioned on what is exact. Down: O = (I + X S')⁻¹ X with S' the sum of the siblings'
+P. Result: (I + P O)⁻¹ P. These forms need no inverse of a P that exact counts have made singular, and nothing is
+subtracted from a sum that contains it.
 """
 
 from __future__ import annotations
@@ -460,8 +463,9 @@ def sweep_together(
 ) -> None:
     """Do both sweeps for several blocks of one size, without exact counts, root and leaves being measured in full.
 
-    With A the covariance of a parent's histogram by all that is outside it and measured in it, and C = A + S' that of a child by all
-    that is outside it, the child's covariance is P (P + C)⁻¹ C: P + C is the same for all children, and a leaf needs no inverse.
+    With A the covariance of a parent's histogram by all that is outside it and measured in it, and C = A + S' that of a
+    child by all that is outside it, the child's covariance is P (P + C)⁻¹ C: P + C is the same for all children, and a
+    leaf needs no inverse.
 
     Args:
         measure: as in `sweep_up`.

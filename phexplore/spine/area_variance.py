@@ -1,15 +1,17 @@
 """Exact variances of areas off the spine, from the same recursion as the variances on it.
 
-Given the histogram x of a unit, an area's part of the unit has some mean R x and some covariance V. A unit inside the area has R = I
-and V = 0, one outside R = 0 and V = 0. Of a unit's children, whose covariances from below are P with the sum S, the parts add up to
+Given the histogram x of a unit, an area's part of the unit has some mean R x and some covariance V. A unit inside the
+area has R = I and V = 0, one outside R = 0 and V = 0. Of a unit's children, whose covariances from below are P with the
+sum S, the parts add up to
 
     R = (sum of R P) S⁻¹,    V = sum of V + sum of R P R' - R S R'
 
-so the covariances of all units with each other are used and none is written down. At the lowest unit that holds the whole area, the
+so the covariances of all units with each other are used and none is written down (see `variance` for the source: spines
+paper, equations 18 and 19). At the lowest unit that holds the whole area, the
 variance is R C R' + V with C the unit's covariance given everything. Only units that the area cuts are looked at.
 
-The sum of the variances of the units that make up an area (`added_variances`) leaves the covariances out; it is what one would guess
-from the distance, shown beside the exact figure.
+The sum of the variances of the units that make up an area (`added_variances`) leaves the covariances out; it is what
+one would guess from the distance, shown beside the exact figure.
 """
 
 from __future__ import annotations

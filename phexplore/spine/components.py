@@ -1,19 +1,22 @@
 """The histogram of a unit split into parts that no measured query mixes.
 
-Every query group sums cells over a product of partitions, one per attribute. Along one attribute a partition p acts on vectors of
-levels by the matrix M with ones where two levels are in the same group (the identity where levels are kept apart, all ones where
-the attribute is summed over, zero rows for levels left out). Three kinds of vectors are never mixed by these matrices:
+Every query group sums cells over a product of partitions, one per attribute. Along one attribute a partition p acts on
+vectors of levels by the matrix M with ones where two levels are in the same group (the identity where levels are kept
+apart, all ones where the attribute is summed over, zero rows for levels left out). Three kinds of vectors are never
+mixed by these matrices:
 
 * contrasts inside an atom (levels that every partition but the identity treats alike): the identity keeps them, all else gives 0;
 * contrasts between atoms of one size that every partition treats alike: each partition multiplies them by one number;
 * sums over such atoms: a small matrix remains.
 
-So an attribute splits into one block and some numbers with multiplicities, a histogram into the products of these, and the
-information of a unit into a few small matrices. For persons of P.L. 94-171 they are eight numbers and eight 3 by 3 matrices
-instead of one matrix of 2,016 rows. Nothing is approximated.
+So an attribute splits into one block and some numbers with multiplicities, a histogram into the products of these, and
+the information of a unit into a few small matrices. For persons of P.L. 94-171 they are eight numbers and eight 3 by 3
+matrices instead of one matrix of 2,016 rows. Nothing is approximated: the equations are those of the spines paper (18
+and 19).
 
-Counts that are known exactly span a subspace of each block. The basis of a block begins with it, so that "known" always means
-"the first k coordinates"; the total comes first even where it is not known, which keeps it accurate to the last digits.
+Counts that are known exactly span a subspace of each block. The basis of a block begins with it, so that "known" always
+means "the first k coordinates"; the total comes first even where it is not known, which keeps it accurate to the last
+digits.
 """
 
 from __future__ import annotations
@@ -50,7 +53,8 @@ class Part(NamedTuple):
         size: rows of its matrices.
         matrices: per partition, ``float64[size, size]``.
         basis: ``float64[size, levels]`` orthonormal rows of a block; None for contrasts.
-        contrasts: for contrasts, orthogonal projections as pairs (finer, coarser) of level groupings whose difference it is.
+        contrasts: for contrasts, orthogonal projections as pairs (finer, coarser) of level groupings whose difference
+            it is.
     """
 
     size: int

@@ -1,9 +1,12 @@
 """A tree with everything alike said once, for recursions whose result depends on nothing but the shape and the budgets.
 
-Two units are of one class when they are measured alike and have equally many children of every class: what can be known of them
-from below is the same. A unit with an only child is one node with it. Two units of one class whose parents stand for the same
-node are one representative: what can be known of them at all is the same. All blocks of a block group are one representative,
-unless their budgets differ; so a state of 25,000 blocks has some thousand representatives, and nothing is approximated.
+It makes `variance` and `top_down` fast (spines paper, equations 18 and 19).
+
+Two units are of one class when they are measured alike and have equally many children of every class: what can be known
+of them from below is the same. A unit with an only child is one node with it. Two units of one class whose parents
+stand for the same node are one representative: what can be known of them at all is the same. All blocks of a block
+group are one representative, unless their budgets differ; so a state of 25,000 blocks has some thousand
+representatives, and nothing is approximated.
 """
 
 from __future__ import annotations
@@ -43,15 +46,18 @@ class Structure:
         measures: per different measurement of a node, the types it adds up.
         known: ``int64[measures]``, how many sets of exact counts are kept at a node so measured.
         measure: ``int64[classes]``.
-        child_start: ``int64[classes + 1]``, the rows of each class in the two lists that follow; children come before parents.
+        child_start: ``int64[classes + 1]``, the rows of each class in the two lists that follow; children come before
+            parents.
         child_class: ``int64[rows]``, ascending within a class.
         child_count: ``int64[rows]``, how many children are of that class.
         rep_class: ``int64[representatives]``, the root first, children of one representative side by side.
-        rep_first: ``int64[representatives]``, first representative among the children, in the order of the class's rows.
+        rep_first: ``int64[representatives]``, first representative among the children, in the order of the class's
+            rows.
         rep_units: ``int64[representatives]``, how many nodes each stands for.
         rep_of_unit: per level of `parents`, the representative of each unit.
         class_of_unit: per level of `parents`, the class of each unit.
-        parents: per level of the recursion, the parent of each unit; a level of groups may stand between two of the tree.
+        parents: per level of the recursion, the parent of each unit; a level of groups may stand between two of the
+            tree.
         levels: per level of the tree, its place in `parents`.
     """
 

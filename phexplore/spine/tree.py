@@ -1,14 +1,16 @@
 """The tree of geographic units under a set of blocks: contiguous children at every level.
 
-`tree_of` gives the standard spine of some block codes. Every other spine is built by `phexplore.spine.building.build_spine`
-from a `Geography`; `phexplore.spine.allocation.allocation_of` turns it into a `GeoTree` for a scenario, with two more things:
+`tree_of` gives the standard spine of some block codes. Every other spine is built by
+`phexplore.spine.building.build_spine` from a `Geography`; `phexplore.spine.allocation.allocation_of` turns it into a
+`GeoTree` for a scenario, with two more things:
 
 * `GeoTree.order`: its leaves are the blocks ``order[0], order[1], ...`` of the population, because a spine that is not the
   standard one puts blocks side by side that are not neighbours by code. None means the blocks' own order.
 * `TreeLevel.shares`: what share of the total budget each unit has after bypassing, exactly. None means every unit has its
   level's share. A unit whose share is 0 is not measured: an only child copies its parent.
 
-The sum of the shares along every path from the root to a leaf is the same, exactly: `GeoTree.check_paths` proves it.
+The sum of the shares along every path from the root to a leaf is the same, exactly (spines paper, section 5):
+`GeoTree.check_paths` proves it.
 """
 
 from __future__ import annotations

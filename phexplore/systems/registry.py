@@ -171,5 +171,11 @@ def handover(scenario: Scenario) -> Handover:
 
 
 def make_simulation(spec: RunSpec, directory: Path, place: Place) -> Simulation:
-    """Return the simulation of a run; nothing is read yet."""
+    """Return the simulation of a run; nothing is read yet.
+
+    Args:
+        spec: of the run.
+        directory: of the run.
+        place: where it is computed.
+    """
     return system_of(spec.scenario).simulate(spec, directory, place)

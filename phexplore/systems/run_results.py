@@ -125,7 +125,12 @@ class RunRequest:
     others: tuple[Path, ...] = ()
 
     def chosen(self, name: str, otherwise: str = "") -> str:
-        """Return what was chosen, something else where it is open."""
+        """Return what was chosen, something else where it is open.
+
+        Args:
+            name: of the choice.
+            otherwise: returned where it is open.
+        """
         found = self.choices.get(name, otherwise)
         return found if isinstance(found, str) else otherwise
 

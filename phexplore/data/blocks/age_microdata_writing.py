@@ -1,7 +1,8 @@
 """Writing microdata with single years of age: persons of the 2010 demonstration data, and of its run on the census of 1940.
 
-Columns as production's converter wrote them (formats, sections 2.5 and 2.6). What was not produced has production's fillers: EPNUM
-999999999, RELSHIP 99, LIVE_ALONE 9. The layout of 1940 has no citizenship; whoever needs it takes the list of cells.
+Columns as production's converter wrote them (formats, sections 2.5 and 2.6). What was not produced has production's
+fillers: EPNUM 999999999, RELSHIP 99, LIVE_ALONE 9. The layout of 1940 has no citizenship; whoever needs it takes the
+list of cells.
 """
 
 from __future__ import annotations
@@ -84,6 +85,11 @@ AGE_LAYOUTS = {
 
 def write_persons_with_ages(persons: BlockPopulation, path: Path, metadata: Metadata = ()) -> int:
     """Write one record per person, ascending by leaf and cell; gzip-compressed when the name ends in ``.gz``.
+
+    Args:
+        persons: over a schema that has a layout with ages.
+        path: of the file, replaced as a whole.
+        metadata: (name, value) lines written before the header.
 
     Returns:
         How many records.

@@ -43,6 +43,10 @@ class Units:
 def units_of(population: BlockPopulation, level: str) -> Units:
     """Return the units of a level that hold at least one leaf.
 
+    Args:
+        population: whose leaves they hold.
+        level: name of the level in the population's codes.
+
     Raises:
         UnknownNameError: the codes of the population have no such level.
     """
@@ -60,6 +64,12 @@ def add_answers(
 ) -> NDArray[np.int64]:
     """Return the answers of a query summed over any grouping of the leaves, ``int64[units, answers]``.
 
+    Args:
+        population: the leaves.
+        query: over the population's schema.
+        unit_of_leaf: ``unit_of_leaf[leaves]``, from 0 to `units` − 1.
+        units: how many units there are.
+
     Raises:
         ValueError: the query asks another schema.
     """
@@ -75,7 +85,12 @@ def add_answers(
 
 
 def add_rows(table: NDArray[np.integer], units: Units) -> NDArray[np.int64]:
-    """Return rows of leaves (facilities, housing) added up over the units of a level, ``int64[units, columns]``."""
+    """Return rows of leaves (facilities, housing) added up over the units of a level, ``int64[units, columns]``.
+
+    Args:
+        table: ``table[leaves, columns]``.
+        units: of one level over these leaves.
+    """
     if not len(units):
         return np.zeros((0, table.shape[1]), np.int64)
     return np.add.reduceat(table.astype(np.int64), units.starts[:-1], axis=0)

@@ -1,7 +1,8 @@
 """A plain layout for any schema: one line per block and filled cell, with the labels of the cell and its count.
 
-Columns: ``geoid``, one per attribute of the schema under its name with the label of the level, ``count``. Comma separated,
-labels quoted where they hold a comma. It stands in for microdata where no published layout has the schema's attributes.
+Columns: ``geoid``, one per attribute of the schema under its name with the label of the level, ``count``. Comma
+separated, labels quoted where they hold a comma. It stands in for microdata where no published layout has the schema's
+attributes.
 """
 
 from __future__ import annotations
@@ -32,6 +33,10 @@ _COUNT_DIGITS = 12
 
 def write_cells(population: BlockPopulation, path: Path) -> int:
     """Write the filled cells, gzip-compressed when the name ends in ``.gz``; return how many lines follow the header.
+
+    Args:
+        population: over any schema.
+        path: of the file, replaced as a whole.
 
     Raises:
         PhexploreError: the file cannot be written.
@@ -75,6 +80,10 @@ def schema_of(header: Header) -> Schema | None:
 
 def cells_from(header: Header, schema: Schema) -> BlockPopulation:
     """Read a list of cells whose header is known. Lines of equal block and cell are added.
+
+    Args:
+        header: of the file.
+        schema: whose labels the columns hold.
 
     Raises:
         InputProblemsError: every problem with line and column.

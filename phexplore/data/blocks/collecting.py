@@ -19,9 +19,9 @@ class CellCounter:
         """Count records.
 
         Args:
-            blocks: number of the block of each record.
-            cells: cell of each record.
-            counts: how many equal records each stands for; None for one each.
+            blocks: ``blocks[n]``, number of the block of each record.
+            cells: ``cells[n]``, cell of each record.
+            counts: ``counts[n]``, how many equal records each stands for; None for one each.
         """
         if not len(blocks):
             return
@@ -33,7 +33,7 @@ class CellCounter:
     def result(
         self,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Return the block numbers that occur, ascending, then row, cell and count of each filled cell, sorted."""
+        """Return ``blocks[b]``, ascending, then sorted ``row[n]``, ``cell[n]`` and ``count[n]`` of the filled cells."""
         if not self._parts:
             empty = np.empty(0, np.int64)
             return empty, empty, empty, empty

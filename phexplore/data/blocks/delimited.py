@@ -1,6 +1,7 @@
 """Delimited text files as columns of codes, streamed; what is wrong is collected with line and column.
 
-Every column is read as text with a dictionary: each distinct text of a batch is judged once, whatever the number of rows.
+Every column is read as text with a dictionary: each distinct text of a batch is judged once, whatever the number of
+rows.
 """
 
 from __future__ import annotations
@@ -81,7 +82,14 @@ class Problems:
         return bool(self.issues)
 
     def add(self, sentence: str, remedy: str, *, line: int = 0, column: int = 0) -> None:
-        """Report one problem."""
+        """Report one problem.
+
+        Args:
+            sentence: what is wrong.
+            remedy: what to do.
+            line: from 1, 0 for the whole file.
+            column: from 1, 0 for the whole line.
+        """
         if len(self.issues) < MOST_LISTED:
             self.issues.append(Issue((self.path.name,), sentence, remedy, line=line, column=column))
         else:
@@ -126,7 +134,7 @@ class CodedColumn:
     index: NDArray[np.int32]
 
     def numbers(self, number_of: Callable[[str], int | None]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Return the numbers of the texts per row, and where there is none (0 stands there)."""
+        """Return ``numbers[rows]``, 0 where a text stands for none, and ``wrong[rows]``, where that is so."""
         found = [number_of(text) for text in self.texts]
         values = np.array([0 if number is None else number for number in found], np.int64)
         wrong = np.array([number is None for number in found], bool)
@@ -135,7 +143,7 @@ class CodedColumn:
         return values[self.index], wrong[self.index]
 
     def strings(self) -> NDArray[np.str_]:
-        """Return the texts per row, surrounding blanks removed."""
+        """Return the texts as ``U[rows]``, surrounding blanks removed."""
         stripped = np.array([text.strip() for text in self.texts] or [""])
         return stripped[self.index] if len(self.index) else np.empty(0, "U1")
 
@@ -305,7 +313,12 @@ def numbered_lines(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
 
 
 def unreadable(path: Path, reason: str) -> InputProblemsError:
-    """Return the problem of a file that cannot be read at all."""
+    """Return the problem of a file that cannot be read at all.
+
+    Args:
+        path: of the file.
+        reason: words that complete "The file cannot be read".
+    """
     return InputProblemsError(
         [Issue((path.name,), f"The file cannot be read: {reason}.", "Check its name, its rights and its content.")]
     )
@@ -446,7 +459,12 @@ def digit_codes(texts: Any, width: int) -> tuple[NDArray[np.str_], NDArray[np.bo
 
 
 def lines_of(header: Header, rows: Sequence[int]) -> list[int]:
-    """Return the lines (from 1) of some rows (from 0); blank lines are no rows. Reads the file once more."""
+    """Return the lines (from 1) of some rows (from 0); blank lines are no rows. Reads the file once more.
+
+    Args:
+        header: of the file.
+        rows: numbers of rows below the header.
+    """
     wanted = sorted(set(rows))
     found: dict[int, int] = {}
     row = -1
@@ -496,6 +514,11 @@ def refuse(
 
 def missing_columns(header: Header, needed: Sequence[str], remedy: str) -> None:
     """Raise if columns are missing.
+
+    Args:
+        header: of the file.
+        needed: names that have to be there.
+        remedy: sentence that says which columns the file needs.
 
     Raises:
         InputProblemsError: one problem per missing column.

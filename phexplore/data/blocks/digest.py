@@ -33,6 +33,10 @@ def digest_blocks(path: Path, on_progress: Callable[[int, int], None] | None = N
 
     A single file counts by its content alone, so it may be renamed.
 
+    Args:
+        path: of a file, or of a directory with block files.
+        on_progress: called with the bytes read so far and all of them; may raise to stop.
+
     Raises:
         InputProblemsError: there is none.
         OSError: one cannot be read.

@@ -1,8 +1,9 @@
 """Synthetic block files of any size, as sparse and as skewed as real ones.
 
-Shapes follow Rhode Island 2010 (25,181 blocks: 31 per block group, 3.3 block groups per tract, 49 tracts per county; 30 % of
-the blocks empty; populated blocks with a median of 33 people and a long tail). Race and ethnicity vary from county to tract to
-block around the shares of the United States 2010; a household is of one group. No count describes a real place.
+Shapes follow Rhode Island 2010 (25,181 blocks: 31 per block group, 3.3 block groups per tract, 49 tracts per county; 30
+% of the blocks empty; populated blocks with a median of 33 people and a long tail). Race and ethnicity vary from county
+to tract to block around the shares of the United States 2010; a household is of one group. No count describes a real
+place.
 """
 
 from __future__ import annotations
@@ -82,8 +83,9 @@ def synthesize_blocks(blocks: int, seed: int, state: str = "44") -> BlockPopulat
 def synthesize_states(blocks: int, seed: int, states: Sequence[str], *, tribal: float = 0.0) -> BlockPopulation:
     """Return synthetic blocks of several states, as equally many of each as can be, with codes of their areas.
 
-    Every state is `synthesize_blocks` with a seed of its own. In a state of its own share, whole block groups lie in a federally
-    recognised tribal area (AIANNHCE 0001 to 4799), neighbouring ones in the same; a town is a run of tracts, and its place is a part of it that does not end where tracts end.
+    Every state is `synthesize_blocks` with a seed of its own. In a state of its own share, whole block groups lie in a
+    federally recognised tribal area (AIANNHCE 0001 to 4799), neighbouring ones in the same; a town is a run of tracts,
+    and its place is a part of it that does not end where tracts end.
 
     Args:
         blocks: in all, at least one per state.
@@ -221,6 +223,10 @@ def block_file(blocks: BlockPopulation) -> bytes:
 
 def write_block_file(blocks: BlockPopulation, path: Path) -> None:
     """Write a block file, gzip-compressed when its name ends in ``.gz``.
+
+    Args:
+        blocks: the population.
+        path: of the file, replaced as a whole.
 
     Raises:
         PhexploreError: it cannot be written.

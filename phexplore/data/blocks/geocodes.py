@@ -100,7 +100,11 @@ class GeocodeLayout:
         return np.ascontiguousarray(doubled).view(f"U{self.public_length + 1}").reshape(-1)
 
     def prefixes(self, codes: NDArray[np.str_], level: str) -> NDArray[np.str_]:
-        """Return the code of the unit each leaf lies in, ``U[leaves]``: public for the leaf, the name of the widest level.
+        """Return the code of the unit each leaf lies in, ``U[leaves]``: for the leaf's own level the public code.
+
+        Args:
+            codes: ``codes[leaves]``, public codes.
+            level: name of the level.
 
         Raises:
             UnknownNameError: there is no such level.
@@ -162,12 +166,21 @@ def layout_of(schema: Schema) -> GeocodeLayout:
 
 
 def characters(texts: NDArray[np.str_], width: int) -> NDArray[np.uint32]:
-    """Return the code points of equally long texts, ``uint32[texts, width]``."""
+    """Return the code points of equally long texts, ``uint32[texts, width]``.
+
+    Args:
+        texts: ``texts[n]``.
+        width: characters of each.
+    """
     return np.ascontiguousarray(texts.astype(f"U{width}", copy=False)).view(np.uint32).reshape(len(texts), width)
 
 
 def texts_of_numbers(numbers: NDArray[np.int64], width: int) -> NDArray[np.str_]:
     """Return numbers as texts of `width` digits, leading zeros kept, ``U[numbers]``.
+
+    Args:
+        numbers: ``numbers[n]``, 0 or more.
+        width: digits of each.
 
     Raises:
         ValueError: a number is negative or has more digits.
@@ -178,7 +191,12 @@ def texts_of_numbers(numbers: NDArray[np.int64], width: int) -> NDArray[np.str_]
 
 
 def digits(numbers: NDArray[np.int64], width: int) -> NDArray[np.uint8]:
-    """Return the ASCII digits of numbers, ``uint8[numbers, width]``, zeros in front."""
+    """Return the ASCII digits of numbers, ``uint8[numbers, width]``, zeros in front.
+
+    Args:
+        numbers: ``numbers[n]``, 0 or more.
+        width: digits of each; larger numbers lose their first digits.
+    """
     out = np.empty((len(numbers), width), np.uint8)
     rest = numbers.astype(np.int64)
     for place in range(width - 1, -1, -1):
@@ -189,6 +207,10 @@ def digits(numbers: NDArray[np.int64], width: int) -> NDArray[np.uint8]:
 
 def numbers_of_texts(texts: NDArray[np.str_], width: int) -> NDArray[np.int64]:
     """Return texts of `width` digits as numbers, ``int64[texts]``.
+
+    Args:
+        texts: ``texts[n]``, digits only.
+        width: digits of each.
 
     Raises:
         ValueError: a character is no ASCII digit.

@@ -142,7 +142,12 @@ class UnitLayout:
 
 
 def whole(text: str, width: int) -> int | None:
-    """Return a text of one to `width` ASCII digits as a number, None for anything else."""
+    """Return a text of one to `width` ASCII digits as a number, None for anything else.
+
+    Args:
+        text: a field of a file.
+        width: most digits.
+    """
     text = text.strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) <= width else None
 

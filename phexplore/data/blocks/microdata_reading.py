@@ -43,6 +43,10 @@ def recognise(header: Header) -> PersonLayout | UnitLayout | None:
 def microdata_from(header: Header, layout: PersonLayout | UnitLayout) -> BlockPopulation:
     """Read microdata whose header is known.
 
+    Args:
+        header: of the file.
+        layout: that the header was recognised as.
+
     Raises:
         InputProblemsError: every problem with line and column.
     """

@@ -68,8 +68,8 @@ class _RecordWriter:
 class PersonWriter(_RecordWriter):
     """Writes person records part by part; the file has its name only after `close`.
 
-    Records ascend by block and cell; EPNUM counts from 0 through all parts. Use it as a context manager: leaving it by an
-    exception removes what was begun.
+    Records ascend by block and cell; EPNUM counts from 0 through all parts. Use it as a context manager: leaving it by
+    an exception removes what was begun.
     """
 
     def __init__(self, path: Path, metadata: Metadata = ()) -> None:
@@ -132,6 +132,11 @@ class UnitWriter(_RecordWriter):
 def write_persons(persons: BlockPopulation, path: Path, metadata: Metadata = ()) -> int:
     """Write one record per person, gzip-compressed when the name ends in ``.gz``; return how many.
 
+    Args:
+        persons: in the schema ``pl94_persons``.
+        path: of the file, replaced as a whole.
+        metadata: (name, value) lines written before the header.
+
     Raises:
         ValueError: the population is not in the schema ``pl94_persons``.
         PhexploreError: the file cannot be written.
@@ -143,6 +148,11 @@ def write_persons(persons: BlockPopulation, path: Path, metadata: Metadata = ())
 
 def write_units(units: BlockPopulation, path: Path, metadata: Metadata = ()) -> int:
     """Write one record per housing unit and group quarters; return how many.
+
+    Args:
+        units: in the schema ``pl94_units``.
+        path: of the file, replaced as a whole.
+        metadata: (name, value) lines written before the header.
 
     Raises:
         ValueError: the population is not in the schema ``pl94_units``.

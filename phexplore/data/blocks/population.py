@@ -119,7 +119,12 @@ class BlockPopulation:
         return np.repeat(np.arange(self.blocks), np.diff(self.starts))
 
     def dense(self, first: int, last: int) -> NDArray[np.int64]:
-        """Return the full histogram of the blocks ``first:last``, ``int64[last - first, cells of the schema]``."""
+        """Return the full histogram of the blocks ``first:last``, ``int64[last - first, cells of the schema]``.
+
+        Args:
+            first: first block.
+            last: behind the last.
+        """
         rows = np.repeat(np.arange(last - first), np.diff(self.starts[first : last + 1]))
         inside = slice(int(self.starts[first]), int(self.starts[last]))
         table = np.zeros((last - first, self.schema.cells), np.int64)
@@ -127,7 +132,12 @@ class BlockPopulation:
         return table
 
     def part(self, first: int, last: int) -> BlockPopulation:
-        """Return the blocks ``first:last`` as a population of their own."""
+        """Return the blocks ``first:last`` as a population of their own.
+
+        Args:
+            first: first block.
+            last: behind the last.
+        """
         inside = slice(int(self.starts[first]), int(self.starts[last]))
         return BlockPopulation(
             self.schema,
@@ -148,8 +158,8 @@ def from_dense(schema: Schema, geoids: NDArray[np.str_], table: NDArray[np.integ
 
     Args:
         schema: what a cell is.
-        geoids: public codes, one per row.
-        table: counts of 0 or more.
+        geoids: ``geoids[blocks]``, public codes.
+        table: ``table[blocks, cells]``, counts of 0 or more.
         extra: further attributes of the population, in the order of `geoids`.
 
     Raises:
@@ -190,10 +200,10 @@ def from_filled(
 
     Args:
         schema: what a cell is.
-        geoids: public codes, ascending and unique.
-        rows: of each entry, a place in `geoids`.
-        cells: of each entry.
-        counts: of each entry, 0 or more.
+        geoids: ``geoids[blocks]``, public codes, ascending and unique.
+        rows: ``rows[entries]``, an index of `geoids` each.
+        cells: ``cells[entries]``.
+        counts: ``counts[entries]``, 0 or more.
         extra: further attributes of the population, in the order of `geoids`.
 
     Raises:
@@ -221,10 +231,10 @@ def add_equal(
     """Return entries sorted by row and cell, equal ones added.
 
     Args:
-        rows: 0 or more.
-        cells: between 0 and `width` - 1.
-        counts: to be added.
-        width: of one row.
+        rows: ``rows[entries]``, 0 or more.
+        cells: ``cells[entries]``, between 0 and `width` - 1.
+        counts: ``counts[entries]``, to be added.
+        width: cells of one row.
     """
     if not len(rows):
         return rows, cells, counts

@@ -52,7 +52,7 @@ class Counties:
         return self.fips.astype("U2")
 
     def of_state(self, state: str) -> NDArray[np.intp]:
-        """Return the rows of a state's counties (two digits), none when there is no such state."""
+        """Return the rows of a state's counties, ``intp[counties]``; none when no state has these two digits."""
         return np.flatnonzero(self.states == state)
 
 

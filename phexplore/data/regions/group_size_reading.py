@@ -85,6 +85,10 @@ def _resized(table: GroupSizeTable, method: GroupSizes, path: Path) -> GroupSize
 def read_size_counts(path: Path, levels: tuple[str, ...]) -> GroupSizeTable:
     """Read a table with one line per region and size: ``region,size,count``; what is not listed is 0.
 
+    Args:
+        path: of the table.
+        levels: of the regions, widest first; the first is the whole.
+
     Raises:
         InputProblemsError: every bad field with its line and column: regions of another depth, sizes below 1 or beyond
             `LARGEST_SIZE`, counts that are none, a region and size twice.

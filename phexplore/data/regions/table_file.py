@@ -53,14 +53,24 @@ class TableFile:
         return column in self._header.names
 
     def texts(self, column: str, *, empty: bool = True) -> NDArray[np.str_]:
-        """Return a column of texts, surrounding blanks removed; report empty ones unless they are allowed."""
+        """Return a column of texts, ``U[rows]``, surrounding blanks removed; report empty ones unless they are allowed.
+
+        Args:
+            column: its name.
+            empty: whether an empty field is allowed.
+        """
         texts = self._columns[column]
         if not empty:
             self.refuse(texts == "", column, lambda _: f"{column} is empty.", "Write a name or a code.")
         return texts
 
     def codes(self, column: str, width: int) -> NDArray[np.str_]:
-        """Return a column of codes of exactly `width` digits; report what is none."""
+        """Return a column of codes of exactly `width` digits, ``U[rows]``; report what is none.
+
+        Args:
+            column: its name.
+            width: digits of a code.
+        """
         texts = self._columns[column]
         pattern = re.compile(f"[0-9]{{{width}}}")
         wrong = np.fromiter((pattern.fullmatch(text) is None for text in texts.tolist()), bool, len(texts))
@@ -73,7 +83,7 @@ class TableFile:
         return texts
 
     def counts(self, column: str, *, blank: bool = False) -> NDArray[np.int64]:
-        """Return a column of whole numbers of 0 or more, `BLANK` where the field is empty and may be.
+        """Return a column of whole numbers of 0 or more, ``int64[rows]``, `BLANK` where the field is empty and may be.
 
         Args:
             column: its name.
@@ -96,7 +106,12 @@ class TableFile:
         return values
 
     def refuse_repeated(self, column: str, what: str) -> None:
-        """Report every row that repeats a value of an earlier one."""
+        """Report every row that repeats a value of an earlier one.
+
+        Args:
+            column: its name.
+            what: word for what a value names, e.g. "region".
+        """
         texts = self._columns[column]
         _, first = np.unique(texts, return_index=True)
         repeated = np.ones(len(texts), bool)
@@ -104,7 +119,14 @@ class TableFile:
         self.refuse(repeated, column, lambda row: f"The {what} {texts[row]} stands twice.", "Keep one of its lines.")
 
     def refuse(self, wrong: NDArray[np.bool_], column: str, sentence: Callable[[int], str], remedy: str) -> None:
-        """Report the rows where `wrong` holds, pointing at a column."""
+        """Report the rows where `wrong` holds, pointing at a column.
+
+        Args:
+            wrong: ``wrong[rows]``, which rows to report.
+            column: its name.
+            sentence: says what is wrong in a row.
+            remedy: what to do.
+        """
         refuse(self._problems, self._header, wrong, column=column, sentence=sentence, remedy=remedy)
 
     @property

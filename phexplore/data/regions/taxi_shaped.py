@@ -1,8 +1,8 @@
 """Groups shaped like the paper's taxi data: 13,282 taxis in a city of 6 boroughs and 263 zones, sizes in the thousands.
 
-The real data (New York, 2014) are not shipped. Of them the paper says the number of groups and leaves, 24,489,743 pickups,
-and three levels (section 11). A group lies in one zone here, as the problem asks; sizes are log-normal, most zones have few
-taxis. No figure describes a real taxi.
+The real data (New York, 2014) are not shipped. Of them the paper says the number of groups and leaves, 24,489,743
+pickups, and three levels (section 11). A group lies in one zone here, as the problem asks; sizes are log-normal, most
+zones have few taxis. No figure describes a real taxi.
 """
 
 from __future__ import annotations
@@ -67,6 +67,10 @@ def write_size_counts(table: GroupSizeTable, path: Path) -> None:
     """Write a table as ``region,size,count``, which `group_size_reading.read_size_counts` reads.
 
     Zeros are left out, but for one line of every region that would have none.
+
+    Args:
+        table: the groups.
+        path: of the file, replaced as a whole.
 
     Raises:
         PhexploreError: it cannot be written.

@@ -133,6 +133,10 @@ def generate_sdhc(
 def chosen_figures(states: Collection[str] | None, *, puerto_rico: bool) -> list[StateFigures]:
     """Return the figures of the wanted states by ascending FIPS code.
 
+    Args:
+        states: FIPS codes, postal codes or names; None for the 50 states and the District.
+        puerto_rico: whether Puerto Rico is asked for instead.
+
     Raises:
         PhexploreError: a state is unknown, or Puerto Rico is mixed with states.
     """

@@ -18,7 +18,12 @@ _NO_PLACE, _NO_AREA = 99999, 9999
 
 
 def county_ends(figures: StateFigures, units: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return county codes and, for each, the number of the state's units in it and all before it."""
+    """Return ``codes[counties]`` and ``ends[counties]``, how many units lie in each county and all before it.
+
+    Args:
+        figures: of the state.
+        units: how many units the state gets.
+    """
     counties = county_households()[figures.fips]
     codes = np.array([int(code) for code in counties])
     return codes, np.cumsum(apportion(np.array(list(counties.values()), np.int64), units))

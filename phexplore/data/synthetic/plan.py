@@ -93,7 +93,13 @@ def _tilted(sizes: NDArray[np.float64], minors: float) -> NDArray[np.float64]:
 
 
 def draw_templates(plan: StatePlan, sizes: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return a template for each household, sorted by size: an evenly spaced sample with a random start per size."""
+    """Return ``int64[households]`` templates, sorted by size: an evenly spaced sample with a random start per size.
+
+    Args:
+        plan: the state's templates with their cumulative weights.
+        sizes: ``sizes[size]``, households of each size.
+        rng: source of the random starts.
+    """
     drawn = []
     for size in np.flatnonzero(sizes):
         low, high = plan.cumulative[plan.first[size]], plan.cumulative[plan.first[size + 1]]

@@ -97,7 +97,14 @@ def draw_groups(kind: NDArray[np.int64], chances: NDArray[np.float64], rng: np.r
 
 
 def mix(group: Codes, minor: NDArray[np.bool_], chosen: NDArray[np.bool_], rng: np.random.Generator) -> None:
-    """Permute, in place, the groups of the chosen persons inside each age class: totals stay, households mix."""
+    """Permute, in place, the groups of the chosen persons inside each age class: totals stay, households mix.
+
+    Args:
+        group: ``group[persons]``, changed in place.
+        minor: ``minor[persons]``, who is under 18.
+        chosen: ``chosen[persons]``, whose groups may move.
+        rng: source of the permutation.
+    """
     for members in (np.flatnonzero(chosen & minor), np.flatnonzero(chosen & ~minor)):
         group[members] = group[rng.permutation(members)]
 
@@ -133,7 +140,12 @@ def correct(
 
 
 def census_codes(group: Codes, rng: np.random.Generator) -> tuple[Codes, Codes]:
-    """Return CENHISP and CENRACE of persons by the shipped expansion of the groups."""
+    """Return CENHISP and CENRACE of persons, ``uint8[persons]`` each, by the shipped expansion of the groups.
+
+    Args:
+        group: ``group[persons]``, race and ethnicity group.
+        rng: source of the codes inside a group.
+    """
     race = (group + 1).astype(np.uint8)
     for place in (_TWO, _HISPANIC):
         members = np.flatnonzero(group == place)

@@ -168,7 +168,7 @@ def templates() -> Templates:
 
 @lru_cache(maxsize=1)
 def group_quarters_ages() -> Mapping[int, NDArray[np.float64]]:
-    """Return the cumulative distribution over age bands by RELSHIP 37 and 38."""
+    """Return the cumulative distribution ``float64[age bands]`` of RELSHIP 37 and of 38."""
     weights = {relship: np.zeros(len(AGE_BAND_STARTS)) for relship in (37, 38)}
     for row in _rows("group_quarters_ages.csv"):
         weights[int(row["relship"])][int(row["age_band"])] += float(row["weight"])
@@ -235,9 +235,13 @@ def county_households() -> Mapping[str, Mapping[str, int]]:
 
 
 def apportion(weights: NDArray[np.integer] | NDArray[np.float64], total: int) -> NDArray[np.int64]:
-    """Return whole numbers in proportion to the weights that add up to `total` (largest remainder, ties to the first).
+    """Return ``int64[n]`` in proportion to the weights that add up to `total` (largest remainder, ties to the first).
 
     Whole weights are handled exactly, so weights that add up to `total` come back unchanged.
+
+    Args:
+        weights: ``weights[n]``, 0 or more.
+        total: whole number, 0 or more.
     """
     if np.issubdtype(weights.dtype, np.integer):
         whole = [int(weight) for weight in weights]

@@ -70,7 +70,12 @@ class Target:
 
 
 def split_over_states(persons: int, figures: Sequence[StateFigures]) -> list[int]:
-    """Return the persons of each state, in proportion to 2010 (largest remainder), at least 1 while there are enough."""
+    """Return the persons of each state, in proportion to 2010 (largest remainder), at least 1 while there are enough.
+
+    Args:
+        persons: to divide.
+        figures: of the states.
+    """
     counts = apportion(np.array([state.persons for state in figures]), persons)
     if persons >= len(figures):
         while (counts == 0).any():
@@ -80,7 +85,12 @@ def split_over_states(persons: int, figures: Sequence[StateFigures]) -> list[int
 
 
 def state_target(figures: StateFigures, persons: int) -> Target:
-    """Return the whole numbers of a state of `persons` persons with the composition of the real one."""
+    """Return the whole numbers of a state of `persons` persons with the composition of the real one.
+
+    Args:
+        figures: of the real state.
+        persons: how many the synthetic one has.
+    """
     quarters = min(round(figures.group_quarters_persons * persons / figures.persons), max(persons - 1, 0))
     households = max(round(figures.households * persons / figures.persons), min(persons - quarters, 1))
     sizes = whole_sizes(expected_sizes(figures) * (persons / figures.persons), persons - quarters, households)
@@ -114,11 +124,16 @@ def expected_sizes(figures: StateFigures) -> NDArray[np.float64]:
 
 
 def whole_sizes(expected: NDArray[np.float64], persons: int, households: int) -> NDArray[np.int64]:
-    """Return households by size, near `expected`, that hold exactly `persons` persons.
+    """Return households by size, ``int64[sizes]``, near `expected`, that hold exactly `persons` persons.
 
     Starts from the whole parts, gives the persons left to the sizes that lack most, then exchanges one or two
     households for one or two others of as many persons while that brings the numbers nearer: first the number of all
     households, then the published classes 1 … 6 and 7+, then the sizes inside the open class.
+
+    Args:
+        expected: ``expected[sizes]``, households of 0, 1, 2, … persons.
+        persons: in all households together.
+        households: how many there should be.
     """
     counts = np.floor(expected + 1e-9).astype(np.int64)
     left = persons - int(counts @ np.arange(len(counts)))

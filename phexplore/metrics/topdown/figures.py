@@ -1,7 +1,8 @@
 """Error figures of one level and query, all computed in one pass per trial.
 
-Definitions are those of `metrics.errors`, where each figure is a function of its own; here they share their differences, and limits
-in percent are compared as whole numbers: a count that is off by exactly 5 % is never on the wrong side.
+Definitions are those of `metrics.errors` (workbook of 2023-04-03), where each figure is a function of its own; here
+they share their differences, and limits in percent are compared as whole numbers: a count that is off by exactly 5 % is
+never on the wrong side.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ QUANTILES = (0.005, 0.025, 0.05, 0.25, 0.5, 0.75, 0.95, 0.975, 0.995)
 class ErrorFigures:
     """How far some numbers are off, one value per trial.
 
-    Error = estimate − truth. In percent of the truth; where the truth is 0: 0 if the estimate is 0 too, else the difference over
-    the mean of both, which is ±200 %.
+    Error = estimate − truth. In percent of the truth; where the truth is 0: 0 if the estimate is 0 too, else the
+    difference over the mean of both, which is ±200 %.
 
     Attributes:
         numbers: how many numbers each trial has.

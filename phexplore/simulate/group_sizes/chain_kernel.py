@@ -1,13 +1,14 @@
 """Compiled: non-decreasing integers with the least weighted squared distance to given answers, exactly.
 
-The real-valued optimum is constant on blocks, each at the weighted mean of its block (pool adjacent violators). The
-integer optimum is that mean rounded to the nearest integer, ties upward, and clipped to the bounds: the places where the
-optimum exceeds an integer k are those where the blocks' means reach k + 1/2.
+The real-valued optimum is constant on blocks, each at the weighted mean of its block (pool adjacent violators, Ayer et
+al. 1955). It is what the group-size paper's chain asks for (section 9.2). The
+integer optimum is that mean rounded to the nearest integer, ties upward, and clipped to the bounds: the places where
+the optimum exceeds an integer k are those where the blocks' means reach k + 1/2.
 
 The same fact gives a faster way where values hardly change, as at the end of a chain of cumulative counts: the places
-with values up to k are the shortest prefix that maximises ``Σ weight (2k + 1) − 2 sum``, one addition and one comparison
-a place. Stretches are split at such k until they have one value; short and steep stretches are pooled. All arithmetic
-is of integers: means are compared as fractions, never as rounded quotients.
+with values up to k are the shortest prefix that maximises ``Σ weight (2k + 1) − 2 sum``, one addition and one
+comparison a place. Stretches are split at such k until they have one value; short and steep stretches are pooled. All
+arithmetic is of integers: means are compared as fractions, never as rounded quotients.
 """
 
 from __future__ import annotations
@@ -42,7 +43,14 @@ _DEEPEST = 120
 
 @njit(cache=True, nogil=True)
 def at_least(total: int, weight: int, other_total: int, other_weight: int) -> bool:
-    """Return whether total / weight ≥ other_total / other_weight, exactly; weights are positive and below 2^31."""
+    """Return whether total / weight ≥ other_total / other_weight, exactly; weights are positive and below 2^31.
+
+    Args:
+        total: numerator of the first mean, within int64.
+        weight: its denominator, at least 1.
+        other_total: numerator of the second mean, within int64.
+        other_weight: its denominator, at least 1.
+    """
     if -_SAFE < total < _SAFE and -_SAFE < other_total < _SAFE:
         return total * other_weight >= other_total * weight
     whole = total // weight
@@ -54,16 +62,30 @@ def at_least(total: int, weight: int, other_total: int, other_weight: int) -> bo
 
 @njit(cache=True, nogil=True)
 def nearest(total: int, weight: int) -> int:
-    """Return total / weight rounded to the nearest integer, ties upward."""
+    """Return total / weight rounded to the nearest integer, ties upward.
+
+    Args:
+        total: numerator.
+        weight: denominator, at least 1.
+    """
     return (2 * total + weight) // (2 * weight)
 
 
 @njit(cache=True, nogil=True)
 def pool(sums: Ints, weights: Ints, first: int, behind: int, lower: int, upper: int, out: Ints) -> None:
-    """Pool adjacent violators of one stretch; arguments as in `fit_monotone`.
+    """Pool adjacent violators of one stretch.
 
-    One pass forward: the last block stays at hand, those before it wait in `out`, which their values overwrite from the end, so
-    that half as much memory is touched.
+    One pass forward: the last block stays at hand, those before it wait in `out`, which their values overwrite from the
+    end, so that half as much memory is touched.
+
+    Args:
+        sums: ``sums[n]``, Σ weight × answer.
+        weights: ``weights[n]``, Σ weight, positive.
+        first: start of the stretch.
+        behind: one past its end.
+        lower: least value.
+        upper: largest value.
+        out: ``out[n]``, receives the values of the stretch.
     """
     total = out[first:behind]
     weight = np.empty(behind - first, np.int64)
@@ -94,7 +116,14 @@ def pool(sums: Ints, weights: Ints, first: int, behind: int, lower: int, upper: 
 
 @njit(cache=True, nogil=True)
 def sum_chunk(sums: Ints, weights: Ints, chunk: int, out: Ints) -> None:
-    """Write Σ sum, Σ weight, the mean m below, and the most that weight × m − sum is, of one chunk of `CHUNK` places."""
+    """Write Σ sum, Σ weight, the mean m below, and the most that weight × m − sum is, of one chunk of `CHUNK` places.
+
+    Args:
+        sums: ``sums[n]``, Σ weight × answer.
+        weights: ``weights[n]``, Σ weight, positive.
+        chunk: number of the chunk.
+        out: ``out[4]``, receives the four figures.
+    """
     part, part_weights = sums[chunk * CHUNK : (chunk + 1) * CHUNK], weights[chunk * CHUNK : (chunk + 1) * CHUNK]
     total = weight = 0
     for place in range(CHUNK):  # from 0, so that it is vectorised
@@ -113,8 +142,8 @@ def cut_at(  # noqa: C901 - plain loops, which compiled code does not split
 ) -> int:
     """Return the place behind the last one of a stretch whose optimum is at most `value`.
 
-    That is the shortest prefix with the largest Σ gain, gain = weight (2 value + 1) − 2 sum. Whole chunks are added up at once;
-    only those that could hold the largest sum are looked into.
+    That is the shortest prefix with the largest Σ gain, gain = weight (2 value + 1) − 2 sum. Whole chunks are added up
+    at once; only those that could hold the largest sum are looked into.
 
     Args:
         sums: as in `fit_monotone`.
@@ -165,7 +194,14 @@ def cut_at(  # noqa: C901 - plain loops, which compiled code does not split
 
 @njit(cache=True, nogil=True)
 def is_steep(begin: int, middle: int, end: int, length: int) -> bool:
-    """Return whether a stretch with these means at three places is steep in both halves."""
+    """Return whether a stretch with these means at three places is steep in both halves.
+
+    Args:
+        begin: mean at the start of the stretch.
+        middle: mean in its middle.
+        end: mean at its end.
+        length: of the stretch.
+    """
     return (middle - begin) * _STEEP > length and (end - middle) * _STEEP > length
 
 
@@ -174,7 +210,7 @@ def splitting_value(chunks: Ints, start: int, stop: int, length: int) -> tuple[i
     """Return a value at which to split a stretch, and whether it is steep from end to end.
 
     Args:
-        chunks: see `sum_chunk`.
+        chunks: ``chunks[chunks, 4]``, see `sum_chunk`.
         start: first whole chunk of the stretch.
         stop: behind the last; at least 3 more than `start`.
         length: of the stretch.
@@ -247,7 +283,14 @@ def fit_monotone(  # noqa: C901, PLR0912 - one loop over stretches, which compil
 
 @njit(cache=True, nogil=True)
 def fit_rows(answers: Ints, lower: int, upper: int, out: Ints) -> None:
-    """Write, row by row, the non-decreasing integers nearest to ``answers[rows, n]``."""
+    """Write, row by row, the non-decreasing integers nearest to ``answers[rows, n]``.
+
+    Args:
+        answers: ``answers[rows, n]``.
+        lower: least value.
+        upper: largest value, at least `lower`.
+        out: ``out[rows, n]``, receives the values.
+    """
     weights = np.ones(answers.shape[1], np.int64)
     for row in range(answers.shape[0]):
         fit_monotone(answers[row], weights, lower, upper, out[row])
@@ -255,7 +298,12 @@ def fit_rows(answers: Ints, lower: int, upper: int, out: Ints) -> None:
 
 @njit(cache=True, nogil=True)
 def unchain(chain: Ints, out: Ints) -> None:
-    """Write the steps of a chain, size by size and region by region, as ``int64[regions, N]``."""
+    """Write the steps of a chain, which runs size by size and region by region.
+
+    Args:
+        chain: ``chain[N × regions]``, non-decreasing.
+        out: ``out[regions, N]``, receives the steps.
+    """
     regions, sizes = out.shape
     # Regions in groups, so that the lines of both arrays are still at hand.
     for begin in range(0, regions, _TOGETHER):

@@ -1,8 +1,8 @@
 """The paper's dynamic program over cost tables (section 7, Algorithm 1): the reference of the fast exact solution.
 
 Every node has a table of the least cost of its subtree for each value 0 to G. Tables are convex, so a parent's best
-division of its value takes its children's steps in the order of their costs: the steps of all children are merged, sorted.
-Time and memory grow with nodes times G; `tree_kernel` gives the same cost without tables.
+division of its value takes its children's steps in the order of their costs: the steps of all children are merged,
+sorted. Time and memory grow with nodes times G; `tree_kernel` gives the same cost without tables.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Ints = NDArray[np.int64]
 
 
 def fit_by_tables(answers: Sequence[Ints], tree: SizeTree, groups: int) -> list[Ints]:
-    """Return the consistent whole numbers of at least 0 nearest to noisy sizes; see `fitting.fit_exactly`."""
+    """Return the consistent whole numbers of at least 0 nearest to noisy sizes; arguments as in `fit_exactly`."""
     flat, first = tree.flattened(answers), tree.first
     inner = len(first) - 1
     domain = np.arange(groups + 1)

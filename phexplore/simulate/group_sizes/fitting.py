@@ -48,7 +48,7 @@ def fit_level_by_level(answers: Sequence[Ints], tree: SizeTree, groups: int) -> 
     """Return sizes fixed from the top: each level nearest to its answers, given the level above (section 10).
 
     Least squares over two levels and rounding that keeps the sums are one step here: with whole answers and one sum
-    for every parent and size, the nearest whole numbers are the rounded real optimum.
+    for every parent and size, the nearest whole numbers are the rounded real optimum. Arguments as in `fit_exactly`.
     """
     from phexplore.simulate.group_sizes.tree_kernel import fit_from_top  # noqa: PLC0415 - as above
 
@@ -59,7 +59,10 @@ def fit_level_by_level(answers: Sequence[Ints], tree: SizeTree, groups: int) -> 
 
 
 def fit_relaxed(answers: Sequence[Ints], tree: SizeTree, groups: int) -> list[Ints]:
-    """Return the real optimum of Model 1, every value rounded by itself: sums need not hold."""
+    """Return the real optimum of Model 1, every value rounded by itself: sums need not hold.
+
+    Arguments as in `fit_exactly`.
+    """
     from phexplore.simulate.group_sizes.relaxed_kernel import fit_relaxed_tree  # noqa: PLC0415 - as above
 
     _require_room(answers, groups)
@@ -69,7 +72,13 @@ def fit_relaxed(answers: Sequence[Ints], tree: SizeTree, groups: int) -> list[In
 
 
 def fit_relaxed_cumulative_sizes(answers: Sequence[Ints], tree: RegionTree, groups: int) -> list[Ints]:
-    """Return the real optimum of Model 2 to within `TOLERANCE`, every cumulative value rounded by itself, as sizes."""
+    """Return the real optimum of Model 2 to within `TOLERANCE`, every cumulative value rounded by itself, as sizes.
+
+    Args:
+        answers: ``answers[regions, N]`` per level, noisy cumulative sizes.
+        tree: of these regions.
+        groups: G, the exact number of groups.
+    """
     from phexplore.simulate.group_sizes.relaxed_kernel import fit_relaxed_cumulative  # noqa: PLC0415 - as above
 
     _require_room(answers, groups)
@@ -83,7 +92,13 @@ def fit_relaxed_cumulative_sizes(answers: Sequence[Ints], tree: RegionTree, grou
 
 
 def fit_region_by_region(answers: Sequence[Ints], tree: SizeTree, groups: int) -> list[Ints]:
-    """Return sizes from noisy cumulative sizes by Algorithm 2: each region made monotone by itself, then `fit_exactly`."""
+    """Return sizes from noisy cumulative sizes by Algorithm 2: each region made monotone by itself, then `fit_exactly`.
+
+    Args:
+        answers: ``answers[regions, N]`` per level, noisy cumulative sizes.
+        tree: of these regions and sizes.
+        groups: G, the exact number of groups.
+    """
     from phexplore.simulate.group_sizes.chain_kernel import fit_rows  # noqa: PLC0415 - as above
 
     _require_room(answers, groups)

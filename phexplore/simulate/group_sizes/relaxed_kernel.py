@@ -26,7 +26,14 @@ _MOST_STEPS = 200
 
 @njit(cache=True, nogil=True)
 def leaves_worth(answers: Floats, first: Ints, node: int, price: float) -> tuple[float, float]:
-    """Return what the leaves below a node are worth at a price, together, and the derivative."""
+    """Return what the leaves below a node are worth at a price, together, and the derivative.
+
+    Args:
+        answers: ``answers[nodes]``, leaves last.
+        first: ``first[inner nodes + 1]``, first child of every inner node.
+        node: the parent of the leaves.
+        price: p.
+    """
     part = answers[first[node] : first[node + 1]]
     total = 0.0
     active = 0
@@ -39,7 +46,17 @@ def leaves_worth(answers: Floats, first: Ints, node: int, price: float) -> tuple
 
 @njit(cache=True, nogil=True)
 def begin_search(search: Floats, place: Ints, first: Ints, warm: Floats, node: int, own: float, target: float) -> None:
-    """Put the search for the price of a node's children on the desk, at its start."""
+    """Put the search for the price of a node's children on the desk, at its start.
+
+    Args:
+        search: ``search[FIELDS]``, receives the state of the search.
+        place: ``place[3]``, receives the node, its first child and 0 steps.
+        first: ``first[inner nodes + 1]``, first child of every inner node.
+        warm: ``warm[inner nodes]``, price at which the last search of each ended.
+        node: whose children share the price.
+        own: 1 to count the node's own cost, 0 to reach a given sum.
+        target: what the children and `own` times the price have to add up to.
+    """
     search[:] = 0.0
     search[OWN] = own
     search[TARGET] = target
@@ -53,7 +70,12 @@ def begin_search(search: Floats, place: Ints, first: Ints, warm: Floats, node: i
 
 @njit(cache=True, nogil=True)
 def following_price(search: Floats, steps: int) -> tuple[float, bool]:
-    """Return the next price of a search by Newton's method, and whether the present one is the answer."""
+    """Return the next price of a search by Newton's method, and whether the present one is the answer.
+
+    Args:
+        search: ``search[FIELDS]``, the state, with the worth at the present price; changed.
+        steps: taken so far.
+    """
     left = search[TARGET] - search[OWN] * search[PRICE] - search[TOTAL]
     scale = 1.0 + abs(search[TARGET])
     gain = search[OWN] + search[RATE]
@@ -148,7 +170,14 @@ def fit_relaxed_tree(answers: Floats, first: Ints, total: float, out: Floats) ->
 
 @njit(cache=True, nogil=True)
 def pool_real(answers: Floats, total: Floats, weight: Floats, out: Floats) -> None:
-    """Write the non-decreasing values of at least 0 nearest to the answers; `total` and `weight` are working space."""
+    """Write the non-decreasing values of at least 0 nearest to the answers.
+
+    Args:
+        answers: ``answers[n]``.
+        total: ``total[n]``, working space.
+        weight: ``weight[n]``, working space.
+        out: ``out[n]``, receives the values.
+    """
     blocks = 0
     for place in range(len(answers)):
         block_total, block_weight = answers[place], 1.0

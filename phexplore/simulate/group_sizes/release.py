@@ -163,7 +163,7 @@ class GroupSizeReleaser:
         return [max(1, widths[-1] // width) for width in widths]
 
     def release_published_chain(self, entropy: Entropy) -> list[Ints]:
-        """Return what the paper's chain gives with the noise the paper puts on it: for its experiment only.
+        """Return ``sizes[regions, N]`` per level of the paper's chain with the paper's noise: for its experiment only.
 
         It costs more than declared (`GroupSizes.published_chain_sensitivity`), so nothing of it may be released.
         """

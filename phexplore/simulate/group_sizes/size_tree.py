@@ -32,11 +32,16 @@ class SizeTree:
     first: Ints
 
     def flattened(self, levels: Sequence[Numbers], dtype: type = np.int64) -> NDArray[np.int64]:
-        """Return ``[regions, N]`` per level as one value per node; the top's is 0."""
+        """Return one value per node, ``dtype[nodes]``; the top's is 0.
+
+        Args:
+            levels: ``levels[i][regions, N]``, widest level first.
+            dtype: of the result.
+        """
         return np.concatenate([np.zeros(1, dtype), *(np.asarray(level, dtype).T.ravel() for level in levels)])
 
     def unflattened(self, values: Ints) -> list[Ints]:
-        """Return one value per node as ``[regions, N]`` per level, widest first."""
+        """Return ``values[nodes]`` as ``int64[regions, N]`` per level, widest first."""
         found, start = [], 1
         for width in self.regions.widths:
             behind = start + width * self.sizes
@@ -46,7 +51,12 @@ class SizeTree:
 
 
 def size_tree(regions: RegionTree, sizes: int) -> SizeTree:
-    """Return the size tree of a hierarchy."""
+    """Return the size tree of a hierarchy.
+
+    Args:
+        regions: the hierarchy.
+        sizes: N, the largest group size.
+    """
     parts, start = [np.array([1], np.int64)], 1
     for width, first in zip(regions.widths, regions.first_child, strict=False):
         start += width * sizes
@@ -57,7 +67,7 @@ def size_tree(regions: RegionTree, sizes: int) -> SizeTree:
 
 
 def region_nodes(regions: RegionTree) -> Ints:
-    """Return the first child of every inner region, regions numbered level by level, and the number of regions."""
+    """Return ``first[inner + 1]``: the first child of every inner region, level by level, and the number of regions."""
     parts, start = [], 0
     for width, first in zip(regions.widths, regions.first_child, strict=False):
         start += width

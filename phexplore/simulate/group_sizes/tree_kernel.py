@@ -1,9 +1,9 @@
 """Compiled: the integer values of a tree that fit noisy answers best, exactly, without cost tables.
 
-Every node has an answer a (the top has none), parents equal the sum of their children, leaves are at least 0, the top is
-given. The cost of a node's value is the least cost of its subtree, a convex function of it (paper, Lemma 5), so it is
-known by its slopes: the cost of the unit X is the slope from X − 1 to X. Slopes are integers, and the number of units
-whose slope is at most λ is computed, not tabulated:
+Every node has an answer a (the top has none), parents equal the sum of their children, leaves are at least 0, the top
+is given. The cost of a node's value is the least cost of its subtree, a convex function of it (paper, Lemma 5), so it
+is known by its slopes: the cost of the unit X is the slope from X − 1 to X. Slopes are integers, and the number of
+units whose slope is at most λ is computed, not tabulated:
 
 * a leaf has slopes 2X − 1 − 2a: ``max(0, a + ⌊(λ + 1) / 2⌋)`` units;
 * a parent takes its children's units in the order of their slopes, and its unit X costs 2X − 1 − 2a more. So all
@@ -34,7 +34,7 @@ def leaf_layer(answers: Ints, first: int, end: int, own: int, reach: int, start:
     C is convex and grows: a step along its slope never stops short from below, and never goes too far back from above.
 
     Args:
-        answers: of all nodes.
+        answers: ``answers[nodes]``, leaves last.
         first: first leaf.
         end: behind the last leaf.
         own: 0 or 1.
@@ -66,7 +66,13 @@ def leaf_layer(answers: Ints, first: int, end: int, own: int, reach: int, start:
 
 @njit(cache=True, nogil=True)
 def max_of(answers: Ints, first: int, end: int) -> int:
-    """Return the largest answer of some nodes."""
+    """Return the largest answer of some nodes.
+
+    Args:
+        answers: ``answers[nodes]``, leaves last.
+        first: first node.
+        end: behind the last.
+    """
     largest = answers[first]
     for node in range(first + 1, end):
         largest = max(largest, answers[node])
@@ -75,7 +81,14 @@ def max_of(answers: Ints, first: int, end: int) -> int:
 
 @njit(cache=True, nogil=True)
 def leaf_units(answers: Ints, first: int, end: int, layer: int) -> int:
-    """Return C(layer) = Σ max(0, a + layer) over the leaves `first`:`end`."""
+    """Return C(layer) = Σ max(0, a + layer) over the leaves `first`:`end`.
+
+    Args:
+        answers: ``answers[nodes]``, leaves last.
+        first: first leaf.
+        end: behind the last.
+        layer: how many units each leaf gets beyond its answer.
+    """
     units = 0
     part = answers[first:end]
     for leaf in range(len(part)):
@@ -85,7 +98,18 @@ def leaf_units(answers: Ints, first: int, end: int, layer: int) -> int:
 
 @njit(cache=True, nogil=True)
 def units_over_leaves(answers: Ints, first: Ints, warm: Ints, node: int, slope: int) -> tuple[int, float]:
-    """Return what `units_below` does, of a node whose children are leaves."""
+    """Return what `units_below` does, of a node whose children are leaves.
+
+    Args:
+        answers: ``answers[nodes]``, leaves last.
+        first: ``first[inner nodes + 1]``, first child of every inner node.
+        warm: ``warm[inner nodes]``, where the last search of each ended; written.
+        node: whose children are leaves.
+        slope: the largest slope that counts.
+
+    Returns:
+        The number of units of the node, and the derivative of it by half the slope, for Newton's step.
+    """
     begin, end = first[node], first[node + 1]
     reach = ((slope + 2 + 2 * answers[node]) >> 1) - 1
     layer = leaf_layer(answers, begin, end, 1, reach, warm[node])
@@ -104,7 +128,18 @@ def units_over_leaves(answers: Ints, first: Ints, warm: Ints, node: int, slope: 
 def begin_search(
     desk: Ints, rates: Floats, depth: int, first: Ints, warm: Ints, node: int, own: int, reach: int
 ) -> None:
-    """Put the search for the shared slope of a node's children on the desk, at its start."""
+    """Put the search for the shared slope of a node's children on the desk, at its start.
+
+    Args:
+        desk: ``desk[depth, FIELDS]``, receives the state of the search.
+        rates: ``rates[depth, 2]``, receives zeros.
+        depth: row of the search.
+        first: ``first[inner nodes + 1]``, first child of every inner node.
+        warm: ``warm[inner nodes]``, where the last search of each ended.
+        node: whose children share the slope.
+        own: 1 to count the node's own cost, 0 to reach `reach` + 1 units.
+        reach: the bound.
+    """
     desk[depth] = 0
     desk[depth, NODE] = node
     desk[depth, OWN] = own
@@ -120,6 +155,10 @@ def following_slope(search: Ints, rate: float) -> int:
     """Take in C(slope − 1), update the bracket of a search, and return the next slope to try.
 
     Newton's step inside the bracket; where counting by whole units makes it creep, a longer stride or the middle.
+
+    Args:
+        search: ``search[FIELDS]``, the state, with C(slope − 1) in `UNITS`; changed.
+        rate: derivative of C by half the slope.
     """
     slope, own = search[SLOPE], search[OWN]
     left = search[REACH] - own * slope - (1 + own) * search[UNITS]
@@ -158,7 +197,8 @@ def shared_slope(
 
     Args:
         answers: ``int64[nodes]``, leaves last; of the top, 0.
-        first: ``int64[inner nodes + 1]``, first child of every inner node; the children of node i are `first[i]` to `first[i + 1]`.
+        first: ``int64[inner nodes + 1]``, first child of every inner node; the children of node i are `first[i]` to
+            `first[i + 1]`.
         warm: ``int64[inner nodes]``, where the last search of each ended; written.
         node: whose children share m; they are no leaves.
         own: 1 to count the node's own cost, 0 to reach `reach` + 1 units.
@@ -256,13 +296,13 @@ def share_among(answers: Ints, begin: int, end: int, value: int, start: int, tur
     """Write the integers of at least 0 nearest to the answers of some nodes that add up to a value above 0.
 
     Args:
-        answers: of all nodes.
+        answers: ``answers[nodes]``, leaves last.
         begin: first of the nodes.
         end: behind the last.
         value: their sum.
         start: where the search begins.
         turn: with which node the choice among equals begins.
-        out: written.
+        out: ``out[nodes]``, receives the integers.
     """
     layer = leaf_layer(answers, begin, end, 0, value - 1, start)
     excess = leaf_units(answers, begin, end, layer) - value

@@ -34,12 +34,16 @@ def shipped_table(method: Subspace) -> Path | None:
 def read_cell_counts(path: Path, method: Subspace) -> Integers:
     """Return the counts of all cells: ``int64[cells]``, the last axis running fastest.
 
-    Every cell has one line, zeros included: a forgotten line must not pass for nobody. A histogram of counties named by code is
-    also read from a table like ``counties_2010.csv`` (columns ``fips``, ``pop``, …), other counties left out.
+    Every cell has one line, zeros included: a forgotten line must not pass for nobody. A histogram of counties named by
+    code is also read from a table like ``counties_2010.csv`` (columns ``fips``, ``pop``, …), other counties left out.
+
+    Args:
+        path: of the table.
+        method: the scenario whose axes the columns name.
 
     Raises:
-        InputProblemsError: all problems with line and column: columns missing, unknown levels, counts that are none, cells
-            twice or not at all.
+        InputProblemsError: all problems with line and column: columns missing, unknown levels, counts that are none,
+            cells twice or not at all.
     """
     names = [axis.name for axis in method.axes]
     if len(names) == 1 and {"fips", "pop"} <= set(columns := read_header(path).names) and COUNT not in columns:

@@ -1,9 +1,9 @@
 """County errors of TopDown and of the projected Laplace mechanism under an exact state total: the two sides of Figure 1.
 
-The paper takes TopDown's errors from the November 2020 demonstration files. These are not at hand, so TopDown runs here, on the
-same counties and the 16 person cells that public tables give: state and county level with ε = 0.64 each (4 × 0.16), of which
-the population query has 0.3 (ε = 0.192, as the mechanism beside it) and the 16 cells the rest; the state's total is exact.
-Production splits the rest over more queries of a far larger histogram.
+The paper takes TopDown's errors from the November 2020 demonstration files. These are not at hand, so TopDown runs
+here, on the same counties and the 16 person cells that public tables give: state and county level with ε = 0.64 each (4
+× 0.16), of which the population query has 0.3 (ε = 0.192, as the mechanism beside it) and the 16 cells the rest; the
+state's total is exact. Production splits the rest over more queries of a far larger histogram.
 """
 
 from __future__ import annotations
@@ -66,7 +66,13 @@ class StateErrors:
 
 
 def county_errors(counties: Counties, trials: int, seed: int) -> Iterator[StateErrors]:
-    """Yield the errors of every state with more than five counties, by its code."""
+    """Yield the errors of every state with more than five counties, by its code.
+
+    Args:
+        counties: with populations and the 16 cells.
+        trials: of each mechanism.
+        seed: of the noise.
+    """
     for state in np.unique(counties.states).tolist():
         rows = counties.of_state(state)
         if len(rows) >= LEAST_COUNTIES:
@@ -74,7 +80,14 @@ def county_errors(counties: Counties, trials: int, seed: int) -> Iterator[StateE
 
 
 def state_errors(counties: Counties, state: str, trials: int, seed: int) -> StateErrors:
-    """Return the errors of one state's counties."""
+    """Return the errors of one state's counties.
+
+    Args:
+        counties: with populations and the 16 cells.
+        state: its code.
+        trials: of each mechanism.
+        seed: of the noise.
+    """
     rows = counties.of_state(state)
     return StateErrors(
         state,
@@ -161,6 +174,10 @@ class Slope:
 
 def slope_of(errors: Floats | NDArray[np.int64], population: NDArray[np.int64]) -> Slope:
     """Return the regression line of one trial's errors.
+
+    Args:
+        errors: ``errors[counties]``, people.
+        population: ``population[counties]``, above 0; the line is over its logarithm.
 
     Raises:
         ValueError: fewer than three counties, or all of one size.

@@ -1,9 +1,9 @@
 """Drawing the noise of a release exactly: whole numbers, projected to fractions, nothing rounded on the way.
 
-What is released is A(x) + noise with C·noise = 0 as an identity of fractions, so invariants hold to the last bit. Only the
-extended Laplace mechanism has fractions too long to print: its released numbers are those fractions rounded to multiples of
-2^-20 people, the last cell of each total taking what the rounding leaves. That is a function of the unrounded release, so it
-tells nothing more.
+What is released is A(x) + noise with C·noise = 0 as an identity of fractions, so invariants hold to the last bit. Only
+the extended Laplace mechanism has fractions too long to print: its released numbers are those fractions rounded to
+multiples of 2^-20 people, the last cell of each total taking what the rounding leaves. That is a function of the
+unrounded release, so it tells nothing more.
 """
 
 from __future__ import annotations
@@ -45,12 +45,22 @@ class Answers:
 
     @classmethod
     def of(cls, plan: NoisePlan, counts: Integers) -> Answers:
-        """Return the answers of a release to these counts, ``int64[cells]``."""
+        """Return the answers of a release.
+
+        Args:
+            plan: of the release.
+            counts: ``counts[cells]``, the histogram.
+        """
         return cls(true_answers(plan.release.query, counts), common_denominator(plan.release.query))
 
 
 def draw_noise(plan: NoisePlan, entropy: Entropy) -> Rationals:
-    """Return the noise of one trial in people: exact fractions that the invariants map to 0."""
+    """Return the noise of one trial in people: exact fractions that the invariants map to 0.
+
+    Args:
+        plan: of the release.
+        entropy: where the random bits come from.
+    """
     match plan.form:
         case Spherical(noise):
             return _people(plan, plan.space.project(_sampled(noise, entropy, plan.space.size)))
@@ -65,7 +75,12 @@ def draw_noise(plan: NoisePlan, entropy: Entropy) -> Rationals:
 
 
 def released(answers: Answers, noise: Rationals) -> Rationals:
-    """Return answers plus noise, exactly, over the denominators of the noise."""
+    """Return answers plus noise, exactly, over the denominators of the noise.
+
+    Args:
+        answers: exact answers with their scale.
+        noise: of one trial, in people.
+    """
     factors = noise.denominators // answers.scale if _divides(answers.scale, noise) else noise.denominators
     scale = 1 if _divides(answers.scale, noise) else answers.scale
     bound = largest(answers.truth) * int(np.max(factors)) + largest(noise.numerators) * scale
@@ -81,9 +96,9 @@ def _divides(scale: int, noise: Rationals) -> bool:
 def noise_share(plan: NoisePlan, seed: int, trial: int, answers: Sequence[int]) -> list[Fraction]:
     """Return one agent's part of the common noise: of its own answers only, in people.
 
-    Agents who hold different answers and share a secret seed draw the same noise and add each its own part. Together their
-    releases keep the invariants, although nobody has seen all answers (Gao, Gong and Yu 2022, §4). Whoever knows the seed can
-    take the noise away: it must be long, random, known to the agents alone, and used once.
+    Agents who hold different answers and share a secret seed draw the same noise and add each its own part. Together
+    their releases keep the invariants, although nobody has seen all answers (Gao, Gong and Yu 2022, §4). Whoever knows
+    the seed can take the noise away: it must be long, random, known to the agents alone, and used once.
 
     Args:
         plan: of the release, equal for all agents.
@@ -163,9 +178,13 @@ def _adding_to_zero(noise: TwoSidedGeometric, entropy: Entropy, size: int) -> Ex
 def one_geometric(entropy: Entropy, rate: int) -> int:
     """Return one sample of P(z) ∝ exp(−|z|·rate/2^40) on the whole numbers, exactly.
 
-    Every coordinate has a rate of its own, so the tables of `noise.sampler` would be made for a single sample each. Canonne,
-    Kamath and Steinke (2020), Algorithm 2: X = U + tV has P(X = x) ∝ e^(−x/t) for U below t kept with chance e^(−U/t) and V
-    the number of successes of chance e^−1; ⌊X/s⌋ falls by e^(−s/t) a step; a sign, and 0 only once.
+    Every coordinate has a rate of its own, so the tables of `noise.sampler` would be made for a single sample each.
+    Canonne, Kamath and Steinke (2020), Algorithm 2: X = U + tV has P(X = x) ∝ e^(−x/t) for U below t kept with chance
+    e^(−U/t) and V the number of successes of chance e^−1; ⌊X/s⌋ falls by e^(−s/t) a step; a sign, and 0 only once.
+
+    Args:
+        entropy: where the random bits come from.
+        rate: of the decay in units of 2^-40, at least 1.
     """
     spread = 1 << RATE_BITS
     while True:

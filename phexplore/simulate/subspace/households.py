@@ -1,10 +1,13 @@
 """One question, three systems: households by size in the counties of a state, by TopDown, the exact tree and exact totals.
 
-All have the same ε and publish the same thing exactly, the number of households of the state. TopDown and the exact tree
-(group sizes) measure state and counties with half of ε each and return consistent whole numbers of at least 0; the projected
-Laplace mechanism measures the counties with all of ε, its states are sums of counties, and its numbers are fractions that may
-be negative. Group sizes hide one person more or less in a household, exact totals one household replaced by any other: in
-both a record moves two counts by one.
+The systems are those of the TopDown paper (section 6.5), of the group-size paper (section 7) and of the subspace paper
+(Corollary 3.8).
+
+All have the same ε and publish the same thing exactly, the number of households of the state. TopDown and the exact
+tree (group sizes) measure state and counties with half of ε each and return consistent whole numbers of at least 0; the
+projected Laplace mechanism measures the counties with all of ε, its states are sums of counties, and its numbers are
+fractions that may be negative. Group sizes hide one person more or less in a household, exact totals one household
+replaced by any other: in both a record moves two counts by one.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The block-by-block mechanism, the baseline TopDown is compared with.
+"""The block-by-block mechanism, the baseline TopDown is compared with (TopDown paper, Appendix A).
 
-All of the budget is spent at the leaves, split over the queries by the leaves' shares of the scenario; every leaf is estimated
-alone by eq. 7.1 and rounded by eq. 7.3 under its own invariants. Nothing holds the totals above.
+All of the budget is spent at the leaves, split over the queries by the leaves' shares of the scenario; every leaf is
+estimated alone by eq. 7.1 and rounded by eq. 7.3 under its own invariants. Nothing holds the totals above.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Lower and upper bounds of every unit, from what is published exactly (topdown.md, section 4).
 
-With n facilities of a type, at least l and at most `most` people in each: l n ≤ x ≤ most n; 0 where n = 0. Where the total of a
-unit is kept, one type leaves room for the fewest people of the others, and holds everybody when it is the only one.
+With n facilities of a type, at least l and at most `most` people in each: l n ≤ x ≤ most n; 0 where n = 0. Where the
+total of a unit is kept, one type leaves room for the fewest people of the others, and holds everybody when it is the
+only one.
 """
 
 from __future__ import annotations
@@ -48,7 +49,13 @@ def unit_bounds(
 
 
 def facility_bounds(bounds: FacilityBounds, facilities: Ints, totals: Ints | None) -> tuple[Ints, Ints]:
-    """Return the fewest and most people per type of facility, ``int64[units, types]`` each."""
+    """Return the fewest and most people per type of facility, ``int64[units, types]`` each.
+
+    Args:
+        bounds: least and most people in a facility.
+        facilities: ``facilities[units, types]``, how many there are.
+        totals: ``totals[units]``, exact totals of people, None where they are not kept.
+    """
     least = facilities * np.array(bounds.least_per_unit, np.int64)
     most = facilities * bounds.most_per_unit
     if totals is None:

@@ -1,8 +1,8 @@
 """A scenario made ready for a tree and a schema: what is measured at each level with which noise, and how it is estimated.
 
 The rule for data of a smaller schema: every query becomes its image, equal images are merged and their budgets added,
-queries over absent attributes give their share to `detailed`. Levels above the data's root are dropped, their budget stays
-unspent. What the data cannot express is left out and said in `remarks`.
+queries over absent attributes give their share to `detailed`. Levels above the data's root are dropped, their budget
+stays unspent. What the data cannot express is left out and said in `remarks`.
 """
 
 from __future__ import annotations
@@ -190,7 +190,12 @@ def make_design(
 
 
 def measuring(budgets: Sequence[Fraction], noise: Callable[[Fraction], Noise]) -> Measuring:
-    """Return the noise of units with these budgets per query."""
+    """Return the noise of units with these budgets per query.
+
+    Args:
+        budgets: ρ or ε of each query, 0 for one that is not measured.
+        noise: gives the distribution of a budget above 0.
+    """
     noises = tuple(noise(budget) if budget > 0 else None for budget in budgets)
     weights = tuple(0.0 if each is None else 1.0 / max(each.variance(), NARROWEST) for each in noises)
     return Measuring(tuple(budgets), noises, weights)

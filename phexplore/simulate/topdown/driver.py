@@ -1,4 +1,7 @@
-"""The top-down descent: from the root to the leaves, level by level, every parent's children at once."""
+"""The top-down descent: from the root to the leaves, level by level, every parent's children at once.
+
+Source: TopDown paper, section 6.5.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,12 @@ class Mapper(Protocol):
 
 
 def in_order(function: Callable[[Task], Result], values: Iterable[Task]) -> Iterator[Result]:
-    """Apply the function one by one."""
+    """Apply the function one by one.
+
+    Args:
+        function: of one value.
+        values: taken one by one.
+    """
     return (function(value) for value in values)
 
 
@@ -101,7 +109,8 @@ class World:
         lower: ``int64[units, bounds]`` per level.
         upper: the same.
         classes: ``int8[units]`` per level, place of each unit's noise among the level's measurings.
-        shared: per level, the groups whose totals are kept together; None where there are none, empty where no level has any.
+        shared: per level, the groups whose totals are kept together; None where there are none, empty where no level
+            has any.
     """
 
     design: Design
@@ -181,7 +190,12 @@ class TrialRecord:
     families: dict[str, int] = field(default_factory=dict)
 
     def add(self, level: str, result: RangeResult) -> None:
-        """Add what became of a range."""
+        """Add what became of a range.
+
+        Args:
+            level: name of the level.
+            result: of a range of its families.
+        """
         for name, seconds in zip(PHASES, result.seconds, strict=True):
             self.seconds[name] += seconds
         self.failed += result.failed
@@ -230,7 +244,8 @@ def descend(
         mapper: applies a function to ranges of families.
         measure_here: whether ranges take their measurements along, where what the mapper uses cannot reach the sources.
         on_progress: called with a level, its finished units and all of them; may raise to stop.
-        on_answers: called with the number of a level and the noisy answers of its next units, where options keep them.
+        on_answers: called with a level's number and ``answers[units, answers]`` of its next units, where options keep
+            them.
 
     Raises:
         RepairError: the failsafe failed.
@@ -274,7 +289,7 @@ def family_ranges(world: World, number: int, parents: Histograms | None) -> list
     size = np.diff(child_start) * (4 * level.plan.answers + 24 * support)
     shared = world.shared[number] if world.shared else None
     found = []
-    for first, last in pairwise(cuts(size)):
+    for first, last in pairwise(range_edges(size)):
         low, high = int(child_start[first]), int(child_start[last])
         found.append(
             FamilyRange(
@@ -294,8 +309,8 @@ def family_ranges(world: World, number: int, parents: Histograms | None) -> list
     return found
 
 
-def cuts(size: NDArray[np.integer]) -> list[int]:
-    """Return where to cut families of these sizes (bytes) into ranges: 0, …, the number of families."""
+def range_edges(size: NDArray[np.integer]) -> list[int]:
+    """Return where ranges of families begin, and the number of families; ``size[families]`` is in bytes."""
     ends = np.cumsum(size)
     total = int(ends[-1]) if len(ends) else 0
     limit = min(max(total // _RANGES, _LEAST_BYTES), _MOST_BYTES)

@@ -1,6 +1,7 @@
 """Estimation of a range of families: measure the children, least squares, controlled rounding, and a failsafe.
 
-A range is a value that depends on nothing else, so ranges may be solved in any order, in threads or on other machines.
+Source: TopDown paper, sections 7.1 to 7.3. A range is a value that depends on nothing else, so ranges may be solved in
+any order, in threads or on other machines.
 """
 
 from __future__ import annotations
@@ -106,7 +107,13 @@ class RangeResult:
 
 
 def estimate(task: FamilyRange, source: MeasurementSource, options: Estimation) -> RangeResult:
-    """Return the estimates of the children of a range."""
+    """Return the estimates of the children of a range.
+
+    Args:
+        task: the families.
+        source: of their measurements, unless the task has them.
+        options: of the estimation.
+    """
     from phexplore.simulate.topdown import kernels  # noqa: PLC0415 - numba takes half a second to load
 
     clock = [time.perf_counter()]
@@ -145,20 +152,25 @@ def estimate(task: FamilyRange, source: MeasurementSource, options: Estimation) 
 
 
 def measured_for(task: FamilyRange, source: MeasurementSource) -> Measured:
-    """Return the noisy answers of the children of a range."""
+    """Return the noisy answers of the children of a range.
+
+    Args:
+        task: the families.
+        source: of the measurements.
+    """
     return source.measure(task.level, task.truth, task.first_child, task.classes)
 
 
 def with_whole_totals(plan: LevelPlan, data: LevelData, values: NDArray[np.float64]) -> LevelData:
     """Return a level whose parts of a shared total have whole totals of their own, for the rounder.
 
-    The rounder's network has no sums over some children. Its first pass, over the totals, falls apart into the groups: the nearest whole
-    totals with the group's sum are its optimum, and the rest of the rounding takes them as given.
+    The rounder's network has no sums over some children. Its first pass, over the totals, falls apart into the groups:
+    the nearest whole totals with the group's sum are its optimum, and the rest of the rounding takes them as given.
 
     Args:
         plan: with the total among its bounded queries.
         data: of the level, with groups.
-        values: estimates of least squares, laid out as `LevelData.value_start` says.
+        values: ``values[numbers]``, estimates of least squares, laid out as `LevelData.value_start` says.
     """
     if data.group is None or data.group_total is None:
         return data
@@ -181,7 +193,12 @@ def with_whole_totals(plan: LevelPlan, data: LevelData, values: NDArray[np.float
 
 
 def level_data(task: FamilyRange, answers: NDArray[np.int32] | Ints) -> LevelData:
-    """Return a range as the solvers take it."""
+    """Return a range as the solvers take it.
+
+    Args:
+        task: the families.
+        answers: ``answers[children, answers]``, noisy.
+    """
     if task.parents is None:
         starts, cells = _support(task)
         counts = None

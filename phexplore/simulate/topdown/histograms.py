@@ -44,7 +44,12 @@ class Histograms:
         return totals
 
     def part(self, first: int, last: int) -> Histograms:
-        """Return the units ``first:last``."""
+        """Return the units ``first:last``.
+
+        Args:
+            first: first unit.
+            last: behind the last.
+        """
         begin, end = int(self.starts[first]), int(self.starts[last])
         return Histograms(self.starts[first : last + 1] - begin, self.cells[begin:end], self.counts[begin:end])
 

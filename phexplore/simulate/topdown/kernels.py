@@ -60,13 +60,14 @@ def add_noise(  # noqa: PLR0913, PLR0917 - as above
 ) -> int:
     """Add noise to the answers ``low:high`` of one query, counted through all units; return how many lie within a margin.
 
-    A sample's size is that of `sizes`, its sign an independent bit: the distribution is symmetric, so it stays the same, and two
-    scenarios that share the random bits get noise of the same sign.
+    A sample's size is that of `sizes`, its sign an independent bit: the distribution is symmetric, so it stays the
+    same, and two scenarios that share the random bits get noise of the same sign.
 
     Args:
         sizes: samples of the answers from `offset` on.
         signs: eight signs a byte, aligned with `sizes`.
-        offset: number of the answer of the first sample, counted from the answer of the first row's unit: it may be negative.
+        offset: number of the answer of the first sample, counted from the answer of the first row's unit: it may be
+            negative.
         low: number of the first answer that gets noise, counted from the first row's unit.
         high: one beyond the last.
         answers: of the query in one unit.
@@ -168,7 +169,16 @@ def keep_positive(
 def count_differences(
     starts: Ints, cells: Cells, counts: Ints, other_starts: Ints, other_cells: Cells, other_counts: Ints
 ) -> int:
-    """Return in how many (unit, cell) two sets of histograms differ; cells ascend in each unit, no zeros."""
+    """Return in how many (unit, cell) two sets of histograms differ; cells ascend in each unit, no zeros.
+
+    Args:
+        starts: ``starts[units + 1]``, where each unit's entries begin.
+        cells: ``cells[entries]``, ascending in each unit.
+        counts: ``counts[entries]``, none of them 0.
+        other_starts: the same of the other histograms.
+        other_cells: likewise.
+        other_counts: likewise.
+    """
     different = 0
     for unit in range(starts.shape[0] - 1):
         here, there = starts[unit], other_starts[unit]
@@ -193,7 +203,8 @@ def allowed_cells(answer_of: NDArray[np.int32], upper: Ints, possible: NDArray[n
     """Return the starts of each unit's cells that may hold somebody, and fill them.
 
     Args:
-        answer_of: ``int32[bounded queries, cells of the schema]``, the column of `upper` that bounds the cell, -1 for none.
+        answer_of: ``int32[bounded queries, cells of the schema]``, the column of `upper` that bounds the cell, -1 for
+            none.
         upper: ``int64[units, bounds]``.
         possible: ``bool[cells of the schema]``, False where nobody can be.
         cells: receives the cells; long enough for all cells of all units.

@@ -1,9 +1,11 @@
 """Noisy answers of the units of a level, drawn piece by piece so that neither order nor number of workers changes a bit.
 
-The random bits of a measurement depend on the seed, the trial, the names of level and query, and the place of the answer among
-all answers of that query at that level, in pieces of `PIECE`. Scenarios that share names and tree therefore share the bits: their
-noises have the same signs and grow together with their variances (common random numbers), below the width where samples
-are drawn by rejection.
+The random bits of a measurement depend on the seed, the trial, the names of level and query, and the place of the
+answer among all answers of that query at that level, in pieces of `PIECE`. Scenarios that share names and tree
+therefore share the bits: their noises have the same signs and grow together with their variances (common random
+numbers), below the width where samples are drawn by rejection.
+
+Source of the mechanism: TopDown paper, section 6.1.
 """
 
 from __future__ import annotations
@@ -52,7 +54,8 @@ class Draw:
     Attributes:
         key: of the random bits.
         exact: whether no noise is added.
-        margins: per measured query, the margin whose coverage is counted, people; the largest of the level's where empty.
+        margins: per measured query, the margin whose coverage is counted, people; the largest of the level's where
+            empty.
     """
 
     key: TrialKey
@@ -96,7 +99,7 @@ class DrawnMeasurements:
         self._draw = draw
 
     def measure(self, level: LevelDesign, truth: Histograms, first: int, classes: NDArray[np.int8]) -> Measured:
-        """Return the noisy answers of some units; see `MeasurementSource.measure`."""
+        """Return the noisy answers of some units; arguments as in `MeasurementSource.measure`."""
         from phexplore.simulate.topdown import kernels  # noqa: PLC0415 - numba takes half a second to load
 
         answer_of, starts = answer_tables(level.plan)
@@ -178,7 +181,12 @@ def answer_tables(plan: LevelPlan) -> tuple[NDArray[np.int32], NDArray[np.int64]
 
 
 def answer_type(level: LevelDesign, largest: int = _LARGEST_NARROW) -> np.dtype[Any]:
-    """Return the integers that hold every noisy answer of a level whose counts are below `largest`."""
+    """Return the integers that hold every noisy answer of a level whose counts are below `largest`.
+
+    Args:
+        level: with its noises.
+        largest: no count reaches it.
+    """
     noises = [noise for measuring in level.measurings for noise in measuring.noises if noise is not None]
     wide = any(noise.variance() > _NARROW**2 for noise in noises) or largest > _LARGEST_NARROW
     return np.dtype(np.int64 if wide else np.int32)

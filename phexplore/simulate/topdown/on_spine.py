@@ -1,10 +1,11 @@
 """A run on the spine that its scenario chooses: units of their own, in an order of their own, with budgets of their own.
 
-The tree comes from `phexplore.spine`: see the module `phexplore.spine.tree` for what it holds. Errors are reported for the units of
-the tabulation all the same, from leaves put back into the order of their codes.
+The tree comes from `phexplore.spine`: see the module `phexplore.spine.tree` for what it holds. Errors are reported for
+the units of the tabulation all the same, from leaves put back into the order of their codes.
 
 Where tribal parts stand apart, a state's exact total is the sum of two parts and is kept of them together (production's
-`aian_sum_constraints`): least squares has one row per state, and the rounder gets whole totals of the parts that add up to it.
+`aian_sum_constraints`): least squares has one row per state, and the rounder gets whole totals of the parts that add up
+to it.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ def world_on_spine(
 
 
 def unit_classes(level: tuple[LevelDesign, TreeLevel], total: Fraction) -> NDArray[np.int8]:
-    """Return the place of each unit's noise among its level's measurings, -1 for a unit without budget.
+    """Return where each unit's noise is among its level's measurings, ``int8[units]``; -1 for a unit without budget.
 
     Args:
         level: its design, made by `design_on`, and its units.
@@ -140,7 +141,12 @@ def _state_of(code: str) -> str:
 
 
 def in_code_order(tree: GeoTree, leaves: Histograms) -> Histograms:
-    """Return the leaves of a tree in the order of their codes."""
+    """Return the leaves of a tree in the order of their codes.
+
+    Args:
+        tree: whose leaves they are.
+        leaves: histograms in the tree's order.
+    """
     if tree.order is None:
         return leaves
     place = np.empty(tree.blocks, np.int64)

@@ -1,8 +1,9 @@
 """The failsafe: families whose estimates the solvers could not bring into whole counts within the bounds.
 
-For each of them HiGHS finds whole counts that keep the parent's sums exactly, break the bounds as little as possible in all, and
-among these lie nearest to the estimates. Families whose bounds contradict each other end with broken bounds, which the checks of
-the run count; no other family is touched.
+For each of them HiGHS finds whole counts that keep the parent's sums exactly, break the bounds as little as possible in
+all, and among these lie nearest to the estimates. Families whose bounds contradict each other end with broken bounds,
+which the checks of the run count; no other family is touched. Production's chain of 2020 has no failsafe: it raises an
+error instead (topdown, section 9).
 """
 
 from __future__ import annotations
@@ -53,9 +54,9 @@ def repair(
     Args:
         plan: of the level.
         level: its families.
-        values: estimates, laid out as `counts`.
-        counts: of all families; those of the failing ones are replaced.
-        families: which failed.
+        values: ``values[numbers]``, estimates, laid out as `counts`.
+        counts: ``counts[numbers]``, of all families; those of the failing ones are replaced.
+        families: ``families[failed]``, numbers of those that failed.
         options: of the rounder.
 
     Raises:
@@ -113,11 +114,19 @@ def nearest_whole(
     lower: Ints,
     upper: Ints,
 ) -> Ints:
-    """Return whole counts ``int64[children, cells]`` near the target: parent's sums exact, bounds broken as little as can be.
+    """Return whole counts ``int64[children, cells]`` near the target: parent's sums exact, bounds broken least.
 
-    Each count is its floor, less or more: floor − down + up + rise, where `up` is one at most and costs 1 − 2 × fraction, every
-    further step costs 1. The matrix is that of nested families, so the optimum of the relaxation is whole; integrality is asked for
-    nevertheless.
+    Each count is its floor, less or more: floor − down + up + rise, where `up` is one at most and costs 1 − 2 ×
+    fraction, every further step costs 1. The matrix is that of nested families, so the optimum of the relaxation is
+    whole; integrality is asked for nevertheless.
+
+    Args:
+        plan: of the level.
+        target: ``target[children, cells]``, what to be near.
+        cells: ``cells[cells]``, their numbers in the schema.
+        parent: ``parent[cells]``, exact sums over the children; None for the root.
+        lower: ``lower[children, bounds]``, least answers of the bounded queries.
+        upper: ``upper[children, bounds]``, largest ones.
 
     Raises:
         RepairError: HiGHS finds nothing.

@@ -1,4 +1,4 @@
-"""Vectors of exact rational numbers, and exact elimination: nothing that decides what is protected passes a float."""
+"""Vectors of exact rational numbers, and exact elimination (Bareiss 1968): what decides protection passes no float."""
 
 from __future__ import annotations
 

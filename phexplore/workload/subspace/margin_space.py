@@ -1,13 +1,14 @@
 """Invariants that are totals over a product of axes: projection by averaging, no matrix.
 
-Per axis there is a chain of partitions from "all levels together" to "every level by itself". Averaging over the blocks of
-a partition is an orthogonal projection P_l; averages of nested partitions, and of different axes, commute. Totals "by" some
-names are one choice l of a partition per axis, and the row space of several totals is the span of the images of their P_l.
-With D_k = P_k − P_{k−1} per axis it is the sum of ⊗_a D_{t_a} over all t below one of the choices, hence
+Per axis there is a chain of partitions from "all levels together" to "every level by itself". Averaging over the blocks
+of a partition is an orthogonal projection P_l; averages of nested partitions, and of different axes, commute. Totals
+"by" some names are one choice l of a partition per axis, and the row space of several totals is the span of the images
+of their P_l. With D_k = P_k − P_{k−1} per axis it is the sum of ⊗_a D_{t_a} over all t below one of the choices, hence
 
     Π_R = Σ_l m_l ⊗_a P_{l_a},    m_l whole numbers (Möbius inversion on the grid of choices),
 
-and every figure about it is a sum over a handful of choices: nothing grows but the vectors themselves.
+and every figure about it is a sum over a handful of choices: nothing grows but the vectors themselves. Π_N = I − Π_R is
+the projection of the subspace paper (Theorem 3.1).
 """
 
 from __future__ import annotations

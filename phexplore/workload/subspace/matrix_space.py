@@ -1,8 +1,9 @@
 """Invariants given as rows of a matrix: exact projection, one connected part at a time.
 
-Rows that share no answer do not meet in the projection. A part with a single row projects by one weighted mean, all such
-parts at once, so that a million disjoint totals cost no more than their answers; a part with several rows needs the exact
-inverse of its small Gram matrix B·Bᵀ. No dense projection is formed.
+Rows that share no answer do not meet in the projection. A part with a single row projects by one weighted mean, all
+such parts at once, so that a million disjoint totals cost no more than their answers; a part with several rows needs
+the exact inverse of its small Gram matrix B·Bᵀ. No dense projection is formed. The projection is that of the subspace
+paper (Theorem 3.1).
 """
 
 from __future__ import annotations

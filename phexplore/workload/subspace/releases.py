@@ -1,4 +1,7 @@
-"""From the parameters of a release to its null space, its answers and its sensitivity."""
+"""From the parameters of a release to its null space, its answers and its sensitivity.
+
+Neighbours differ in one replaced record (subspace paper, Definition 2.1).
+"""
 
 from __future__ import annotations
 

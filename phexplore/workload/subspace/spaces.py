@@ -1,4 +1,7 @@
-"""What every null space can do, whichever form the invariants have."""
+"""What every null space can do, whichever form the invariants have.
+
+Source: subspace paper, Definition 2.2 (invariants) and Theorem 3.1 (projection).
+"""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from topdown_worlds import PERSONS, UNITS, blocks, draws, full, world_of
 from phexplore.errors import CancelledError
 from phexplore.optimize.rounder import RounderOptions, Target
 from phexplore.simulate.topdown.baseline import leaves_alone
-from phexplore.simulate.topdown.driver import Threads, cuts, descend
+from phexplore.simulate.topdown.driver import Threads, descend, range_edges
 from phexplore.simulate.topdown.families import Estimation
 from phexplore.simulate.topdown.histograms import sums_up
 from phexplore.systems.topdown.forecast import noise_of
@@ -101,7 +101,7 @@ def test_that_the_cut_into_ranges_changes_no_bit(full_world, monkeypatch):
 def test_that_ranges_cover_every_family_once():
     rng = np.random.default_rng(2)
     size = rng.integers(0, 20 << 20, 60)
-    edges = cuts(size)
+    edges = range_edges(size)
     assert edges[0] == 0
     assert edges[-1] == 60
     assert (np.diff(edges) > 0).all()
