@@ -81,9 +81,11 @@ def main() -> int:
         first = 1000 * (time.perf_counter() - start)
         app.processEvents()
         plot, middle = view.plot, view.canvas.area.center()
-        zoom = frames(view, lambda number, plot=plot, at=middle: plot.zoom(0.9 if number % 20 < 10 else 1 / 0.9, at))
-        plot.show_all()
-        move = frames(view, lambda number, plot=plot: plot.pointer_moved(QPointF(200 + 8 * number, 300)))
+        zoom = frames(
+            view, lambda number, plot=plot, at=middle: plot.viewport.zoom(0.9 if number % 20 < 10 else 1 / 0.9, at)
+        )
+        plot.viewport.show_all()
+        move = frames(view, lambda number, plot=plot: plot.gestures.pointer_moved(QPointF(200 + 8 * number, 300)))
         worst = max(worst, zoom[0])
         print(
             f"{name:14} first {first:6.1f} ms   zoom {zoom[0]:5.1f} ms (95 %: {zoom[1]:5.1f})   pointer {move[0]:5.1f} ms"

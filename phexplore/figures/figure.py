@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from phexplore.figures.axis import Axis, Scale
@@ -64,7 +65,7 @@ class Tint:
     is_signed: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Figure:
     """A picture.
 
@@ -127,12 +128,12 @@ class Figure:
         """Whether the vertical axis consists of named rows."""
         return self.y.scale is Scale.ROWS
 
-    @property
+    @cached_property
     def row_numbers(self) -> tuple[int, ...]:
         """The row of every mark."""
         return tuple(number if mark.row is None else mark.row for number, mark in enumerate(self.marks))
 
-    @property
+    @cached_property
     def rows(self) -> tuple[RowLabel, ...]:
         """The labels of the rows from top to bottom."""
         if self.labels:
@@ -144,8 +145,9 @@ class Figure:
             found.setdefault(number, RowLabel(mark.group, mark.name, mark.is_locked))
         return tuple(found[number] for number in sorted(found))
 
+    @cached_property
     def x_range(self) -> tuple[float, float]:
-        """Return the places the horizontal axis shows, before texts get their room."""
+        """The places the horizontal axis shows, before texts get their room."""
         if self.x.domain is not None:
             return self.x.range_of(())
         values = [value for mark in self.marks for value in mark.reach]
@@ -153,8 +155,9 @@ class Figure:
         values += [value for part in (*self.under, *self.over) for value in extent(part)[0]]
         return self.x.range_of(values)
 
+    @cached_property
     def y_range(self) -> tuple[float, float]:
-        """Return the places the vertical axis of a plane shows."""
+        """The places the vertical axis of a plane shows."""
         if self.y.domain is not None:
             return self.y.range_of(())
         values = [value for mark in self.marks for part in mark.parts for value in extent(part)[1]]
@@ -170,7 +173,7 @@ class Figure:
             measure: gives the width of a line of bold text, in pixels.
             gap: pixels left free before and behind a text.
         """
-        low, high = self.x_range()
+        low, high = self.x_range
         if self.room_for:
             room = min(measure(self.room_for) + 2 * gap, 0.3 * width)
             return low, low + (high - low) * width / (width - room)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Hashable
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from phexplore.model.keys import PopulationGroupLevel
@@ -245,6 +246,9 @@ Part = Dot | Span | Stroke | Box | Path | Rule | Words
 
 # Marks: what can be pointed at, walked to and chosen
 
+Tip = str | Callable[[], str]
+"""Words of a mark. Those that cost to make are made when somebody asks: a picture is made anew at every edit."""
+
 
 @dataclass(frozen=True, slots=True)
 class Handle:
@@ -263,7 +267,7 @@ class Handle:
     least: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Mark:
     """A mark made of strokes.
 
@@ -273,7 +277,7 @@ class Mark:
         group: of a row: written once for neighbours that share it.
         name: of the row.
         text: beside what is drawn.
-        tip: what it is in words, for the pointer and for screen readers.
+        tip: what it is in words, or what makes them when somebody asks, for the pointer and for screen readers.
         row: its row, where several marks share one; by default each has its own.
         anchor: value its text belongs to: it is written beside it; None writes it at the end of the mark.
         ink: of the text.
@@ -286,20 +290,20 @@ class Mark:
     group: str = ""
     name: str = ""
     text: str = ""
-    tip: str = ""
+    tip: Tip = field(default="", compare=False)
     row: int | None = None
     anchor: float | None = None
     ink: Ink = Role.TEXT
     is_locked: bool = False
     handle: Handle | None = None
 
-    @property
+    @cached_property
     def reach(self) -> tuple[float, ...]:
         """The horizontal values of everything that is drawn."""
         return tuple(value for part in self.parts for value in extent(part)[0])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Row:
     """A row with a dot, intervals and reference strokes.
 
@@ -352,7 +356,7 @@ class Row:
         ends = (self.value, self.low, self.high, self.inner_low, self.inner_high, self.tick)
         return (*(end for end in ends if end is not None and math.isfinite(end)), *self.dots, *self.crosses)
 
-    @property
+    @cached_property
     def parts(self) -> tuple[Part, ...]:
         """The strokes of the row."""
         ink: Ink = Role.MISSED if self.is_warned else self.series
@@ -376,7 +380,7 @@ BAR_HALF = 0.31
 """Half the height of a bar as a part of its row."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Bar:
     """A horizontal bar from 0 with a stroke for the reference.
 
@@ -413,7 +417,7 @@ class Bar:
         """Both ends and the reference."""
         return (0.0, self.value) if self.before is None else (0.0, self.value, self.before)
 
-    @property
+    @cached_property
     def parts(self) -> tuple[Part, ...]:
         """The strokes of the bar."""
         box = Box(0.0, self.value, BAR_HALF, -BAR_HALF, Role.MISSED if self.is_marked else 0)

@@ -190,9 +190,9 @@ class _Drawing:
             axes.tick_params(axis="y", length=0)
             axes.spines["left"].set_visible(False)
         else:
-            axes.set_ylim(*figure.y_range())
+            axes.set_ylim(*figure.y_range)
             axes.set_ylabel(figure.y.title)
-            _ticks(figure.y, *figure.y_range(), axes.yaxis)
+            _ticks(figure.y, *figure.y_range, axes.yaxis)
             axes.grid(visible=True, axis="y")
         if figure.cells:
             axes.set_xticks([number + 0.5 for number in range(len(figure.columns))], list(figure.columns), color=INK)
@@ -337,7 +337,7 @@ class _Drawing:
         figure = self._figure
         if figure.tint is None:
             return
-        middle = math.radians(sum(figure.y_range()) / 2)
+        middle = math.radians(sum(figure.y_range) / 2)
         self._axes.set_aspect(1 / max(math.cos(middle), 0.05), adjustable="datalim")
         self._axes.grid(visible=False)
         for patch in figure.patches:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 from weakref import WeakMethod
 
-from PySide6.QtCore import QPointF, QRectF
-from PySide6.QtGui import QColor, QPainter, QPen
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
+from phexplore.figures.figure import RowLabel
 from phexplore.figures.scales import linear_ticks
 from phexplore.gui.figures.pixels import Pixels
 from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.icons import pixmap
 from phexplore.gui.theme.lettering import draw_text, lettering
 from phexplore.gui.theme.metrics import GAP, HALF
 
@@ -21,6 +24,13 @@ _UPRIGHT = 2
 """A label of so many letters is not turned."""
 TICK_LENGTH = 4
 """In pixels, outside the plot area."""
+
+
+LOCK_SIZE = 12
+LABEL_PART = 0.42
+"""Most of the width that names may take."""
+GROUP_PART = 0.3
+"""Most of the width that the words of groups may take."""
 
 
 class Tick(NamedTuple):
@@ -163,6 +173,76 @@ class LeftValueAxis(ValueAxis):
             painter.rotate(-90)
         draw_text(painter, QPointF(0, 0), letters.elided(self.label, area.height()), colours.muted, align=0.5)
         painter.restore()
+
+
+class RowAxis(Axis):
+    """The labels of rows: a bold group at its first visible row, a name at every row."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._width = 0
+        self._labels: tuple[RowLabel, ...] = ()
+        self._room = 1000.0
+        self._shown: tuple[str, ...] = ()
+        self._groups: dict[str, str] = {}
+        self.chosen: int | None = None
+
+    @property
+    def labels(self) -> tuple[RowLabel, ...]:
+        """What stands before the rows."""
+        return self._labels
+
+    def set_room(self, pixels: float) -> None:
+        """Say how wide the picture is; long names are shortened so that labels leave most of it to the rows."""
+        if pixels != self._room:
+            self._room = pixels
+            self.fit()
+
+    def set_labels(self, labels: tuple[RowLabel, ...]) -> None:
+        """Show these rows and make room for the longest label."""
+        if labels != self._labels:
+            self._labels = labels
+            self.fit()
+
+    def fit(self) -> None:
+        """Make room for the longest label in the current font."""
+        plain, bold = lettering(), lettering(bold=True)
+        room = self._room * GROUP_PART
+        self._groups = {label.group: bold.elided(label.group, room) for label in self._labels}
+        groups = max(map(bold.width, self._groups.values()), default=0)
+        most = max(self._room * LABEL_PART - groups, 8 * plain.height)
+        metrics = QFontMetricsF(plain.font)
+        self._shown = tuple(metrics.elidedText(each.name, Qt.TextElideMode.ElideRight, most) for each in self._labels)
+        names = max((plain.width(name) for name in self._shown), default=0)
+        around = (LOCK_SIZE if any(label.locked for label in self._labels) else 0) + (4 * GAP if names else 2 * GAP)
+        self._width = round(groups + names + around)
+        self.update()
+
+    def extent(self, _low: float, _high: float) -> int:
+        return self._width
+
+    def paint(self, painter: QPainter, room: QRectF, pixels: Pixels) -> None:
+        """Draw the labels of the visible rows."""
+        colours, area = appearance().colours, pixels.area
+        left, right, shown_group = room.left() + HALF, room.right() - GAP, ""
+        first = max(0, math.floor(-pixels.value_y(area.top())) - 1)
+        last = math.ceil(-pixels.value_y(area.bottom())) + 1
+        for index in range(first, min(last + 1, len(self._labels))):
+            label, y = self._labels[index], pixels.y(-index)
+            if not area.top() <= y <= area.bottom():
+                continue
+            chosen = index == self.chosen
+            if label.group != shown_group:
+                shown_group = label.group
+                draw_text(painter, QPointF(left, y), self._groups[label.group], colours.text, bold=True)
+            ink = colours.accent_ink if chosen else colours.text
+            name = self._shown[index]
+            draw_text(painter, QPointF(right, y), name, ink, align=1, bold=chosen)
+            if label.locked:
+                width = lettering(bold=chosen).width(name)
+                mark = pixmap("locked", colours.muted, 2 * LOCK_SIZE)
+                place = QRectF(right - width - LOCK_SIZE - HALF, y - LOCK_SIZE / 2, LOCK_SIZE, LOCK_SIZE)
+                painter.drawPixmap(place, mark, QRectF(mark.rect()))
 
 
 def _apart(spans: Sequence[tuple[float, float]]) -> range:

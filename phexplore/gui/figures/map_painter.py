@@ -18,64 +18,68 @@ from phexplore.gui.theme.lettering import draw_text, lettering
 from phexplore.gui.theme.metrics import GAP
 
 
-class MapPainter:
+class MapOutlines:
     """The outlines of a map, made once for all values they are coloured by."""
 
     def __init__(self) -> None:
-        self._paths: list[QPainterPath] = []
+        self.paths: list[QPainterPath] = []
         self._outlines: tuple[int, ...] = ()
 
     def use(self, patches: Sequence[Patch]) -> None:
         """Make the outlines, unless they are those made last."""
         outlines = tuple(id(patch.rings[0]) if patch.rings else 0 for patch in patches)
-        if outlines == self._outlines and len(self._paths) == len(patches):
+        if outlines == self._outlines and len(self.paths) == len(patches):
             return
-        self._outlines, self._paths = outlines, []
+        self._outlines, self.paths = outlines, []
         for patch in patches:
             path = QPainterPath()
             path.setFillRule(Qt.FillRule.OddEvenFill)
             for ring in patch.rings:
                 path.addPolygon(QPolygonF([QPointF(x, y) for x, y in ring.tolist()]))
-            self._paths.append(path)
+            self.paths.append(path)
 
     def at(self, figure: Figure, x: float, y: float) -> Hashable:
         """Return the key of the polygon that holds a place, None where there is none."""
         place = QPointF(x, y)
-        for patch, path in zip(figure.patches, self._paths, strict=False):
+        for patch, path in zip(figure.patches, self.paths, strict=False):
             if path.boundingRect().contains(place) and path.contains(place):
                 return patch.key
         return None
 
-    def paint(self, painter: QPainter, pixels: Pixels, figure: Figure, chosen: Hashable, colours: Colours) -> None:
-        """Paint all polygons and the scale.
 
-        Args:
-            painter: to paint with.
-            pixels: the map of the plot area.
-            figure: of patches.
-            chosen: key that is outlined.
-            colours: of the theme.
-        """
-        tint = figure.tint
-        if tint is None:
-            return
-        painter.save()
-        painter.translate(pixels.left, pixels.bottom)
-        painter.scale(pixels.per_x, -pixels.per_y)
-        edge = QPen(QColor(colours.border), 0)
-        seen = QRectF(pixels.view)
-        for patch, path in zip(figure.patches, self._paths, strict=True):
-            if path.boundingRect().intersects(seen):
-                painter.fillPath(path, QColor(_colour(tint, patch.value, colours)))
-                painter.strokePath(path, edge)
-        pen = QPen(QColor(colours.text), 2)
-        pen.setCosmetic(True)
-        for patch, path in zip(figure.patches, self._paths, strict=True):
-            if chosen is not None and patch.key == chosen:
-                painter.strokePath(path, pen)
-        painter.restore()
-        if tint.unit:
-            _paint_scale(painter, pixels, tint, colours)
+def paint_map(
+    painter: QPainter, pixels: Pixels, figure: Figure, outlines: MapOutlines, chosen: Hashable, colours: Colours
+) -> None:
+    """Paint all polygons and the scale.
+
+    Args:
+        painter: to paint with.
+        pixels: the map of the plot area.
+        figure: of patches.
+        outlines: of its patches.
+        chosen: key that is outlined.
+        colours: of the theme.
+    """
+    tint = figure.tint
+    if tint is None:
+        return
+    painter.save()
+    painter.translate(pixels.left, pixels.bottom)
+    painter.scale(pixels.per_x, -pixels.per_y)
+    edge = QPen(QColor(colours.border), 0)
+    seen = QRectF(pixels.view)
+    for patch, path in zip(figure.patches, outlines.paths, strict=True):
+        if path.boundingRect().intersects(seen):
+            painter.fillPath(path, QColor(_colour(tint, patch.value, colours)))
+            painter.strokePath(path, edge)
+    pen = QPen(QColor(colours.text), 2)
+    pen.setCosmetic(True)
+    for patch, path in zip(figure.patches, outlines.paths, strict=True):
+        if chosen is not None and patch.key == chosen:
+            painter.strokePath(path, pen)
+    painter.restore()
+    if tint.unit:
+        _paint_scale(painter, pixels, tint, colours)
 
 
 def _colour(tint: Tint, value: float, colours: Colours) -> str:

@@ -51,19 +51,19 @@ class FigureView(ChartFrame):
         self.plot = plot = Plot()
         super().__init__(name, teaching, plot.canvas, parent, page=plot)
         plot.chosen.connect(self._announce)
-        plot.activated.connect(self.key_activated)
-        plot.hovered.connect(self.key_hovered)
-        plot.handle_dragged.connect(self.handle_dragged)
-        plot.handle_released.connect(self.handle_released)
-        plot.drag_cancelled.connect(self.drag_cancelled)
-        plot.page_wanted.connect(self.show_full_page)
+        plot.gestures.activated.connect(self.key_activated)
+        plot.gestures.hovered.connect(self.key_hovered)
+        plot.gestures.page_wanted.connect(self.show_full_page)
+        plot.drag.dragged.connect(self.handle_dragged)
+        plot.drag.released.connect(self.handle_released)
+        plot.drag.cancelled.connect(self.drag_cancelled)
         self.table_row_chosen.connect(self._choose_table_row)
         self.menu.insertAction(self.menu.actions()[3], self._action("Save for s&lides, 16 : 9…", self._ask_for_slide))
         self.menu.addSeparator()
         self.menu.addAction(self._action("Data &table", self._switch_table))
         self.menu.addAction(self._action("&Explain…", self.explain))
         self.menu.addAction(self._action("&Full page\tF", self.show_full_page))
-        self.menu.addAction(self._action("Show &all\t0", plot.show_all))
+        self.menu.addAction(self._action("Show &all\t0", plot.viewport.show_all))
 
     @property
     def marks(self) -> tuple[AnyMark, ...]:
@@ -126,7 +126,7 @@ class FigureView(ChartFrame):
         box.setWindowTitle(self.name)
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.setText(localised(figure.title))
-        box.setInformativeText(localised(explanation(figure, self.plot.chosen_tip)))
+        box.setInformativeText(localised(explanation(figure, self.plot.chosen_words)))
         box.open()
 
     def _action(self, text: str, act: Callable[[], None]) -> QAction:
@@ -146,7 +146,7 @@ class FigureView(ChartFrame):
     def recolour(self, colours: Colours) -> None:
         super().recolour(colours)
         self.plot.axis.fit()
-        self.plot.canvas.resized.emit()
+        self.plot.fit()
 
     def table_made(self, table: NumbersTable) -> None:
         table.activated.connect(self._activate_row)

@@ -189,19 +189,19 @@ def _code(level: PopulationGroupLevel) -> str:
 
 def _bar_marks(row: int, bar: Bar, symbol: str, neighbours: Neighbours) -> list[Mark]:
     marks = []
+    total = f"{percent(bar.share)}   {symbol} {budget_text(headline_budget(bar.budget, neighbours))}"
     for segment in bar.segments:
-        level, is_last = segment.query.level, segment is bar.segments[-1]
+        level = segment.query.level
         code = _code(level)
         box = Box(segment.first, segment.last, 0.36, -0.36, level, _fill(level), f"{code}  {segment.label}", code)
-        total = f"{percent(bar.share)}   {symbol} {budget_text(headline_budget(bar.budget, neighbours))}"
         marks.append(
             Mark(
                 segment.query,
                 (box,),
                 bar.table,
                 "",
-                total if is_last else "",
-                segment_explanation(bar, segment, symbol),
+                total if segment is bar.segments[-1] else "",
+                partial(segment_explanation, bar, segment, symbol),
                 row=row,
             )
         )

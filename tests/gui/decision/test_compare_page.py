@@ -49,7 +49,7 @@ def test_that_rows_of_the_picture_are_walked_by_keyboard(qtbot, page, session) -
     for _ in range(2):
         qtbot.keyClick(page.picture.canvas, Qt.Key.Key_Down)
     assert chosen == [page.picture.marks[0].key, page.picture.marks[1].key]
-    assert not page.picture.plot.key_used(
+    assert not page.picture.plot.gestures.key_used(
         QKeyEvent(QKeyEvent.Type.KeyPress, Qt.Key.Key_F2, Qt.KeyboardModifier.NoModifier)
     )
 

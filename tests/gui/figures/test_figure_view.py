@@ -54,28 +54,28 @@ def test_that_keys_zoom_at_the_chosen_mark_move_and_show_all_again(view):
     assert view.canvas.pixels.view.left() > left
     QTest.keyClick(view.canvas, Qt.Key.Key_0)
     assert seen(view) == whole
-    assert not view.plot.is_zoomed
+    assert not view.plot.viewport.is_zoomed
 
 
 def test_that_the_wheel_zooms_a_picture_in_focus_and_leaves_the_page_to_scroll_otherwise(view):
-    assert not view.plot.wheel_turned(-3)
+    assert not view.plot.gestures.wheel_turned(-3)
     view.canvas.setFocus()
     QApplication.processEvents()
-    assert view.plot.wheel_turned(-3)
-    assert view.plot.is_zoomed
+    assert view.plot.gestures.wheel_turned(-3)
+    assert view.plot.viewport.is_zoomed
 
 
 def test_that_dragging_moves_what_is_zoomed_never_beyond_the_whole_and_a_double_click_shows_all(view):
     whole = view.canvas.pixels.view
-    view.plot.zoom(0.25)
+    view.plot.viewport.zoom(0.25)
     left = view.canvas.pixels.view.left()
-    view.plot.pointer_pressed(QPointF(300, 200))
-    view.plot.pointer_moved(QPointF(200, 200))
+    view.plot.gestures.pointer_pressed(QPointF(300, 200))
+    view.plot.gestures.pointer_moved(QPointF(200, 200))
     assert view.canvas.pixels.view.left() > left
-    view.plot.pointer_moved(QPointF(-90000, 200))
+    view.plot.gestures.pointer_moved(QPointF(-90000, 200))
     assert view.canvas.pixels.view.right() == pytest.approx(whole.right())
-    view.plot.pointer_released(QPointF(200, 200))
-    view.plot.pointer_double_clicked(QPointF(350, 210))
+    view.plot.gestures.pointer_released(QPointF(200, 200))
+    view.plot.gestures.pointer_double_clicked(QPointF(350, 210))
     assert view.canvas.pixels.view == whole
 
 
@@ -128,7 +128,7 @@ def test_that_slides_and_data_are_saved_and_held_back_for_a_reason(view, tmp_pat
 
 def test_that_an_explanation_names_axes_method_and_the_chosen_mark(view):
     QTest.keyClick(view.canvas, Qt.Key.Key_Right)
-    words = explanation(plane(), view.plot.chosen_tip)
+    words = explanation(plane(), view.plot.chosen_words)
     assert "across" in words
     assert "By counting." in words
     assert "point 1.0" in words
@@ -156,9 +156,9 @@ def test_that_many_points_are_found_under_the_pointer(shown):
     figure, pixels = view.plot.figure, view.canvas.pixels
     place = int(np.argmax(x))
     at = QPointF(pixels.x(figure.x.position(float(x[place]))), pixels.y(float(y[place])))
-    view.plot.pointer_pressed(at)
-    assert view.plot.chosen_tip.startswith(f"place {place},")
-    view.plot.zoom(0.5)
+    view.plot.gestures.pointer_pressed(at)
+    assert view.plot.chosen_words.startswith(f"place {place},")
+    view.plot.viewport.zoom(0.5)
     assert not view.grab().isNull()
 
 

@@ -95,11 +95,11 @@ def test_that_escape_during_a_drag_cancels_it(chart):
 
 
 def test_that_the_axis_stays_under_a_dragged_dot(chart, us, figures):
-    before = chart.plot.x_range
+    before = chart.canvas.pixels.view
     drag(chart, PH1, -100)
     narrower = set_budget(us, PH1, us.method.budgets[PH1] * 10000)
     chart.show_figure(margins_figure(forecast(narrower), us.method.targets, figures))
-    assert chart.plot.x_range == before
+    assert chart.canvas.pixels.view == before
 
 
 def test_that_a_locked_dot_stays(chart, us, figures):
@@ -148,7 +148,7 @@ def test_that_hovering_tells_the_query_and_changes_nothing(chart, qtbot):
     chart.key_hovered.connect(hovered.append)
     heard = Heard(chart)
     QTest.mouseMove(chart.canvas, position_of(chart, PH1).toPoint())
-    chart.plot.pointer_left()
+    chart.plot.gestures.pointer_left()
     assert hovered == [PH1, None]
     assert heard.all == []
 

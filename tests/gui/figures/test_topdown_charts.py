@@ -63,7 +63,7 @@ def test_that_the_heat_chart_selects_by_pointer_and_keys(qtbot):
     chosen = []
     chart.key_selected.connect(chosen.append)
     pixels = chart.canvas.pixels
-    chart.plot.pointer_pressed(QPointF(pixels.x(1.5), pixels.y(0)))
+    chart.plot.gestures.pointer_pressed(QPointF(pixels.x(1.5), pixels.y(0)))
     assert chosen == [LevelQuery("State", "total")]
     qtbot.keyClick(chart.canvas, Qt.Key.Key_Right)
     qtbot.keyClick(chart.canvas, Qt.Key.Key_Down)
@@ -114,8 +114,8 @@ def test_that_the_end_of_a_bar_is_dragged_and_escape_gives_it_back(qtbot):
     chart.handle_dragged.connect(lambda key, value: dragged.append((key, value)))
     chart.drag_cancelled.connect(lambda _key: cancelled.append(True))
     pixels = chart.canvas.pixels
-    chart.plot.pointer_pressed(QPointF(pixels.x(chart.marks[1].value), pixels.y(-1)))
-    chart.plot.pointer_moved(QPointF(pixels.x(20.0), pixels.y(-1)))
+    chart.plot.gestures.pointer_pressed(QPointF(pixels.x(chart.marks[1].value), pixels.y(-1)))
+    chart.plot.gestures.pointer_moved(QPointF(pixels.x(20.0), pixels.y(-1)))
     assert dragged[0][0] == "State"
     assert dragged[0][1] == pytest.approx(20.0)
     qtbot.keyClick(chart.canvas, Qt.Key.Key_Escape)
@@ -128,8 +128,8 @@ def test_that_a_locked_bar_is_not_dragged(qtbot):
     dragged = []
     chart.handle_dragged.connect(lambda key, _value: dragged.append(key))
     pixels = chart.canvas.pixels
-    chart.plot.pointer_pressed(QPointF(pixels.x(chart.marks[1].value), pixels.y(-1)))
-    chart.plot.pointer_moved(QPointF(pixels.x(20.0), pixels.y(-1)))
+    chart.plot.gestures.pointer_pressed(QPointF(pixels.x(chart.marks[1].value), pixels.y(-1)))
+    chart.plot.gestures.pointer_moved(QPointF(pixels.x(20.0), pixels.y(-1)))
     assert not dragged
 
 
@@ -144,11 +144,11 @@ def rows():
 
 def test_that_rows_keep_zero_in_the_middle_and_hold_everything():
     figure = rows()
-    low, high = figure.x_range()
+    low, high = figure.x_range
     assert low == -high
     assert low <= figure.x.position(-20.0)
     assert figure.x.values_between(low, high) == [-10.0, -1.0, 0.0, 1.0, 10.0]
-    assert replace(figure, x=Axis("percent", domain=(0.0, 100.0))).x_range() == (0.0, 100.0)
+    assert replace(figure, x=Axis("percent", domain=(0.0, 100.0))).x_range == (0.0, 100.0)
 
 
 def test_that_rows_are_drawn_selected_and_activated(qtbot):
@@ -197,7 +197,7 @@ def test_that_the_map_finds_units_under_the_pointer_and_keeps_degrees_equal(qtbo
     assert abs(pixels.per_x / pixels.per_y) == pytest.approx(math.cos(math.radians(41.05)), rel=0.02)
     chosen = []
     chart.key_selected.connect(chosen.append)
-    chart.plot.pointer_pressed(QPointF(pixels.x(-71.25), pixels.y(41.05)))
+    chart.plot.gestures.pointer_pressed(QPointF(pixels.x(-71.25), pixels.y(41.05)))
     assert chosen == ["B"]
     qtbot.keyClick(chart.canvas, Qt.Key.Key_Right)
     assert chosen[-1] == "C"

@@ -97,7 +97,7 @@ def test_that_the_picture_says_true_measured_and_published(folder):
     first, line = picture.marks[0], content.lines[0]
     assert first.crosses == tuple(each - line.truth for each in line.measured)
     assert first.dots == tuple(each - line.truth for each in line.published)
-    low, high = picture.x_range()
+    low, high = picture.x_range
     assert low == -high  # 0 is in the middle
     place = ask(folder / "kept", TopDownTab.PLACE, level="Block", unit=code, query="total").content
     rows = place_rows(place, "people")

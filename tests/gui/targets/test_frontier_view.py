@@ -65,10 +65,10 @@ def test_that_a_click_chooses_the_point_under_the_pointer(view) -> None:
     pixels, figure = view.curve.canvas.pixels, view.curve.plot.figure
     dot = figure.marks[3].parts[0]
     place = QPointF(pixels.x(figure.x.position(dot.x)), pixels.y(figure.y.position(dot.y)))
-    view.curve.plot.pointer_pressed(QPointF(place.x() + 2, place.y() - 2))
+    view.curve.plot.gestures.pointer_pressed(QPointF(place.x() + 2, place.y() - 2))
     assert view.curve.chosen_key == 3
     assert view.load_button.isEnabled()
-    view.curve.plot.pointer_pressed(QPointF(place.x() + 60, place.y() - 60))
+    view.curve.plot.gestures.pointer_pressed(QPointF(place.x() + 60, place.y() - 60))
     assert view.curve.chosen_key == 3
 
 

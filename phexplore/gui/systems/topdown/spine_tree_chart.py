@@ -9,11 +9,11 @@ from PySide6.QtGui import QBrush, QColor, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from phexplore.figures.figure import RowLabel
+from phexplore.gui.figures.axes import RowAxis
 from phexplore.gui.figures.canvas import Canvas
 from phexplore.gui.figures.colours import blended, categories_on, ink_on
 from phexplore.gui.figures.frame import ChartFrame
 from phexplore.gui.figures.pixels import Pixels
-from phexplore.gui.figures.rows import RowAxis
 from phexplore.gui.systems.topdown.spine_tree import Fill, Run, SpineTree, Unit, zoomed
 from phexplore.gui.systems.topdown.spine_views import TreeContent
 from phexplore.gui.theme.colours import Colours

@@ -254,8 +254,8 @@ class TuneView(QWidget):
         self.pause_button.setEnabled(busy)
         self._settings.setEnabled(not busy)
 
-    def _on_mark(self, number: int) -> None:
-        self._detail.setText(self.chart.marks[number].tip)
+    def _on_mark(self, _number: int) -> None:
+        self._detail.setText(self.chart.plot.chosen_words)
 
     def _refresh(self, _signal: object = None) -> None:
         method = self._session.scenario.method

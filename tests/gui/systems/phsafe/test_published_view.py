@@ -100,7 +100,7 @@ def test_that_rows_are_walked_by_keyboard(qtbot, make) -> None:
     view.chart.canvas.setFocus()
     qtbot.keyClick(view.chart.canvas, Qt.Key.Key_Down)
     assert "Nation" in view.chart.canvas.accessibleDescription()
-    view.chart.plot.pointer_moved(QPointF(300, 60))
+    view.chart.plot.gestures.pointer_moved(QPointF(300, 60))
     view.chart.show_table(visible=True)
     assert view.chart.numbers.column("Held") == ("yes", "no")
 

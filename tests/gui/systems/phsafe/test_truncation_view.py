@@ -120,7 +120,7 @@ def test_that_a_place_with_few_households_has_another_best(qtbot, view) -> None:
     assert view._take_part("1/100000") == ""
     _wait(qtbot, view)
     assert view.answer.found.best < best
-    view.chart.plot.pointer_moved(QPointF(view.chart.canvas.pixels.x(3), 50))
+    view.chart.plot.gestures.pointer_moved(QPointF(view.chart.canvas.pixels.x(3), 50))
 
 
 def test_that_a_file_is_read_and_a_bad_one_named(qtbot, view, tmp_path) -> None:

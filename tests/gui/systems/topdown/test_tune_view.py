@@ -129,7 +129,7 @@ def test_that_settings_are_walked_by_keyboard(qtbot, make) -> None:
     view.chart.canvas.setFocus()
     qtbot.keyClick(view.chart.canvas, Qt.Key.Key_End)
     assert "93.1%" in view._detail.text()
-    view.chart.plot.pointer_moved(QPointF(200, 100))
+    view.chart.plot.gestures.pointer_moved(QPointF(200, 100))
     view.chart.show_table(visible=True)
     assert view.chart.numbers.column("Meets") == ("yes", "no")
 
