@@ -276,7 +276,11 @@ class Bench:
         window = self.window
         for name, act, until in (
             ("runs_page", lambda: window.navigation.choose(Area.RUNS), self._after(1.0)),
-            ("run", window.runs.start_run, lambda: any(row.state.is_final for row in window.runs.desk.rows)),
+            (
+                "run",
+                window.areas.runs.start_run,
+                lambda: any(row.state.is_final for row in window.areas.runs.desk.rows),
+            ),
             ("results_page", lambda: window.navigation.choose(Area.RESULTS), self._after(6.0)),
             ("overview_again", lambda: window.navigation.choose(Area.OVERVIEW), self._after(1.0)),
         ):

@@ -184,7 +184,7 @@ class Tour(QObject):
         """Look at every question about targets: solved under a cap that is too tight, judged by a rule, and so on."""
         window = self._window
         window.navigation.choose(Area.TARGETS)
-        page = window.targets
+        page = window.areas.targets
         if not window.session.project.workbook.rules:
             window.session.edit_workbook("Ask", _with_agenda)
         for tab in page.offered:
@@ -230,9 +230,9 @@ class Tour(QObject):
         """Simulate the proposal on the demonstration data and wait for the end."""
         window = self._window
         window.navigation.choose(Area.RUNS)
-        window.runs.start_run()
+        window.areas.runs.start_run()
         waited = 0
-        while waited < _LONGEST_RUN_MS and not any(row.state.is_final for row in window.runs.desk.rows):
+        while waited < _LONGEST_RUN_MS and not any(row.state.is_final for row in window.areas.runs.desk.rows):
             yield _POLL_MS
             waited += _POLL_MS
         yield 4 * _SETTLE_MS

@@ -109,7 +109,7 @@ class DecisionTour:
 
     def _pictures(self, theme: str) -> Iterator[int]:
         window = self._window
-        window.decision.compare([f"scenario:{name}" for name in ("Consensus draft", *_MEMBERS)])
+        window.areas.decision.compare([f"scenario:{name}" for name in ("Consensus draft", *_MEMBERS)])
         window.navigation.choose(Area.DECISION)
         yield 2 * _SETTLE_MS
         self._save(f"decision-compare-{theme}", window)
@@ -143,8 +143,8 @@ class DecisionTour:
         yield _SETTLE_MS
 
     def _page(self, tab: DecisionTab) -> Any:
-        self._window.show_decision(tab)
-        return self._window.decision.page[tab]
+        self._window.areas.show_decision(tab)
+        return self._window.areas.decision.page[tab]
 
 
 def _until(holds: Callable[[], bool]) -> Iterator[int]:

@@ -50,9 +50,9 @@ def mechanism_tour(
 def _run(window: MainWindow) -> Iterator[int]:
     window.navigation.choose(Area.RUNS)
     yield _SETTLE_MS
-    window.runs.start_run()
+    window.areas.runs.start_run()
     waited = 0
-    while waited < _LONGEST_MS and not (window.runs.desk.rows and window.runs.desk.rows[0].state.is_final):
+    while waited < _LONGEST_MS and not (window.areas.runs.desk.rows and window.areas.runs.desk.rows[0].state.is_final):
         yield _POLL_MS
         waited += _POLL_MS
 
@@ -72,7 +72,7 @@ def _experiment(window: MainWindow, system: str) -> Iterator[int]:
 
 
 def _results(window: MainWindow, system: str) -> Iterator[int]:
-    page = window.runs.results[system]
+    page = window.areas.runs.results[system]
     page.show_tab("truth")
     waited = 0
     while waited < _LONGEST_MS and (page.answer is None or page.answer.request.tab != "truth"):

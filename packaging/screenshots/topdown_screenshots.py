@@ -55,7 +55,7 @@ def topdown_results_tour(
     window.session.undo()
     window.navigation.choose(Area.RESULTS)
     yield _SETTLE_MS
-    page = window.runs.results["topdown"]
+    page = window.areas.runs.results["topdown"]
     finished = [row.directory for row in _ended(window) if row.trials]
     if len(finished) < 2:
         return
@@ -92,7 +92,7 @@ def _ended(window: MainWindow) -> list[RunRow]:
     """Return the TopDown runs that have ended, newest first."""
     return [
         row
-        for row in window.runs.desk.rows
+        for row in window.areas.runs.desk.rows
         if row.spec is not None and row.spec.options is not None and row.state.is_final
     ]
 

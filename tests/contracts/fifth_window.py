@@ -73,7 +73,7 @@ def drive(window):
     SEEN["reopened"] = session.scenario.method.canonical()
     session.edit_workbook("Ask", lambda book: set_rules(book, (Rule(Measure.EPSILON, Bound.AT_MOST, 1),)))
     SEEN["rules"] = [tile.change for tile in window._tiles()]
-    SEEN["targets"] = window.targets.offered
+    SEEN["targets"] = window.areas.targets.offered
     SEEN["inspector"] = [each.text() for pair in window.inspector.parts for each in pair]
     SEEN["decision"] = window.room.decision_part().changes
     forms = {form.id: form for form in export_formats()}
@@ -82,25 +82,25 @@ def drive(window):
     window.files.import_parameters(HOME / "mine.json")
     SEEN["imported"] = [each.method == session.scenario.method for each in session.shown.workbook.scenarios]
     type_into(page(window, Area.BUDGETS).parameters.form.controls["epsilon"].line, "3")
-    window.decision.compare([f"scenario:{name}" for name in session.shown.workbook.names])
-    table = window.decision.page[DecisionTab.COMPARE]
+    window.areas.decision.compare([f"scenario:{name}" for name in session.shown.workbook.names])
+    table = window.areas.decision.page[DecisionTab.COMPARE]
     until(lambda: "differs" in table.title.text())
     SEEN["compared"] = table.title.text()
     form = page(window, Area.RUNS).form_of(window.room.system)
     form.trials.setValue(2)
     type_into(form.options.controls["draws"].line, "3")
     form.launch()
-    until(lambda: [row.state.name for row in window.runs.desk.rows] == ["COMPLETE"])
-    (run,) = window.runs.desk.rows
+    until(lambda: [row.state.name for row in window.areas.runs.desk.rows] == ["COMPLETE"])
+    (run,) = window.areas.runs.desk.rows
     SEEN["options"] = run.spec.options.draws
-    window.runs.show_results(run.directory)
-    results = window.runs.results["counts"]
+    window.areas.runs.show_results(run.directory)
+    results = window.areas.runs.results["counts"]
     until(lambda: len(results.table.numbers.rows) == 2)
     SEEN["results"] = results.table.numbers.rows
     SEEN["drawn"] = [sum(json.loads((run.directory / name).read_text())) for name in TRIALS]
     SEEN["lengths"] = [len(json.loads((run.directory / name).read_text())) for name in TRIALS]
-    window.start_meeting()
-    meeting = window.decision.page[DecisionTab.MEETING].view
+    window.areas.start_meeting()
+    meeting = window.areas.decision.page[DecisionTab.MEETING].view
     QTest.keyClick(meeting.sliders[0].slider, Qt.Key.Key_Right)
     SEEN["meeting"] = [meeting.sliders[0].parameter.title, session.scenario.method.epsilon > 3]
     meeting.picture.refresh()

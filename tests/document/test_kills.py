@@ -82,11 +82,11 @@ def kill_many(nursery, folder: Path, us, kills: int, seed: int) -> int:
             made.save(path)
             made.close()
         before = Project.open(path)
-        before._journal.close(remove=False)
+        before._keeping._journal.close(remove=False)
         acknowledged, saving = live_and_die(nursery, path, seed + number)
         cut += saving
         after = Project.open(path)
-        after._journal.close(remove=False)
+        after._keeping._journal.close(remove=False)
         assert state(after) in expected(before, seed + number, acknowledged), f"kill {number} of seed {seed}"
         assert [issue.sentence for issue in after.issues] == []
         assert list(folder.glob("*.part")) == []

@@ -36,7 +36,7 @@ def edit(project, value):
 
 def abandon(project):
     """Leave the project as a killed program would: the journal stays, its lock goes."""
-    project._journal.close(remove=False)
+    project._keeping._journal.close(remove=False)
 
 
 def test_that_undo_goes_on_after_reopening(tmp_path, workbook):

@@ -216,7 +216,7 @@ def test_that_a_folder_that_goes_is_noticed_within_a_second_and_not_made_again(p
     edit(project, 4)
     rescued = in_child(lambda: _rescued(refuge(path)))
     assert rescued == "the project is open in another window."
-    for journal in (project._journal, project._held):
+    for journal in (project._keeping._journal, project._keeping._held):
         journal.close(remove=False)  # as when the program is killed
     again = Project.rescue(refuge(path))
     assert (budget(again), again.labels[-3:]) == (4, ("Set to 2", "Set to 3", "Set to 4"))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QFrame, QHBoxLayout
 
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import SymbolButton
 from phexplore.gui.widgets.labels import ElidedText
+
+_MESSAGE_MS = 6000
+"""How long a short message stays."""
 
 
 class BottomBar(QFrame):
@@ -25,6 +28,13 @@ class BottomBar(QFrame):
         row.addWidget(self.message, 1)
         row.addLayout(self.strip_place, 3)
         row.addWidget(self.issues, 0, Qt.AlignmentFlag.AlignRight)
+        self._clock = QTimer(self, singleShot=True, interval=_MESSAGE_MS)
+        self._clock.timeout.connect(lambda: self.message.setText(""))
+
+    def say(self, text: str) -> None:
+        """Show a short message for a while."""
+        self.message.setText(text)
+        self._clock.start()
 
     def count_issues(self, counts: tuple[int, int]) -> None:
         """Show how many errors and warnings there are."""

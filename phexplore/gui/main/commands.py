@@ -21,6 +21,7 @@ from phexplore.gui.main.command_hints import Subject, hint_of
 from phexplore.gui.main.exporting import ExportFormat, Exports, export_formats
 from phexplore.gui.main.navigation import Navigation
 from phexplore.gui.main.project_files import ProjectFiles
+from phexplore.gui.main.shared_areas import SharedAreas
 from phexplore.gui.theme.appearance import LARGEST_SCALE, SMALLEST_SCALE, ThemeChoice, appearance
 from phexplore.gui.theme.number_style import NumberStyle, number_style
 from phexplore.gui.widgets.labels import rewrite_labels
@@ -52,11 +53,10 @@ class CommandedWindow(Protocol):
     def room(self) -> Room: ...
 
     rooms: Mapping[str, Room]
+    areas: SharedAreas
 
     def close(self) -> bool: ...
     def export(self, form: ExportFormat, path: Path) -> None: ...
-    def show_decision(self, tab: DecisionTab) -> None: ...
-    def start_meeting(self) -> None: ...
     def show_palette(self) -> None: ...
     def show_log(self) -> None: ...
     def take_tour(self) -> None: ...
@@ -177,11 +177,11 @@ class Commands:
         return [Action("run.new", "&New run…", self._goer(Area.RUNS), "Ctrl+R", symbol="run")]
 
     def _decide(self) -> list[Action]:
-        show = self._window.show_decision
+        show = self._window.areas.show_decision
         return [
             Action("decide.compare", "&Compare scenarios and runs", lambda: show(DecisionTab.COMPARE), "Ctrl+K"),
             Action("decide.committee", "C&ommittee: members' proposals", lambda: show(DecisionTab.COMMITTEE), "Ctrl+J"),
-            Action("decide.meeting", "Start the &meeting", self._window.start_meeting, "F11", symbol="run"),
+            Action("decide.meeting", "Start the &meeting", self._window.areas.start_meeting, "F11", symbol="run"),
             Action("decide.meeting-sliders", "Choose the meeting's &sliders…", lambda: show(DecisionTab.MEETING)),
             Action(
                 "decide.approve",

@@ -6,12 +6,9 @@ from collections.abc import Hashable, Mapping, Sequence
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from phexplore.gui.binding.room import Make
-from phexplore.gui.binding.session import Session
-from phexplore.gui.theme.metrics import MARGIN
-from phexplore.gui.widgets.page import Section
 from phexplore.gui.widgets.stack import Stack
 
 _PAUSE_MS = 250
@@ -60,14 +57,3 @@ class Pages(Stack):
             self._made[area] = page
             self.addWidget(page)
         return self._made[area]
-
-
-def history_page(session: Session, parent: QWidget) -> QWidget:
-    """Return the page of all steps."""
-    from phexplore.gui.editors.history_panel import HistoryPanel
-
-    page = QWidget(parent)
-    column = QVBoxLayout(page)
-    column.setContentsMargins(MARGIN, MARGIN, MARGIN, MARGIN)
-    column.addWidget(Section("History", "", HistoryPanel(session)))
-    return page

@@ -15,7 +15,8 @@ from PySide6.QtCore import QObject, QStandardPaths, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from phexplore.catalog.presets import Preset
-from phexplore.document.project import PREVIOUS_SUFFIX, FileChangedError, Project
+from phexplore.document.project import FileChangedError, Project
+from phexplore.document.safekeeping import PREVIOUS_SUFFIX
 from phexplore.errors import PhexploreError
 from phexplore.files.project_salvage import salvage_project
 from phexplore.gui.binding.session import Session

@@ -89,7 +89,7 @@ def _run(path: Path | None, on_shown: Callable[[MainWindow], object] | None) -> 
     hook.install()
     if report := crashes.begin():
         log.write(report)
-        QTimer.singleShot(0, window, lambda: window.tell_of_crash(report))
+        QTimer.singleShot(0, window, lambda: window.notice.tell_of_crash(report))
     if settings.read(GEOMETRY).isEmpty() and not _has_room(window):
         window.showMaximized()
     else:

@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QMimeData, QSize, Qt, QTimer
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QResizeEvent
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QMainWindow, QSplitter, QVBoxLayout, QWidget
 
 from phexplore.document.project import Project
-from phexplore.errors import PhexploreError
 from phexplore.figures.tile import TileContent
 from phexplore.gui.binding.areas import Area, area_keys
 from phexplore.gui.binding.project_data import ProjectData
 from phexplore.gui.binding.room import Make, Room, Surroundings
-from phexplore.gui.binding.session import Refusal, Session
+from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.settings import FOLDER, GEOMETRY, INSPECTOR, ISSUES, LAYOUT, TOUR, Settings
 from phexplore.gui.binding.verdicts import with_rules
-from phexplore.gui.decision.status import DecisionTab
 from phexplore.gui.editors.issues_panel import IssuesPanel
 from phexplore.gui.main.actions import ActionTable
 from phexplore.gui.main.bottom_bar import BottomBar
@@ -32,28 +30,24 @@ from phexplore.gui.main.header import HeaderBar
 from phexplore.gui.main.headline_bar import HeadlineBar
 from phexplore.gui.main.importing import is_readable
 from phexplore.gui.main.navigation import Navigation
-from phexplore.gui.main.pages import Pages, history_page
+from phexplore.gui.main.notices import Notices
+from phexplore.gui.main.pages import Pages
 from phexplore.gui.main.project_files import ProjectFiles
+from phexplore.gui.main.shared_areas import SharedAreas
 from phexplore.gui.main.warmup import LIBRARIES, PARTS, Warmup
 from phexplore.gui.systems.plain_room import PlainRoom
 from phexplore.gui.theme.metrics import GRID, INSPECTOR_WIDTH
 from phexplore.gui.widgets.labels import line
-from phexplore.gui.widgets.notice_bar import NoticeBar
 from phexplore.gui.widgets.stack import Stack
 from phexplore.model.issues import Issue
 from phexplore.systems.registry import system_of, systems
 
 if TYPE_CHECKING:
-    from phexplore.gui.main.decision_area import DecisionArea
     from phexplore.gui.main.guided_tour import GuidedTour
-    from phexplore.gui.main.runs_area import RunsArea
-    from phexplore.gui.run_manager.run_rows import RunRow
-    from phexplore.gui.targets.targets_page import TargetsPage
 
 DEFAULT_SIZE = QSize(1280, 800)
 _ROOM_FOR_INSPECTOR = 1560
 """Width of the window from which on the overview and the inspector stand side by side."""
-_MESSAGE_MS = 6000
 
 
 class MainWindow(QMainWindow):
@@ -71,16 +65,16 @@ class MainWindow(QMainWindow):
         self.settings = settings
         self.session = Session(project, self)
         self.data = ProjectData(self.session, settings, self)
-        self.files = ProjectFiles(self.session, settings, self, is_running=self._is_running)
+        self.files = ProjectFiles(self.session, settings, self, is_running=lambda: self.areas.is_running)
         self.exports = Exports(self)
-        self.notice = NoticeBar()
+        self.notice = Notices()
         self.navigation = Navigation()
         around = Surroundings(
             self.session,
             settings,
             self.data,
             runs_home.with_name("experiments"),
-            lambda: self.runs.desk,
+            lambda: self.areas.runs.desk,
             lambda: self.navigation.area,
             self,
         )
@@ -91,15 +85,17 @@ class MainWindow(QMainWindow):
         self._inspectors = Stack()
         self.issues = IssuesPanel(self.session)
         self.bottom = BottomBar()
-        self._runs_home = runs_home
-        self._runs: RunsArea | None = None
-        self._decision: DecisionArea | None = None
+        self.areas = SharedAreas(
+            around, self.rooms, self.files, runs_home=runs_home, strip=self.bottom.strip_place, tiles=self._tiles
+        )
         self._shown_room: Room | None = None
-        self._targets: TargetsPage | None = None
         self._leaves_without_asking = False
         self._logged_step = (project.cursor, project.labels[project.cursor])
         self.tour: GuidedTour | None = None
-        self.pages = Pages(self._makers())
+        own: dict[Hashable, Make] = {
+            (name, area): make for name, room in self.rooms.items() for area, make in room.makers().items()
+        }
+        self.pages = Pages({**self.areas.makers(), **own})
         self.commands = Commands(self, self)
         self.actions_table = ActionTable(self.commands.table(), self)
         self.header: HeaderBar = self._make_header()
@@ -131,12 +127,6 @@ class MainWindow(QMainWindow):
         self.navigation.setFocus()
 
     @property
-    def targets(self) -> TargetsPage:
-        """The page of targets, made on first use."""
-        self.pages.page(Area.TARGETS)
-        return cast("TargetsPage", self._targets)
-
-    @property
     def room(self) -> Room:
         """What the window does for the system of the active scenario."""
         return self.rooms[system_of(self.session.scenario).id]
@@ -146,55 +136,10 @@ class MainWindow(QMainWindow):
         """What explains the selection of the active scenario."""
         return self.room.show_inspector()
 
-    @property
-    def runs(self) -> RunsArea:
-        """The runs of the project, looked after from first use on."""
-        if self._runs is None:
-            from phexplore.gui.main.runs_area import RunsArea  # loads the charts; the window is on screen before that
-
-            self._runs = RunsArea(self.session, self.data, self._runs_home, self.rooms, self)
-            self._runs.fill_strip(self.bottom.strip_place)
-            self._runs.headline_changed.connect(self.headline.show_run)
-            self._runs.opened.connect(self.navigation.choose)
-            self._runs.failed.connect(self._say_failure)
-            self._runs.written.connect(self._on_exported)
-            self._runs.noted.connect(self._on_noted)
-            self._runs.completed.connect(self._on_run_complete)
-        return self._runs
-
-    @property
-    def decision(self) -> DecisionArea:
-        """The area of decisions, made on first use."""
-        if self._decision is None:
-            from phexplore.gui.main.decision_area import DecisionArea
-
-            self._decision = DecisionArea(
-                self.session,
-                lambda: self.room,
-                self.runs.desk,
-                self.files,
-                self.settings,
-                self._tiles,
-                self,
-            )
-            self._decision.written.connect(self._on_exported)
-            self._decision.said.connect(self.say)
-            self._decision.failed.connect(self._say_failure)
-        return self._decision
-
-    def show_decision(self, tab: DecisionTab) -> None:
-        """Go to a step of a decision."""
-        self.navigation.choose(Area.DECISION)
-        self.decision.page.show_tab(tab)
-
-    def start_meeting(self) -> None:
-        """Fill the screen with today's sliders."""
-        self.decision.start_meeting()
-
     def export(self, form: ExportFormat, path: Path) -> None:
         """Write a file beside the window."""
         self.settings.keep(FOLDER, str(path.parent))
-        self.say(f"Writing {path.name}…")
+        self.bottom.say(f"Writing {path.name}…")
         self.exports.start(form, self.session.shown, path)
 
     def show_palette(self) -> None:
@@ -209,6 +154,10 @@ class MainWindow(QMainWindow):
         """Go to the place of an issue."""
         self.room.go_to_issue(issue)
 
+    def save_journal(self) -> bool:
+        """Force the journal of the project to disk; return whether every edit is there."""
+        return self.session.project.flush()
+
     def show_inspector(self, *, shown: bool) -> None:
         """Show or hide the inspector, in the areas it is of use."""
         self.settings.keep(INSPECTOR, shown)
@@ -219,25 +168,6 @@ class MainWindow(QMainWindow):
         self.issues.setVisible(shown)
         self.bottom.issues.setChecked(shown)
         self.settings.keep(ISSUES, shown)
-
-    def say(self, text: str) -> None:
-        """Show a short message at the bottom for a while."""
-        self.bottom.message.setText(text)
-        self._message.start()
-
-    def save_journal(self) -> bool:
-        """Force the journal of the project to disk; return whether every edit is there."""
-        return self.session.project.flush()
-
-    def tell_of_crash(self, report: str) -> None:
-        """Say that the program was brought down last time, with a report to pass on."""
-        self.notice.say(
-            "The program stopped unexpectedly last time. Edits of a saved project are in its journal and come back when it is "
-            "opened. Please send the report to the maintainers; it holds no data.",
-            look="attention",
-            action="Copy the report",
-            run=lambda: QGuiApplication.clipboard().setText(report),
-        )
 
     def show_log(self) -> None:
         """Open the list of what was done since the window was opened."""
@@ -260,11 +190,7 @@ class MainWindow(QMainWindow):
         if self.settings.read(TOUR) or self.notice.text:
             return
         self.settings.keep(TOUR, True)
-        self.notice.say(
-            "New here? Seven stops of a sentence or two show where everything is.",
-            action="Show me around",
-            run=self.take_tour,
-        )
+        self.notice.offer_tour(self.take_tour)
 
     def _end_tour(self) -> None:
         self.tour = None
@@ -284,20 +210,12 @@ class MainWindow(QMainWindow):
             self.settings.keep(GEOMETRY, self.saveGeometry())
             self.settings.keep(LAYOUT, self._splitter.saveState())
         self._warmup.stop()
-        if self._runs is not None:
-            self._runs.stop(discard=project.path is None)
-        if self._decision is not None:
-            self._decision.stop()
+        self.areas.stop(discard=project.path is None)
         self.exports.stop()
-        if self._targets is not None:
-            self._targets.stop()
         for room in self.rooms.values():
             room.stop()
         project.close()
         event.accept()
-
-    def _is_running(self) -> bool:
-        return self._runs is not None and bool(self._runs.active)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if _dropped_file(event.mimeData()) is not None:
@@ -326,19 +244,6 @@ class MainWindow(QMainWindow):
     def _tiles(self) -> tuple[TileContent, ...]:
         return with_rules(self.room.tiles(), self.session.shown.workbook, self.session.scenario)
 
-    def _makers(self) -> dict[Hashable, Make]:
-        """Return the makers of all pages: those that serve all systems by area, a room's own by its system too."""
-        shared: dict[Hashable, Make] = {
-            Area.TARGETS: self._make_targets,
-            Area.RUNS: self._make_runs,
-            Area.RESULTS: self._make_results,
-            Area.DECISION: lambda: self.decision.page,
-            Area.HISTORY: lambda: history_page(self.session, self.pages),
-        }
-        return shared | {
-            (name, area): make for name, room in self.rooms.items() for area, make in room.makers().items()
-        }
-
     def _make_header(self) -> HeaderBar:
         actions = self.actions_table
         return HeaderBar(
@@ -349,27 +254,6 @@ class MainWindow(QMainWindow):
             approve=actions["decide.approve"],
             export=self.commands.export_menu(actions),
         )
-
-    def _make_targets(self) -> QWidget:
-        from phexplore.gui.main.targets_area import make_targets_page
-
-        runs = partial(self.navigation.choose, Area.RUNS)
-        self._targets = make_targets_page(
-            self.session,
-            self.rooms.values(),
-            self.runs.desk,
-            self.pages,
-            failed=self._say_failure,
-            noted=self.notice.say,
-            runs_wanted=runs,
-        )
-        return self._targets
-
-    def _make_runs(self) -> QWidget:
-        return self.runs.make_runs_page()
-
-    def _make_results(self) -> QWidget:
-        return self.runs.make_results_page()
 
     def _lay_out(self) -> None:
         self._splitter = QSplitter(Qt.Orientation.Horizontal)
@@ -402,10 +286,6 @@ class MainWindow(QMainWindow):
         column.addWidget(self.issues)
         column.addWidget(self.bottom)
         self.setCentralWidget(centre)
-        self._message = QTimer(self)
-        self._message.setSingleShot(True)
-        self._message.setInterval(_MESSAGE_MS)
-        self._message.timeout.connect(lambda: self.bottom.message.setText(""))
         self.show_issues(shown=self.settings.read(ISSUES))
 
     def _connect(self) -> None:
@@ -414,22 +294,37 @@ class MainWindow(QMainWindow):
         session.settled.connect(self._refresh)
         session.settled.connect(self._log_edit)
         session.saved.connect(self._refresh)
-        session.refused.connect(self._on_refused)
-        session.troubled.connect(self._on_troubled)
+        session.refused.connect(self.notice.tell_refused)
+        session.troubled.connect(lambda trouble: self.notice.tell_trouble(trouble, self.files.choose_to_save))
         self.navigation.chosen.connect(self._go)
         self.issues.opened.connect(self.show_issue)
         self.issues.counted.connect(self.bottom.count_issues)
         self.bottom.issues.toggled.connect(lambda shown: self.show_issues(shown=shown))
         self.bottom.count_issues(self.issues.counts)
-        self.files.noted.connect(self._on_noted)
-        self.files.left_unsaved.connect(self._on_left_unsaved)
+        self.files.noted.connect(self.notice.warn)
+        self.files.left_unsaved.connect(
+            lambda question, path: self.notice.offer_unsaved(question, partial(self.files.open, path))
+        )
         self.files.started.connect(lambda: self.navigation.choose(Area.OVERVIEW))
         self.files.changed.connect(self.commands.refresh_recent)
-        self.exports.written.connect(self._on_exported)
-        self.exports.failed.connect(self._say_failure)
+        self._connect_shared()
         for room in self.rooms.values():
             room.wanted.connect(self.navigation.choose)
-            room.failed.connect(self._say_failure)
+            room.failed.connect(self.notice.tell_failure)
+
+    def _connect_shared(self) -> None:
+        for part in (self.exports, self.areas):
+            part.written.connect(self.notice.tell_written)
+            part.failed.connect(self.notice.tell_failure)
+        areas = self.areas
+        areas.wanted.connect(self.navigation.choose)
+        areas.noted.connect(self.notice.say)
+        areas.warned.connect(self.notice.warn)
+        areas.said.connect(self.bottom.say)
+        areas.headline_changed.connect(self.headline.show_run)
+        areas.completed.connect(
+            lambda row: self.notice.tell_complete(row, lambda: areas.runs.show_results(row.directory))
+        )
 
     def _refresh(self, _signal: object = None) -> None:
         project = self.session.project
@@ -453,7 +348,7 @@ class MainWindow(QMainWindow):
 
     def _prepare(self) -> None:
         """Look after the runs and make the pages that may be wanted next."""
-        _ = self.runs  # made on first use
+        _ = self.areas.runs  # made on first use
         self.pages.prepare([self._page_key(area) for area in self.navigation.offered])
 
     def _page_key(self, area: Area) -> Hashable:
@@ -481,41 +376,6 @@ class MainWindow(QMainWindow):
         if not self.navigation.is_offered(self.navigation.area):
             self.navigation.choose(Area.OVERVIEW)
         self._go(self.navigation.area)
-
-    def _on_refused(self, refusal: Refusal) -> None:
-        self.notice.say(refusal.full, look="refused")
-
-    def _on_troubled(self, trouble: PhexploreError) -> None:
-        before = self.notice.text if self.notice.look == "attention" else ""  # e.g. that edits were brought back
-        words = f"{before} {trouble.sentence} {trouble.remedy}"
-        self.notice.say(words.strip(), look="refused", action="Save as…", run=self.files.choose_to_save)
-
-    def _on_noted(self, text: str) -> None:
-        self.notice.say(text, look="attention")
-
-    def _on_run_complete(self, row: RunRow) -> None:
-        from phexplore.gui.run_manager.run_rows import trials_words
-
-        self.notice.say(
-            f"The run of {row.title!r} is complete: {trials_words(row)} trials.",
-            action="Show results",
-            run=lambda: self.runs.show_results(row.directory),
-        )
-
-    def _on_left_unsaved(self, question: str, path: Path) -> None:
-        before = self.notice.text if self.notice.look == "attention" else ""  # e.g. that a crash left a report
-        self.notice.say(
-            f"{before} {question}".strip(), look="attention", action="Reopen", run=lambda: self.files.open(path)
-        )
-
-    def _on_exported(self, path: Path) -> None:
-        self.notice.say(f"{path.name} was written to {path.parent}.")
-
-    def _say_failure(self, error: BaseException) -> None:
-        if isinstance(error, PhexploreError):
-            self.notice.say(error.full, look="refused")
-            return
-        raise error
 
 
 def _dropped_file(content: QMimeData) -> Path | None:

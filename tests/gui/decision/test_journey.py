@@ -58,9 +58,9 @@ def saved_window(window, tmp_path):
 
 
 def _tab(window, tab):
-    window.show_decision(tab)
+    window.areas.show_decision(tab)
     QApplication.sendPostedEvents()
-    return window.decision.page[tab]
+    return window.areas.decision.page[tab]
 
 
 def _decide(qtbot, page, status, who, role, note):
@@ -85,7 +85,7 @@ def test_that_three_proposals_become_a_signed_bundle(qtbot, saved_window, member
     assert session.scenario.name == "Consensus draft"
 
     compare = _tab(window, DecisionTab.COMPARE)
-    window.decision.compare(["scenario:Consensus draft", "scenario:Ada", "scenario:Grace", "scenario:Alan"])
+    window.areas.decision.compare(["scenario:Consensus draft", "scenario:Ada", "scenario:Grace", "scenario:Alan"])
     qtbot.waitUntil(lambda: len(compare.columns.numbers.rows) == 4)
 
     approve = _tab(window, DecisionTab.APPROVE)
@@ -135,8 +135,8 @@ def test_that_three_proposals_become_a_signed_bundle(qtbot, saved_window, member
 @pytest.mark.slow
 def test_that_a_decision_rests_on_a_run_of_its_parameters_and_the_bundle_holds_it(qtbot, window, tmp_path) -> None:
     window.navigation.choose(next(area for area in type(window.navigation.area) if area.name == "RUNS"))
-    window.runs.start_run()
-    desk = window.runs.desk
+    window.areas.runs.start_run()
+    desk = window.areas.runs.desk
     qtbot.waitUntil(lambda: any(row.state.is_final for row in desk.rows))
     window.files.save_to(tmp_path / "vote.phx")  # the run moves beside the project
     approve = _tab(window, DecisionTab.APPROVE)

@@ -18,7 +18,7 @@ project_files.report_folder = lambda: HOME / "reports"
 
 
 def drive(window) -> None:
-    desk = window.runs.desk
+    desk = window.areas.runs.desk
     desk.launch(window.session.scenario, read_fields(LaunchFields(data="demo-pr", trials=5000, seed="1")))
 
     def save(directory) -> None:

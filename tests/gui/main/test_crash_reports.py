@@ -98,7 +98,7 @@ def test_that_a_log_that_cannot_be_written_is_no_failure(tmp_path) -> None:
 
 
 def test_that_the_window_tells_of_the_crash_and_hands_out_the_report(window) -> None:
-    window.tell_of_crash("Fatal Python error: Segmentation fault")
+    window.notice.tell_of_crash("Fatal Python error: Segmentation fault")
     assert "stopped unexpectedly last time" in window.notice.text
     window.notice._button.click()
     assert QGuiApplication.clipboard().text() == "Fatal Python error: Segmentation fault"

@@ -112,7 +112,7 @@ def test_that_what_determines_cells_is_an_issue_that_leads_to_the_parameters(ope
     window.session.edit("Fix", lambda s: change_release(s, "counties", invariants=(Totals(("county",)),)))
     issues = window.session.shown.issues
     assert issues
-    window.show_issue(issues[0])
+    window.room.go_to_issue(issues[0])
     assert window.navigation.area is Area.BUDGETS
 
 

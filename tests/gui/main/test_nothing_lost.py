@@ -68,7 +68,7 @@ def test_that_a_folder_that_is_gone_is_said_with_save_as_and_the_edits_are_kept(
     assert window.session.scenario.phsafe.budgets[query] == 2
     kept = project_files.refuge(path)
     window.session._journal.stop()
-    journals = window.session.project._journal, window.session.project._held
+    journals = window.session.project._keeping._journal, window.session.project._keeping._held
     for journal in journals:
         journal.close(remove=False)  # as when the program is killed now
     again = Project.rescue(kept)
@@ -164,10 +164,10 @@ def test_that_a_run_on_unmarked_records_asks_who_answers_for_it(qtbot, window, t
     population = tmp_path / "population"
     shutil.copytree(demonstration_directory(), population)
     (population / "provenance.json").unlink()
-    desk = window.runs.desk
+    desk = window.areas.runs.desk
     desk.launch(window.session.scenario, read_fields(LaunchFields(data="folder", folder=str(population))))
-    qtbot.waitUntil(lambda: window.runs.question is not None)
-    question = window.runs.question
+    qtbot.waitUntil(lambda: window.areas.runs.question is not None)
+    question = window.areas.runs.question
     assert "reveals something about them" in question.sentence.text()
     assert "SHA-256" in question.sentence.text()
     assert desk.rows == ()
@@ -204,7 +204,7 @@ def kill_windows(path, us, tmp_path, kills, seed):
         labels = [label for label in project.labels if label.startswith("Set")]
         assert labels[-acknowledged - 1 :][-1] in {f"Set {acknowledged}", f"Set {acknowledged + 1}"}
         assert [issue.sentence for issue in project.issues] == []
-        project._journal.close(remove=False)
+        project._keeping._journal.close(remove=False)
         total += acknowledged
     return total
 

@@ -131,10 +131,10 @@ def test_that_a_named_config_is_imported_into_the_first_project(us, tmp_path) ->
 
 def test_that_edits_of_a_project_that_was_never_saved_come_back_after_a_crash(query) -> None:
     lost = project_of(preset(DEMONSTRATION))
-    scratch = scratch_file().with_name(lost._scratch.name)
+    scratch = scratch_file().with_name(lost._keeping.scratch.name)
     lost.edit("Set", lambda s: set_budget(s, query, Fraction(1, 3)))
     lost.flush()
-    lost._journal.close(remove=False)  # as when the process ends without a word
+    lost._keeping._journal.close(remove=False)  # as when the process ends without a word
     opening = first_project(None)
     assert opening.project.scenario.phsafe.budgets[query] == Fraction(1, 3)
     assert opening.note.startswith("1 edit that had not been saved")
@@ -144,7 +144,7 @@ def test_that_edits_of_a_project_that_was_never_saved_come_back_after_a_crash(qu
 
 def test_that_an_untouched_project_left_behind_is_cleared_away(tmp_path) -> None:
     left = project_of(preset(DEMONSTRATION))
-    left._journal.close(remove=False)
+    left._keeping._journal.close(remove=False)
     opening = first_project(None)
     assert opening.note == ""
     opening.project.close()

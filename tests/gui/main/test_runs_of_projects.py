@@ -48,7 +48,7 @@ def run(qtbot):
     """Start a run in a window and wait until it has a finished trial, or has ended."""
 
     def begin(window, fields=SHORT, *, to_end=True):
-        desk, before = window.runs.desk, len(window.runs.desk.rows)
+        desk, before = window.areas.runs.desk, len(window.areas.runs.desk.rows)
         desk.launch(window.session.scenario, read_fields(fields))
         qtbot.waitUntil(lambda: len(desk.rows) > before)
         qtbot.waitUntil(lambda: desk.rows[0].state.is_final or (not to_end and desk.rows[0].trials > 0))
@@ -62,7 +62,7 @@ def run(qtbot):
 @pytest.mark.defect("B2")
 def test_that_a_run_at_work_while_its_project_is_first_saved_belongs_to_the_file(unsaved, run, qtbot, tmp_path):
     finished, working = run(unsaved), run(unsaved, LONG, to_end=False)
-    desk, path = unsaved.runs.desk, tmp_path / "big.phx"
+    desk, path = unsaved.areas.runs.desk, tmp_path / "big.phx"
     unsaved.files.save_to(path)
     assert [row.directory for row in desk.active] == [working]
     desk.cancel(working)
@@ -101,9 +101,9 @@ def test_that_a_program_killed_after_the_first_save_loses_no_run(qtbot, settings
     working.parent.rename(tmp_path / working.parent.name)
     again = MainWindow(Project.open(path), settings, tmp_path / "kept-nowhere")
     qtbot.addWidget(again)
-    qtbot.waitUntil(lambda: bool(again.runs.desk.rows) and not again.runs.desk.is_busy)
-    assert [row.directory for row in again.runs.desk.rows] == [runs_folder(path) / left.name]
-    assert again.runs.desk.rows[0].trials > 0
+    qtbot.waitUntil(lambda: bool(again.areas.runs.desk.rows) and not again.areas.runs.desk.is_busy)
+    assert [row.directory for row in again.areas.runs.desk.rows] == [runs_folder(path) / left.name]
+    assert again.areas.runs.desk.rows[0].trials > 0
 
 
 @pytest.mark.defect("B3")
@@ -117,8 +117,8 @@ def test_that_a_new_project_asks_for_the_runs_of_the_unsaved_one_and_never_inher
     assert finished.is_dir()
     unsaved.files.new(preset("group-sizes-census-2010"))
     press(unsaved.files.dialog, "Delete")
-    qtbot.waitUntil(lambda: not unsaved.runs.desk.is_busy)
-    assert unsaved.runs.desk.rows == ()
+    qtbot.waitUntil(lambda: not unsaved.areas.runs.desk.is_busy)
+    assert unsaved.areas.runs.desk.rows == ()
     assert not finished.parent.exists()
 
 
@@ -133,8 +133,8 @@ def test_that_an_opened_project_lists_its_own_runs_and_the_kept_ones_stay_with_t
     press(unsaved.files.dialog, "Save")
     unsaved.files.dialog.fileSelected.emit(str(first))
     unsaved.files.dialog.reject()
-    qtbot.waitUntil(lambda: unsaved.session.project.path == other and not unsaved.runs.desk.is_busy)
-    assert unsaved.runs.desk.rows == ()
+    qtbot.waitUntil(lambda: unsaved.session.project.path == other and not unsaved.areas.runs.desk.is_busy)
+    assert unsaved.areas.runs.desk.rows == ()
     assert runs_in(runs_folder(other)) == ()
     assert [path.name for path in runs_in(runs_folder(first))] == [finished.name]
 
@@ -148,8 +148,8 @@ def test_that_opening_another_project_asks_before_it_ends_a_run(unsaved, run, qt
     assert unsaved.files.dialog.windowTitle() == "Stop the run?"
     assert unsaved.session.project.path == path
     press(unsaved.files.dialog, "Stop the run")
-    qtbot.waitUntil(lambda: unsaved.session.project.path is None and not unsaved.runs.desk.is_busy)
-    assert unsaved.runs.desk.rows == ()
+    qtbot.waitUntil(lambda: unsaved.session.project.path is None and not unsaved.areas.runs.desk.is_busy)
+    assert unsaved.areas.runs.desk.rows == ()
     assert state_of(working) is RunState.CANCELLED
     assert working.parent == runs_folder(path)
 
@@ -171,7 +171,7 @@ def test_that_runs_of_an_unsaved_project_without_edits_come_back_after_a_crash()
     run.mkdir(parents=True)
     (run / SPEC_FILE).write_text("{}")
     (run / trial_file(0)).write_bytes(b"numbers")
-    left._journal.close(remove=False)  # as when the process ends without a word
+    left._keeping._journal.close(remove=False)  # as when the process ends without a word
     opening = first_project(None)
     assert opening.project.scratch == left.scratch
     assert opening.note.startswith("A finished run of a project that was not saved")
@@ -200,18 +200,18 @@ def test_that_the_end_of_a_run_leads_to_its_results_and_results_say_whose_they_a
     qtbot.waitUntil(lambda: "is complete: 1 of 1 trials" in unsaved.notice.text)
     unsaved.notice._act()
     assert unsaved.navigation.area is Area.RESULTS
-    results, line = unsaved.runs.results["phsafe"], unsaved.runs._verdicts.reservation
+    results, line = unsaved.areas.runs.results["phsafe"], unsaved.areas.runs._verdicts.reservation
     qtbot.waitUntil(lambda: results.answer is not None)
     assert results.directory == first
     assert not line.isVisible()
 
     unsaved.navigation.choose(Area.RUNS)
     working = run(unsaved, LONG, to_end=False)
-    unsaved.runs.desk.cancel(working)
-    qtbot.waitUntil(lambda: not unsaved.runs.desk.active and not unsaved.runs.desk.is_busy)
+    unsaved.areas.runs.desk.cancel(working)
+    qtbot.waitUntil(lambda: not unsaved.areas.runs.desk.active and not unsaved.areas.runs.desk.is_busy)
     unsaved.navigation.choose(Area.RESULTS)
     assert results.directory == first
-    unsaved.runs.show_results(working)
+    unsaved.areas.runs.show_results(working)
     assert results.directory == working
     qtbot.waitUntil(lambda: line.text().startswith("This run is not complete (cancelled)"))
 
@@ -220,9 +220,9 @@ def test_that_the_end_of_a_run_leads_to_its_results_and_results_say_whose_they_a
     qtbot.waitUntil(lambda: line.text().startswith("These are results of another scenario"))
     assert results.directory == first
 
-    assert unsaved.runs._reader.process_id
+    assert unsaved.areas.runs._reader.process_id
     unsaved.files.new(preset("pl94-2020-persons-us"))
     press(unsaved.files.dialog, "Delete")
-    assert unsaved.runs._reader.process_id == 0
-    unsaved.runs.show_results(first)
+    assert unsaved.areas.runs._reader.process_id == 0
+    unsaved.areas.runs.show_results(first)
     assert "not in the open project" in unsaved.notice.text

@@ -31,9 +31,9 @@ def window(qtbot, settings, tmp_path):
 def run_to_the_end(qtbot, window, fields, runs):
     """Start a run with these fields and wait until there are so many runs and all have ended."""
     window.navigation.choose(Area.RUNS)
-    desk = window.runs.desk
+    desk = window.areas.runs.desk
     window.pages.currentWidget().forms["topdown"].show_fields(fields)
-    window.runs.start_run()
+    window.areas.runs.start_run()
     qtbot.waitUntil(lambda: len(desk.rows) == runs, timeout=PATIENCE_MS)
     qtbot.waitUntil(lambda: all(row.state.is_final for row in desk.rows) and not desk.is_busy, timeout=PATIENCE_MS)
     return desk.rows[0]
@@ -41,13 +41,13 @@ def run_to_the_end(qtbot, window, fields, runs):
 
 def test_that_a_topdown_run_started_in_the_window_ends_in_pictures(qtbot, window):
     window.navigation.choose(Area.RESULTS)
-    results = window.runs.results["topdown"]
+    results = window.areas.runs.results["topdown"]
     grown = []
     results.read.connect(lambda answer: grown.append(answer.trials))
     window.navigation.choose(Area.RUNS)
-    desk = window.runs.desk
+    desk = window.areas.runs.desk
     window.pages.currentWidget().forms["topdown"].show_fields(TopDownFields(trials=3, seed="5", keeps=True, workers=1))
-    window.runs.start_run()
+    window.areas.runs.start_run()
     qtbot.waitUntil(lambda: bool(desk.rows), timeout=PATIENCE_MS)
     window.navigation.choose(Area.RESULTS)  # looks on while trials arrive
     qtbot.waitUntil(lambda: desk.rows[0].state.is_final and not desk.is_busy, timeout=PATIENCE_MS)

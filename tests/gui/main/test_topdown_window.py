@@ -90,7 +90,7 @@ def test_that_a_double_click_in_the_overview_opens_the_share(qtbot, window):
 
 def test_that_an_issue_leads_to_its_editor(qtbot, window):
     window.session.edit("Drop", lambda s: set_item(s, "invariants", "State", ()))
-    window.show_issue(window.session.shown.issues[0])
+    window.room.go_to_issue(window.session.shown.issues[0])
     assert window.navigation.area is Area.LEVELS
 
 
@@ -182,21 +182,23 @@ def test_that_headings_begin_with_a_capital_letter(qtbot, window):
 @pytest.mark.defect("F3")
 def test_that_a_scheduler_is_trusted_by_a_person_each_time_a_run_is_started_or_resumed(window, monkeypatch):
     window.navigation.choose(Area.RUNS)
-    page, started, resumed = window.runs._runs, [], []
-    monkeypatch.setattr(window.runs.desk, "launch", lambda _scenario, request: started.append(request.place.scheduler))
-    monkeypatch.setattr(window.runs.desk, "resume", lambda _run, place: resumed.append(place.scheduler))
+    page, started, resumed = window.areas.runs._runs, [], []
+    monkeypatch.setattr(
+        window.areas.runs.desk, "launch", lambda _scenario, request: started.append(request.place.scheduler)
+    )
+    monkeypatch.setattr(window.areas.runs.desk, "resume", lambda _run, place: resumed.append(place.scheduler))
     form = page.forms["topdown"]
     form.trials.setValue(1)
     form.scheduler.setText("tls://far:8786")
     page.start_run()
-    question = window.runs.question
+    question = window.areas.runs.question
     assert "can run code on this computer" in question.sentence.text()
     assert "tls://far:8786" in question.sentence.text()
     assert question.focusWidget().text() == "Cancel"
     press(question, "Cancel")
     assert started == []
     page.start_run()
-    press(window.runs.question, "Start on the cluster")
+    press(window.areas.runs.question, "Start on the cluster")
     assert started == ["tls://far:8786"]
     assert form.scheduler.text() == ""
 
@@ -206,11 +208,11 @@ def test_that_a_scheduler_is_trusted_by_a_person_each_time_a_run_is_started_or_r
         RunSpec(scenario, RunData("/no/data", "0" * 64, 1), 5, 1, options=TopDownOptions()),
         RunState.CANCELLED,
     )
-    monkeypatch.setattr(window.runs.desk, "row", lambda _directory: cancelled)
+    monkeypatch.setattr(window.areas.runs.desk, "row", lambda _directory: cancelled)
     page._do(RunAction.RESUME, cancelled.directory)
     assert resumed == [""]
     form.scheduler.setText("far:8786")
     page._do(RunAction.RESUME, cancelled.directory)
     assert resumed == [""]
-    press(window.runs.question, "Start on the cluster")
+    press(window.areas.runs.question, "Start on the cluster")
     assert resumed == ["", "far:8786"]

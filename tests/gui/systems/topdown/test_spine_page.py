@@ -146,22 +146,22 @@ def test_that_a_project_remembers_its_blocks_and_shapes_for_every_page(qtbot, wi
     window.files.save_to(path)
     assert str(blocks).encode() not in path.read_bytes()
     window.navigation.choose(Area.RUNS)
-    assert window.runs._runs.forms["topdown"].path.text() == str(blocks)
+    assert window.areas.runs._runs.forms["topdown"].path.text() == str(blocks)
     window.navigation.choose(Area.RESULTS)
-    assert window.runs.results["topdown"].choices["shapes"] == str(shapes)
+    assert window.areas.runs.results["topdown"].choices["shapes"] == str(shapes)
 
     window.files.new(preset("pl94-2020-persons-us"))
     assert page.path is None
     assert page.empty.isVisibleTo(page)
     assert page.choices.look.shapes == ""
-    assert window.runs._runs.forms["topdown"].path.text() == "demo"
-    assert window.runs.results["topdown"].choices["shapes"] == ""
+    assert window.areas.runs._runs.forms["topdown"].path.text() == "demo"
+    assert window.areas.runs.results["topdown"].choices["shapes"] == ""
 
     window.files.open(path)
     assert page.path == blocks
     assert page.choices.look.shapes == str(shapes)
-    assert window.runs._runs.forms["topdown"].path.text() == str(blocks)
-    assert window.runs.results["topdown"].choices["shapes"] == str(shapes)
+    assert window.areas.runs._runs.forms["topdown"].path.text() == str(blocks)
+    assert window.areas.runs.results["topdown"].choices["shapes"] == str(shapes)
 
 
 @pytest.mark.defect("M17")
@@ -176,7 +176,7 @@ def test_that_data_that_is_gone_is_not_offered_and_that_of_a_run_is(window, page
     assert window.data.blocks is None
     assert page.path is None
     window.navigation.choose(Area.RUNS)
-    window.runs._runs.blocks_used.emit(blocks)
+    window.areas.runs._runs.blocks_used.emit(blocks)
     assert page.path == blocks
 
 
@@ -301,10 +301,10 @@ def test_that_a_run_uses_the_spine_of_the_window_and_its_errors_lie_over_the_pre
     window.navigation.choose(Area.RUNS)
     form = window.pages.currentWidget().forms["topdown"]
     form.show_fields(replace(form.fields, path=str(blocks), trials=3))
-    window.runs.desk.doubted.connect(window.runs.desk.confirm)  # the file carries no mark of a generator
+    window.areas.runs.desk.doubted.connect(window.areas.runs.desk.confirm)  # the file carries no mark of a generator
     form.launch()
-    qtbot.waitUntil(lambda: any(row.state.is_final for row in window.runs.desk.rows), timeout=10 * WAIT_MS)
-    row = window.runs.desk.rows[0]
+    qtbot.waitUntil(lambda: any(row.state.is_final for row in window.areas.runs.desk.rows), timeout=10 * WAIT_MS)
+    row = window.areas.runs.desk.rows[0]
     assert row.trials == 3, row.problem
     notes = [event.text for event in load_events(row.directory) if isinstance(event, Note)]
     assert any(f"{groups:,} Block_Group" in note for note in notes)

@@ -1,0 +1,99 @@
+"""What the window tells above its content: refusals, failures, files that were written, runs that ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtGui import QGuiApplication
+
+from phexplore.errors import PhexploreError
+from phexplore.gui.binding.session import Refusal
+from phexplore.gui.widgets.notice_bar import NoticeBar
+
+if TYPE_CHECKING:
+    from phexplore.gui.run_manager.run_rows import RunRow
+
+
+class Notices(NoticeBar):
+    """The notices of a window."""
+
+    def tell_refused(self, refusal: Refusal) -> None:
+        """Say why an edit was refused."""
+        self.say(refusal.full, look="refused")
+
+    def tell_trouble(self, trouble: PhexploreError, save_as: Callable[[], object]) -> None:
+        """Say why edits are not kept beside the file.
+
+        Args:
+            trouble: the reason.
+            save_as: lets somebody choose another file.
+        """
+        self.say(
+            self._behind_attention(f"{trouble.sentence} {trouble.remedy}"),
+            look="refused",
+            action="Save as…",
+            run=save_as,
+        )
+
+    def warn(self, text: str) -> None:
+        """Say what deserves attention."""
+        self.say(text, look="attention")
+
+    def tell_complete(self, row: RunRow, show: Callable[[], object]) -> None:
+        """Say that a run is complete.
+
+        Args:
+            row: the run.
+            show: goes to its results.
+        """
+        from phexplore.gui.run_manager.run_rows import trials_words
+
+        text = f"The run of {row.title!r} is complete: {trials_words(row)} trials."
+        self.say(text, action="Show results", run=show)
+
+    def offer_unsaved(self, question: str, reopen: Callable[[], object]) -> None:
+        """Offer a project that a crash left unsaved.
+
+        Args:
+            question: names it.
+            reopen: opens it.
+        """
+        self.say(self._behind_attention(question), look="attention", action="Reopen", run=reopen)
+
+    def tell_written(self, path: Path) -> None:
+        """Say that a file was written."""
+        self.say(f"{path.name} was written to {path.parent}.")
+
+    def tell_failure(self, error: BaseException) -> None:
+        """Say why something could not be done.
+
+        Raises:
+            BaseException: the error itself, when it is none that was foreseen.
+        """
+        if not isinstance(error, PhexploreError):
+            raise error
+        self.say(error.full, look="refused")
+
+    def tell_of_crash(self, report: str) -> None:
+        """Say that the program was brought down last time, with a report to pass on."""
+        self.say(
+            "The program stopped unexpectedly last time. Edits of a saved project are in its journal and come back when it is "
+            "opened. Please send the report to the maintainers; it holds no data.",
+            look="attention",
+            action="Copy the report",
+            run=lambda: QGuiApplication.clipboard().setText(report),
+        )
+
+    def offer_tour(self, take: Callable[[], object]) -> None:
+        """Offer to show a person around who starts the program for the first time."""
+        self.say(
+            "New here? Seven stops of a sentence or two show where everything is.",
+            action="Show me around",
+            run=take,
+        )
+
+    def _behind_attention(self, text: str) -> str:
+        """Return a text behind what is being said with attention, e.g. that edits were brought back or a crash left a report."""
+        return f"{self.text if self.look == 'attention' else ''} {text}".strip()
