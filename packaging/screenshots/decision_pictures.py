@@ -70,7 +70,7 @@ class DecisionTour:
         committee: CommitteePage = self._page(DecisionTab.COMMITTEE)
         committee.import_files(_member_files(self._folder))
         yield from _until(lambda: len(committee.members) > len(_MEMBERS))
-        committee.tick(tuple(_MEMBERS))
+        committee.tick(*_MEMBERS)
         committee.make_draft()
         window.files.save_to(self._folder / "vote.phx")
         approve: ApprovePage = self._page(DecisionTab.APPROVE)

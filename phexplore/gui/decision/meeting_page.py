@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from phexplore.figures.tile import TileContent
 from phexplore.gui.binding.room import MakePicture
 from phexplore.gui.binding.session import Session
 from phexplore.gui.decision.meeting_view import MOST_SLIDERS, MeetingView
-from phexplore.gui.theme.metrics import GRID, MARGIN
+from phexplore.gui.theme.metrics import MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.layout import column, row, stacked
+from phexplore.gui.widgets.number_field import LineField
 from phexplore.gui.widgets.page import Section
+from phexplore.gui.widgets.tick_list import TickEntry, TickList
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.systems.meeting import MeetingParameter
 from phexplore.systems.registry import meeting_parameters
@@ -48,50 +51,29 @@ class MeetingPage(QWidget):
         self._listed: object = None
         self._chosen: dict[type, tuple[str, ...]] = {}
         self.view: MeetingView | None = None
-        self.search = QLineEdit()
-        self.search.setAccessibleName("Search the parameters")
-        self.search.setPlaceholderText("search, e.g. PH3 or County")
+        self.search = LineField("Search the parameters", example="search, e.g. PH3 or County")
         self.search.setClearButtonEnabled(True)
         self.search.textChanged.connect(self._filter)
-        self.list = QListWidget()
-        self.list.setAccessibleName("Today's sliders")
-        self.list.itemChanged.connect(self._on_ticked)
+        self.list = TickList("Today's sliders")
+        self.list.ticked.connect(self._on_ticked)
         self.chart = Chooser("Picture of the meeting")
         self.count = Text(look="muted", wrap=True)
-        self.start_button = TextButton("Start the meeting", look="primary", symbol="run")
-        self.start_button.clicked.connect(self.start)
-        content = QWidget()
-        column = QVBoxLayout(content)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(GRID)
-        column.addWidget(self.search)
-        column.addWidget(self.list, 1)
-        row = QHBoxLayout()
-        row.setSpacing(GRID)
-        row.addWidget(Text("Picture", look="muted"))
-        row.addWidget(self.chart)
-        row.addWidget(self.count, 1)
-        row.addWidget(self.start_button)
-        column.addLayout(row)
+        self.start_button = TextButton("Start the meeting", look="primary", symbol="run", run=self.start)
+        foot = row(Text("Picture", look="muted"), self.chart, (self.count, 1), self.start_button)
         section = Section(
             "Meeting",
             "The projector shows the headline, one picture and only the sliders ticked here, in large type. Digits choose a slider, "
             "arrows move it, Ctrl+Z takes back, Ctrl+K keeps the values as a scenario, Esc leaves.",
-            content,
+            stacked(self.search, (self.list, 1), foot),
         )
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(MARGIN, MARGIN, MARGIN, MARGIN)
-        whole.addWidget(section)
-        self._seen = WhenSeen(self, self.refresh)
-        session.settled.connect(self._seen.request)
+        column(section, of=self, margins=(MARGIN, MARGIN, MARGIN, MARGIN))
+        self._seen = WhenSeen(self, self.refresh, session.settled)
         self._seen.request()
 
     @property
     def chosen(self) -> tuple[MeetingParameter, ...]:
         """What is ticked, from top to bottom."""
-        items = (self.list.item(row) for row in range(self.list.count()))
-        keys = (item.data(Qt.ItemDataRole.UserRole) for item in items if item.checkState() is Qt.CheckState.Checked)
-        return tuple(self._offers[key] for key in keys if key in self._offers)
+        return tuple(self._offers[str(key)] for key in self.list.keys if key in self._offers)
 
     def refresh(self) -> None:
         """Offer what the active scenario has."""
@@ -103,11 +85,7 @@ class MeetingPage(QWidget):
         if listed != self._listed:
             self._listed = listed
             self._fill(self._chosen.get(system, tuple(each.key for each in offers if each.is_likely)))
-            blocked = self.chart.blockSignals(True)
-            self.chart.clear()
-            for title in self._pictures():
-                self.chart.addItem(title, title)
-            self.chart.blockSignals(blocked)
+            self.chart.offer([(title, title) for title in self._pictures()])
         self._count()
 
     def tick(self, *keys: str) -> None:
@@ -136,18 +114,10 @@ class MeetingPage(QWidget):
         self.view = None
 
     def _fill(self, ticked: tuple[str, ...]) -> None:
-        blocked = self.list.blockSignals(True)
-        self.list.clear()
-        for key, parameter in self._offers.items():
-            item = QListWidgetItem(parameter.title)
-            item.setData(Qt.ItemDataRole.UserRole, key)
-            item.setToolTip(parameter.title)
-            item.setCheckState(Qt.CheckState.Checked if key in ticked else Qt.CheckState.Unchecked)
-            self.list.addItem(item)
-        self.list.blockSignals(blocked)
+        self.list.show_entries([TickEntry(key, each.title) for key, each in self._offers.items()], ticked)
         self._filter(self.search.text())
 
-    def _on_ticked(self, _item: QListWidgetItem | None = None) -> None:
+    def _on_ticked(self) -> None:
         self._chosen[type(self._session.scenario.method)] = tuple(each.key for each in self.chosen)
         self._count()
 
@@ -164,7 +134,7 @@ class MeetingPage(QWidget):
 
     def _filter(self, text: str) -> None:
         words = text.casefold().split()
-        for row in range(self.list.count()):
-            item = self.list.item(row)
+        for place in range(self.list.count()):
+            item = self.list.item(place)
             is_ticked = item.checkState() is Qt.CheckState.Checked
             item.setHidden(not is_ticked and not all(word in item.text().casefold() for word in words))

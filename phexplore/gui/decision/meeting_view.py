@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent, QKeySequence, QShortcut
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from phexplore.figures.tile import TileContent, Tone
 from phexplore.gui.binding.room import MakePicture
@@ -18,6 +18,8 @@ from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.labels import ElidedText, Figure, Paragraph, Text
+from phexplore.gui.widgets.layout import column, row, stacked
+from phexplore.gui.widgets.page import scrolling
 from phexplore.gui.widgets.stop_slider import StopSlider
 from phexplore.gui.widgets.tile import Tile
 from phexplore.model.workbook import Workbook, activate, add_scenario
@@ -47,18 +49,16 @@ class MeetingSlider(QFrame):
         self.slider.setProperty("look", "large")
         self.slider.setMinimumHeight(4 * GRID)
         self._effect = Paragraph(look="muted", relative=0.9)
-        figures = QHBoxLayout()
-        figures.setSpacing(GRID)
-        figures.addWidget(self.value, 0, Qt.AlignmentFlag.AlignBottom)
-        figures.addWidget(self._unit, 0, Qt.AlignmentFlag.AlignBottom)
-        figures.addWidget(self._before, 1, Qt.AlignmentFlag.AlignBottom)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(MARGIN, GRID, MARGIN, GRID)
-        column.setSpacing(GRID // 2)
-        column.addWidget(self._title)
-        column.addLayout(figures)
-        column.addWidget(self.slider)
-        column.addWidget(self._effect)
+        bottom = Qt.AlignmentFlag.AlignBottom
+        column(
+            self._title,
+            row((self.value, bottom), (self._unit, bottom), (self._before, 1)),
+            self.slider,
+            self._effect,
+            of=self,
+            gap=GRID // 2,
+            margins=(MARGIN, GRID, MARGIN, GRID),
+        )
         self.slider.moved.connect(self._move)
         self.slider.released.connect(session.end_merge)
 
@@ -126,12 +126,10 @@ class MeetingView(QWidget):
         self.name = Text(relative=1.3, bold=True)
         self.status = Text(bold=True)
         self._changed = ElidedText(look="muted")
-        self.undo = TextButton("Undo", name="Undo (Ctrl+Z)")
-        self.undo.clicked.connect(session.undo)
-        self.keep = TextButton("Keep as a scenario", name="Keep these values as a scenario (Ctrl+K)")
-        self.keep.clicked.connect(self.keep_values)
-        self.leave = TextButton("Leave (Esc)", name="Leave the meeting (Esc)")
-        self.leave.clicked.connect(self.close)
+        self.undo = TextButton("Undo", name="Undo (Ctrl+Z)", run=session.undo)
+        name = "Keep these values as a scenario (Ctrl+K)"
+        self.keep = TextButton("Keep as a scenario", name=name, run=self.keep_values)
+        self.leave = TextButton("Leave (Esc)", name="Leave the meeting (Esc)", run=self.close)
         self.tiles = tuple(Tile() for _ in tiles())
         self.sliders = tuple(
             MeetingSlider(n, each, session) for n, each in enumerate(parameters[:MOST_SLIDERS], start=1)
@@ -191,39 +189,11 @@ class MeetingView(QWidget):
         event.accept()
 
     def _lay_out(self) -> None:
-        head = QHBoxLayout()
-        head.setSpacing(2 * GRID)
-        head.addWidget(self.name)
-        head.addWidget(self.status)
-        head.addWidget(self._changed, 1)
-        for button in (self.undo, self.keep, self.leave):
-            head.addWidget(button)
-        headline = QHBoxLayout()
-        headline.setSpacing(GRID)
-        for tile in self.tiles:
-            headline.addWidget(tile, 1)
-        sliders = QWidget()
-        column = QVBoxLayout(sliders)
-        column.setContentsMargins(0, 0, GRID, 0)
-        column.setSpacing(GRID)
-        for slider in self.sliders:
-            column.addWidget(slider)
-        column.addStretch(1)
-        scroll = QScrollArea()
-        scroll.setAccessibleName("Today's sliders")
-        scroll.setWidgetResizable(True)
-        scroll.setFrameShape(QFrame.Shape.NoFrame)
-        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setWidget(sliders)
-        middle = QHBoxLayout()
-        middle.setSpacing(2 * GRID)
-        middle.addWidget(scroll, 2)
-        if self.picture is not None:
-            middle.addWidget(self.picture, 3)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(3 * GRID, 2 * GRID, 3 * GRID, 2 * GRID)
-        whole.setSpacing(2 * GRID)
-        whole.addLayout(head)
-        whole.addLayout(headline)
-        whole.addLayout(middle, 1)
+        head = row(self.name, self.status, (self._changed, 1), self.undo, self.keep, self.leave, gap=2 * GRID)
+        sliders = scrolling("Today's sliders", stacked(*self.sliders, 1, margins=(0, 0, GRID, 0)))
+        sliders.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        picture = [] if self.picture is None else [(self.picture, 3)]
+        middle = row((sliders, 2), *picture, gap=2 * GRID)
+        headline = row(*((tile, 1) for tile in self.tiles))
+        margins = (3 * GRID, 2 * GRID, 3 * GRID, 2 * GRID)
+        column(head, headline, (middle, 1), of=self, gap=2 * GRID, margins=margins)

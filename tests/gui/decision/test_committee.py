@@ -118,7 +118,7 @@ def test_that_importing_is_one_step_and_leaves_the_active_scenario(us, proposals
 def test_that_a_draft_has_the_middle_of_every_member(qtbot, page, session, files, query) -> None:
     page.import_files(files)
     qtbot.waitUntil(lambda: len(page.members) == 4)
-    page.tick(NAMES)
+    page.tick(*NAMES)
     assert session.project.labels[-1] == "Import 3 proposals"
     assert session.scenario.name == "Proposal"
     page.make_draft()
@@ -149,7 +149,7 @@ def test_that_shares_of_topdown_members_are_laid_beside_each_other() -> None:
 
 
 def test_that_an_empty_committee_teaches(qtbot, page) -> None:
-    page.tick([])
+    page.tick()
     assert "Import the members' files" in page.sentence.text()
     assert not page.draft.isEnabled()
 

@@ -80,7 +80,7 @@ def test_that_three_proposals_become_a_signed_bundle(qtbot, saved_window, member
     committee.import_files(members)
     qtbot.waitUntil(lambda: len(committee.members) == 4)
     assert "3 of 4 members moved" in committee.title.text()
-    committee.tick(["Ada", "Grace", "Alan"])
+    committee.tick("Ada", "Grace", "Alan")
     committee.draft.click()
     assert session.scenario.name == "Consensus draft"
 

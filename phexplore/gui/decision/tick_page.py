@@ -1,0 +1,105 @@
+"""Lines to tick at the left; at the right what they say together, or why they say nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
+
+from phexplore.gui.binding.scenario_view import ScenarioView, Update
+from phexplore.gui.binding.session import Session
+from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
+from phexplore.gui.widgets.labels import Paragraph, Text
+from phexplore.gui.widgets.layout import Part, card, column, row, split
+from phexplore.gui.widgets.page import scrolling
+from phexplore.gui.widgets.tick_list import TickList
+
+
+class TickPage(QWidget):
+    """What pages about several scenarios share. Subclasses offer lines in `refresh` and follow ticks in `follow`.
+
+    Signals:
+        failed: a `PhexploreError` of the picture.
+    """
+
+    failed = Signal(object)
+
+    def __init__(self, session: Session, name: str, about: str) -> None:
+        """Make list, title and sentence.
+
+        Args:
+            session: the project.
+            name: the title while there is nothing to say.
+            about: what the list is, for people who do not see it.
+        """
+        super().__init__()
+        self._session, self._name = session, name
+        self._is_touched = False
+        self.list = TickList(about)
+        self.list.ticked.connect(self._on_ticked)
+        self.title = Text(name, relative=1.3, bold=True, wrap=True)
+        self.sentence = Paragraph(look="muted")
+        session.updated.connect(self._forget)
+
+    def refresh(self) -> None:
+        """Offer what there is now and show what the ticks say."""
+
+    def follow(self) -> None:
+        """Show what the ticks say."""
+
+    def tick(self, *keys: str) -> None:
+        """Tick exactly these lines."""
+        self.list.tick(keys)
+        self._on_ticked()
+
+    def say_empty(self, sentence: str) -> None:
+        """Say why there is nothing to show."""
+        self.title.setText(self._name)
+        self.sentence.setText(sentence)
+        self._place.setVisible(False)
+
+    def show_finding(self, title: str, sentence: str, *, is_visible: bool = True) -> None:
+        """Say what was found above what shows it.
+
+        Args:
+            title: the finding.
+            sentence: what the figures mean.
+            is_visible: whether there are figures.
+        """
+        self.title.setText(title)
+        self.sentence.setText(sentence)
+        self._place.setVisible(is_visible)
+
+    def lay_out(
+        self, left: Sequence[QWidget], head: Sequence[Part], name: str, parts: Sequence[QWidget], sizes: Sequence[int]
+    ) -> None:
+        """Put everything in its place.
+
+        Args:
+            left: from top to bottom, the list among them.
+            head: between the sentence and the parts.
+            name: of the parts, for people who do not see them.
+            parts: tables and pictures, below each other.
+            sizes: their heights in pixels at first.
+        """
+        self._left = card(*((each, 1) if each is self.list else each for each in left))
+        self._place = scrolling(name, split(*parts, sizes=sizes, is_vertical=True))
+        right = column(self.title, self.sentence, *head, (self._place, 1), 0, gap=HALF)
+        row(self._left, (right, 1), of=self, gap=2 * GRID, margins=(MARGIN, GRID, MARGIN, GRID))
+        appearance().changed.connect(self.fit)
+        self.fit()
+
+    def fit(self, _colours: object = None) -> None:
+        """Follow the text size."""
+        self._left.setFixedWidth(28 * GRID * min(appearance().scale, 140) // 100)
+
+    def _on_ticked(self) -> None:
+        self._is_touched = True
+        self.follow()
+
+    def _forget(self, update: Update[ScenarioView]) -> None:
+        """Tick anew when another project was opened: a name there may be another scenario's."""
+        if update.before is None:
+            self._is_touched = False
