@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from phexplore.decide.approving import decision_about
 from phexplore.decide.rule_evaluation import judge
@@ -29,7 +28,9 @@ from phexplore.gui.run_manager.file_tasks import FileTasks
 from phexplore.gui.run_manager.run_controller import RunController
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import Chooser, TextButton
-from phexplore.gui.widgets.labels import Paragraph, Text, field_label
+from phexplore.gui.widgets.labels import Paragraph, Reason, Text
+from phexplore.gui.widgets.layout import form, row, stacked
+from phexplore.gui.widgets.number_field import LineField
 from phexplore.gui.widgets.page import Page, Section
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.approval import Decision, Status
@@ -40,6 +41,9 @@ Save = Callable[[Callable[[], object]], object]
 """Saves the project, asking for a name if there is none, then goes on."""
 _ARROW = "  →  "
 _INSTEAD = "Not yet"
+_ABOUT = (
+    "A decision is about exactly the parameters shown now. Any later edit is a new draft; this one keeps its status."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,28 +83,33 @@ class ApprovePage(Page):
         self._session, self._desk, self._save, self._part = session, desk, save, part
         self._waiting: _Confirmed | None = None
         self.sheet: DecisionSheet | None = None
-        self._chores = FileTasks(self)
-        self._chores.failed.connect(self._refuse)
+        self._tasks = FileTasks(self)
+        self._tasks.failed.connect(self._refuse)
         self._make_fields()
-        status = Section("Status", "", self._status_part())
-        form = Section(
-            "Decide",
-            "A decision is about exactly the parameters shown now. Any later edit is a new draft; this one keeps its status.",
-            self._form_part(),
+        fields = form(
+            ("&Becomes", self.next),
+            ("&Who", self.who),
+            ("R&ole", self.role),
+            ("&Note", self.note),
+            ("&Rests on", self.runs, self.runs.list),
         )
-        self.record_section = Section("Decisions of this project", "", self._record_part())
-        for section in (status, form, self.record_section):
+        left = Qt.AlignmentFlag.AlignLeft
+        # Withdrawing is far from the button that approves: no gesture may hit both.
+        record = stacked(self._no_record, self.table, (self.withdraw, left))
+        self.record_section = Section("Decisions of this project", "", record)
+        for section in (
+            Section("Status", "", stacked(self.status, self.sentence, self._way, self._mark, gap=HALF)),
+            Section("Decide", _ABOUT, stacked(fields, self.reason, row((self._hint, 1), self.bundle, self.button))),
+            self.record_section,
+        ):
             self._insert(section)
-        self._seen = WhenSeen(self, self.refresh)
+        self._seen = WhenSeen(self, self.refresh, session.settled, session.saved, desk.changed)
         session.updated.connect(self._forget)
-        session.settled.connect(self._seen.request)
-        session.saved.connect(self._seen.request)
-        desk.changed.connect(self._seen.request)
         self.refresh()
 
     def stop(self) -> None:
         """Finish what was begun, because the window closes."""
-        self._chores.stop()
+        self._tasks.stop()
 
     def refresh(self) -> None:
         """Show what holds now."""
@@ -111,7 +120,7 @@ class ApprovePage(Page):
         self.sentence.setText(found.sentence)
         self._way.setText(_ARROW.join(status.title for status in Status))
         self._mark.setText(f"Parameters {found.fingerprint}")
-        self._fill_next(tuple(status for status in found.following if status is not Status.SUPERSEDED))
+        self.next.offer((each.title, each) for each in found.following if each is not Status.SUPERSEDED)
         self.withdraw.setVisible(Status.SUPERSEDED in found.following)
         self.runs.show_offers(run_offers(self._desk.rows, self._session.scenario))
         if self._waiting is not None and {path.name for path in self.runs.chosen} >= self._waiting.runs:
@@ -125,16 +134,16 @@ class ApprovePage(Page):
 
     def record(self) -> None:
         """Open the sheet that shows what is decided about; only its main button records the decision in the form."""
-        status = self._next.currentData()
+        status = self.next.currentData()
         if not isinstance(status, Status) or not self.button.isEnabled():
             return
-        self._say("")
+        self.reason.say("")
         if not self.who.text().strip() or not self.role.text().strip():
-            self._say("A decision names a person and a role. Say who decides, and in which capacity.")
+            self.reason.say("A decision names a person and a role. Say who decides, and in which capacity.")
             (self.who if not self.who.text().strip() else self.role).setFocus()
             return
         scenario, workbook = self._session.scenario, self._session.project.workbook
-        order = self._order(status, self.who.text(), self.role.text(), self.note.text())
+        order = self._confirmed(status, self.who.text(), self.role.text(), self.note.text())
         entries = decision_summary(
             self._session.shown,
             self._part(),
@@ -153,14 +162,9 @@ class ApprovePage(Page):
     def ask_to_withdraw(self) -> None:
         """Open the sheet that asks who withdraws these parameters, and why."""
         scenario = self._session.scenario
-        who, role, note = QLineEdit(), QLineEdit(), QLineEdit()
-        fields = (
-            ("Who withdraws", who),
-            ("In which capacity", role),
-            ("Why: the reason is kept with the decision", note),
-        )
-        for caption, field in fields:
-            field.setAccessibleName(caption.partition(":")[0])
+        who, role, note = LineField("Who withdraws"), LineField("In which capacity"), LineField("Why")
+        why = "Why: the reason is kept with the decision"
+        fields = (("Who withdraws", who), ("In which capacity", role), (why, note))
         words = SheetWords(
             f"{DEEDS[Status.SUPERSEDED]}?",
             f"{scenario.name} becomes superseded. These parameters can never be approved again, and undo does not take it back.",
@@ -169,25 +173,22 @@ class ApprovePage(Page):
         )
         sheet = DecisionSheet(self, words, scenario.name, fields=fields)
         self._open(
-            sheet, lambda: self._save_first(self._order(Status.SUPERSEDED, who.text(), role.text(), note.text()))
+            sheet, lambda: self._save_first(self._confirmed(Status.SUPERSEDED, who.text(), role.text(), note.text()))
         )
 
     def _open(self, sheet: DecisionSheet, confirmed: Callable[[], object]) -> None:
         self.sheet = sheet
-        sheet.finished.connect(self._on_sheet_closed)
+        sheet.finished.connect(lambda: setattr(self, "sheet", None))
         sheet.open_for(confirmed)
 
-    def _on_sheet_closed(self) -> None:
-        self.sheet = None
-
-    def _order(self, status: Status, who: str, role: str, note: str) -> _Confirmed:
+    def _confirmed(self, status: Status, who: str, role: str, note: str) -> _Confirmed:
         runs = () if status is Status.SUPERSEDED else self.runs.chosen
         names = frozenset(path.name for path in runs)
         return _Confirmed(self._session.project, self._session.scenario, status, who, role, note, names)
 
     def _save_first(self, order: _Confirmed) -> None:
         """Save the project if it has edits that are not saved, then decide."""
-        self._say("")
+        self.reason.say("")
         if self._session.project.is_clean:
             self._decide(order)
         else:
@@ -205,7 +206,7 @@ class ApprovePage(Page):
         self._waiting = None
         runs = tuple(path for path in self.runs.chosen if path.name in order.runs)
         if len(runs) < len(order.runs):
-            self._say(
+            self.reason.say(
                 "A run that the decision rests on can no longer be cited; nothing was decided. Look at the runs again."
             )
             return
@@ -219,7 +220,7 @@ class ApprovePage(Page):
             note=order.note,
             runs=runs,
         )
-        self._chores.do(make, partial(self._take, order.project))
+        self._tasks.do(make, partial(self._take, order.project))
         self._show_deed()
 
     def _take(self, project: Project, decision: Decision) -> None:
@@ -228,7 +229,9 @@ class ApprovePage(Page):
         if project is not session.project:
             return
         if decision.fingerprint != fingerprint(session.scenario):
-            self._say("The parameters were edited meanwhile; nothing was decided. Look at them, then decide again.")
+            self.reason.say(
+                "The parameters were edited meanwhile; nothing was decided. Look at them, then decide again."
+            )
             return
         try:
             session.project.decide(decision)
@@ -243,49 +246,38 @@ class ApprovePage(Page):
 
     def _refuse(self, error: PhexploreError) -> None:
         self._show_deed()
-        self._say(error.full)
+        self.reason.say(error.full)
 
     def _forget(self, update: Update[ScenarioView]) -> None:
         """Empty the form when another project was opened: what stands in it was about the one before."""
         if update.before is None:
             self._waiting = None
             self._clear()
-            self._say("")
+            self.reason.say("")
 
     def _clear(self) -> None:
         for field in (self.who, self.role, self.note):
             field.clear()
         self.runs.untick()
 
-    def _say(self, reason: str) -> None:
-        self.reason.setText(reason)
-        self.reason.setVisible(bool(reason))
-
     def _make_fields(self) -> None:
         self.status = Text(relative=2.0, bold=True)
         self.sentence = Paragraph()
         self._way = Paragraph(look="muted")
         self._mark = Paragraph(look="muted")
-        self._next = Chooser("What the parameters become")
-        self._next.currentIndexChanged.connect(self._show_deed)
-        self.who, self.role, self.note = QLineEdit(), QLineEdit(), QLineEdit()
-        for field, name, example in (
-            (self.who, "Who decides", "name of the person"),
-            (self.role, "In which capacity", "e.g. Chair of the committee"),
-            (self.note, "Why", "e.g. vote of 1 July, 6 to 1"),
-        ):
-            field.setAccessibleName(name)
-            field.setPlaceholderText(example)
+        self.next = Chooser("What the parameters become", run=self._show_deed)
+        self.who = LineField("Who decides", example="name of the person")
+        self.role = LineField("In which capacity", example="e.g. Chair of the committee")
+        self.note = LineField("Why", example="e.g. vote of 1 July, 6 to 1")
+        for field in (self.who, self.role, self.note):
             field.returnPressed.connect(self.record)
         self.runs = RunCitations("Runs the decision rests on")
-        self.button = TextButton("Approve these parameters", look="primary", symbol="tick")
-        self.button.clicked.connect(self.record)
-        self.withdraw = TextButton("Withdraw…", name="Withdraw these parameters, with a reason")
-        self.withdraw.clicked.connect(self.ask_to_withdraw)
-        self.bundle = TextButton("Write the bundle…", name="Write the bundle of this decision")
-        self.bundle.clicked.connect(self.bundle_wanted)
-        self.reason = Text(look="refused", wrap=True)
-        self.reason.hide()
+        self.button = TextButton("Approve these parameters", look="primary", symbol="tick", run=self.record)
+        name = "Withdraw these parameters, with a reason"
+        self.withdraw = TextButton("Withdraw…", name=name, run=self.ask_to_withdraw)
+        name = "Write the bundle of this decision"
+        self.bundle = TextButton("Write the bundle…", name=name, run=self.bundle_wanted)
+        self.reason = Reason()
         self._hint = Text(look="muted", wrap=True)
         self.table = NumbersTable()
         self.table.setAccessibleName("Decisions of this project")
@@ -296,71 +288,10 @@ class ApprovePage(Page):
             wrap=True,
         )
 
-    @property
-    def next(self) -> Chooser:
-        """What the parameters become."""
-        return self._next
-
-    def _status_part(self) -> QWidget:
-        part = QWidget()
-        column = QVBoxLayout(part)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(HALF)
-        for widget in (self.status, self.sentence, self._way, self._mark):
-            column.addWidget(widget)
-        return part
-
-    def _form_part(self) -> QWidget:
-        part = QWidget()
-        form = QFormLayout()
-        form.setHorizontalSpacing(2 * GRID)
-        form.setVerticalSpacing(GRID)
-        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
-        form.addRow(field_label("&Becomes", self._next), self._next)
-        form.addRow(field_label("&Who", self.who), self.who)
-        form.addRow(field_label("R&ole", self.role), self.role)
-        form.addRow(field_label("&Note", self.note), self.note)
-        form.addRow(field_label("&Rests on", self.runs.list), self.runs)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(GRID)
-        buttons.addWidget(self._hint, 1)
-        buttons.addWidget(self.bundle)
-        buttons.addWidget(self.button)
-        column = QVBoxLayout(part)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(GRID)
-        column.addLayout(form)
-        column.addWidget(self.reason)
-        column.addLayout(buttons)
-        return part
-
-    def _record_part(self) -> QWidget:
-        part = QWidget()
-        column = QVBoxLayout(part)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(GRID)
-        column.addWidget(self._no_record)
-        column.addWidget(self.table)
-        # Far from the button that approves: no gesture may hit both.
-        column.addWidget(self.withdraw, 0, Qt.AlignmentFlag.AlignLeft)
-        return part
-
-    def _fill_next(self, following: tuple[Status, ...]) -> None:
-        if [self._next.itemData(n) for n in range(self._next.count())] == list(following):
-            return
-        chosen = self._next.currentData()
-        blocked = self._next.blockSignals(True)
-        self._next.clear()
-        for status in following:
-            self._next.addItem(status.title, status)
-        if chosen in following:
-            self._next.select(chosen)
-        self._next.blockSignals(blocked)
-
     def _show_deed(self) -> None:
-        status = self._next.currentData()
-        can_decide = status is not None and not self._chores.is_busy
-        for widget in (self._next, self.who, self.role, self.note, self.runs, self.button):
+        status = self.next.currentData()
+        can_decide = status is not None and not self._tasks.is_busy
+        for widget in (self.next, self.who, self.role, self.note, self.runs, self.button):
             widget.setEnabled(can_decide)
         if status is None:
             self.button.setText("No further decision possible")

@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QFileDialog,
-    QFormLayout,
-    QHBoxLayout,
-    QLineEdit,
-    QProgressBar,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QProgressBar, QWidget
 
 from phexplore.decide.bundle_jobs import Began, BundleJob, BundleReport, KeyJob, KeyMade, SealJob, SignJob, VerifyJob
 from phexplore.decide.trusted_keys import trusted_keys
@@ -33,12 +25,25 @@ from phexplore.gui.decision.trusted_keys_dialog import TrustedKeysDialog
 from phexplore.gui.run_manager.run_controller import RunController
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import TextButton
-from phexplore.gui.widgets.labels import Paragraph, Text, field_label
-from phexplore.gui.widgets.number_field import NumberField
+from phexplore.gui.widgets.file_dialogs import ask_to_open, ask_to_save
+from phexplore.gui.widgets.labels import Paragraph, Reason, field_label
+from phexplore.gui.widgets.layout import column, form, row, stacked
+from phexplore.gui.widgets.number_field import LineField, NumberField
 from phexplore.gui.widgets.page import Page, Section
 from phexplore.gui.widgets.when_seen import WhenSeen
 
 BUNDLE_SUFFIX = ".zip"
+_SECTIONS = {
+    "Write the bundle": (
+        "One archive with everything somebody needs to run, check and defend the decision: parameters as production reads them, "
+        "forecast, cited runs, edit log, certificate, check sums and signatures."
+    ),
+    "Check a bundle": "Recomputes every part from the parameters, compares, and checks every signature.",
+    "Add a signature": (
+        "Several people can sign one after the other, each on their own machine. Check the bundle first: what is found, "
+        "recomputed, is what you sign."
+    ),
+}
 _BUNDLES = f"Bundles (*{BUNDLE_SUFFIX});;All files (*)"
 
 
@@ -54,46 +59,37 @@ class BundleWork(QWidget):
         """
         super().__init__()
         self._process = process
-        self.is_mine = False
+        self._focus_before: QWidget | None = None
         self.bar = QProgressBar()
         self.bar.setAccessibleName(f"{name}: progress")
         self.bar.setTextVisible(False)
         self.bar.setFixedHeight(GRID)
         self.step = Paragraph(look="muted")
-        self.cancel = TextButton("Stop", name=f"{name}: stop")
-        self.cancel.clicked.connect(process.cancel)
-        self.reason = Text(look="refused", wrap=True)
+        self.cancel = TextButton("Stop", name=f"{name}: stop", run=process.cancel)
+        self.reason = Reason()
         self.report = BundleReportView(f"{name}: what was found")
-        row = QHBoxLayout()
-        row.setSpacing(GRID)
-        row.addWidget(self.bar, 1)
-        row.addWidget(self.cancel)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(HALF)
-        column.addLayout(row)
-        for widget in (self.step, self.reason, self.report):
-            column.addWidget(widget)
+        column(row((self.bar, 1), self.cancel), self.step, self.reason, self.report, of=self, gap=HALF)
         self._show_work(is_working=False)
-        self.reason.hide()
         process.progressed.connect(self._on_began)
         process.answered.connect(self._on_done)
         process.failed.connect(self._on_failed)
+        process.busy_changed.connect(self._on_busy)
 
-    def start(self, order: BundleJob) -> None:
+    @property
+    def is_mine(self) -> bool:
+        """Whether the process works, or worked last, for this button."""
+        return self._process.asker is self
+
+    def start(self, job: BundleJob) -> None:
         """Begin; what was found before goes."""
-        self.is_mine = True
-        self.reason.hide()
+        self.reason.say("")
         self.report.hide()
         self.bar.setRange(0, 0)
         self.step.setText("Starting")
+        self._focus_before = self.window().focusWidget()
         self._show_work(is_working=True)
-        self._process.start(order)
-
-    def refuse(self, text: str) -> None:
-        """Say why nothing is done."""
-        self.reason.setText(text)
-        self.reason.setVisible(bool(text))
+        self.cancel.setFocus()  # the button that was pressed is disabled now, and keys must not reach whatever is next
+        self._process.start(job, self)
 
     def _show_work(self, *, is_working: bool) -> None:
         for widget in (self.bar, self.step, self.cancel):
@@ -106,17 +102,18 @@ class BundleWork(QWidget):
             self.step.setText(f"{step.number} of {step.steps}: {step.sentence}")
 
     def _on_done(self, result: object) -> None:
-        if self.is_mine:
-            self.is_mine = False
-            self._show_work(is_working=False)
-            if isinstance(result, BundleReport):
-                self.report.show_report(result)
+        if self.is_mine and isinstance(result, BundleReport):
+            self.report.show_report(result)
 
     def _on_failed(self, error: PhexploreError) -> None:
         if self.is_mine:
-            self.is_mine = False
+            self.reason.say(visible(error.full))
+
+    def _on_busy(self, busy: object) -> None:
+        if self.is_mine and not busy:
+            if self._focus_before is not None and self.window().focusWidget() is self.cancel:
+                self._focus_before.setFocus()
             self._show_work(is_working=False)
-            self.refuse(visible(error.full))
 
 
 class BundlePage(Page):
@@ -139,39 +136,28 @@ class BundlePage(Page):
         super().__init__("Bundle")
         self._session, self._desk, self._folder = session, desk, folder
         self.process = BundleProcess(self)
-        self.process.busy_changed.connect(self._on_busy)
-        self.process.answered.connect(self._on_done)
         self._after_key: SignersEditor | None = None
         self._checked: Path | None = None
         self._inspected: Path | None = None
         self._to_sign: BundleReport | None = None
         self._key_passphrase = ""
+        self.process.busy_changed.connect(self._on_busy)
+        self.process.answered.connect(self._on_done)
         self._make_fields()
-        for section in (
-            Section(
-                "Write the bundle",
-                "One archive with everything somebody needs to run, check and defend the decision: parameters as production reads "
-                "them, forecast, cited runs, edit log, certificate, check sums and signatures.",
-                self._write_part(),
-            ),
-            Section(
-                "Check a bundle",
-                "Recomputes every part from the parameters, compares, and checks every signature.",
-                self._check_part(),
-            ),
-            Section(
-                "Add a signature",
-                "Several people can sign one after the other, each on their own machine. Check the bundle first: what is found, "
-                "recomputed, is what you sign.",
-                self._sign_part(),
-            ),
-        ):
-            self._insert(section)
-        self._seen = WhenSeen(self, self.refresh)
+        fields = form(
+            ("&Runs", self.runs, self.runs.list),
+            ("Si&gners", self.signers, self.signers.add),
+            ("&Clearance", self.clearance),
+            ("", self.notes),
+        )
+        number = row(field_label("Signatures &required by keys you trust", self.required), self.required, 1)
+        write = stacked(self.about, fields, row(1, self.write), self.writing)
+        check = stacked(number, row(1, self.trusting, self.again, self.choose), self.checking)
+        sign = stacked(self.cosigners, row(1, self.inspect, self.cosign), self.signing)
+        for (title, sentence), part in zip(_SECTIONS.items(), (write, check, sign), strict=True):
+            self._insert(Section(title, sentence, part))
+        self._seen = WhenSeen(self, self.refresh, session.settled, session.saved, desk.changed)
         session.updated.connect(self._forget)
-        session.settled.connect(self._seen.request)
-        session.saved.connect(self._seen.request)
-        desk.changed.connect(self._seen.request)
         self.refresh()
 
     def _forget(self, update: Update[ScenarioView]) -> None:
@@ -216,7 +202,7 @@ class BundlePage(Page):
         try:
             self.checking.start(VerifyJob(path, trusted_keys(), self.required.value()))
         except PhexploreError as error:
-            self.checking.refuse(visible(str(error)))
+            self.checking.reason.say(visible(str(error)))
             self._enable()
 
     def show_before_signing(self, bundle: Path) -> None:
@@ -239,9 +225,13 @@ class BundlePage(Page):
     def manage_keys(self) -> TrustedKeysDialog:
         """Open the store of keys that the user trusts."""
         dialog = TrustedKeysDialog(self, self._folder())
-        dialog.stored.connect(lambda: self.check(self._checked) if self._checked and not self.process.is_busy else None)
+        dialog.stored.connect(self._check_again)
         dialog.open()
         return dialog
+
+    def _check_again(self) -> None:
+        if self._checked is not None and not self.process.is_busy:
+            self.check(self._checked)
 
     def _make_fields(self) -> None:
         self.about = Paragraph()
@@ -251,106 +241,54 @@ class BundlePage(Page):
         for editor in (self.signers, self.cosigners):
             editor.key_wanted.connect(lambda editor=editor: self._ask_for_key(editor))
         self.cosigners.changed.connect(self._enable)
-        self.clearance = QLineEdit()
-        self.clearance.setAccessibleName("Number of the review board")
-        self.clearance.setPlaceholderText("optional")
+        self.clearance = LineField("Number of the review board", example="optional")
         self.notes = QCheckBox("Keep &free text: notes of scenarios and decisions")
         self.notes.setChecked(True)
-        self.write = TextButton("Write the bundle…", look="primary", symbol="save")
-        self.write.clicked.connect(lambda: self._ask_to_save("Write the bundle", self._proposed(), self.write_to))
+        self.write = TextButton("Write the bundle…", look="primary", symbol="save", run=self._ask_where_to_write)
         self.writing = BundleWork(self.process, "Write the bundle")
         self.required = NumberField("Signatures required by keys you trust", 0, 99, 0)
         self.required.setToolTip("The check fails unless so many different keys you trust have signed")
-        self.choose = TextButton("Choose a bundle…", look="primary", name="Choose a bundle to check")
-        self.choose.clicked.connect(lambda: self._ask_to_open("Check a bundle", _BUNDLES, self.check))
-        self.again = TextButton("Check again")
+        name = "Choose a bundle to check"
+        self.choose = TextButton("Choose a bundle…", look="primary", name=name, run=lambda: self._ask_for(self.check))
+        self.again = TextButton("Check again", run=self._check_again)
         self.again.setEnabled(False)
-        self.again.clicked.connect(lambda: self.check(self._checked) if self._checked else None)
-        self.trusting = TextButton("Keys you trust…", name="Manage the keys you trust")
-        self.trusting.clicked.connect(self.manage_keys)
+        self.trusting = TextButton("Keys you trust…", name="Manage the keys you trust", run=self.manage_keys)
         self.checking = BundleWork(self.process, "Check a bundle")
-        self.inspect = TextButton("Choose the bundle to sign…", name="Choose the bundle to sign")
-        self.inspect.clicked.connect(lambda: self._ask_to_open("Sign a bundle", _BUNDLES, self.show_before_signing))
-        self.cosign = TextButton("Sign this bundle…", look="primary", name="Sign the bundle that was checked")
-        self.cosign.clicked.connect(lambda: self._ask_where_to_sign(self._to_sign.path) if self._to_sign else None)
+        name = "Choose the bundle to sign"
+        self.inspect = TextButton(f"{name}…", name=name, run=lambda: self._ask_for(self.show_before_signing))
+        name = "Sign the bundle that was checked"
+        self.cosign = TextButton("Sign this bundle…", look="primary", name=name, run=self._ask_where_to_sign)
         self.cosign.setEnabled(False)
         self.signing = BundleWork(self.process, "Add a signature")
 
-    def _write_part(self) -> QWidget:
-        part = QWidget()
-        form = QFormLayout()
-        form.setHorizontalSpacing(2 * GRID)
-        form.setVerticalSpacing(GRID)
-        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
-        form.addRow(field_label("&Runs", self.runs.list), self.runs)
-        form.addRow(field_label("Si&gners", self.signers.add), self.signers)
-        form.addRow(field_label("&Clearance", self.clearance), self.clearance)
-        form.addRow("", self.notes)
-        column = _column(part, self.about)
-        column.addLayout(form)
-        column.addLayout(_buttons(self.write))
-        column.addWidget(self.writing)
-        return part
-
-    def _check_part(self) -> QWidget:
-        part = QWidget()
-        demand = QWidget()
-        row = QHBoxLayout(demand)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(field_label("Signatures &required by keys you trust", self.required))
-        row.addWidget(self.required)
-        row.addStretch(1)
-        column = _column(part, demand)
-        column.addLayout(_buttons(self.trusting, self.again, self.choose))
-        column.addWidget(self.checking)
-        return part
-
-    def _sign_part(self) -> QWidget:
-        part = QWidget()
-        column = _column(part, self.cosigners)
-        column.addLayout(_buttons(self.inspect, self.cosign))
-        column.addWidget(self.signing)
-        return part
-
-    def _proposed(self) -> Path:
-        plain = "".join(
-            letter if letter.isalnum() or letter in "-_ ." else "-" for letter in self._session.scenario.name
-        )
-        return self._folder() / f"{plain.strip() or 'decision'}{BUNDLE_SUFFIX}"
-
     def _ask_for_key(self, editor: SignersEditor) -> None:
         dialog = KeyDialog(self, self._folder())
-        dialog.ordered.connect(lambda order: self.create_key(order, editor))
+        dialog.ordered.connect(lambda job: self.create_key(job, editor))
         dialog.open()
 
-    def _ask_where_to_sign(self, bundle: Path) -> None:
-        proposed = bundle.with_name(f"{bundle.stem}-signed{bundle.suffix}")
-        self._ask_to_save("Write the signed bundle", proposed, lambda out: self.sign(bundle, out))
+    def _ask_for(self, take: Callable[[Path], object]) -> None:
+        ask_to_open(self, "Choose a bundle", take, kinds=_BUNDLES, folder=self._folder())
 
-    def _ask_to_save(self, title: str, proposed: Path, take: Callable[[Path], object]) -> None:
-        dialog = QFileDialog(self, title, str(proposed.parent), _BUNDLES)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix(BUNDLE_SUFFIX[1:])
-        dialog.selectFile(proposed.name)
-        dialog.fileSelected.connect(lambda name: take(Path(name)))
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+    def _ask_where_to_write(self) -> None:
+        name = self._session.scenario.name
+        plain = "".join(letter if letter.isalnum() or letter in "-_ ." else "-" for letter in name).strip()
+        file = self._folder() / f"{plain or 'decision'}{BUNDLE_SUFFIX}"
+        ask_to_save(self, "Write the bundle", self.write_to, kinds=_BUNDLES, proposed=file)
 
-    def _ask_to_open(self, title: str, names: str, take: Callable[[Path], object]) -> None:
-        dialog = QFileDialog(self, title, str(self._folder()), names)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.fileSelected.connect(lambda name: take(Path(name)))
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+    def _ask_where_to_sign(self) -> None:
+        if self._to_sign is not None:
+            path = self._to_sign.path
+            file = path.with_name(f"{path.stem}-signed{path.suffix}")
+            ask_to_save(self, "Write the signed bundle", partial(self.sign, path), kinds=_BUNDLES, proposed=file)
 
     def _on_busy(self, busy: object) -> None:
         self._enable(is_busy=bool(busy))
 
     def _enable(self, *, is_busy: bool = False) -> None:
-        for button in (self.write, self.choose, self.trusting, self.signers.new_key, self.cosigners.new_key):
+        keys = (self.trusting, self.signers.new_key, self.cosigners.new_key)
+        for button in (self.write, self.choose, self.inspect, *keys):
             button.setEnabled(not is_busy)
         self.again.setEnabled(not is_busy and self._checked is not None)
-        self.inspect.setEnabled(not is_busy)
         self.cosign.setEnabled(not is_busy and self._to_sign is not None and bool(self.cosigners.rows))
 
     def _on_done(self, result: object) -> None:
@@ -366,20 +304,3 @@ class BundlePage(Page):
             for editor in (self.signers, self.cosigners):
                 editor.forget_passphrases()
             self.written.emit(result.path)
-
-
-def _column(part: QWidget, first: QWidget) -> QVBoxLayout:
-    column = QVBoxLayout(part)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(GRID)
-    column.addWidget(first)
-    return column
-
-
-def _buttons(*buttons: QWidget) -> QHBoxLayout:
-    row = QHBoxLayout()
-    row.setSpacing(GRID)
-    row.addStretch(1)
-    for button in buttons:
-        row.addWidget(button)
-    return row

@@ -40,12 +40,19 @@ class BundleProcess(RequestService):
         super().__init__(
             RequestProcess(command or bundle_command(), _WORDING, parent, is_single=True), parent, is_alone=True
         )
+        self.asker: object = None
 
-    def start(self, job: BundleJob) -> None:
-        """Carry out a job; refused while another one is being carried out."""
+    def start(self, job: BundleJob, asker: object = None) -> None:
+        """Carry out a job; refused while another one is being carried out.
+
+        Args:
+            job: what is to be done.
+            asker: whom progress and result are for; `asker` tells it.
+        """
         if self.is_busy:
             self.failed.emit(RequestFailedError("Another bundle is being worked on.", "Wait until it is finished."))
             return
+        self.asker = asker
         self.request(job)
 
     def cancel(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QListWidget, QWidget
 
 from phexplore.decide.bundle_jobs import BundleReport
 from phexplore.errors import visible
@@ -12,8 +12,13 @@ from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.icons import icon
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.labels import Paragraph, Text
+from phexplore.gui.widgets.layout import column
 
 _MOST_LINES = 12
+_NAMED_BY_ITSELF = (
+    "A name in a signature is what its signer wrote. Check with the signer, by telephone, that this key is theirs, then add "
+    "it to the keys you trust."
+)
 
 
 def headline(report: BundleReport) -> tuple[str, str]:
@@ -37,35 +42,27 @@ def headline(report: BundleReport) -> tuple[str, str]:
 
 def lines(report: BundleReport) -> list[tuple[str, str]]:
     """Return symbol and sentence of everything there is to say, what is wrong first; text of the bundle cannot pass for ours."""
-    found = [("error", visible(f"{part}: {sentence}")) for part, sentence in report.alterations]
+    said = [("error", visible(f"{part}: {sentence}")) for part, sentence in report.alterations]
     if report.shortfall:
-        found.append(("error", report.shortfall))
+        said.append(("error", report.shortfall))
     if report.is_intact:
-        found.append(("tick", "Every part is as handed over and agrees with what is recomputed from the parameters."))
-        found += [("info", visible(f"{name}: {text}")) for name, text in report.stated]
+        said.append(("tick", "Every part is as handed over and agrees with what is recomputed from the parameters."))
+        said += [("info", visible(f"{name}: {text}")) for name, text in report.stated]
     for one in report.signatures:
         who = visible(f"{one.name}, {one.role}" if one.role else one.name)
         when = visible(f"{clock(one.at)} UTC")
         if not report.is_intact:
-            found.append(("info", f"The signature of {who}, {when}, fits the manifest; the bundle is not intact"))
+            said.append(("info", f"The signature of {who}, {when}, fits the manifest; the bundle is not intact"))
         elif one.owner:
-            found.append(("tick", f"Signed with the key of {visible(one.owner)}, as {who}, {when}, key {one.key_id}"))
+            said.append(("tick", f"Signed with the key of {visible(one.owner)}, as {who}, {when}, key {one.key_id}"))
         else:
-            found.append(("info", f"Signed by an unknown key {one.key_id}, which gives the name {who}, {when}"))
-    found += [("warning", f"Not signed yet: key {key}") for key in report.awaited]
+            said.append(("info", f"Signed by an unknown key {one.key_id}, which gives the name {who}, {when}"))
+    said += [("warning", f"Not signed yet: key {key}") for key in report.awaited]
     if any(not one.owner for one in report.signatures):
-        found.append(
-            (
-                "info",
-                (
-                    "A name in a signature is what its signer wrote. Check with the signer, by telephone, that this key is theirs, then add "
-                    "it to the keys you trust."
-                ),
-            )
-        )
-    found += [("info", visible(note)) for note in report.notes]
-    found.append(("info", f"SHA-256 of the file {report.sha256}"))
-    return found
+        said.append(("info", _NAMED_BY_ITSELF))
+    said += [("info", visible(note)) for note in report.notes]
+    said.append(("info", f"SHA-256 of the file {report.sha256}"))
+    return said
 
 
 class BundleReportView(QWidget):
@@ -86,11 +83,7 @@ class BundleReportView(QWidget):
         self.list.setWordWrap(True)
         self.list.setTextElideMode(Qt.TextElideMode.ElideNone)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, GRID, 0, 0)
-        column.setSpacing(HALF)
-        for widget in (self.title, self.path, self.list):
-            column.addWidget(widget)
+        column(self.title, self.path, self.list, of=self, gap=HALF, margins=(0, GRID, 0, 0))
         appearance().changed.connect(self._restyle)
         self.hide()
 
@@ -102,8 +95,7 @@ class BundleReportView(QWidget):
         self.path.setText(str(report.path))
         self._lines = lines(report)
         self.list.clear()
-        for _, sentence in self._lines:
-            self.list.addItem(QListWidgetItem(sentence))
+        self.list.addItems([sentence for _, sentence in self._lines])
         self.show()
         self._restyle()
 

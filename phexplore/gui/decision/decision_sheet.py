@@ -8,13 +8,15 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QLineEdit, QWidget
 
 from phexplore.figures.tile import Tone
 from phexplore.gui.binding.tiles import SummaryEntry
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.labels import Paragraph, Text
+from phexplore.gui.widgets.layout import Part, column, row, stacked
+from phexplore.gui.widgets.number_field import LineField
 from phexplore.gui.widgets.page import scrolling
 
 _LOOKS = {Tone.NEUTRAL: "", Tone.GOOD: "good", Tone.ATTENTION: "attention", Tone.REFUSED: "refused"}
@@ -67,37 +69,22 @@ class DecisionSheet(QDialog):
         self.setAccessibleName(words.title)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._name, self._required = name, tuple(field for _, field in fields)
-        self.typed = QLineEdit()
-        self.typed.setAccessibleName("Name of the scenario, to confirm")
-        self.typed.setPlaceholderText("name of the scenario")
-        self.action = TextButton(words.action, look="primary")
+        self.typed = LineField("Name of the scenario, to confirm", example="name of the scenario")
+        self.action = TextButton(words.action, look="primary", run=self.accept)
         self.action.setDefault(True)
         self.action.setEnabled(False)
-        self.action.clicked.connect(self.accept)
-        self.instead = TextButton(words.instead)
-        self.instead.clicked.connect(self.reject)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(MARGIN, MARGIN, MARGIN, MARGIN)
-        column.setSpacing(GRID)
-        column.addWidget(Paragraph(words.title, bold=True, relative=1.25))
-        column.addWidget(Paragraph(words.sentence))
+        self.instead = TextButton(words.instead, run=self.reject)
+        parts: list[Part] = [Paragraph(words.title, bold=True, relative=1.25), Paragraph(words.sentence)]
         if entries:
             place = scrolling("What is decided about", _summary(entries))
             place.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # so that keys scroll a long list of changes
-            column.addWidget(place, 1)
-        for caption, field in fields:
-            column.addWidget(_captioned(caption, field))
+            parts.append((place, 1))
+        typed = (f"To confirm, type the name of the scenario: {name}", self.typed)
+        for caption, field in (*fields, typed):
+            parts.append(stacked(Paragraph(caption, look="muted"), field, gap=HALF))
             field.textChanged.connect(self._weigh)
-        column.addWidget(_captioned(f"To confirm, type the name of the scenario: {name}", self.typed))
-        self.typed.textChanged.connect(self._weigh)
-        if not entries:
-            column.addStretch(1)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(GRID)
-        buttons.addStretch(1)
-        buttons.addWidget(self.instead)
-        buttons.addWidget(self.action)
-        column.addLayout(buttons)
+        buttons = row(1, self.instead, self.action)
+        column(*parts, *(() if entries else (1,)), buttons, of=self, margins=(MARGIN, MARGIN, MARGIN, MARGIN))
         room = parent.window().size()
         height = _HEIGHT if entries else self.sizeHint().height()
         self.resize(min(_WIDTH, room.width() - 4 * GRID), min(height, room.height() - 8 * GRID))
@@ -125,24 +112,9 @@ def _plain(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", text).split()).casefold()
 
 
-def _captioned(caption: str, field: QLineEdit) -> QWidget:
-    part = QWidget()
-    column = QVBoxLayout(part)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(HALF)
-    column.addWidget(Paragraph(caption, look="muted"))
-    column.addWidget(field)
-    return part
-
-
 def _summary(entries: Sequence[SummaryEntry]) -> QWidget:
-    part = QWidget()
-    column = QVBoxLayout(part)
-    column.setContentsMargins(0, 0, GRID, 0)
-    column.setSpacing(HALF)
+    parts: list[Part] = []
     for entry in entries:
-        column.addWidget(Text(entry.caption, bold=True, wrap=True))
-        column.addWidget(Paragraph("\n".join(entry.lines), look=_LOOKS[entry.tone]))
-        column.addSpacing(HALF)
-    column.addStretch(1)
-    return part
+        parts.append(Text(entry.caption, bold=True, wrap=True))
+        parts.append(stacked(Paragraph("\n".join(entry.lines), look=_LOOKS[entry.tone]), margins=(0, 0, 0, HALF)))
+    return stacked(*parts, 1, gap=HALF, margins=(0, 0, GRID, 0))

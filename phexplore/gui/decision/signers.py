@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFileDialog, QFrame, QGridLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from phexplore.decide.bundle_jobs import KeyFile, SigningCommand
 from phexplore.decide.signing import Signer
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import SymbolButton, TextButton
+from phexplore.gui.widgets.file_dialogs import ask_for_several
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import ElidedText, Text
+from phexplore.gui.widgets.layout import column, row
+from phexplore.gui.widgets.number_field import LineField
 
 _COMMAND_TIP = (
     "The command reads what is signed on standard input and writes an SSH signature on standard output; no shell takes part. "
@@ -41,41 +42,21 @@ class SignerRow(QFrame):
         super().__init__()
         self.path = path
         self.setProperty("look", "card")
-        self.name, self.role, self.passphrase, self.command = (
-            QLineEdit(),
-            QLineEdit(),
-            QLineEdit(passphrase),
-            QLineEdit(),
+        title = "signed by a command" if path is None else f"key {path.name}"
+        self.name = LineField(f"Name of the signer, {title}", example="name of the person")
+        self.role = LineField(f"Role of the signer, {title}", example="role, e.g. Chair")
+        self.passphrase = LineField(
+            f"Passphrase of the key, {title}", passphrase, example="passphrase, if the key has one", is_secret=True
         )
-        self.passphrase.setEchoMode(QLineEdit.EchoMode.Password)
-        title = "Signed by a command" if path is None else f"Key {path.name}"
-        last = (
-            (self.command, "Command that signs", "ssh-keygen -Y sign -f KEY.pub -n phexplore-bundle")
-            if path is None
-            else (self.passphrase, "Passphrase of the key", "passphrase, if the key has one")
-        )
-        grid = QGridLayout(self)
-        grid.setContentsMargins(GRID + HALF, GRID, GRID, GRID)
-        grid.setSpacing(GRID)
-        for place, (field, words, example) in enumerate(
-            (
-                (self.name, "Name of the signer", "name of the person"),
-                (self.role, "Role of the signer", "role, e.g. Chair"),
-                last,
-            )
-        ):
-            field.setAccessibleName(f"{words}, {title[0].lower()}{title[1:]}")
-            field.setPlaceholderText(example)
-            grid.addWidget(field, 1, place)
-            grid.setColumnStretch(place, 1)
-        remove = SymbolButton(
-            "close", "Do not sign with a command" if path is None else f"Do not sign with {path.name}"
-        )
-        remove.clicked.connect(lambda: self.removed.emit(self))
-        heading = ElidedText(title, bold=True)
+        example = "ssh-keygen -Y sign -f KEY.pub -n phexplore-bundle"
+        self.command = LineField(f"Command that signs, {title}", example=example)
+        with_what = self.command if path is None else self.passphrase
+        heading = ElidedText(title[0].upper() + title[1:], bold=True)
         heading.setToolTip(_COMMAND_TIP if path is None else str(path))
-        grid.addWidget(heading, 0, 0, 1, 3)
-        grid.addWidget(remove, 0, 3)
+        name = "Do not sign with a command" if path is None else f"Do not sign with {path.name}"
+        remove = SymbolButton("close", name, run=lambda: self.removed.emit(self))
+        fields = row((self.name, 1), (self.role, 1), (with_what, 1))
+        column(row((heading, 1), remove), fields, of=self, margins=(GRID + HALF, GRID, GRID, GRID))
 
     def key(self) -> KeyFile | SigningCommand:
         """Return what signs, and for whom; without a name, the name of the key's file."""
@@ -94,14 +75,10 @@ class ExpectedRow(QFrame):
         super().__init__()
         self.path = path
         self.setProperty("look", "card")
-        remove = SymbolButton("close", f"Do not expect {path.name}")
-        remove.clicked.connect(lambda: self.removed.emit(self))
-        row = QHBoxLayout(self)
-        row.setContentsMargins(GRID + HALF, HALF, GRID, HALF)
+        remove = SymbolButton("close", f"Do not expect {path.name}", run=lambda: self.removed.emit(self))
         words = ElidedText(f"Signs later: {path.name}")
         words.setToolTip(str(path))
-        row.addWidget(words, 1)
-        row.addWidget(remove)
+        row((words, 1), remove, of=self, margins=(GRID + HALF, HALF, GRID, HALF))
 
 
 class SignersEditor(QWidget):
@@ -129,40 +106,33 @@ class SignersEditor(QWidget):
             look="muted",
             wrap=True,
         )
-        self.add = TextButton("Add a key file…", name="Add a private key file to sign with")
-        self.add.clicked.connect(partial(self._choose, "Private key (PEM or OpenSSH)", self.add_key))
-        self.by_command = TextButton("Sign with a command…", name="Sign with a command, for cards and agents")
-        self.by_command.setToolTip(_COMMAND_TIP)
-        self.by_command.clicked.connect(self.add_command)
-        self.new_key = TextButton("Create a key…", name="Create a new Ed25519 key pair")
-        self.new_key.clicked.connect(self.key_wanted)
-        self.later = TextButton("Somebody signs later…", name="Add the public key of somebody who signs later")
-        self.later.clicked.connect(partial(self._choose, "Public key (.pub or .pem)", self.add_expected))
+        self.add = TextButton("Add a key file…", name="Add a private key file to sign with", run=self._choose_keys)
+        name = "Sign with a command, for cards and agents"
+        self.by_command = TextButton("Sign with a command…", name=name, tip=_COMMAND_TIP, run=self.add_command)
+        name = "Create a new Ed25519 key pair"
+        self.new_key = TextButton("Create a key…", name=name, run=self.key_wanted)
+        name = "Add the public key of somebody who signs later"
+        self.later = TextButton("Somebody signs later…", name=name, run=self._choose_later)
         self.later.setVisible(is_signed_later)
-        self._list = QVBoxLayout()
-        self._list.setSpacing(HALF)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(GRID)
-        column.addWidget(self._empty)
-        column.addLayout(self._list)
-        column.addWidget(FlowRow(self.add, self.new_key, self.by_command, self.later, gap=GRID))
+        self._list = column(gap=HALF)
+        buttons = FlowRow(self.add, self.new_key, self.by_command, self.later, gap=GRID)
+        column(self._empty, self._list, buttons, of=self)
 
     @property
     def keys(self) -> tuple[KeyFile | SigningCommand, ...]:
         """Who signs now."""
-        return tuple(row.key() for row in self.rows)
+        return tuple(signer.key() for signer in self.rows)
 
     @property
     def later_keys(self) -> tuple[Path, ...]:
         """Public keys of people who sign later."""
-        return tuple(row.path for row in self.expected)
+        return tuple(signer.path for signer in self.expected)
 
     def add_key(self, path: Path, passphrase: str = "") -> SignerRow:
         """Add a private key file; the same file twice is one key."""
-        for row in self.rows:
-            if row.path == path:
-                return row
+        for signer in self.rows:
+            if signer.path == path:
+                return signer
         return self._add_row(SignerRow(path, passphrase))
 
     def add_command(self) -> SignerRow:
@@ -173,49 +143,56 @@ class SignersEditor(QWidget):
         """Add the public key of somebody who signs later."""
         if path in self.later_keys:
             return
-        row = ExpectedRow(path)
-        row.removed.connect(self._remove)
-        self.expected.append(row)
-        self._take(row)
+        signer = ExpectedRow(path)
+        signer.removed.connect(self._remove)
+        self.expected.append(signer)
+        self._take(signer)
 
     def forget_passphrases(self) -> None:
         """Empty the fields of passphrases: they were used."""
-        for row in self.rows:
-            row.passphrase.clear()
+        for signer in self.rows:
+            signer.passphrase.clear()
 
     def clear(self) -> None:
         """Remove all signers: they were about another project."""
-        for row in tuple(self.rows):
-            self._remove(row)
+        for signer in tuple(self.rows):
+            self._remove(signer)
         for key in tuple(self.expected):
             self._remove(key)
 
-    def _add_row(self, row: SignerRow) -> SignerRow:
-        row.removed.connect(self._remove)
-        self.rows.append(row)
-        self._take(row)
-        row.name.setFocus()
-        return row
+    def _add_row(self, signer: SignerRow) -> SignerRow:
+        signer.removed.connect(self._remove)
+        self.rows.append(signer)
+        self._take(signer)
+        signer.name.setFocus()
+        return signer
 
-    def _take(self, row: QWidget) -> None:
-        self._list.addWidget(row)
+    def _take(self, signer: QWidget) -> None:
+        self._list.addWidget(signer)
         self._empty.hide()
         self.changed.emit()
 
-    def _remove(self, row: SignerRow | ExpectedRow) -> None:
-        if isinstance(row, SignerRow):
-            self.rows.remove(row)
+    def _remove(self, signer: SignerRow | ExpectedRow) -> None:
+        if isinstance(signer, SignerRow):
+            self.rows.remove(signer)
         else:
-            self.expected.remove(row)
-        self._list.removeWidget(row)
-        row.hide()
-        row.deleteLater()
+            self.expected.remove(signer)
+        self._list.removeWidget(signer)
+        signer.hide()
+        signer.deleteLater()
         self._empty.setVisible(not self.rows and not self.expected)
         self.changed.emit()
 
-    def _choose(self, title: str, take: Callable[[Path], object]) -> None:
-        dialog = QFileDialog(self, title)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        dialog.filesSelected.connect(lambda names: [take(Path(name)) for name in names])
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+    def _choose_keys(self) -> None:
+        ask_for_several(self, "Private key (PEM or OpenSSH)", self._add_keys)
+
+    def _add_keys(self, paths: list[Path]) -> None:
+        for path in paths:
+            self.add_key(path)
+
+    def _choose_later(self) -> None:
+        ask_for_several(self, "Public key (.pub or .pem)", self._add_later)
+
+    def _add_later(self, paths: list[Path]) -> None:
+        for path in paths:
+            self.add_expected(path)

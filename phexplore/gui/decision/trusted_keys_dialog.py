@@ -5,29 +5,24 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import (
-    QDialog,
-    QFileDialog,
-    QFormLayout,
-    QHBoxLayout,
-    QLineEdit,
-    QListWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QListWidget, QWidget
 
 from phexplore.decide.signing import key_id_of, load_public_key
 from phexplore.decide.trusted_keys import TrustedKey, forget_key, trust_key, trusted_keys
 from phexplore.errors import PhexploreError, visible
-from phexplore.gui.theme.metrics import GRID, MARGIN
+from phexplore.gui.theme.metrics import GRID
+from phexplore.gui.widgets.ask_dialog import AskDialog
 from phexplore.gui.widgets.buttons import TextButton
-from phexplore.gui.widgets.labels import Text, field_label
+from phexplore.gui.widgets.file_dialogs import ask_to_open
+from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.layout import form, row
+from phexplore.gui.widgets.number_field import LineField
 from phexplore.model.issues import InputProblemsError
 
 _LINES = 6
 
 
-class TrustedKeysDialog(QDialog):
+class TrustedKeysDialog(AskDialog):
     """Shows the store of keys and changes it.
 
     Signals:
@@ -43,36 +38,30 @@ class TrustedKeysDialog(QDialog):
             parent: the window.
             folder: where public keys are likely to be.
         """
-        super().__init__(parent)
+        super().__init__(
+            parent,
+            "Keys you trust",
+            "Signatures by these keys are shown with the name you give here. Compare the fingerprint with its owner by telephone "
+            "before you trust a key. The list is yours alone: no bundle changes it.",
+            width=96 * GRID,
+        )
         self._folder = folder
         self._keys: tuple[TrustedKey, ...] = ()
         self._chosen = b""
-        self.setWindowTitle("Keys you trust")
-        self.setAccessibleName("Keys you trust")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setMinimumWidth(96 * GRID)
         self.list = QListWidget()
         self.list.setAccessibleName("Keys you trust, with full fingerprints")
         self.list.setWordWrap(True)
-        self.owner = QLineEdit()
-        self.owner.setAccessibleName("Whose key it is")
-        self.owner.setPlaceholderText("name of the person")
-        self.choose = TextButton("Choose a public key…")
-        self.choose.clicked.connect(self._choose)
+        self.owner = LineField("Whose key it is", example="name of the person")
+        self.choose = TextButton("Choose a public key…", run=self._choose)
         self.chosen = Text("No key chosen yet", look="muted", wrap=True)
         self.chosen.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.add = TextButton("Trust this key", look="primary")
-        self.add.clicked.connect(self.add_key)
+        self.add = TextButton("Trust this key", look="primary", run=self.add_key)
         self.add.setEnabled(False)
-        self.remove = TextButton("Remove", name="Remove the selected key")
-        self.remove.setEnabled(False)
-        self.remove.clicked.connect(self.remove_selected)
+        self.remove = TextButton("Remove", name="Remove the selected key", run=self.remove_selected)
         self.list.currentRowChanged.connect(lambda row: self.remove.setEnabled(row >= 0))
-        done = TextButton("Close")
-        done.clicked.connect(self.close)
-        self.reason = Text(look="refused", wrap=True)
-        self.reason.hide()
-        self._lay_out(done)
+        fields = form(("&Public key", row((self.chosen, 1), self.choose), self.choose), ("&Whose key", self.owner))
+        close = TextButton("Close", run=self.close)
+        self.lay_out(self.list, fields, buttons=(self.remove, 1, self.add, close))
         self.refresh()
 
     def refresh(self) -> None:
@@ -124,43 +113,8 @@ class TrustedKeysDialog(QDialog):
 
     def _refuse(self, error: PhexploreError) -> None:
         problems = error.issues if isinstance(error, InputProblemsError) else (error,)
-        self.reason.setText(visible(" ".join(f"{one.sentence} {one.remedy}".strip() for one in problems)))
-        self.reason.show()
+        self.reason.say(visible(" ".join(f"{one.sentence} {one.remedy}".strip() for one in problems)))
 
     def _choose(self) -> None:
-        dialog = QFileDialog(self, "Public key", str(self._folder), "Public keys (*.pub *.pem);;All files (*)")
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.fileSelected.connect(lambda name: self.show_key(Path(name)))
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
-
-    def _lay_out(self, done: TextButton) -> None:
-        form = QFormLayout()
-        form.setHorizontalSpacing(2 * GRID)
-        row = QHBoxLayout()
-        row.setSpacing(GRID)
-        row.addWidget(self.chosen, 1)
-        row.addWidget(self.choose)
-        form.addRow(field_label("&Public key", self.choose), row)
-        form.addRow(field_label("&Whose key", self.owner), self.owner)
-        buttons = QHBoxLayout()
-        buttons.addWidget(self.remove)
-        buttons.addStretch(1)
-        buttons.addWidget(self.add)
-        buttons.addWidget(done)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(MARGIN, MARGIN, MARGIN, MARGIN)
-        column.setSpacing(GRID)
-        column.addWidget(Text("Keys you trust", bold=True, relative=1.25))
-        column.addWidget(
-            Text(
-                "Signatures by these keys are shown with the name you give here. Compare the fingerprint with its owner by telephone "
-                "before you trust a key. The list is yours alone: no bundle changes it.",
-                look="muted",
-                wrap=True,
-            )
-        )
-        column.addWidget(self.list)
-        column.addLayout(form)
-        column.addWidget(self.reason)
-        column.addLayout(buttons)
+        kinds = "Public keys (*.pub *.pem);;All files (*)"
+        ask_to_open(self, "Public key", self.show_key, kinds=kinds, folder=self._folder)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QSize, Qt, SignalInstance
 from PySide6.QtGui import QShowEvent, QWheelEvent
 from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QToolButton, QWidget
 
@@ -12,7 +12,7 @@ from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.icons import icon
 from phexplore.gui.theme.metrics import GRID
 
-Run = Callable[..., object] | None
+Run = Callable[..., object] | SignalInstance | None
 _DIRECTLY = Qt.FindChildOption.FindDirectChildrenOnly
 
 

@@ -72,6 +72,24 @@ def test_that_a_missing_bundle_is_refused_with_its_name(qtbot, page, tmp_path) -
     assert "missing.zip" in page.checking.reason.text()
 
 
+def test_that_the_focus_is_on_stop_while_a_bundle_is_worked_on_and_back_on_the_button_then(
+    qtbot, page, tmp_path
+) -> None:
+    page.choose.setFocus()
+    with qtbot.waitSignal(page.process.failed):
+        page.check(tmp_path / "missing.zip")
+        assert page.window().focusWidget() is page.checking.cancel
+    assert page.window().focusWidget() is page.choose
+    page.signers.add_key(tmp_path / "missing.key")
+    page.write.setFocus()
+    with qtbot.waitSignal(page.process.failed):
+        page.write_to(tmp_path / "decision.zip")
+        assert page.window().focusWidget() is page.writing.cancel
+    qtbot.waitUntil(lambda: not page.process.is_busy)
+    assert page.window().focusWidget() is page.write
+    assert page.writing.cancel.isHidden()
+
+
 def test_that_passphrases_that_differ_are_refused(qtbot, tmp_path) -> None:
     dialog = KeyDialog(None, tmp_path)
     qtbot.addWidget(dialog)
