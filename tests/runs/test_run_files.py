@@ -96,7 +96,7 @@ def looked_at(run):
             case TopDown():
                 found = TopDownResults.open(run)
                 for name in (TRUTH_FILE, trial_file(0)):
-                    found.files.read(run / name)
+                    found.run.files.read(run / name)
             case Subspace():
                 releases = ReleaseRun(run)
                 releases.refresh()

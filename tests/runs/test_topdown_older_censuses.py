@@ -142,9 +142,7 @@ def test_that_a_run_of_1940_keeps_totals_and_facilities(census_1940):
 def test_that_results_of_such_runs_open_with_their_own_levels(case, request):
     directory, summary, _ = request.getfixturevalue(case)
     results = TopDownResults.open(directory)
-    assert [level.name for level in results.world.tree.levels] == [
-        level["level"] for level in summary["design"]["levels"]
-    ]
+    assert list(results.run.levels) == [level["level"] for level in summary["design"]["levels"]]
     worst = results.worst(2)
     assert {unit.level for unit in worst} == {level["level"] for level in summary["design"]["levels"][1:]}
     assert all(unit.code in unit.sentence for unit in worst)

@@ -17,14 +17,13 @@ from PySide6.QtWidgets import (
 
 from phexplore.gui.run_manager.counts_launch import CountsFields, counts_explanation, read_counts_fields
 from phexplore.gui.run_manager.launch_part import LaunchPart
-from phexplore.gui.run_manager.launch_request import MOST_WORKERS, LaunchRequest
+from phexplore.gui.run_manager.launch_request import MOST_TRIALS, MOST_WORKERS, LaunchRequest
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.form import DeclaredForm
 from phexplore.gui.widgets.labels import Text, field_label
 from phexplore.gui.widgets.number_field import NumberField
 from phexplore.model.fields import Declared, Field, declared_fields
-from phexplore.systems.topdown.results import MOST_TRIALS
 
 
 class CountsLaunchForm(LaunchPart):

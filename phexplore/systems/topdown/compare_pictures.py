@@ -1,58 +1,95 @@
-"""From a comparison of TopDown runs to its picture: one scale for all runs, differences beside the figures. No Qt."""
+"""Several TopDown runs in one picture: one scale for all, one figure per run and group, differences trial by trial. No Qt."""
 
 from __future__ import annotations
 
 import math
 from string import ascii_uppercase
+from typing import NamedTuple
 
+import numpy as np
+
+from phexplore.errors import PhexploreError
 from phexplore.figures.axis import Axis, Scale, signed_text
 from phexplore.figures.figure import Figure, nothing, row_figure
 from phexplore.figures.marks import Row
-from phexplore.figures.table import Table
+from phexplore.figures.table import Table, Value
 from phexplore.figures.wording import people, signed_people
+from phexplore.metrics.topdown.shapes import mean_and_error
+from phexplore.metrics.topdown.size_classes import TENS
+from phexplore.runs.spec import RunMode, RunSpec
 from phexplore.runs.store import started_words
-from phexplore.systems.topdown.result_pictures import trials_words
-from phexplore.systems.topdown.run_contents import (
-    ALL_SIZES,
-    CompareBy,
-    CompareContent,
-    ComparedFigure,
-    ComparedRun,
-    CompareFigure,
-)
+from phexplore.systems.topdown.error_pictures import trials_words
+from phexplore.systems.topdown.folds import ALL_SIZES, ErrorsFold, TrialError
+from phexplore.systems.topdown.open_run import TopDownRun
+from phexplore.systems.topdown.run_choice import MOST_RUNS, CompareBy, CompareFigure, TopDownChoice
 from phexplore.systems.topdown.run_options import Mechanism, topdown_options
 from phexplore.systems.topdown.wording import heading, level_title, query_title
 
+NOTHING_TO_COMPARE = (
+    "Choose the runs to compare with this one at “Compare with…”. Runs with the same seed on the same data draw common random "
+    "numbers, so that their difference shows the scenarios."
+)
 _CLEAR = 2.0
 """A difference of more than so many Monte-Carlo errors is said to be one."""
 
 
-def compare_rows(content: CompareContent, unit: str) -> Figure:
-    """Return one row per group and run."""
-    if not content.runs:
-        return nothing("compare-rows", content.reason)
-    names = [f"{letter} {_name(run, content)}" for letter, run in zip(ascii_uppercase, content.runs, strict=False)]
-    rows, table = [], []
-    for group in content.groups:
-        title = _group_title(content.by, group.name)
-        for place, (name, figure) in enumerate(zip(names, group.figures, strict=True)):
-            rows.append(_row(title, name, place, figure, unit))
+class _Compared(NamedTuple):
+    """The figure of one run in one group.
+
+    Attributes:
+        mean: over trials.
+        error: Monte-Carlo error of the mean; infinite with one trial.
+        numbers: errors in one trial.
+        difference: mean of the differences to the first run, trial by trial; None for the first run, or where the runs have no
+            trial or not the same numbers in common.
+        difference_error: Monte-Carlo error of the difference.
+    """
+
+    mean: float
+    error: float
+    numbers: int
+    difference: float | None = None
+    difference_error: float = math.inf
+
+
+def compare_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
+    """Return one row per group and run.
+
+    Args:
+        run: the one looked at first; level, query and size are its own.
+        choice: the other runs, what the groups are, and what is compared.
+    """
+    runs = [run, *(other for other in choice.others if other is not run)][:MOST_RUNS]
+    if len(runs) < 2:
+        return nothing("compare", NOTHING_TO_COMPARE)
+    names = [f"{letter} {_name(each, runs)}" for letter, each in zip(ascii_uppercase, runs, strict=False)]
+    groups = _groups(run, choice)
+    folds = [[_fold(each, *_cell(choice, group)) for each in runs] for group in groups]
+    figures = [[_compared(fold, row[0], choice.figure) for fold in row] for row in folds]
+    titles = [_group_title(choice.compare, group) for group in groups]
+    rows: list[Row] = []
+    table: list[tuple[Value, ...]] = []
+    for title, line in zip(titles, figures, strict=True):
+        for place, (name, figure) in enumerate(zip(names, line, strict=True)):
+            rows.append(_row(title, name, place, figure, run.unit))
             table.append(_cells(title, name, figure))
+    trials = [
+        max((fold.trials for row in folds if (fold := row[place]) is not None), default=0) for place in range(len(runs))
+    ]
+    is_mean = choice.figure is CompareFigure.MEAN
     return row_figure(
-        "compare-rows",
+        "compare",
         tuple(rows),
         Axis(
-            f"{content.figure.value.lower()}, {unit}",
-            Scale.SIGNED_LOG if content.figure is CompareFigure.MEAN else Scale.COUNT,
-            text=signed_text,
+            f"{choice.figure.value.lower()}, {run.unit}", Scale.SIGNED_LOG if is_mean else Scale.COUNT, text=signed_text
         ),
-        _title(content, names, unit),
-        _summary(content, names),
+        _title(choice, names, groups, figures, run.unit),
+        _summary(choice, runs, trials),
         Table(
             (
-                content.by.value.capitalize(),
+                choice.compare.value.capitalize(),
                 "Run",
-                f"{content.figure.value}, {unit}",
+                f"{choice.figure.value}, {run.unit}",
                 "Monte-Carlo error",
                 "Numbers per trial",
                 "Difference to A",
@@ -60,11 +97,84 @@ def compare_rows(content: CompareContent, unit: str) -> Figure:
             ),
             tuple(table),
         ),
-        guide=0.0 if content.figure is CompareFigure.MEAN else None,
+        guide=0.0 if is_mean else None,
     )
 
 
-def _row(group: str, name: str, place: int, figure: ComparedFigure | None, unit: str) -> Row:
+def are_common(one: RunSpec, other: RunSpec) -> bool:
+    """Return whether two runs share their noise: the same noisy answers, or seed, data, tree and what is measured agree.
+
+    Args:
+        one: a run.
+        other: another one.
+    """
+    mine, theirs = topdown_options(one), topdown_options(other)
+    answers = {options.measured_identity or spec.identity for spec, options in ((one, mine), (other, theirs))}
+    return len(answers) == 1 or (
+        one.seed is not None
+        and one.seed == other.seed
+        and one.mode is other.mode is RunMode.PRIVATE
+        and one.data.sha256 == other.data.sha256
+        and (mine.expand, mine.mechanism) == (theirs.expand, theirs.mechanism)
+        and one.scenario.topdown.spine == other.scenario.topdown.spine
+        and one.scenario.topdown.schema == other.scenario.topdown.schema
+        and one.scenario.topdown.framework is other.scenario.topdown.framework
+    )
+
+
+def _groups(run: TopDownRun, choice: TopDownChoice) -> tuple[str, ...]:
+    match choice.compare:
+        case CompareBy.LEVEL:
+            return run.levels
+        case CompareBy.QUERY:
+            return tuple(query.name for query in run.queries)
+        case CompareBy.SIZE:
+            return run.sizes(choice.level)
+
+
+def _cell(choice: TopDownChoice, name: str) -> tuple[str, str, str]:
+    """Return level, query and size of a group."""
+    match choice.compare:
+        case CompareBy.LEVEL:
+            return name, choice.query, choice.size
+        case CompareBy.QUERY:
+            return choice.level, name, choice.size
+        case CompareBy.SIZE:
+            return choice.level, choice.query, name
+
+
+def _fold(run: TopDownRun, level: str, query: str, size: str) -> ErrorsFold | None:
+    """Return the errors of a run in a group, None where it has no such level, query or size."""
+    if level not in run.levels or (size != ALL_SIZES and size not in TENS.labels):
+        return None
+    try:
+        asked = run.query(query)
+    except PhexploreError:
+        return None  # another schema, which cannot ask this
+    return run.folded(ErrorsFold, level, asked, size)
+
+
+def _compared(fold: ErrorsFold | None, first: ErrorsFold | None, figure: CompareFigure) -> _Compared | None:
+    if fold is None or not fold.figures:
+        return None
+    values = {index: _value(each, figure) for index, each in fold.figures.items()}
+    mean, error = mean_and_error(np.array(list(values.values())))
+    own = _Compared(mean, error, 0 if fold.errors is None else fold.errors.total // len(values))
+    shared = [] if first is None or first is fold else sorted(set(values) & set(first.figures))
+    if first is None or not shared or fold.units != first.units:
+        return own
+    pairs = np.array([values[index] - _value(first.figures[index], figure) for index in shared])
+    difference, difference_error = mean_and_error(pairs)
+    return own._replace(difference=difference, difference_error=difference_error)
+
+
+def _value(errors: TrialError, figure: CompareFigure) -> float:
+    return {CompareFigure.SIZE: errors.size, CompareFigure.MEAN: errors.mean, CompareFigure.SQUARE: errors.square}[
+        figure
+    ]
+
+
+def _row(group: str, name: str, place: int, figure: _Compared | None, unit: str) -> Row:
     if figure is None:
         return Row(None, group, name, text="no such numbers", series=place)
     known = math.isfinite(figure.error)
@@ -85,7 +195,7 @@ def _row(group: str, name: str, place: int, figure: ComparedFigure | None, unit:
     )
 
 
-def _difference_words(figure: ComparedFigure) -> str:
+def _difference_words(figure: _Compared) -> str:
     if figure.difference is None:
         return ""
     error = f" ± {people(2 * figure.difference_error)}" if math.isfinite(figure.difference_error) else ""
@@ -93,7 +203,7 @@ def _difference_words(figure: ComparedFigure) -> str:
     return f"({words}{error} to A)"
 
 
-def _cells(group: str, name: str, figure: ComparedFigure | None) -> tuple[str | int | float | None, ...]:
+def _cells(group: str, name: str, figure: _Compared | None) -> tuple[Value, ...]:
     if figure is None:
         return (group, name, None, None, None, None, None)
     return (
@@ -107,11 +217,11 @@ def _cells(group: str, name: str, figure: ComparedFigure | None) -> tuple[str | 
     )
 
 
-def _name(run: ComparedRun, content: CompareContent) -> str:
+def _name(run: TopDownRun, runs: list[TopDownRun]) -> str:
     name = run.spec.scenario.name
     if topdown_options(run.spec).mechanism is Mechanism.BLOCK_BY_BLOCK:
         return f"Block by block, {name}"
-    same = sum(each.spec.scenario.name == name for each in content.runs) > 1
+    same = sum(each.spec.scenario.name == name for each in runs) > 1
     return f"{name}, {started_words(run.directory)}".rstrip(", ") if same else name
 
 
@@ -125,22 +235,24 @@ def _group_title(by: CompareBy, name: str) -> str:
             return f"{name} people"
 
 
-def _title(content: CompareContent, names: list[str], unit: str) -> str:
+def _title(
+    choice: TopDownChoice, names: list[str], groups: tuple[str, ...], figures: list[list[_Compared | None]], unit: str
+) -> str:
     """Return what differs most clearly from the first run."""
     found = [
-        (abs(figure.difference) / figure.difference_error, group.name, place, figure.difference)
-        for group in content.groups
-        for place, figure in enumerate(group.figures)
+        (abs(figure.difference) / figure.difference_error, group, place, figure.difference)
+        for group, line in zip(groups, figures, strict=True)
+        for place, figure in enumerate(line)
         if figure is not None
         and figure.difference is not None
         and math.isfinite(figure.difference_error)
         and figure.difference_error > 0
     ]
-    what = content.figure.value.lower()
+    what = choice.figure.value.lower()
     if not found:
         return f"{names[0]} and {len(names) - 1} more: {what}"
     clarity, name, place, difference = max(found)
-    group = _group_title(content.by, name).lower() if content.by is not CompareBy.QUERY else query_title(name)
+    group = query_title(name) if choice.compare is CompareBy.QUERY else _group_title(choice.compare, name).lower()
     if clarity < _CLEAR:
         return f"No run differs from {ascii_uppercase[0]} in {what} by more than two Monte-Carlo errors"
     more = "larger" if difference > 0 else "smaller"
@@ -148,24 +260,25 @@ def _title(content: CompareContent, names: list[str], unit: str) -> str:
     return f"{ascii_uppercase[place]} against A: the {what} is {amount} {unit} {more} at {group}"
 
 
-def _summary(content: CompareContent, names: list[str]) -> str:
-    trials = ", ".join(
-        f"{name.partition(' ')[0]} {trials_words(run.trials)}" for name, run in zip(names, content.runs, strict=True)
+def _summary(choice: TopDownChoice, runs: list[TopDownRun], trials: list[int]) -> str:
+    counted = ", ".join(
+        f"{letter} {trials_words(count)}" for letter, count in zip(ascii_uppercase, trials, strict=False)
     )
+    query, level = heading(query_title(choice.query)), level_title(choice.level)
     looked = {
-        CompareBy.LEVEL: f"{heading(query_title(content.query))}, {_sizes(content)}",
-        CompareBy.QUERY: f"{level_title(content.level)}, {_sizes(content)}",
-        CompareBy.SIZE: f"{heading(query_title(content.query))} at {level_title(content.level).lower()}",
-    }[content.by]
-    common = [name.partition(" ")[0] for name, run in zip(names, content.runs, strict=True) if run.is_common]
+        CompareBy.LEVEL: f"{query}, {choice.size_words}",
+        CompareBy.QUERY: f"{level}, {choice.size_words}",
+        CompareBy.SIZE: f"{query} at {level.lower()}",
+    }[choice.compare]
+    first = runs[0]
+    common = [
+        letter for letter, run in zip(ascii_uppercase[1:], runs[1:], strict=False) if are_common(first.spec, run.spec)
+    ]
     noise = (
         f"Common random numbers with A: {', '.join(common)}. Differences are taken trial by trial."
         if common
         else "The runs draw different random numbers; the same seed on the same data would make their difference sharper."
     )
-    data = "" if content.is_same_data else " Attention: not all runs have the same data."
-    return f"{looked}; {trials}. Whiskers: two Monte-Carlo errors. {noise}{data}"
-
-
-def _sizes(content: CompareContent) -> str:
-    return "units of all sizes" if content.size == ALL_SIZES else f"units of {content.size} people"
+    same = all(run.spec.data.sha256 == first.spec.data.sha256 and run.schema.id == first.schema.id for run in runs)
+    data = "" if same else " Attention: not all runs have the same data."
+    return f"{looked}; {counted}. Whiskers: two Monte-Carlo errors. {noise}{data}"

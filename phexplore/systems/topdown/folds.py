@@ -7,7 +7,6 @@ shown whole.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,45 +15,16 @@ from numpy.typing import NDArray
 from phexplore.metrics.topdown.bias import BiasBySize, bias_by_size, bias_together
 from phexplore.metrics.topdown.distribution import ErrorDistribution, distribution_of, merge
 from phexplore.metrics.topdown.redistricting import MeetingCounts, group_shares
+from phexplore.metrics.topdown.size_classes import TENS
 from phexplore.metrics.topdown.worst import WorstBy, WorstTally
 from phexplore.simulate.topdown.histograms import Histograms
-from phexplore.systems.topdown.summary import MOST_NUMBERS, sparse_distribution
+from phexplore.systems.topdown.open_run import Fold, Levels, TopDownRun
+from phexplore.systems.topdown.summary import MOST_NUMBERS, answers, sparse_distribution
 from phexplore.workload.queries import MarginalQuery
 
 Integers = NDArray[np.int64]
-Levels = tuple[Histograms, ...]
-
-
-class Fold(ABC):
-    """Something that grows with every trial.
-
-    Attributes:
-        seen: the trials in it.
-        bytes: about how much memory it takes.
-    """
-
-    def __init__(self, size: int = 0) -> None:
-        self.seen: set[int] = set()
-        self.bytes = size
-
-    @property
-    def trials(self) -> int:
-        """How many trials are in it."""
-        return len(self.seen)
-
-    def add(self, index: int, levels: Levels) -> None:
-        """Take a trial."""
-        self._take(levels, index)
-        self.seen.add(index)
-
-    @abstractmethod
-    def _take(self, levels: Levels, _index: int, /) -> None:
-        """Add what is needed of a trial."""
-
-
-def answers(histograms: Histograms, query: MarginalQuery) -> Integers:
-    """Return a query's answers, ``int64[units, answers]``."""
-    return histograms.answers(query.cell_map(), query.answers)
+ALL_SIZES = ""
+"""The choice of units of every size."""
 
 
 class TotalsFold(Fold):
@@ -66,9 +36,10 @@ class TotalsFold(Fold):
         largest: error of a total.
     """
 
-    def __init__(self, place: int, people: Integers) -> None:
+    def __init__(self, run: TopDownRun, level: str) -> None:
+        people = run.people(level)
         super().__init__(2 * people.nbytes)
-        self._place, self._people = place, people
+        self._place, self._people = run.place(level), people
         self.published = np.zeros_like(people)
         self.sizes = self.largest = 0
 
@@ -93,9 +64,10 @@ class SharesFold(Fold):
         meeting: in how many trials each unit was within the tolerance.
     """
 
-    def __init__(self, place: int, truth: Integers, query: MarginalQuery) -> None:
+    def __init__(self, run: TopDownRun, level: str, query: MarginalQuery) -> None:
+        truth = run.exact(level, query)
         super().__init__(truth.nbytes + 4 * 8 * len(truth))
-        self._place, self._truth, self._query = place, truth, query
+        self._place, self._truth, self._query = run.place(level), truth, query
         self.meeting = MeetingCounts(truth.sum(axis=1), np.zeros(len(truth), np.int64), 0)
         self._errors = np.zeros(len(truth))
         self._compared = np.zeros(len(truth), np.int64)
@@ -140,16 +112,20 @@ class ErrorsFold(Fold):
         figures: by trial.
     """
 
-    def __init__(self, place: int, truth: Histograms, query: MarginalQuery, chosen: NDArray[np.bool_] | None) -> None:
+    def __init__(self, run: TopDownRun, level: str, query: MarginalQuery, size: str = ALL_SIZES) -> None:
         """Start without a trial.
 
         Args:
-            place: of the level.
-            truth: its exact histograms.
+            run: the one looked at.
+            level: of its tree.
             query: whose errors.
-            chosen: which units, ``bool[units]``; None for all.
+            size: label of a class of the units' true population, `ALL_SIZES` for all.
         """
-        self._place, self._truth, self._query, self._chosen = place, truth, query, chosen
+        self._place, self._query = run.place(level), query
+        self._truth = truth = run.truth[self._place]
+        self._chosen = chosen = (
+            None if size == ALL_SIZES else TENS.class_of(run.people(level)) == TENS.labels.index(size)
+        )
         self.units = truth.units if chosen is None else int(chosen.sum())
         self._is_wide = truth.units * query.answers > MOST_NUMBERS
         self._exact = None if self._is_wide else self._answers(truth)
@@ -181,9 +157,10 @@ class ErrorsFold(Fold):
 class BiasFold(Fold):
     """The errors of a query at a level by the true count."""
 
-    def __init__(self, place: int, truth: Integers, query: MarginalQuery) -> None:
+    def __init__(self, run: TopDownRun, level: str, query: MarginalQuery) -> None:
+        truth = run.exact(level, query)
         super().__init__(truth.nbytes)
-        self._place, self._truth, self._query = place, truth, query
+        self._place, self._truth, self._query = run.place(level), truth, query
         self._parts: list[BiasBySize] = []
 
     @property
@@ -206,9 +183,10 @@ class WorstFold(Fold):
         tally: of the trials.
     """
 
-    def __init__(self, place: int, truth: Integers, query: MarginalQuery, by: WorstBy) -> None:
+    def __init__(self, run: TopDownRun, level: str, query: MarginalQuery, by: WorstBy) -> None:
+        truth = run.exact(level, query)
         super().__init__(4 * truth.nbytes)
-        self._place, self._query = place, query
+        self._place, self._query = run.place(level), query
         self.tally = WorstTally(truth, by)
 
     def _take(self, levels: Levels, _index: int, /) -> None:
@@ -218,9 +196,9 @@ class WorstFold(Fold):
 class PlaceFold(Fold):
     """A query's published answers of one unit."""
 
-    def __init__(self, place: int, unit: int, query: MarginalQuery) -> None:
+    def __init__(self, run: TopDownRun, level: str, unit: int, query: MarginalQuery) -> None:
         super().__init__()
-        self._place, self._unit, self._query = place, unit, query
+        self._place, self._unit, self._query = run.place(level), unit, query
         self._rows: dict[int, Integers] = {}
 
     @property

@@ -25,10 +25,11 @@ from phexplore.runs.belonging import runs_in
 from phexplore.runs.run_files import check_columns, check_rows, lists_of_integers, mark_of, reading
 from phexplore.runs.store import MEASUREMENTS_DIRECTORY, RunUnreadableError, load_spec, sha256_of
 from phexplore.runs.writing import writing
-from phexplore.simulate.topdown.design import LevelDesign
+from phexplore.simulate.topdown.design import Design, LevelDesign
 from phexplore.simulate.topdown.driver import World
 from phexplore.simulate.topdown.histograms import Histograms
 from phexplore.simulate.topdown.measuring import Measured, answer_type, query_columns
+from phexplore.spine.tree import GeoTree
 
 _REMEDY = "Measure again with --keep-measurements, or name another run."
 
@@ -207,13 +208,20 @@ def confirm_kept(directory: Path, content: str) -> None:
         )
 
 
-def check_kept(directory: Path, trial: int, world: World, framework: str) -> None:
+def check_kept(directory: Path, trial: int, design: Design, tree: GeoTree, framework: str) -> None:
     """Refuse kept answers of other queries, budgets or units than those that are to be post-processed.
+
+    Args:
+        directory: of the run that kept them.
+        trial: number of the trial.
+        design: what is measured at every level.
+        tree: with the units of every level.
+        framework: name of the privacy definition.
 
     Raises:
         RunUnreadableError: something is missing or different.
     """
-    for level, units in zip(world.design.levels, world.tree.levels, strict=True):
+    for level, units in zip(design.levels, tree.levels, strict=True):
         path = measurement_file(directory, trial, level.name)
         with reading(path, _REMEDY):
             content = mark_of(pq.read_schema(path))

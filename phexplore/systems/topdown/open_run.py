@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from functools import cached_property
@@ -15,35 +16,24 @@ from numpy.typing import NDArray
 from phexplore.data.blocks.geocodes import layout_of
 from phexplore.errors import PhexploreError
 from phexplore.metrics.topdown.size_classes import TENS
-from phexplore.metrics.topdown.worst import WorstBy
 from phexplore.model.topdown import LevelQuery
 from phexplore.runs.run_files import read_mark
 from phexplore.runs.spec import RunSpec
 from phexplore.runs.store import TRUTH_FILE, RunUnreadableError, load_spec, present_trials, trial_file
 from phexplore.simulate.topdown.histograms import Histograms, sums_up
 from phexplore.spine.tree import GeoTree, tree_of
-from phexplore.systems.topdown.folds import (
-    BiasFold,
-    ErrorsFold,
-    Fold,
-    Levels,
-    PlaceFold,
-    SharesFold,
-    TotalsFold,
-    WorstFold,
-)
-from phexplore.systems.topdown.forecast import LevelQueryForecast, forecast_topdown
+from phexplore.systems.topdown.forecast import forecast_topdown
 from phexplore.systems.topdown.measured_units import MeasuredUnits
 from phexplore.systems.topdown.measurements import measuring_run
-from phexplore.systems.topdown.run_contents import ALL_SIZES
 from phexplore.systems.topdown.run_files import LeafFiles, open_leaf_files, schema_of
 from phexplore.systems.topdown.run_options import topdown_options
-from phexplore.systems.topdown.summary import criterion_query
+from phexplore.systems.topdown.summary import answers, criterion_query
+from phexplore.systems.topdown.wording import counted
 from phexplore.workload.queries import MarginalQuery, catalogue, parse_query, total_query
 from phexplore.workload.schema import Schema
 
 Integers = NDArray[np.int64]
-F = TypeVar("F", bound=Fold)
+Levels = tuple[Histograms, ...]
 
 SLICE_SECONDS = 0.8
 """A picture is drawn again after so much reading, with the trials that are in it."""
@@ -57,6 +47,41 @@ NOT_KEPT = (
 )
 
 
+class Fold(ABC):
+    """Something that grows with every trial.
+
+    Attributes:
+        seen: the trials in it.
+        bytes: about how much memory it takes.
+    """
+
+    def __init__(self, size: int = 0) -> None:
+        self.seen: set[int] = set()
+        self.bytes = size
+
+    @property
+    def trials(self) -> int:
+        """How many trials are in it."""
+        return len(self.seen)
+
+    def add(self, index: int, levels: Levels) -> None:
+        """Take a trial.
+
+        Args:
+            index: of the trial.
+            levels: its histograms, the widest level first.
+        """
+        self._take(levels, index)
+        self.seen.add(index)
+
+    @abstractmethod
+    def _take(self, levels: Levels, _index: int, /) -> None:
+        """Add what is needed of a trial."""
+
+
+F = TypeVar("F", bound=Fold)
+
+
 class TrialCache:
     """Histograms of the trials looked at last, of all runs together; it forgets the oldest ones."""
 
@@ -65,14 +90,25 @@ class TrialCache:
         self._held: OrderedDict[tuple[Path, int], Levels] = OrderedDict()
 
     def get(self, directory: Path, index: int) -> Levels | None:
-        """Return a trial, None when it has to be read."""
+        """Return a trial, None when it has to be read.
+
+        Args:
+            directory: of its run.
+            index: of the trial.
+        """
         found = self._held.get((directory, index))
         if found is not None:
             self._held.move_to_end((directory, index))
         return found
 
     def put(self, directory: Path, index: int, levels: Levels) -> None:
-        """Keep a trial."""
+        """Keep a trial.
+
+        Args:
+            directory: of its run.
+            index: of the trial.
+            levels: its histograms.
+        """
         before = self._held.pop((directory, index), None)
         self._held[directory, index] = levels
         self._bytes += _bytes_of(levels) - (0 if before is None else _bytes_of(before))
@@ -85,7 +121,23 @@ def _bytes_of(levels: Levels) -> int:
 
 
 class TopDownRun:
-    """One run directory, read lazily."""
+    """One run directory, read lazily.
+
+    Attributes:
+        directory: of the run.
+        spec: what it does.
+        schema: of its data.
+        files: reader of its histograms.
+        tree: the units of every level.
+        truth: exact histograms of every level, the widest first.
+        groups: the query whose answers are the groups of redistricting, None where the schema has none.
+        metadata: what the files of the trials that were read say of themselves.
+        problems: sentences about trials that cannot be read.
+        present: the other trials.
+        waiting: how many of them the newest pictures lack.
+        patience: seconds of reading after which a picture is drawn with the trials that are in it.
+        unit: what is counted, e.g. "people".
+    """
 
     def __init__(self, directory: Path, cache: TrialCache | None = None) -> None:
         """Open a run whose data are counted.
@@ -108,12 +160,15 @@ class TopDownRun:
         self.problems: list[str] = []
         self.present: tuple[int, ...] = ()
         self.waiting = 0
+        self.patience: float = SLICE_SECONDS
         self._cache = cache or TrialCache()
         self._broken: set[int] = set()
         self._folds: OrderedDict[Hashable, Fold] = OrderedDict()
-        self.figures = {entry.key: entry for entry in _forecast(self.spec)}
+        scenario = self.spec.scenario
+        self.unit = counted(scenario.topdown.schema)
+        self._forecast = forecast_topdown(scenario.topdown, scenario.conventions).entries
 
-    @property
+    @cached_property
     def levels(self) -> tuple[str, ...]:
         """Names of the levels of the tree, widest first."""
         return tuple(level.name for level in self.tree.levels)
@@ -147,20 +202,20 @@ class TopDownRun:
         """Return the first trials that can be read."""
         return tuple(index for index in self.present[:count] if self.trial(index) is not None)
 
-    def folded(self, key: Hashable, make: Callable[[], F]) -> F:
+    def folded(self, kind: Callable[..., F], *choice: Hashable) -> F:
         """Return a fold with as many trials as a slice of time allows; `waiting` says how many it lacks.
 
         Args:
-            key: kind and choice: equal keys are the same fold.
-            make: it without trials.
+            kind: makes it without trials from the run and the choice.
+            choice: what is folded: the same kind and choice are the same fold.
         """
-        fold = self._folds.get(key)
+        fold = self._folds.get((kind, *choice))
         if fold is None:
-            fold = self._folds[key] = make()
+            fold = self._folds[kind, *choice] = kind(self, *choice)
             self._forget()
-        self._folds.move_to_end(key)
+        self._folds.move_to_end((kind, *choice))
         missing = [index for index in self.present if index not in fold.seen]
-        end = time.monotonic() + SLICE_SECONDS
+        end = time.monotonic() + self.patience
         for done, index in enumerate(missing):
             if done and time.monotonic() > end:
                 self.waiting = max(self.waiting, len(missing) - done)
@@ -173,48 +228,6 @@ class TopDownRun:
         while sum(fold.bytes for fold in self._folds.values()) > MOST_FOLDED and len(self._folds) > 1:
             self._folds.popitem(last=False)
 
-    # What pictures need
-
-    def totals(self, level: str) -> TotalsFold:
-        """Return the totals of a level."""
-        return self.folded(("totals", level), lambda: TotalsFold(self.place(level), self.people(level)))
-
-    def shares(self, level: str) -> SharesFold | None:
-        """Return the largest groups' shares of a level, None where the schema has no groups."""
-        groups = self.groups
-        if groups is None:
-            return None
-        return self.folded(("shares", level), lambda: SharesFold(self.place(level), self.exact(level, groups), groups))
-
-    def errors(self, level: str, query: MarginalQuery, size: str) -> ErrorsFold:
-        """Return the errors of a query, for units of one size."""
-
-        def make() -> ErrorsFold:
-            chosen = None if size == ALL_SIZES else TENS.class_of(self.people(level)) == TENS.labels.index(size)
-            place = self.place(level)
-            return ErrorsFold(place, self.truth[place], query, chosen)
-
-        return self.folded(("errors", level, query.name, size), make)
-
-    def bias(self, level: str, query: MarginalQuery) -> BiasFold:
-        """Return the errors of a query by the true count."""
-        return self.folded(
-            ("bias", level, query.name), lambda: BiasFold(self.place(level), self.exact(level, query), query)
-        )
-
-    def worst(self, level: str, query: MarginalQuery, by: WorstBy) -> WorstFold:
-        """Return the units that are farthest off."""
-        return self.folded(
-            ("worst", level, query.name, by), lambda: WorstFold(self.place(level), self.exact(level, query), query, by)
-        )
-
-    def published(self, level: str, unit: int, query: MarginalQuery) -> Integers:
-        """Return the published answers of one unit, ``int64[trials, answers]``."""
-        fold = self.folded(("place", level, unit, query.name), lambda: PlaceFold(self.place(level), unit, query))
-        return fold.published
-
-    # What was counted
-
     @cached_property
     def measured(self) -> MeasuredUnits | str:
         """The units whose noisy answers were kept, or why there are none."""
@@ -224,8 +237,9 @@ class TopDownRun:
         """Return the number of a level."""
         return self.levels.index(level)
 
+    @cached_property
     def queries(self) -> tuple[MarginalQuery, ...]:
-        """Return the query groups worth looking at: the total, what was measured, and the groups of redistricting."""
+        """The query groups worth looking at: the total, what was measured, and the groups of redistricting."""
         found = [total_query(self.schema), *catalogue(self.schema)]
         if self.groups is not None:
             found.append(self.groups)
@@ -236,19 +250,29 @@ class TopDownRun:
         return parse_query(self.schema, name)
 
     def numbers(self, level: str, query: MarginalQuery) -> int:
-        """Return how many numbers a query has at a level."""
+        """Return how many numbers a query has at a level.
+
+        Args:
+            level: of the tree.
+            query: of the run's schema.
+        """
         return self.truth[self.place(level)].units * query.answers
 
     def exact(self, level: str, query: MarginalQuery) -> Integers:
-        """Return the true answers, ``int64[units, answers]``."""
-        return self.truth[self.place(level)].answers(query.cell_map(), query.answers)
+        """Return the true answers, ``int64[units, answers]``.
+
+        Args:
+            level: of the tree.
+            query: of the run's schema.
+        """
+        return answers(self.truth[self.place(level)], query)
 
     def people(self, level: str) -> Integers:
-        """Return the true population of each unit."""
+        """Return the true population of each unit, ``int64[units]``."""
         return self.truth[self.place(level)].totals()
 
     def codes(self, level: str) -> NDArray[np.str_]:
-        """Return the codes of the units; blocks have their public ones."""
+        """Return the codes of the units, ``str[units]``; blocks have their public ones."""
         place = self.place(level)
         codes = self.tree.levels[place].codes
         if place == len(self.levels) - 1 and len(codes) == len(self.files.geoids):
@@ -260,22 +284,14 @@ class TopDownRun:
         return tuple(TENS.labels[place] for place in np.unique(TENS.class_of(self.people(level))).tolist())
 
     def sigma(self, level: str, query: MarginalQuery) -> float | None:
-        """Return σ of one answer of a query as it is measured at a level, None where it is not measured there."""
-        for key, entry in self.figures.items():
-            if key.level == level and self._same(key, query):
-                return entry.sigma
-        return None
+        """Return σ of one answer of a query as it is measured at a level, None where it is not measured there.
 
-    def leaves(self, trial: int) -> Histograms:
-        """Return the published histograms of the blocks.
-
-        Raises:
-            RunUnreadableError: the trial cannot be read.
+        Args:
+            level: of the tree.
+            query: of the run's schema.
         """
-        levels = self.trial(trial)
-        if levels is None:
-            raise RunUnreadableError(f"Trial {trial} of {self.directory} cannot be read.", "Resume the run.")
-        return levels[-1]
+        entries = (entry for entry in self._forecast if entry.key.level == level and self._same(entry.key, query))
+        return next((entry.sigma for entry in entries), None)
 
     def _same(self, key: LevelQuery, query: MarginalQuery) -> bool:
         try:
@@ -296,7 +312,3 @@ def measured_units(run: TopDownRun) -> MeasuredUnits | str:
         return MeasuredUnits(directory)
     except RunUnreadableError as error:
         return error.full
-
-
-def _forecast(spec: RunSpec) -> tuple[LevelQueryForecast, ...]:
-    return forecast_topdown(spec.scenario.topdown, spec.scenario.conventions).entries

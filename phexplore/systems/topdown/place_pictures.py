@@ -1,74 +1,94 @@
-"""From what was read of one place to its pictures: true, measured, published. No Qt."""
+"""The pictures of one place of a TopDown run: true, measured and published, at its level and at every level above it. No Qt."""
 
 from __future__ import annotations
 
 from itertools import groupby
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from phexplore.figures.axis import Axis, Scale, signed_text
 from phexplore.figures.figure import Figure, nothing, row_figure
 from phexplore.figures.marks import Row
-from phexplore.figures.table import Table
+from phexplore.figures.table import Table, Value
 from phexplore.figures.wording import people
-from phexplore.systems.topdown.result_pictures import trials_words
-from phexplore.systems.topdown.run_contents import EVERY_QUERY, MeasuredLine, PathContent, PlaceContent
+from phexplore.runs.store import RunUnreadableError
+from phexplore.simulate.topdown.histograms import Histograms
+from phexplore.systems.topdown.error_pictures import answer_labels, trials_words
+from phexplore.systems.topdown.folds import PlaceFold
+from phexplore.systems.topdown.measured_units import MeasuredUnit, MeasuredUnits
+from phexplore.systems.topdown.open_run import TopDownRun
+from phexplore.systems.topdown.run_choice import EVERY_QUERY, TopDownChoice
+from phexplore.systems.topdown.summary import answers
 from phexplore.systems.topdown.wording import heading, level_title, query_title
+from phexplore.workload.queries import MarginalQuery, parse_query
 
+SHOWN_TRIALS = 5
+"""Trials whose noisy answers are read: their files are large."""
+MOST_LINES = 4_000
 _MOST_ROWS = 400
 _OF_EACH = 4
 """Answers of each query that the picture of all queries shows; its table has the others."""
 _OF_ONE = 40
 _NORMAL_90 = 1.645
 
+Integers = NDArray[np.int64]
 
-def place_rows(content: PlaceContent, unit: str) -> Figure:
-    """Return one row per answer of one unit: the truth as a stroke, the published counts as dots, the noise as a band."""
-    if not content.labels:
-        return nothing("place-rows", content.reason)
-    order = np.argsort(-np.maximum(content.truth, content.published.max(axis=0)), kind="stable")
-    order = order[(content.truth[order] > 0) | (content.published[:, order].max(axis=0) > 0)][:_MOST_ROWS]
+
+def place_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
+    """Return one row per answer of one unit: the truth as a stroke, the published counts as dots, the noise as a band.
+
+    Args:
+        run: the one looked at.
+        choice: level, unit and query.
+    """
+    unit = _unit(run, choice)
+    if isinstance(unit, str):
+        return nothing("place", unit)
+    query = run.query(choice.query)
+    truth = answers(run.truth[run.place(choice.level)].part(unit, unit + 1), query)[0]
+    published = run.folded(PlaceFold, choice.level, unit, query).published
+    measured, sigma = _measured(run, choice.level, unit, query)
+    labels = answer_labels(query)
+    order = np.argsort(-np.maximum(truth, published.max(axis=0)), kind="stable")
+    order = order[(truth[order] > 0) | (published[:, order].max(axis=0) > 0)][:_MOST_ROWS]
     if not len(order):
-        order = np.arange(min(1, len(content.labels)))
-    mean = content.published.mean(axis=0)
-    rows, table = [], []
+        order = np.arange(min(1, len(labels)))
+    margin = None if sigma is None else _NORMAL_90 * sigma
+    rows: list[Row] = []
+    table: list[tuple[Value, ...]] = []
     for answer in order.tolist():
-        noisy = () if content.measured is None else tuple(content.measured[:, answer].tolist())
-        truth, sigma = int(content.truth[answer]), content.sigma
-        margin = None if sigma is None else 1.645 * sigma
-        label = content.labels[answer]
+        label, exact = labels[answer], int(truth[answer])
+        noisy = () if measured is None else tuple(measured[:, answer].tolist())
+        given = published[:, answer].tolist()
+        mean = float(published[:, answer].mean())
         rows.append(
             Row(
                 None,
                 "",
                 label,
-                value=float(mean[answer]),
-                low=None if margin is None else max(truth - margin, 0.0),
-                high=None if margin is None else truth + margin,
-                tick=float(truth),
-                dots=tuple(float(count) for count in content.published[:, answer].tolist()),
-                crosses=() if content.measured is None else tuple(map(float, content.measured[:, answer].tolist())),
-                text=" → ".join((f"{truth:,}", *(f"{each:,}" for each in noisy[:1]), people(float(mean[answer])))),
-                tip=f"{label}: true {truth:,}, published {people(float(mean[answer]))} on average\n"
-                + _measured_words(content, answer),
+                value=mean,
+                low=None if margin is None else max(exact - margin, 0.0),
+                high=None if margin is None else exact + margin,
+                tick=float(exact),
+                dots=tuple(map(float, given)),
+                crosses=tuple(map(float, noisy)),
+                text=" → ".join((f"{exact:,}", *(f"{each:,}" for each in noisy[:1]), people(mean))),
+                tip=f"{label}: true {exact:,}, published {people(mean)} on average\n{_measured_words(noisy, sigma)}",
             )
         )
-        table.append((label, truth, float(mean[answer]), *noisy, *content.published[:, answer].tolist()))
-    trials, kept = len(content.published), 0 if content.measured is None else len(content.measured)
-    total, published = int(content.truth.sum()), float(content.published.sum(axis=1).mean())
-    name = f"{level_title(content.level)} {content.code}".strip()
+        table.append((label, exact, mean, *noisy, *given))
+    trials, kept = len(published), 0 if measured is None else len(measured)
+    name = f"{level_title(choice.level)} {choice.unit}".strip()
     return row_figure(
-        "place-rows",
+        "place",
         tuple(rows),
-        Axis(unit, Scale.COUNT),
-        f"{name}: {total:,} {unit} are published as {people(published)}",
-        f"{heading(query_title(content.query))}, {trials_words(trials)}: strokes are true, dots published (large: their mean)"
+        Axis(run.unit, Scale.COUNT),
+        f"{name}: {int(truth.sum()):,} {run.unit} are published as {people(float(published.sum(axis=1).mean()))}",
+        f"{heading(query_title(query.name))}, {trials_words(trials)}: strokes are true, dots published (large: their mean)"
         + (f", crosses measured in {trials_words(kept)}" if kept else "")
-        + (
-            ", whiskers hold 90 % of the noisy answers."
-            if content.sigma is not None
-            else "; not measured by itself here."
-        ),
+        + (", whiskers hold 90 % of the noisy answers." if sigma is not None else "; not measured by itself here."),
         Table(
             (
                 "Answer",
@@ -82,37 +102,97 @@ def place_rows(content: PlaceContent, unit: str) -> Figure:
     )
 
 
-def _measured_words(content: PlaceContent, answer: int) -> str:
-    if content.measured is not None:
-        found = ", ".join(f"{count:,}" for count in content.measured[:, answer].tolist()[:5])
-        return f"measured {found} (σ {people(content.sigma or 0.0)})"
-    if content.sigma is None:
+def _unit(run: TopDownRun, choice: TopDownChoice) -> int | str:
+    """Return the number of the chosen unit, or why there is none."""
+    codes = run.codes(choice.level)
+    found = np.flatnonzero(codes == choice.unit)
+    if not len(found):
+        return f"There is no unit {choice.unit!r} at this level. Codes look like {codes[0]}."
+    return int(found[0])
+
+
+def _geoids(run: TopDownRun, level: str, unit: int) -> NDArray[np.str_]:
+    first = run.tree.levels[run.place(level)].first_block
+    return run.files.geoids[int(first[unit]) : int(first[unit + 1])]
+
+
+def _measured(run: TopDownRun, level: str, unit: int, query: MarginalQuery) -> tuple[Integers | None, float | None]:
+    """Return noisy answers, ``int64[trials, answers]``, where the spine measured exactly this unit and query, and their σ."""
+    kept, sigma, geoids = run.measured, run.sigma(level, query), _geoids(run, level, unit)
+    if isinstance(kept, str):
+        return None, sigma
+    try:
+        same = (each for each in kept.path(geoids) if len(each.leaves) == len(geoids) and each.level == level)
+        own = next(same, None)
+        variance = None if own is None else own.variances.get(query.name)
+        if own is None or variance is None:
+            return None, None
+        noisy = [kept.answers(trial, own)[query.name] for trial in run.first_trials(SHOWN_TRIALS)]
+    except RunUnreadableError:
+        return None, sigma
+    return np.stack(noisy), float(variance) ** 0.5
+
+
+def _measured_words(noisy: tuple[int, ...], sigma: float | None) -> str:
+    if noisy:
+        return f"measured {', '.join(f'{count:,}' for count in noisy[:5])} (σ {people(sigma or 0.0)})"
+    if sigma is None:
         return "Not measured by itself at this level."
-    return f"A noisy answer has σ {people(content.sigma)}; the answers themselves were not kept."
+    return f"A noisy answer has σ {people(sigma)}; the answers themselves were not kept."
 
 
-def path_rows(content: PathContent, unit: str) -> Figure:
-    """Return the largest answers of every query at every level over a place: true, measured and published."""
-    if not content.lines:
-        reason = content.reason or "No unit over this place was measured with this query."
-        return nothing("path-rows", reason)
-    most = _OF_EACH if content.query == EVERY_QUERY else _OF_ONE
+class _Line(NamedTuple):
+    """One noisy answer on the way from the root to a place: what was measured and published, per trial."""
+
+    level: str
+    unit: str
+    blocks: int
+    query: str
+    answer: str
+    sigma: float
+    truth: int
+    measured: tuple[int, ...]
+    published: tuple[int, ...]
+
+
+def path_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
+    """Return the largest answers of every query at every level over a place: true, measured and published.
+
+    Args:
+        run: the one looked at.
+        choice: level, unit, and a query or `EVERY_QUERY`.
+    """
+    unit, kept = _unit(run, choice), run.measured
+    if isinstance(unit, str):
+        return nothing("path", unit)
+    if isinstance(kept, str):
+        return nothing("path", kept)
+    trials = run.first_trials(SHOWN_TRIALS)
+    try:
+        groups = _groups(run, kept, _geoids(run, choice.level, unit), choice.query, trials)
+    except RunUnreadableError as error:
+        return nothing("path", error.full)
+    listed = max(1, MOST_LINES // max(1, len(groups)))
+    lines = [line for group in groups for line in group[:listed]]  # no level and no query is left out
+    if not lines:
+        return nothing("path", "No unit over this place was measured with this query.")
+    more = sum(map(len, groups)) - len(lines)
+    most = _OF_EACH if choice.query == EVERY_QUERY else _OF_ONE
     rows = [
-        _path_row(line, unit)
-        for _key, lines in groupby(content.lines, key=lambda line: (line.level, line.query))
-        for line in _largest(list(lines), most)
+        _path_row(line, run.unit)
+        for _key, same in groupby(lines, key=lambda line: (line.level, line.query))
+        for line in _largest(list(same), most)
     ]
-    trials = range(content.trials)
-    left_out = f" {content.left_out:,} further answers, the smallest ones, are not listed." if content.left_out else ""
+    left_out = f" {more:,} further answers, the smallest ones, are not listed." if more else ""
     return row_figure(
-        "path-rows",
+        "path",
         tuple(rows[:_MOST_ROWS]),
-        Axis(f"difference from the true count, {unit}", Scale.SIGNED_LOG, text=signed_text),
-        _path_title(content, unit),
-        f"Every measurement on the way to {level_title(content.level).lower()} {content.code}, {trials_words(content.trials)}: "
+        Axis(f"difference from the true count, {run.unit}", Scale.SIGNED_LOG, text=signed_text),
+        _path_title(lines, run.unit),
+        f"Every measurement on the way to {level_title(choice.level).lower()} {choice.unit}, {trials_words(len(trials))}: "
         f"crosses measured, dots published (large: their mean), whiskers hold 90 % of the noise; at the right true → measured → "
         f"published of the first trial. The {most} largest answers of a query "
-        f"at a level; the table has {len(content.lines):,}.{left_out}",
+        f"at a level; the table has {len(lines):,}.{left_out}",
         Table(
             (
                 "Level",
@@ -122,8 +202,8 @@ def path_rows(content: PathContent, unit: str) -> Figure:
                 "Answer",
                 "σ",
                 "True",
-                *(f"Measured, trial {trial + 1}" for trial in trials),
-                *(f"Published, trial {trial + 1}" for trial in trials),
+                *(f"Measured, trial {number + 1}" for number in range(len(trials))),
+                *(f"Published, trial {number + 1}" for number in range(len(trials))),
             ),
             tuple(
                 (
@@ -137,20 +217,79 @@ def path_rows(content: PathContent, unit: str) -> Figure:
                     *line.measured,
                     *line.published,
                 )
-                for line in content.lines
+                for line in lines
             ),
         ),
         guide=0.0,
     )
 
 
-def _largest(lines: list[MeasuredLine], most: int) -> list[MeasuredLine]:
+def _groups(
+    run: TopDownRun, kept: MeasuredUnits, geoids: NDArray[np.str_], wanted: str, trials: tuple[int, ...]
+) -> list[list[_Line]]:
+    """Return what every unit that holds some blocks was asked: per unit and query its answers, the largest first."""
+    place_of = {geoid: number for number, geoid in enumerate(run.files.geoids.tolist())}
+    leaves = [levels[-1] for trial in trials if (levels := run.trial(trial)) is not None]
+    groups = []
+    for unit in kept.path(geoids):
+        inside = np.array([place_of[geoid] for geoid in kept.geoids[unit.leaves].tolist()])
+        truth = _cells(run.truth[-1], inside, run.schema.cells)
+        published = [_cells(each, inside, run.schema.cells) for each in leaves]
+        noisy = [kept.answers(trial, unit) for trial in trials]
+        for name, variance in unit.variances.items():
+            if variance is not None and wanted in {EVERY_QUERY, name}:
+                query = parse_query(run.schema, name)
+                given = np.stack([_answers(each, query) for each in published])
+                measured = np.stack([each[name] for each in noisy])
+                groups.append(_lines(unit, query, name, variance**0.5, _answers(truth, query), given, measured))
+    return groups
+
+
+def _lines(
+    unit: MeasuredUnit,
+    query: MarginalQuery,
+    name: str,
+    sigma: float,
+    exact: Integers,
+    given: Integers,
+    measured: Integers,
+) -> list[_Line]:
+    labels = answer_labels(query)
+    return [
+        _Line(
+            unit.level,
+            unit.code,
+            len(unit.leaves),
+            name,
+            labels[answer],
+            sigma,
+            int(exact[answer]),
+            tuple(measured[:, answer].tolist()),
+            tuple(given[:, answer].tolist()),
+        )
+        for answer in np.argsort(-np.maximum(exact, given.max(axis=0)), kind="stable").tolist()
+    ]
+
+
+def _cells(leaves: Histograms, inside: Integers, cells: int) -> Integers:
+    """Return the histogram of some leaves together, ``int64[cells]``."""
+    part = leaves.ordered(inside)
+    return np.bincount(part.cells, weights=part.counts, minlength=cells).astype(np.int64)
+
+
+def _answers(cells: Integers, query: MarginalQuery) -> Integers:
+    answer_of = query.cell_map()
+    asked = answer_of >= 0
+    return np.bincount(answer_of[asked], weights=cells[asked], minlength=query.answers).astype(np.int64)
+
+
+def _largest(lines: list[_Line], most: int) -> list[_Line]:
     """Return the answers that count anybody, the first where none does."""
     filled = [line for line in lines if line.truth or any(line.published)]
     return (filled or lines[:1])[:most]
 
 
-def _path_row(line: MeasuredLine, unit: str) -> Row:
+def _path_row(line: _Line, unit: str) -> Row:
     margin = _NORMAL_90 * line.sigma
     query = query_title(line.query)
     first, found = line.measured[0], line.published[0]
@@ -172,9 +311,9 @@ def _path_row(line: MeasuredLine, unit: str) -> Row:
     )
 
 
-def _path_title(content: PathContent, unit: str) -> str:
-    totals = [line for line in content.lines if line.query == "total"]
-    line = (totals or list(content.lines))[-1]
+def _path_title(lines: list[_Line], unit: str) -> str:
+    totals = [line for line in lines if line.query == "total"]
+    line = (totals or lines)[-1]
     what = "" if line.query == "total" else f" of {query_title(line.query)}: {line.answer}"
     return (
         f"{level_title(line.level)}: {line.truth:,} {unit}{what} were measured as {line.measured[0]:,} and are published as "

@@ -1,50 +1,32 @@
-"""The results of a TopDown run, read as far as they are there: complete, cancelled, failed, or still running."""
+"""The figures of a TopDown run for its report, read as far as they are there: complete, cancelled, failed, or still running."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-import numpy as np
-
-from phexplore.data.blocks.geocodes import layout_of
-from phexplore.data.blocks.population import BlockPopulation
-from phexplore.metrics.topdown.worst import WorstBy, WorstUnit, worst_units
+from phexplore.metrics.topdown.distribution import ErrorDistribution
+from phexplore.metrics.topdown.worst import WorstBy, WorstUnit
 from phexplore.noise.distributions import Noise
 from phexplore.runs.run_folder import RunFolder
-from phexplore.runs.store import (
-    TRUTH_FILE,
-    RunUnreadableError,
-    load_spec,
-    trial_file,
-)
-from phexplore.simulate.topdown.design import make_design
-from phexplore.simulate.topdown.driver import World, make_world
-from phexplore.simulate.topdown.histograms import Histograms, sums_up
-from phexplore.spine.tree import tree_of
+from phexplore.runs.store import TRUTH_FILE, RunUnreadableError, load_spec
+from phexplore.simulate.topdown.design import Design, make_design
+from phexplore.systems.topdown.error_pictures import answer_labels
+from phexplore.systems.topdown.folds import ErrorsFold, WorstFold
 from phexplore.systems.topdown.forecast import noise_of
-from phexplore.systems.topdown.run_files import MOST_COLUMNS, LeafFiles, open_leaf_files, schema_of
-from phexplore.systems.topdown.summary import Tally, criterion_query
-from phexplore.workload.queries import MarginalQuery, detailed_query, parse_query
+from phexplore.systems.topdown.open_run import TopDownRun
+from phexplore.systems.topdown.run_files import MOST_COLUMNS
+from phexplore.systems.topdown.summary import Tally
+from phexplore.workload.queries import MarginalQuery, detailed_query, parse_query, total_query
 from phexplore.workload.schema import Schema
 
-MOST_TRIALS = 20
-"""Trials whose files are read; the summary of a complete run knows all of them."""
 
-
-@dataclass(frozen=True, slots=True)
-class NamedUnit:
-    """A unit that was far off.
-
-    Attributes:
-        level: name.
-        code: public code.
-        worst: how far, and why.
-        sentence: the reason in words.
-    """
+class NamedUnit(NamedTuple):
+    """A unit that was far off: its level, public code, how far and why, and the reason in words."""
 
     level: str
     code: str
@@ -69,83 +51,83 @@ class TopDownResults(RunFolder):
         return cls(directory, spec)
 
     @cached_property
-    def files(self) -> LeafFiles:
-        """The reader of the run's files.
+    def run(self) -> TopDownRun:
+        """The run with its trials, read whole.
 
         Raises:
             RunUnreadableError: the truth cannot be read.
         """
-        path = self.directory / TRUTH_FILE
-        return open_leaf_files(path, schema_of(path))
+        run = TopDownRun(self.directory)
+        run.patience = math.inf
+        run.refresh()
+        return run
 
     @cached_property
-    def world(self) -> World:
-        """Exact counts of every level. Bounds are left out: nothing is estimated here."""
-        files, method = self.files, self.spec.scenario.topdown
-        truth = files.read(self.directory / TRUTH_FILE)
-        population = BlockPopulation(
-            files.schema,
-            files.geoids,
-            truth.starts,
-            truth.cells,
-            truth.counts.astype(np.int32),
-            layout=layout_of(files.schema),
-        )
-        tree = tree_of(population.geocodes(), method.levels, population.layout)
+    def design(self) -> Design:
+        """What was measured at every level. Bounds are left out: nothing is estimated here."""
+        method = self.spec.scenario.topdown
 
         def noise(budget: Fraction) -> Noise:
             return noise_of(method.framework, budget)[0]
 
-        names = [level.name for level in tree.levels]
-        return make_world(make_design(method, files.schema, names, noise, has_facilities=False), tree, population)
-
-    @cached_property
-    def estimates(self) -> tuple[tuple[Histograms, ...], ...]:
-        """The first trials, at every level."""
-        world = self.world
-        return tuple(
-            sums_up(self.files.read(self.directory / trial_file(index)), world.tree, world.design.schema.cells)
-            for index in self.trials[:MOST_TRIALS]
-        )
+        return make_design(method, self.run.schema, self.run.levels, noise, has_facilities=False)
 
     @cached_property
     def tallies(self) -> tuple[Tally, ...]:
-        """The errors of the first trials per level, the root first."""
-        found = tuple(Tally(self.world, number) for number in range(len(self.world.tree.levels)))
-        for levels in self.estimates:
-            for tally, estimate in zip(found, levels, strict=True):
+        """The errors of all trials per level, the root first; none before the first trial.
+
+        Raises:
+            RunUnreadableError: a trial cannot be read.
+        """
+        run = self.run
+        found = tuple(Tally(level, truth) for level, truth in zip(self.design.levels, run.truth, strict=True))
+        for index in run.present:
+            for tally, estimate in zip(found, run.trial(index) or (), strict=False):
                 tally.add(estimate)
-        return found
+        self.refuse_damage()
+        return found if run.present else ()
 
     @cached_property
     def metrics(self) -> list[dict[str, Any]]:
-        """The entries of ``metrics``: of all trials when the run is complete, else of the first ones."""
+        """The entries of ``metrics``: of the summary when the run is complete, else of the trials there are."""
         if self.summary is not None:
             return list(self.summary.get("metrics", ()))
-        return [entry for tally in self.tallies for entry in tally.entries()] if self.estimates else []
+        return [entry for tally in self.tallies for entry in tally.entries()]
 
     @cached_property
     def redistricting(self) -> list[dict[str, Any]]:
         """The redistricting criterion per level; empty where the schema has no groups."""
         if self.summary is not None:
             return list(self.summary.get("redistricting", ()))
-        return [entry for tally in self.tallies if (entry := tally.redistricting())] if self.estimates else []
+        return [entry for tally in self.tallies if (entry := tally.redistricting())]
 
-    def worst(self, count: int, *, by: WorstBy = WorstBy.TOTAL) -> tuple[NamedUnit, ...]:
-        """Return the units of each level below the root that are farthest off on average over the first trials."""
-        world = self.world
-        query = criterion_query(world.design.schema) or _finest_that_fits(world.design.schema)
-        labels = [" · ".join(query.answer_labels(answer)) for answer in range(query.answers)]
-        found = []
-        for number, (level, truth) in enumerate(zip(world.tree.levels, world.truth, strict=True)):
-            if not number or not self.estimates:
-                continue
-            exact = truth.answers(query.cell_map(), query.answers)
-            trials = np.stack([each[number].answers(query.cell_map(), query.answers) for each in self.estimates])
-            codes = self.files.geoids if number == len(world.tree.levels) - 1 else level.codes
-            for worst in worst_units(exact, trials, by=by, count=count):
+    def refuse_damage(self) -> None:
+        """Refuse a run with a trial that cannot be read: files hold all of it.
+
+        Raises:
+            RunUnreadableError: there is one.
+        """
+        if self.run.problems:
+            raise RunUnreadableError(self.run.problems[0], "Resume the run to make this part again.")
+
+    def distributions(self) -> Iterator[tuple[str, str, ErrorDistribution]]:
+        """Yield level, query and errors of all trials, of everything that was measured and the totals."""
+        for level in self.design.levels:
+            for query in dict.fromkeys((total_query(self.run.schema), *level.plan.measured)):
+                errors = self.run.folded(ErrorsFold, level.name, query).errors
+                if errors is not None:
+                    yield level.name, query.name, errors
+
+    def worst(self, count: int) -> tuple[NamedUnit, ...]:
+        """Return the units of each level below the root whose totals are farthest off, on average over the trials."""
+        run = self.run
+        query = run.groups or _finest_that_fits(run.schema)
+        labels, found = answer_labels(query), []
+        for level in run.levels[1:]:
+            codes = run.codes(level)
+            for worst in run.folded(WorstFold, level, query, WorstBy.TOTAL).tally.units(count):
                 code = str(codes[worst.unit])
-                found.append(NamedUnit(level.name, code, worst, worst.sentence(code, labels)))
+                found.append(NamedUnit(level, code, worst, worst.sentence(code, labels)))
         return tuple(found)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -38,34 +39,20 @@ from phexplore.report.run_sections import (
     unfinished_warning,
 )
 from phexplore.runs.confidentiality import is_confidential
-from phexplore.systems.topdown.results import MOST_TRIALS, NamedUnit, TopDownResults
-from phexplore.systems.topdown.run_charts import (
-    LevelDistribution,
-    bias_chart,
-    distributions_chart,
-    redistricting_chart,
-    sizes_chart,
-)
+from phexplore.systems.run_pictures import run_charts
+from phexplore.systems.topdown.results import NamedUnit, TopDownResults
 from phexplore.systems.topdown.run_options import Mechanism, topdown_options
+from phexplore.systems.topdown.system import TOPDOWN
 
 Entry = Mapping[str, Any]
 """An entry of ``metrics`` or ``redistricting`` of a summary."""
-
-_SHOWN_QUERIES = (
-    "total",
-    "votingage",
-    "hispanic",
-    "race_ethnicity",
-    "hispanic * cenrace",
-    "detailed",
-)
-"""Queries with a distribution of their own, where they are measured."""
 
 _LEFT_OUT = (
     "True counts of units, their classes by size and the worst units were left out: the records carry no mark of synthetic or "
     "published origin and are treated as confidential. Nothing in this report is protected by noise."
 )
 
+_ERRORS = "Errors are published minus true counts, in people (housing units for the unit schema), over units, answers and trials."
 _WORST = 5
 
 
@@ -82,33 +69,13 @@ def run_report(run: Path, now: datetime) -> RunReport:
     results = TopDownResults.open(run)
     if not results.trials:
         raise PhexploreError("The run has no finished trial yet.", "Wait for the first one, or resume the run.")
+    charts = cache(lambda: run_charts(TOPDOWN, run))
     return RunReport(
-        document=lambda: run_document(results, now),
-        charts=lambda: run_charts(results),
+        document=lambda: run_document(results, charts(), now),
+        charts=charts,
         table=lambda: figures_csv(results.metrics),
         tables=lambda: csv_files(results),
     )
-
-
-def run_charts(results: TopDownResults) -> tuple[Chart, ...]:
-    """Return the figures of a run, most asked for first; those that would say nothing are left out."""
-    charts = [distributions_chart(distributions(results), min(len(results.trials), MOST_TRIALS))]
-    if not _is_confidential(results):
-        charts.append(sizes_chart(results.metrics, "total"))
-    charts.append(bias_chart(results.metrics, "detailed"))
-    if not _is_confidential(results) and any(entry["criterion"]["units"] for entry in results.redistricting):
-        charts.append(redistricting_chart(results.redistricting))
-    return tuple(charts)
-
-
-def distributions(results: TopDownResults) -> list[LevelDistribution]:
-    """Return the errors of the shown queries at every level, over the trials that are read."""
-    return [
-        LevelDistribution(tally.level, query.name, tally.distribution(query))
-        for tally in results.tallies
-        for query in sorted(tally.queries, key=lambda query: query.answers)
-        if query.name in _SHOWN_QUERIES
-    ]
 
 
 def csv_files(results: TopDownResults) -> Iterable[tuple[str, bytes]]:
@@ -135,10 +102,8 @@ def csv_files(results: TopDownResults) -> Iterable[tuple[str, bytes]]:
         _csv(
             ("level", "query", "error", "numbers"),
             (
-                (tally.level, query.name, error, count)
-                for tally in results.tallies
-                for query in tally.queries
-                for errors in (tally.distribution(query),)
+                (level, query, error, count)
+                for level, query, errors in results.distributions()
                 for error, count in zip(errors.errors.tolist(), errors.counts.tolist(), strict=True)
             ),
         ),
@@ -180,16 +145,17 @@ def _csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
     return csv_bytes([header, *rows], lineterminator="\n")
 
 
-def run_document(results: TopDownResults, now: datetime) -> Document:
+def run_document(results: TopDownResults, charts: tuple[Chart, ...], now: datetime) -> Document:
     """Return the report: pictures, tables, then checks, specification and method.
 
     Args:
         results: of the run.
+        charts: its pictures.
         now: printed in the report, with its zone.
     """
     parts = (
-        Part("pictures", "What the run shows", charts=run_charts(results)),
-        Part("tables", "The figures", _reading(results), tables=_tables(results)),
+        Part("pictures", "What the run shows", charts=charts),
+        Part("tables", "The figures", (_ERRORS,), tables=_tables(results)),
         Part("method", "Checks, specification and method", _cautions(results), sections=_sections(results)),
     )
     keywords = ("TopDown", "P.L. 94-171", "differential privacy")
@@ -207,15 +173,6 @@ def _warning(results: TopDownResults) -> str:
             "This report is computed from exact counts of blocks that are not marked as synthetic. Nothing in it is protected.",
         )
     return " ".join(sentences)
-
-
-def _reading(results: TopDownResults) -> tuple[str, ...]:
-    found = [
-        "Errors are published minus true counts, in people (housing units for the unit schema), over units, answers and trials."
-    ]
-    if results.summary is None or len(results.trials) > MOST_TRIALS:
-        found.append(f"Distributions and worst units are taken from the first {MOST_TRIALS} trials.")
-    return tuple(found)
 
 
 def _cautions(results: TopDownResults) -> tuple[str, ...]:
@@ -271,7 +228,7 @@ def _tables(results: TopDownResults) -> tuple[TableView, ...]:
     )
     worst = table_of(
         "worst",
-        "Units whose total is farthest off, on average over the trials read",
+        "Units whose total is farthest off, on average over the trials",
         _WORST_UNITS,
         results.worst(_WORST),
     )

@@ -2,144 +2,135 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from enum import Enum
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
 
 from phexplore.errors import PhexploreError
 from phexplore.figures.figure import Figure
-from phexplore.metrics.topdown.worst import WorstBy
+from phexplore.figures.tile import TileContent, Tone
+from phexplore.figures.wording import people
+from phexplore.metrics.topdown.redistricting import LEAST_PEOPLE, REQUIRED
+from phexplore.metrics.topdown.reliability import reliable_from
+from phexplore.runs.confidentiality import is_confidential
 from phexplore.runs.disclosure import HELD_BACK
-from phexplore.runs.spec import RunSpec
-from phexplore.runs.store import load_spec
-from phexplore.systems.run_results import Asks, Chooser, Jump, Option, RunAnswer, RunRequest
-from phexplore.systems.topdown.compare_pictures import compare_rows
-from phexplore.systems.topdown.compare_reader import MOST_RUNS
-from phexplore.systems.topdown.content_reader import TopDownResultReader
-from phexplore.systems.topdown.place_pictures import path_rows, place_rows
-from phexplore.systems.topdown.plausible_pictures import plausible_rows
-from phexplore.systems.topdown.result_pictures import (
-    BY_WORDS,
-    bias_rows,
-    criterion_rows,
-    criterion_tile,
-    error_rows,
-    error_tile,
-    histogram,
-    map_picture,
-    reliable_tile,
-    topdown_headline_tile,
-    topdown_trials_tile,
-    worst_rows,
+from phexplore.runs.spec import RunMode, RunSpec
+from phexplore.runs.store import load_spec, load_summary, state_of
+from phexplore.systems.run_results import Choice, Jump, OpenRuns, RunAnswer, RunRequest, is_counted
+from phexplore.systems.topdown.compare_pictures import compare_figure
+from phexplore.systems.topdown.error_pictures import (
+    bias_figure,
+    criterion_figure,
+    distribution_figure,
+    error_figure,
+    map_of_errors,
+    worst_figure,
 )
-from phexplore.systems.topdown.run_contents import (
-    ALL_SIZES,
-    CompareBy,
-    CompareFigure,
-    MapValue,
-    PathContent,
-    PlaceContent,
-    TopDownAnswer,
-    TopDownChoice,
-    TopDownOffer,
-    TopDownRequest,
-    TopDownTab,
-)
-from phexplore.systems.topdown.wording import counted, level_title, query_title
+from phexplore.systems.topdown.folds import SharesFold, TotalsFold
+from phexplore.systems.topdown.open_run import TopDownRun, TrialCache
+from phexplore.systems.topdown.place_pictures import path_figure, place_figure
+from phexplore.systems.topdown.plausible_pictures import plausible_figure
+from phexplore.systems.topdown.run_choice import TopDownChoice, choosers, settled
+from phexplore.systems.topdown.wording import counted, level_title
 
-E = TypeVar("E", bound=Enum)
-
-COUNTING = "The run is adding up its data; the first errors appear here with its first trial."
-_SHOWN = {
-    TopDownTab.ERRORS: ("query", "size"),
-    TopDownTab.SHAPE: ("level", "query", "size"),
-    TopDownTab.BIAS: ("level", "query"),
-    TopDownTab.CRITERION: ("level",),
-    TopDownTab.WORST: ("level", "query", "by"),
-    TopDownTab.PLACE: ("level", "query", "unit"),
-    TopDownTab.PATH: ("level", "query", "unit"),
-    TopDownTab.PLAUSIBLE: ("partner",),
-    TopDownTab.COMPARE: ("others", "compare", "figure", "level", "query", "size"),
-    TopDownTab.MAP: ("level", "value", "shapes"),
+PICTURES: Mapping[str, Callable[[TopDownRun, TopDownChoice], Figure]] = {
+    "errors": error_figure,
+    "shape": distribution_figure,
+    "bias": bias_figure,
+    "criterion": criterion_figure,
+    "worst": worst_figure,
+    "place": place_figure,
+    "path": path_figure,
+    "plausible": plausible_figure,
+    "compare": compare_figure,
+    "map": map_of_errors,
 }
-"""Which choosers each picture has."""
-_GROUPED = {CompareBy.LEVEL: "level", CompareBy.QUERY: "query", CompareBy.SIZE: "size"}
-"""The chooser a comparison has no use for: its groups are all there is."""
-_ERRORS_ALONE = {TopDownTab.ERRORS, TopDownTab.SHAPE, TopDownTab.COMPARE}
+"""The pictures of a run by tab: of the window, of the report and of files."""
+ERRORS_ALONE = frozenset({"errors", "shape", "compare"})
 """Pictures that show how large errors are, and nothing about single places or true counts."""
+COUNTING = "The run is adding up its data; the first errors appear here with its first trial."
+KEPT_RUNS = 8
+"""Runs that stay open: those of a comparison, and some."""
 _JUMPS = {
-    TopDownTab.ERRORS: Jump(("level",), TopDownTab.SHAPE.value),
-    TopDownTab.CRITERION: Jump(("level",), TopDownTab.SHAPE.value),
-    TopDownTab.WORST: Jump(("unit",), TopDownTab.PLACE.value),
-    TopDownTab.MAP: Jump(("unit",), TopDownTab.PLACE.value),
-    TopDownTab.PLAUSIBLE: Jump(("level", "unit"), TopDownTab.PLACE.value),
-}
-_PICTURES: dict[TopDownTab, Callable[[Any, TopDownChoice, str], Figure]] = {
-    TopDownTab.ERRORS: error_rows,
-    TopDownTab.SHAPE: histogram,
-    TopDownTab.BIAS: lambda content, _, unit: bias_rows(content, unit),
-    TopDownTab.CRITERION: lambda content, _, __: criterion_rows(content),
-    TopDownTab.WORST: lambda content, _, unit: worst_rows(content, unit),
-    TopDownTab.PLACE: lambda content, _, unit: place_rows(content, unit),
-    TopDownTab.PATH: lambda content, _, unit: path_rows(content, unit),
-    TopDownTab.PLAUSIBLE: lambda content, _, __: plausible_rows(content),
-    TopDownTab.COMPARE: lambda content, _, unit: compare_rows(content, unit),
-    TopDownTab.MAP: lambda content, _, unit: map_picture(content, unit),
+    "errors": Jump(("level",), "shape"),
+    "criterion": Jump(("level",), "shape"),
+    "worst": Jump(("unit",), "place"),
+    "map": Jump(("unit",), "place"),
+    "plausible": Jump(("level", "unit"), "place"),
 }
 
 
 class TopDownRunReader:
-    """Answers what the page of results asks."""
+    """Answers what the page of results asks; a few runs stay open."""
 
     def __init__(self) -> None:
-        self._reader = TopDownResultReader()
+        cache = TrialCache()
+        self._runs = OpenRuns(lambda directory: TopDownRun(directory, cache), KEPT_RUNS)
         self._specs: dict[Path, RunSpec] = {}
 
     def answer(self, request: RunRequest) -> RunAnswer:
-        """Return what is asked, as far as it is there and a moment of reading allows.
+        """Return what is asked, as far as it is there and a moment of reading allows; `waiting` says how many trials it lacks.
 
         Raises:
             PhexploreError: the run cannot be read.
         """
-        tab = TopDownTab(request.tab) if request.tab else None
-        partners = self._partners(request) if tab is TopDownTab.PLAUSIBLE else []
-        found = self._reader.answer(TopDownRequest(request.directory, tab, self._choice(request, tab, partners)))
-        run, choice = found.headline, found.request.choice
-        unit = counted(run.spec.scenario.topdown.schema)
-        picture = None if found.content is None or tab is None else _PICTURES[tab](found.content, choice, unit)
+        directory, tab = request.directory, request.tab
+        spec = load_spec(directory)
+        if not is_counted(directory):
+            tiles, headline = tiles_of(spec, directory, None)
+            return RunAnswer(request, 0, tiles, headline, reason=COUNTING)
+        for each in self._runs.opened():
+            each.waiting = 0
+        run = self.open(directory)
+        partners = self._partners(request) if tab == "plausible" else []
+        asked = replace(request, choices=self._first_choices(request, partners) | dict(request.choices))
+        choice = self._with_runs(asked, settled(run, asked))
+        tiles, headline = tiles_of(spec, directory, run)
+        trials = run.folded(TotalsFold, _judged_level(run)).trials if run.present else 0
+        picture = PICTURES[tab](run, choice) if tab and trials else None
+        is_held = tab not in ERRORS_ALONE and is_confidential(spec, load_summary(directory))
         return RunAnswer(
             request,
-            run.trials,
-            (criterion_tile(run), reliable_tile(run), error_tile(run), topdown_trials_tile(run)),
-            topdown_headline_tile(run),
-            () if tab is None or found.offer is None else _choosers(request, found, found.offer, tab, partners),
+            trials,
+            tiles,
+            headline,
+            choosers(run, choice, asked, partners),
             picture,
             COUNTING,
-            choice.level if tab in {TopDownTab.ERRORS, TopDownTab.CRITERION} else None,
-            None if tab is None else _JUMPS.get(tab),
-            HELD_BACK if run.confidential and tab not in _ERRORS_ALONE else "",
-            found.problems,
-            found.waiting,
+            choice.level if tab in {"errors", "criterion"} else None,
+            _JUMPS.get(tab),
+            HELD_BACK if is_held else "",
+            tuple(run.problems),
+            max(each.waiting for each in (run, *choice.others)),
         )
 
-    def _choice(self, request: RunRequest, tab: TopDownTab | None, partners: list[Path]) -> TopDownChoice:
-        """Return what is looked at; what is open is settled by the reader, or by the runs there are."""
-        others = request.choices.get("others", tuple(map(str, request.others[:1])))
-        partner = request.chosen("partner", "" if not partners else str(self._same_data(request, partners) or ""))
-        return TopDownChoice(
-            level=request.chosen("level"),
-            query=request.chosen("query"),
-            size=request.chosen("size", ALL_SIZES),
-            unit=request.chosen("unit"),
-            by=_member(WorstBy, request.chosen("by"), WorstBy.TOTAL),
-            value=_member(MapValue, request.chosen("value"), MapValue.ERROR),
-            shapes=request.chosen("shapes"),
-            others=tuple(map(Path, others)) if tab is TopDownTab.COMPARE and not isinstance(others, str) else (),
-            compare=_member(CompareBy, request.chosen("compare"), CompareBy.LEVEL),
-            figure=_member(CompareFigure, request.chosen("figure"), CompareFigure.SIZE),
-            partner=Path(partner) if partner else None,
-        )
+    def open(self, directory: Path) -> TopDownRun:
+        """Return a run with the trials that are there.
+
+        Raises:
+            PhexploreError: it cannot be read.
+        """
+        run = self._runs.get(directory)
+        run.refresh()
+        return run
+
+    def _first_choices(self, request: RunRequest, partners: list[Path]) -> dict[str, Choice]:
+        """Return which other runs are looked at where nobody chose: the newest one, and one of the other records."""
+        partner = next(iter(self._same_data(request, partners)), "")
+        return {"others": tuple(map(str, request.others[:1])), "partner": str(partner)}
+
+    def _with_runs(self, request: RunRequest, choice: TopDownChoice) -> TopDownChoice:
+        """Return the choice with the runs beside the one looked at, as far as the picture shows them."""
+        if request.tab == "compare":
+            others = request.choices["others"]
+            directories = [Path(each) for each in others if not isinstance(others, str)]
+            runs = (self.open(each) for each in directories if each != request.directory)
+            return replace(choice, others=tuple(runs))
+        if request.tab == "plausible" and (chosen := request.chosen("partner")):
+            partner = Path(chosen)
+            if partner != request.directory and is_counted(partner):
+                return replace(choice, partner=self.open(partner))
+        return choice
 
     def _partners(self, request: RunRequest) -> list[Path]:
         """Return the other runs that count the other records: housing units beside people, and the other way round."""
@@ -154,9 +145,9 @@ class TopDownRunReader:
                 found.append(directory)
         return found
 
-    def _same_data(self, request: RunRequest, partners: Iterable[Path]) -> Path | None:
+    def _same_data(self, request: RunRequest, partners: Iterable[Path]) -> Iterable[Path]:
         mine = self._spec(request.directory).data.sha256
-        return next((each for each in partners if self._spec(each).data.sha256 == mine), None)
+        return (each for each in partners if self._spec(each).data.sha256 == mine)
 
     def _spec(self, directory: Path) -> RunSpec:
         if directory not in self._specs:
@@ -164,83 +155,89 @@ class TopDownRunReader:
         return self._specs[directory]
 
 
-def _member(kind: type[E], name: str, otherwise: E) -> E:
-    return kind.__members__.get(name, otherwise)
+# The tiles above the pictures
 
 
-def _choosers(
-    request: RunRequest, found: TopDownAnswer, offer: TopDownOffer, tab: TopDownTab, partners: list[Path]
-) -> tuple[Chooser, ...]:
-    choice = found.request.choice
-    unit = found.content.code if isinstance(found.content, PlaceContent | PathContent) else choice.unit
-    everything = (
-        Chooser(
-            "others",
-            "",
-            "Runs to compare with",
-            tuple(Option(str(each)) for each in request.others),
-            tuple(map(str, choice.others)),
-            Asks.RUNS,
-            most=MOST_RUNS - 1,  # the run looked at is one of them
-        ),
-        _enumerated("compare", "", "Groups of the comparison", CompareBy, choice.compare, "by "),
-        _enumerated("figure", "", "Figure that is compared", CompareFigure, choice.figure),
-        Chooser(
-            "level",
-            "&Level",
-            "Level",
-            tuple(Option(level, level_title(level)) for level in offer.levels),
-            choice.level,
-            drops=("unit",),
-        ),
-        Chooser(
-            "query",
-            "&Query",
-            "Query group",
-            tuple(Option(query, query_title(query)) for query in offer.queries),
-            choice.query,
-            letters=18,
-        ),
-        Chooser(
-            "size",
-            "Si&ze",
-            "Size of the units",
-            (Option(ALL_SIZES, "all sizes"), *(Option(size, f"{size} people") for size in offer.sizes)),
-            choice.size,
-        ),
-        Chooser(
-            "by",
-            "B&y",
-            "Worst in what",
-            tuple(Option(by.name, words) for by, words in BY_WORDS.items()),
-            choice.by.name,
-        ),
-        _enumerated("value", "Sho&w", "What the map colours", MapValue, choice.value),
-        Chooser("unit", "&Place", "Code of the unit", (), unit, Asks.TEXT, 20, "code, e.g. 44007"),
-        Chooser(
-            "shapes",
-            "",
-            "Choose the file of the map's shapes",
-            (Option("", "Shapes…"),),
-            choice.shapes,
-            Asks.FILE,
-            hint="Shapes (*.geojson *.geojson.gz *.json *.json.gz)",
-        ),
-        Chooser(
-            "partner",
-            "Toget&her with",
-            "Run of the other records",
-            (Option("", "no other run"), *(Option(str(each)) for each in partners)),
-            str(choice.partner or ""),
-            Asks.RUN,
-            24,
-            "Some checks need people and housing units: choose a run of the other records of the same blocks.",
-        ),
+def _judged_level(run: TopDownRun) -> str:
+    """Return the lowest level with units of 500 people, on which redistricting looks."""
+    large = (name for name in reversed(run.levels) if (run.people(name) >= LEAST_PEOPLE).sum() >= 20)
+    return next(large, run.levels[-1])
+
+
+def tiles_of(spec: RunSpec, directory: Path, run: TopDownRun | None) -> tuple[tuple[TileContent, ...], TileContent]:
+    """Return four figures of a whole run, and its figure for the top of the window.
+
+    Args:
+        spec: what the run does.
+        directory: of the run.
+        run: open; None before its data are counted.
+    """
+    unit, state = counted(spec.scenario.topdown.schema), state_of(directory)
+    error = TileContent("Mean error of a total", "–", unit, "No trial yet.")
+    if run is None or not run.present or not (totals := run.folded(TotalsFold, _judged_level(run))).trials:
+        none = (TileContent(caption, "–", "", "No trial yet.") for caption in (_CRITERION, _RELIABLE))
+        return (*none, error, _trials_tile(spec, state.value, None, 0)), replace(error, caption=_LAST_ERROR)
+    level = _judged_level(run)
+    place = level_title(level).lower()
+    error = replace(
+        error, value=people(totals.mean_size), beside=f"{unit}, {place}", change=f"largest {totals.largest:,}"
     )
-    shown = set(_SHOWN[tab]) - ({_GROUPED[choice.compare]} if tab is TopDownTab.COMPARE else set())
-    return tuple(each for each in everything if each.id in shown)
+    shares = None if run.groups is None else run.folded(SharesFold, level, run.groups)
+    tiles = (
+        _criterion_tile(shares, place),
+        _reliable_tile(shares, place),
+        error,
+        _trials_tile(spec, state.value, run, totals.trials),
+    )
+    if shares is not None and shares.meeting.coverage().errors:
+        return tiles, replace(tiles[0], caption="Last run: within 5 points")
+    return tiles, replace(error, caption=_LAST_ERROR)
 
 
-def _enumerated(identity: str, label: str, name: str, kind: type[Enum], chosen: Enum, before: str = "") -> Chooser:
-    options = tuple(Option(each.name, f"{before}{each.value}") for each in kind)
-    return Chooser(identity, label, name, options, chosen.name)
+_CRITERION, _RELIABLE, _LAST_ERROR = "Within 5 points, units of 500+", "Reliable from", "Last run: mean error"
+
+
+def _criterion_tile(shares: SharesFold | None, place: str) -> TileContent:
+    coverage = None if shares is None else shares.meeting.coverage()
+    if coverage is None or not coverage.errors:
+        return TileContent(_CRITERION, "–", "", "The schema has no groups to judge, or no unit is that large.")
+    share = coverage.share
+    met = coverage.held >= REQUIRED * coverage.errors
+    return TileContent(
+        _CRITERION,
+        f"{share.value:.1%}",
+        f"{place}, {share.low:.1%} to {share.high:.1%}",
+        "meets the 95 % of redistricting" if met else "below the 95 % of redistricting",
+        Tone.GOOD if met else Tone.ATTENTION,
+    )
+
+
+def _reliable_tile(shares: SharesFold | None, place: str) -> TileContent:
+    if shares is None:
+        return TileContent(_RELIABLE, "–", "", "The schema has no groups.")
+    reliable = reliable_from(shares.meeting).people
+    if reliable is None:
+        return TileContent(_RELIABLE, "nowhere", place, "No size keeps 95 %", Tone.ATTENTION)
+    if reliable == 0:
+        return TileContent(_RELIABLE, "any size", place, "95 % of all units are within 5 points", Tone.GOOD)
+    return TileContent(_RELIABLE, f"{reliable:,}", f"people, {place}", "95 % of such units are within 5 points")
+
+
+def _trials_tile(spec: RunSpec, state: str, run: TopDownRun | None, trials: int) -> TileContent:
+    """Return how far the run is, and how many families needed the failsafe."""
+    marks = () if run is None else tuple(run.metadata.values())
+    failsafe, families = (sum(_counted(mark.get(name)) for mark in marks) for name in ("failsafe", "families"))
+    change, tone = "", Tone.NEUTRAL
+    if failsafe:
+        change, tone = f"{failsafe:,} of {families:,} families needed the failsafe", Tone.ATTENTION
+    elif families:
+        change = f"{families:,} families, none needed the failsafe"
+    beside = f"of {spec.trials:,}, {state}" + (", without noise" if spec.mode is RunMode.NO_NOISE else "")
+    return TileContent("Trials", f"{trials:,}", beside, change, tone)
+
+
+def _counted(value: object) -> int:
+    """Return a count of a trial's file: a number, or numbers by level."""
+    if isinstance(value, dict):
+        return sum(int(each) for each in value.values())
+    return value if isinstance(value, int) else 0

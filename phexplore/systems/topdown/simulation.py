@@ -242,8 +242,8 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
     def _sources(self, index: int) -> list[MeasurementSource]:
         if self.options.measurements:
             place = self._measured
-            check_kept(place, index, self.prepared.world, self._spec.scenario.topdown.framework.value)
-            world = self.prepared.world
+            world, framework = self.prepared.world, self._spec.scenario.topdown.framework
+            check_kept(place, index, world.design, world.tree, framework.value)
             return [
                 KeptMeasurements(measurement_file(place, index, level.name), units.units)
                 for level, units in zip(world.design.levels, world.tree.levels, strict=True)

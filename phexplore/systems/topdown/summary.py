@@ -21,7 +21,7 @@ from phexplore.model.numbers import exact_text
 from phexplore.runs.run_files import read_mark
 from phexplore.runs.simulation import Watch, outcome
 from phexplore.runs.spec import RunMode, RunSpec
-from phexplore.simulate.topdown.design import Design
+from phexplore.simulate.topdown.design import Design, LevelDesign
 from phexplore.simulate.topdown.driver import World
 from phexplore.simulate.topdown.histograms import Histograms, sums_up
 from phexplore.systems.topdown import run_checks as topdown_checks
@@ -87,7 +87,7 @@ def topdown_summary(spec: RunSpec, full: World, estimated: World, trials: TrialR
         BudgetMismatchError: the noise did not cost exactly what was declared.
     """
     found = trials.metadata()
-    tallies = [Tally(full, number_of_level) for number_of_level in range(len(full.tree.levels))]
+    tallies = [Tally(level, truth) for level, truth in zip(full.design.levels, full.truth, strict=True)]
     broken: dict[str, dict[str, int]] = {}
     for leaves in trials:
         levels = sums_up(leaves, full.tree, full.design.schema.cells)
@@ -167,39 +167,30 @@ def design_json(spec: RunSpec, design: Design) -> dict[str, Any]:
 class Tally:
     """The errors of one level, query by query, growing trial by trial."""
 
-    def __init__(self, world: World, place: int) -> None:
-        design = world.design.levels[place]
-        self.level = design.name
-        self._truth = world.truth[place]
-        queries = tuple(dict.fromkeys((total_query(world.design.schema), *design.plan.measured)))
-        self._queries = {query: _QueryTally(query, answers_of(self._truth, query)) for query in queries}
-        self._groups = criterion_query(world.design.schema)
-        self._group_truth = None if self._groups is None else self._answers(self._truth, self._groups)
-        self._shares: list[GroupShares] = []
+    def __init__(self, level: LevelDesign, truth: Histograms) -> None:
+        """Start without a trial.
 
-    @staticmethod
-    def _answers(histograms: Histograms, query: MarginalQuery) -> Integers:
-        return histograms.answers(query.cell_map(), query.answers)
+        Args:
+            level: what is measured beside the total.
+            truth: exact histograms of its units.
+        """
+        self.level, schema = level.name, level.plan.schema
+        queries = dict.fromkeys((total_query(schema), *level.plan.measured))
+        self._queries = [_QueryTally(query, answers_of(truth, query)) for query in queries]
+        self._groups = criterion_query(schema)
+        self._group_truth = None if self._groups is None else answers(truth, self._groups)
+        self._shares: list[GroupShares] = []
 
     def add(self, estimate: Histograms) -> None:
         """Add one trial."""
-        for tally in self._queries.values():
+        for tally in self._queries:
             tally.add(estimate)
         if self._groups is not None and self._group_truth is not None:
-            self._shares.append(group_shares(self._group_truth, self._answers(estimate, self._groups)))
-
-    @property
-    def queries(self) -> tuple[MarginalQuery, ...]:
-        """The total, then what is measured at this level."""
-        return tuple(self._queries)
-
-    def distribution(self, query: MarginalQuery) -> ErrorDistribution:
-        """Return the errors of a query over all trials added so far."""
-        return self._queries[query].distribution()
+            self._shares.append(group_shares(self._group_truth, answers(estimate, self._groups)))
 
     def entries(self) -> Iterator[dict[str, Any]]:
         """Yield one entry of ``metrics`` per query."""
-        for tally in self._queries.values():
+        for tally in self._queries:
             yield {"level": self.level, **tally.entry()}
 
     def redistricting(self) -> dict[str, Any] | None:
@@ -236,13 +227,9 @@ class _QueryTally:
         self._one_minus_tvd.append(errors.one_minus_tvd(pairs))
         self._mean_largest.append(errors.mean_largest(pairs))
 
-    def distribution(self) -> ErrorDistribution:
-        """Return the errors of all trials."""
-        return merge(self._errors)
-
     def entry(self) -> dict[str, Any]:
         """Return the figures of all trials."""
-        merged = self.distribution()
+        merged = merge(self._errors)
         sizes = merged.sizes()
         return {
             "query": self._query.name,
@@ -266,8 +253,24 @@ class _QueryTally:
         }
 
 
+def answers(histograms: Histograms, query: MarginalQuery) -> Integers:
+    """Return a query's answers, ``int64[units, answers]``.
+
+    Args:
+        histograms: of the units.
+        query: which answers.
+    """
+    return histograms.answers(query.cell_map(), query.answers)
+
+
 def sparse_distribution(truth: Histograms, estimate: Histograms, query: MarginalQuery) -> ErrorDistribution:
-    """Return the errors of a query's answers without a table of all of them: what neither counts is off by 0."""
+    """Return the errors of a query's answers without a table of all of them: what neither counts is off by 0.
+
+    Args:
+        truth: exact histograms of the units.
+        estimate: published ones.
+        query: whose answers.
+    """
     return errors.distribution(errors.paired(answers_of(truth, query), answers_of(estimate, query), query))
 
 

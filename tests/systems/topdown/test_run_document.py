@@ -16,8 +16,10 @@ from phexplore.report.run_report import write_run_report
 from phexplore.runs.launch import WorkerProcess
 from phexplore.runs.spec import RunSpec, describe_blocks
 from phexplore.runs.store import prepare_directory
+from phexplore.systems.run_pictures import run_charts
 from phexplore.systems.topdown.results import TopDownResults
-from phexplore.systems.topdown.run_document import run_charts, run_document, run_report
+from phexplore.systems.topdown.run_document import run_document, run_report
+from phexplore.systems.topdown.system import TOPDOWN
 
 NOW = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
 
@@ -83,8 +85,8 @@ def test_that_the_same_run_gives_the_same_bytes(finished, tmp_path):
 
 
 def test_that_every_chart_is_described_and_found(finished):
-    charts = run_charts(TopDownResults.open(finished))
-    assert {chart.id for chart in charts} >= {"distributions", "sizes", "bias"}
+    charts = run_charts(TOPDOWN, finished)
+    assert [chart.id for chart in charts] == ["errors", "shape", "bias", "criterion", "worst", "place", "plausible"]
     assert all(chart.finding and len(chart.description) > 80 for chart in charts)
 
 
@@ -109,7 +111,7 @@ def test_that_a_run_without_summary_is_reported_from_its_trials(finished, tmp_pa
         (tmp_path / "run" / name).unlink()
     whole, part = TopDownResults.open(finished), TopDownResults.open(tmp_path / "run")
     assert part.metrics == whole.metrics
-    document = run_document(part, NOW)
+    document = run_document(part, (), NOW)
     assert "not complete" in document.warning
 
 

@@ -15,14 +15,13 @@ from PySide6.QtWidgets import (
 )
 
 from phexplore.gui.run_manager.launch_part import LaunchPart
-from phexplore.gui.run_manager.launch_request import MOST_WORKERS, LaunchRequest
+from phexplore.gui.run_manager.launch_request import MOST_TRIALS, MOST_WORKERS, LaunchRequest
 from phexplore.gui.systems.phsafe.launch import DATA_WORDS, FOLDER, LaunchFields, explanation, read_fields
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.labels import Text, field_label
 from phexplore.gui.widgets.number_field import NumberField
 from phexplore.runs.spec import MODE_WORDS, RunMode
-from phexplore.systems.topdown.results import MOST_TRIALS
 
 SHORT_FIELD = 12 * GRID
 """Width of fields for a few figures."""

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from phexplore.gui.run_manager.launch_part import LaunchPart
-from phexplore.gui.run_manager.launch_request import MOST_WORKERS
+from phexplore.gui.run_manager.launch_request import MOST_TRIALS, MOST_WORKERS
 from phexplore.gui.run_manager.run_rows import RunRow
 from phexplore.gui.systems.topdown.launch import (
     MECHANISM_WORDS,
@@ -45,7 +45,6 @@ from phexplore.model.scenario import Scenario
 from phexplore.resources import resource
 from phexplore.runs.place import HERE, Place
 from phexplore.runs.spec import DEMONSTRATION, DEMONSTRATION_BLOCKS
-from phexplore.systems.topdown.results import MOST_TRIALS
 from phexplore.workload.schema import load_schema
 
 

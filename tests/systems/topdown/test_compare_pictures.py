@@ -8,25 +8,17 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from topdown_runs import ask as ask_reader
+from topdown_runs import records
 
 from phexplore.data.blocks.generator import synthesize_blocks
-from phexplore.gui.run_manager.result_choosers import RunsField
 from phexplore.model.edits import set_field
 from phexplore.runs.spec import RunData, RunMode, RunSpec
 from phexplore.runs.store import TRUTH_FILE, RunStore, trial_file
 from phexplore.simulate.topdown.histograms import Histograms, histograms_of
 from phexplore.systems.registry import preset
-from phexplore.systems.run_results import Asks, Chooser, Option
-from phexplore.systems.topdown.compare_pictures import compare_rows
-from phexplore.systems.topdown.compare_reader import MOST_RUNS, NOTHING_TO_COMPARE, are_common
-from phexplore.systems.topdown.content_reader import TopDownResultReader
-from phexplore.systems.topdown.run_contents import (
-    CompareBy,
-    CompareFigure,
-    TopDownChoice,
-    TopDownRequest,
-    TopDownTab,
-)
+from phexplore.systems.topdown.compare_pictures import NOTHING_TO_COMPARE, are_common
+from phexplore.systems.topdown.run_choice import CompareBy, CompareFigure
 from phexplore.systems.topdown.run_files import LeafFiles
 from phexplore.systems.topdown.run_options import TopDownOptions
 
@@ -51,8 +43,7 @@ def write(root, seed, scenario=SCENARIO, trials=4, hour=1):
 
 
 def ask(first, others, **choice):
-    chosen = TopDownChoice(others=tuple(others), **choice)
-    return TopDownResultReader().answer(TopDownRequest(first, TopDownTab.COMPARE, chosen)).content
+    return ask_reader(first, "compare", None, others, others=tuple(map(str, others)), **choice).picture
 
 
 def test_that_figures_and_differences_are_those_of_the_counts(tmp_path):
@@ -60,28 +51,27 @@ def test_that_figures_and_differences_are_those_of_the_counts(tmp_path):
     other, _truth, more = write(
         tmp_path, 3, set_field(replace(SCENARIO, name="Other"), "total", Fraction(3)), trials=3, hour=2
     )
-    content = ask(one, [other], compare=CompareBy.LEVEL, query="total")
-    assert [group.name for group in content.groups] == ["State", "County", "Tract", "Block_Group", "Block"]
-    state = content.groups[0].figures
+    picture = ask(one, [other], compare=CompareBy.LEVEL.name, query="total")
+    table = records(picture)
+    assert [row["Level"] for row in table[::2]] == ["State", "County", "Tract", "Block group", "Block"]
     sums = [np.array([each.sum() for each in noises]) for noises in (noise, more)]
-    for figure, values in zip(state, sums, strict=True):
-        assert figure.mean == pytest.approx(values.mean())
-        assert figure.error == pytest.approx(values.std(ddof=1) / np.sqrt(len(values)))
+    for row, values in zip(table[:2], sums, strict=True):
+        assert row["Mean absolute error, people"] == pytest.approx(values.mean())
+        assert row["Monte-Carlo error"] == pytest.approx(values.std(ddof=1) / np.sqrt(len(values)))
     pairs = sums[1] - sums[0][:3]
-    assert state[0].difference is None
-    assert state[1].difference == pytest.approx(pairs.mean())
-    assert state[1].difference_error == pytest.approx(pairs.std(ddof=1) / np.sqrt(3))
-    assert [run.trials for run in content.runs] == [4, 3]
-    blocks = content.groups[-1].figures[0]
+    assert table[0]["Difference to A"] is None
+    assert table[1]["Difference to A"] == pytest.approx(pairs.mean())
+    assert table[1]["Its Monte-Carlo error"] == pytest.approx(pairs.std(ddof=1) / np.sqrt(3))
+    assert "A 4 trials, B 3 trials" in picture.summary
+    blocks = table[-2]
     units = np.add.reduceat(noise[0], truth.starts[:-1][np.diff(truth.starts) > 0]).sum() / 200
-    assert blocks.numbers == 200
-    assert abs(blocks.mean - units) < units  # the first trial is one of four
-    rows = compare_rows(content, "people")
-    assert len(rows.marks) == 10
-    assert rows.marks[0].group == rows.marks[1].group == "State"
-    assert {row.series for row in rows.marks} == {0, 1}
-    assert rows.title.startswith("B against A: the mean absolute error is")
-    assert "different random numbers" in rows.summary
+    assert blocks["Numbers per trial"] == 200
+    assert abs(blocks["Mean absolute error, people"] - units) < units  # the first trial is one of four
+    assert len(picture.marks) == 10
+    assert picture.marks[0].group == picture.marks[1].group == "State"
+    assert {row.series for row in picture.marks} == {0, 1}
+    assert picture.title.startswith("B against A: the mean absolute error is")
+    assert "different random numbers" in picture.summary
 
 
 @pytest.mark.parametrize("figure", CompareFigure)
@@ -89,19 +79,19 @@ def test_that_figures_and_differences_are_those_of_the_counts(tmp_path):
 def test_that_every_grouping_and_figure_has_rows_for_every_run(tmp_path, by, figure):
     one, _, _ = write(tmp_path, 1)
     other, _, _ = write(tmp_path, 2, hour=2)
-    content = ask(one, [other], compare=by, figure=figure, level="Block")
-    rows = compare_rows(content, "people")
-    assert len(rows.marks) == 2 * len(content.groups) >= 4
-    assert len(rows.table.rows) == len(rows.marks)
-    assert all(row.value is not None for row in rows.marks)
+    picture = ask(one, [other], compare=by.name, figure=figure.name, level="Block")
+    groups = list(dict.fromkeys(row.group for row in picture.marks))
+    assert len(picture.marks) == 2 * len(groups) >= 4
+    assert len(picture.table.rows) == len(picture.marks)
+    assert all(row.value is not None for row in picture.marks)
     if figure is CompareFigure.SIZE:
-        assert all(group.figures[0].mean >= 0 for group in content.groups)
+        assert all(row.value >= 0 for row in picture.marks)
 
 
 def test_that_runs_of_one_scenario_are_told_apart_by_when_they_started(tmp_path):
     one, _, _ = write(tmp_path, 1)
     other, _, _ = write(tmp_path, 2, hour=2)
-    names = [row.name for row in compare_rows(ask(one, [other]), "people").marks[:2]]
+    names = [row.name for row in ask(one, [other]).marks[:2]]
     assert names[0].startswith("A ")
     assert names[1].startswith("B ")
     assert len(set(names)) == 2
@@ -110,16 +100,14 @@ def test_that_runs_of_one_scenario_are_told_apart_by_when_they_started(tmp_path)
 
 def test_that_a_single_run_says_how_to_compare(tmp_path):
     one, _, _ = write(tmp_path, 1)
-    assert compare_rows(ask(one, [one]), "people").summary == NOTHING_TO_COMPARE
+    assert ask(one, [one]).summary == NOTHING_TO_COMPARE
 
 
 def test_that_a_run_without_trials_has_no_figure(tmp_path):
     one, _, _ = write(tmp_path, 1)
     other, _, _ = write(tmp_path, 2, trials=1, hour=2)
     (other / trial_file(0)).unlink()
-    content = ask(one, [other])
-    assert all(group.figures[1] is None for group in content.groups)
-    assert compare_rows(content, "people").marks[1].text == "no such numbers"
+    assert {row.text for row in ask(one, [other]).marks[1::2]} == {"no such numbers"}
 
 
 def test_that_common_random_numbers_need_seed_data_and_tree_alike():
@@ -139,21 +127,3 @@ def test_that_common_random_numbers_need_seed_data_and_tree_alike():
     again = replace(unseeded, options=TopDownOptions(measurements="/kept", measured_identity=unseeded.identity))
     assert are_common(unseeded, again)  # the very same noisy answers
     assert are_common(again, unseeded)
-
-
-def test_that_the_button_keeps_its_ticks_and_says_how_many(qtbot, tmp_path):
-    told = []
-    runs = tuple(str(tmp_path / str(number)) for number in range(8))
-    offer = Chooser("others", "", "Runs", tuple(map(Option, runs)), runs[:1], Asks.RUNS, most=MOST_RUNS - 1)
-    button = RunsField(offer, told.append)
-    qtbot.addWidget(button)
-    button.show_offer(offer, {runs[2]: "the third"})
-    assert button.chosen == runs[:1]
-    assert button.runs.actions()[2].text() == "the third"
-    button.runs.actions()[3].setChecked(True)
-    assert told == [(runs[0], runs[3])]
-    assert button.text() == "Compare with 2…"
-    for action in button.runs.actions():
-        if action.isEnabled():
-            action.setChecked(True)
-    assert len(button.chosen) == MOST_RUNS - 1

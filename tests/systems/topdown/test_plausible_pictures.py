@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 from silent_watch import SilentWatch
+from topdown_runs import ask as ask_reader
+from topdown_runs import records
 
 from phexplore.data.blocks.generator import synthesize_blocks, write_block_file
 from phexplore.runs.spec import RunSpec, describe_blocks
@@ -22,10 +24,8 @@ from phexplore.runs.store import (
 )
 from phexplore.systems.registry import preset
 from phexplore.systems.run_results import RunRequest
-from phexplore.systems.topdown.content_reader import TopDownResultReader
 from phexplore.systems.topdown.facilities import read_facilities
-from phexplore.systems.topdown.plausible_pictures import plausible_rows, verdict
-from phexplore.systems.topdown.run_contents import TopDownChoice, TopDownRequest, TopDownTab
+from phexplore.systems.topdown.plausible_pictures import PlausibleFold
 from phexplore.systems.topdown.run_files import open_leaf_files
 from phexplore.systems.topdown.run_options import TopDownOptions
 from phexplore.systems.topdown.run_reader import TopDownRunReader
@@ -56,12 +56,13 @@ def runs(tmp_path_factory):
 
 
 def ask(directory, partner=None):
-    request = TopDownRequest(directory, TopDownTab.PLAUSIBLE, TopDownChoice(partner=partner))
-    return TopDownResultReader().answer(request).content
+    return ask_reader(
+        directory, "plausible", None, () if partner is None else (partner,), partner=str(partner or "")
+    ).picture
 
 
-def made(content):
-    return {check.result.number for check in content.checks if not check.result.missing}
+def made(picture):
+    return {int(row["Check"]) for row in records(picture) if row["Result"] != "Not checked"}
 
 
 def dense(directory, schema, name, query):
@@ -77,14 +78,15 @@ def test_that_every_check_is_made_that_the_records_allow(runs):
     assert made(ask(runs / "units")) == {22, 23}
     both = ask(runs / "people", runs / "units")
     assert made(both) == made(ask(runs / "units", runs / "people")) == {1, 2, 3, 4, 5, 18, 19, 21, 22, 23}
-    assert "housing units" in both.partner
-    assert len(both.checks) == 23
+    assert "With the records of" in both.summary
+    assert len(both.marks) == 23
     assert made(ask(runs / "people", runs / "few")) == {1, 18, 21}  # the same records say nothing more
 
 
 def test_that_counts_and_places_are_those_of_a_plain_look_at_the_blocks(runs):
-    content = ask(runs / "people", runs / "units")
-    checks = {check.result.number: check for check in content.checks}
+    reader = TopDownRunReader()
+    people, units = (reader.open(runs / name) for name in ("people", "units"))
+    checks = {check.result.number: check for check in people.folded(PlausibleFold, units).checks()}
     geoids = open_leaf_files(runs / "people" / TRUTH_FILE, load_schema("pl94_persons")).geoids
     odd = np.zeros(len(geoids), int)
     counts = []
@@ -107,8 +109,7 @@ def test_that_counts_and_places_are_those_of_a_plain_look_at_the_blocks(runs):
 
 
 def test_that_the_picture_has_failures_first_and_says_what_is_missing(runs):
-    content = ask(runs / "people", runs / "units")
-    picture = plausible_rows(content)
+    picture = ask(runs / "people", runs / "units")
     assert len(picture.marks) == len(picture.table.rows) == 23
     groups = [row.group for row in picture.marks]
     assert groups == sorted(groups, key=["More than in truth", "Pass", "Not checked"].index)
@@ -118,8 +119,7 @@ def test_that_the_picture_has_failures_first_and_says_what_is_missing(runs):
     assert failed[0].key[0] in {"Block", "Tract"}
     assert f"{len(failed)} of 10 checks find more than in the truth" in picture.title
     assert "13 checks need records" in picture.summary
-    missing = next(check for check in content.checks if check.result.number == 9)
-    assert verdict(missing) == "Not checked"
+    assert next(row["Result"] for row in records(picture) if row["Check"] == "9") == "Not checked"
     assert any(row.text.startswith("needs householders by sex") for row in picture.marks)
 
 

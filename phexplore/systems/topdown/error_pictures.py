@@ -1,0 +1,453 @@
+"""The pictures of a TopDown run: errors by level, size and place, as functions of the run and what is looked at. No Qt."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phexplore.figures.axis import Axis, Scale, signed_text
+from phexplore.figures.figure import Figure, nothing, row_figure
+from phexplore.figures.histogram import error_histogram
+from phexplore.figures.map import map_figure
+from phexplore.figures.marks import Patch, Row
+from phexplore.figures.table import Table, Value, grouped
+from phexplore.figures.wording import people, signed_people
+from phexplore.metrics.coverage import Coverage
+from phexplore.metrics.topdown.bias import BiasBySize
+from phexplore.metrics.topdown.distribution import ErrorDistribution
+from phexplore.metrics.topdown.redistricting import LEAST_PEOPLE, REQUIRED, MeetingCounts
+from phexplore.metrics.topdown.reliability import reliable_from
+from phexplore.metrics.topdown.worst import WorstBy
+from phexplore.systems.topdown.folds import BiasFold, ErrorsFold, SharesFold, TotalsFold, WorstFold
+from phexplore.systems.topdown.open_run import TopDownRun
+from phexplore.systems.topdown.run_choice import BY_WORDS, MapValue, TopDownChoice
+from phexplore.systems.topdown.shapes import read_outlines
+from phexplore.systems.topdown.summary import MOST_NUMBERS
+from phexplore.systems.topdown.wording import heading, level_title, query_title
+from phexplore.workload.queries import MarginalQuery
+
+_BINS = 61
+_MOST_WORST = 60
+_TOO_MANY = (
+    "{numbers:,} numbers per trial are too many to look at one by one here; choose a coarser query or a wider level. The "
+    "distribution of all of them is on the tab “Distribution”."
+)
+UNITS_OF_RESULTS = (
+    "Results are those of tabulated units; a forecast margin is that of the spine's own units, which an optimised spine forms "
+    "differently, e.g. its block groups."
+)
+
+_outlines = lru_cache(maxsize=1)(read_outlines)
+
+
+def trials_words(trials: int) -> str:
+    """Return how many trials in words."""
+    return f"{trials} trial" + ("" if trials == 1 else "s")
+
+
+def answer_labels(query: MarginalQuery) -> tuple[str, ...]:
+    """Return the words of a query's answers."""
+    if not query.factors:
+        return ("all",)
+    return tuple(", ".join(query.answer_labels(answer)) for answer in range(query.answers))
+
+
+def error_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
+    """Return one row per level: median, middle half and 90 % of the errors, all trials together.
+
+    Args:
+        run: the one looked at.
+        choice: query, size of the units, and the level of the title.
+    """
+    query = run.query(choice.query)
+    folds = [run.folded(ErrorsFold, level, query, choice.size) for level in run.levels]
+    rows: list[Row] = []
+    table: list[tuple[Value, ...]] = []
+    for level, fold in zip(run.levels, folds, strict=True):
+        title, errors, sigma = level_title(level), fold.errors, run.sigma(level, query)
+        if errors is None or not errors.total:
+            rows.append(Row(level, "", title, text="no unit of this size", tip=f"{title}: {fold.units} units"))
+            continue
+        low, inner_low, middle, inner_high, high = (errors.interpolated(p) for p in (0.05, 0.25, 0.5, 0.75, 0.95))
+        mean = errors.mean_absolute
+        rows.append(
+            Row(
+                level,
+                "",
+                title,
+                value=middle,
+                low=low,
+                high=high,
+                inner_low=inner_low,
+                inner_high=inner_high,
+                text=f"mean size {people(mean)}",
+                tip=f"{title}: {fold.units:,} units, {errors.total:,} errors\n"
+                f"90 % between {signed_people(low)} and {signed_people(high)}, half between {signed_people(inner_low)} and "
+                f"{signed_people(inner_high)}\nmean {signed_people(errors.mean)}, mean size {people(mean)}, root mean "
+                f"square {people(errors.root_mean_square)}"
+                + (f"\nnoise of one answer as measured: σ {people(sigma)}" if sigma is not None else ""),
+            )
+        )
+        found = (errors.mean, mean, errors.root_mean_square, low, middle, high, sigma)
+        table.append((title, fold.units, errors.total, *found))
+    return row_figure(
+        "errors",
+        tuple(rows),
+        Axis(f"published − true, {run.unit}", Scale.SIGNED_LOG, text=signed_text),
+        _errors_title(run, choice, folds),
+        f"{heading(query_title(query.name))}, {choice.size_words}, {trials_words(min(fold.trials for fold in folds))}: thick lines "
+        f"hold half of the errors, thin lines 90 %. {UNITS_OF_RESULTS}",
+        Table(
+            (
+                "Level",
+                "Units",
+                "Errors",
+                "Mean",
+                "Mean size",
+                "Root mean square",
+                "5 %",
+                "Median",
+                "95 %",
+                "σ of a measurement",
+            ),
+            tuple(table),
+        ),
+        guide=0.0,
+    )
+
+
+def _errors_title(run: TopDownRun, choice: TopDownChoice, folds: list[ErrorsFold]) -> str:
+    means = [
+        (level, fold.errors.mean_absolute)
+        for level, fold in zip(run.levels, folds, strict=True)
+        if fold.errors is not None and fold.errors.total
+    ]
+    if not means:
+        return "No unit is of this size"
+    level, mean = next((pair for pair in means if pair[0] == choice.level), means[-1])
+    name = "The total" if choice.query == "total" else heading(query_title(choice.query))
+    return f"{name} is off by {people(mean)} {run.unit} on average at {level_title(level).lower()}"
+
+
+def distribution_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
+    """Return the histogram of the errors of one level.
+
+    Args:
+        run: the one looked at.
+        choice: level, query and size of the units.
+    """
+    query = run.query(choice.query)
+    fold = run.folded(ErrorsFold, choice.level, query, choice.size)
+    if fold.errors is None or not fold.errors.total:
+        return nothing("shape", "No unit of this level is of this size, or its numbers are too many to split by size.")
+    errors = _without_tails(fold.errors)
+    edges, counts = errors.histogram(_BINS)
+    shares = 100 * counts / fold.errors.total
+    left_out, exact = fold.errors.total - errors.total, fold.errors.within(0)
+    tails = f" {left_out:,} errors lie further out." if left_out else ""
+    sigma = run.sigma(choice.level, query)
+    curve = "" if sigma is None else "; the curve is the noise of one answer before post-processing"
+    summary = (
+        f"{heading(query_title(query.name))} at {level_title(choice.level).lower()}, {choice.size_words}, "
+        f"{trials_words(fold.trials)}: {fold.errors.total:,} errors.{tails} Bars are shares of the errors{curve}."
+    )
+    return error_histogram(
+        "shape",
+        (edges, shares),
+        sigma,
+        run.unit,
+        (
+            f"{exact:.0%} of the numbers are published as they are; the mean error is {signed_people(fold.errors.mean)}",
+            summary,
+        ),
+        Table(
+            ("From", "To", "Share, %"),
+            tuple(
+                (math.ceil(low), math.floor(high), float(share))
+                for low, high, share in zip(edges[:-1].tolist(), edges[1:].tolist(), shares.tolist(), strict=True)
+            ),
+        ),
+    )
+
+
+def _without_tails(errors: ErrorDistribution) -> ErrorDistribution:
+    """Return the errors without the outermost 0.2 %, where they stretch the picture to more than three times the rest."""
+    low, high = errors.quantile(0.001), errors.quantile(0.999)
+    reach = max(abs(low), abs(high), 1)
+    if max(abs(int(errors.errors[0])), abs(int(errors.errors[-1]))) <= 3 * reach:
+        return errors
+    kept = np.abs(errors.errors) <= reach
+    return ErrorDistribution(errors.errors[kept], errors.counts[kept])
+
+
+def _too_many(identity: str, run: TopDownRun, choice: TopDownChoice) -> Figure | None:
+    numbers = run.numbers(choice.level, run.query(choice.query))
+    return nothing(identity, _TOO_MANY.format(numbers=numbers)) if numbers > MOST_NUMBERS else None
+
+
+def bias_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
+    """Return one row per class of true counts: the mean error with its Monte-Carlo error, and the spread.
+
+    Args:
+        run: the one looked at.
+        choice: level and query.
+    """
+    if (refused := _too_many("bias", run, choice)) is not None:
+        return refused
+    fold = run.folded(BiasFold, choice.level, run.query(choice.query))
+    bias = fold.bias
+    rows: list[Row] = []
+    table: list[tuple[Value, ...]] = []
+    for place, label in enumerate(bias.labels):
+        mean, error, spread = (
+            float(bias.bias[place]),
+            float(bias.error_between_trials[place]),
+            float(bias.spread[place]),
+        )
+        known = math.isfinite(error)
+        low, high = (mean - 2 * error, mean + 2 * error) if known else (mean, mean)
+        rows.append(
+            Row(
+                None,
+                "",
+                label,
+                value=mean,
+                low=mean - spread,
+                high=mean + spread,
+                inner_low=low,
+                inner_high=high,
+                text=f"{bias.raised[place]:.0%} raised, {bias.lowered[place]:.0%} lowered",
+                tip=f"True counts {label}: {int(bias.numbers[place]):,} numbers per trial\n"
+                f"mean error {signed_people(mean)}"
+                + (f" ± {people(2 * error)} (two standard errors)" if known else "")
+                + f", spread ± {people(spread)}",
+                is_warned=known and abs(mean) > 4 * error and abs(mean) >= 0.5,
+            )
+        )
+        table.append(
+            (label, int(bias.numbers[place]), mean, error if known else None, spread, float(bias.raised[place]))
+        )
+    return row_figure(
+        "bias",
+        tuple(rows),
+        Axis(f"published − true, {run.unit}", Scale.SIGNED_LOG, text=signed_text),
+        _bias_title(bias, run.unit),
+        f"{heading(query_title(choice.query))} at {level_title(choice.level).lower()} by the true count, "
+        f"{trials_words(fold.trials)}. Thin lines: one standard deviation; thick: two Monte-Carlo errors of the mean.",
+        Table(
+            ("True count", "Numbers per trial", "Mean error", "Monte-Carlo error", "Spread", "Share raised"),
+            tuple(table),
+        ),
+        guide=0.0,
+    )
+
+
+def _bias_title(bias: BiasBySize, unit: str) -> str:
+    if not len(bias.labels):
+        return "No count"
+    error = bias.error_between_trials
+    known = np.isfinite(error)
+    clear = ~known | (np.abs(bias.bias) > 2 * np.where(known, error, 0.0))
+    if not clear.any():
+        return "No class of counts is raised or lowered by more than two Monte-Carlo errors"
+    small, value = bias.labels[0], float(bias.bias[0])
+    if value > 0 and small == "0" and clear[0]:
+        return f"Counts of 0 are raised by {value:.2g} {unit} on average; larger ones pay for them"
+    worst = int(np.where(clear, np.abs(bias.bias), 0.0).argmax())
+    word = "raised" if bias.bias[worst] > 0 else "lowered"
+    return f"Counts of {bias.labels[worst]} are {word} most: by {people(abs(float(bias.bias[worst])))} {unit}"
+
+
+def criterion_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
+    """Return one row per level, then one per size class of the chosen level: the share within five points.
+
+    Args:
+        run: the one looked at.
+        choice: the level whose classes of size are shown.
+    """
+    if run.groups is None:
+        return nothing("criterion", f"The schema {run.schema.id} has no race and ethnicity groups to judge.")
+    folds = {level: run.folded(SharesFold, level, run.groups) for level in run.levels}
+    rows, table = [], []
+    for level, fold in folds.items():
+        title, coverage = level_title(level), fold.meeting.coverage()
+        rows.append(_coverage_row(level, "Units of 500 or more", title, coverage, _level_tip(title, fold.meeting)))
+        table.append(_coverage_cells("500 or more people", title, coverage))
+    group = f"{level_title(choice.level)} by people"
+    for label, coverage in folds[choice.level].meeting.by_size().items():
+        tip = f"{label} people: {coverage.held:,} of {coverage.errors:,}"
+        rows.append(_coverage_row(None, group, label, coverage, tip))
+        table.append(_coverage_cells(group, label, coverage))
+    trials = trials_words(min(fold.trials for fold in folds.values()))
+    return row_figure(
+        "criterion",
+        tuple(rows),
+        Axis("share of units whose largest group is within 5 points, percent", domain=(0.0, 100.0)),
+        _criterion_title(level_title(choice.level), reliable_from(folds[choice.level].meeting).people),
+        f"Groups: {query_title(run.groups.name)}. {trials.capitalize()}; whiskers are Wilson intervals at 95 %, the dashed line is "
+        "the 95 % that redistricting asks for.",
+        Table(("Units", "Class", "Within", "Judged", "Share, %", "Low, %", "High, %"), tuple(table)),
+        guide=float(REQUIRED * 100),
+    )
+
+
+def _coverage_row(key: str | None, group: str, name: str, coverage: Coverage, tip: str) -> Row:
+    if not coverage.errors:
+        return Row(key, group, name, text="none", tip="No unit of this size.")
+    share = coverage.share
+    return Row(
+        key,
+        group,
+        name,
+        value=share.value * 100,
+        low=share.low * 100,
+        high=share.high * 100,
+        text=f"{share.value:.1%} of {grouped(coverage.errors)}",
+        tip=tip,
+        is_warned=coverage.held < REQUIRED * coverage.errors,
+    )
+
+
+def _coverage_cells(group: str, name: str, coverage: Coverage) -> tuple[Value, ...]:
+    if not coverage.errors:
+        return (group, name, 0, 0, None, None, None)
+    share = coverage.share
+    return (group, name, coverage.held, coverage.errors, share.value * 100, share.low * 100, share.high * 100)
+
+
+def _level_tip(title: str, meeting: MeetingCounts) -> str:
+    words = f"{title}: {int(np.count_nonzero(meeting.people >= LEAST_PEOPLE)):,} units with 500 people or more"
+    found = reliable_from(meeting)
+    if found.people is None:
+        return f"{words}\nFrom no number of people on are 95 % within five points."
+    more = "" if found.lasting == found.people else f"; lost again above, kept for good from {found.lasting}"
+    start = "any size" if found.people == 0 else f"{found.people:,} people"
+    return f"{words}\nReliable from {start}{more}"
+
+
+def _criterion_title(name: str, reliable: int | None) -> str:
+    if reliable == 0:
+        return f"{name}: 95 % of the units of any size are within five points"
+    if reliable is None:
+        return f"{name}: in no class of size are 95 % of the units within five points"
+    return f"{name}: reliable from {reliable:,} people"
+
+
+def worst_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
+    """Return one row per unit, the worst first.
+
+    Args:
+        run: the one looked at.
+        choice: level, the query that explains the error, and what units are worst in.
+    """
+    if (refused := _too_many("worst", run, choice)) is not None:
+        return refused
+    query, level = run.query(choice.query), level_title(choice.level)
+    fold = run.folded(WorstFold, choice.level, query, choice.by)
+    codes, labels = run.codes(choice.level), answer_labels(query)
+    percent = choice.by in {WorstBy.RELATIVE, WorstBy.LARGEST_GROUP}
+    factor = 100.0 if choice.by is WorstBy.LARGEST_GROUP else 1.0
+    measure = {WorstBy.RELATIVE: "percent", WorstBy.LARGEST_GROUP: "percentage points"}.get(choice.by, run.unit)
+    rows: list[Row] = []
+    table: list[tuple[Value, ...]] = []
+    for unit in fold.tally.units(_MOST_WORST):
+        code = str(codes[unit.unit])
+        sentence, error = unit.sentence(code or choice.level, labels), unit.error * factor
+        rows.append(
+            Row(
+                code or choice.level,
+                "",
+                code or level,
+                value=error,
+                inner_low=0.0,
+                inner_high=error,
+                text=f"{people(error)}{' %' if percent else ''}: {sentence.partition(': ')[2] or sentence}",
+                tip=f"{sentence}\nEnter or double click shows this place.",
+            )
+        )
+        table.append((code, error, unit.truth, unit.estimate, sentence))
+    if not rows:
+        return nothing("worst", "No unit is off.")
+    return row_figure(
+        "worst",
+        tuple(rows),
+        f"{BY_WORDS[choice.by].lower()}, {measure}",
+        str(table[0][-1]),
+        f"{level}, the {len(rows)} units farthest off, mean over {trials_words(fold.trials)}. The reason "
+        f"is what explains most of the error in {query_title(query.name)}.",
+        Table(("Unit", f"Error, {measure}", "True", "Published", "Reason"), tuple(table)),
+    )
+
+
+def map_of_errors(run: TopDownRun, choice: TopDownChoice) -> Figure:
+    """Return the units of a level coloured by how far they are off, the mean over trials.
+
+    Args:
+        run: the one looked at.
+        choice: level, what is coloured, and the file of shapes.
+
+    Raises:
+        InputProblemsError: the file of shapes cannot be read.
+    """
+    if not choice.shapes:
+        return nothing("map", "Choose a file of shapes (GeoJSON, also .gz) whose features carry block codes.")
+    outlines = _outlines(Path(choice.shapes))
+    found, tips, trials = _map_values(run, choice)
+    codes = run.codes(choice.level).tolist()
+    place, length = {str(code): number for number, code in enumerate(codes)}, len(str(codes[0]))
+    patches = []
+    for outline in outlines:
+        code = outline.code[:length]
+        number = place.get(code)
+        value, tip = (math.nan, "not in the run") if number is None else (float(found[number]), tips[number])
+        patches.append(Patch(code, outline.rings, value, tip))
+    if not any(patch.key in place for patch in patches):
+        return nothing("map", "No shape of this file belongs to a unit of this run: the block codes differ.")
+    values = {patch.key: patch.value for patch in patches if math.isfinite(patch.value)}
+    if not values:
+        return nothing("map", "")
+    words = {MapValue.ERROR: run.unit, MapValue.RELATIVE: "%", MapValue.SHARE: "points"}[choice.value]
+    worst = max(values, key=lambda code: abs(values[code]))
+    level, what = level_title(choice.level).lower(), choice.value.value
+    mean = sum(abs(value) for value in values.values()) / len(values)
+    signed = choice.value is not MapValue.SHARE
+    return map_figure(
+        "map",
+        tuple(patches),
+        words,
+        (
+            f"{what}: {people(mean)} {words} on average, most at {level} {worst} ({signed_people(values[worst])})",
+            f"{len(values):,} units of the level {level} with shapes, mean over {trials_words(trials)}."
+            + (" Blue is too many, the other colour too few." if signed else ""),
+        ),
+        Table((level_title(choice.level), f"{what}, {words}"), tuple(values.items())),
+        is_signed=signed,
+    )
+
+
+def _map_values(run: TopDownRun, choice: TopDownChoice) -> tuple[NDArray[np.float64], list[str], int]:
+    """Return the value of each unit, the mean over trials, its words, and the number of trials."""
+    population = run.people(choice.level)
+    codes = run.codes(choice.level).tolist()
+    if choice.value is MapValue.SHARE and run.groups is not None:
+        shares = run.folded(SharesFold, choice.level, run.groups)
+        points = shares.mean_errors * 100
+        tips = [
+            f"{code}: {count:,} people, share of the largest group off by {value:.1f} points"
+            for code, count, value in zip(codes, population.tolist(), points.tolist(), strict=True)
+        ]
+        return points, tips, shares.trials
+    totals = run.folded(TotalsFold, choice.level)
+    published = totals.published / max(totals.trials, 1)
+    error = published - population
+    tips = [
+        f"{code}: {count:,} people, published {mean:,.1f}"
+        for code, count, mean in zip(codes, population.tolist(), published.tolist(), strict=True)
+    ]
+    if choice.value is MapValue.RELATIVE:
+        error = np.divide(100 * error, population, out=np.full(len(population), np.nan), where=population > 0)
+    return error, tips, totals.trials

@@ -1,0 +1,231 @@
+"""Which numbers of a TopDown run a picture shows: what can be chosen, and what is chosen where nobody did."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from phexplore.metrics.topdown.worst import WorstBy
+from phexplore.systems.run_results import Asks, Chooser, Option, RunRequest
+from phexplore.systems.topdown.folds import ALL_SIZES
+from phexplore.systems.topdown.open_run import TopDownRun
+from phexplore.systems.topdown.wording import level_title, query_title
+
+E = TypeVar("E", bound=enum.Enum)
+
+EVERY_QUERY = "every query"
+"""The choice of all query groups, where a picture can show them together."""
+MOST_RUNS = 6
+"""Runs of a comparison, the one looked at included."""
+
+BY_WORDS = {
+    WorstBy.TOTAL: "Error of the total",
+    WorstBy.RELATIVE: "Error of the total, percent",
+    WorstBy.CELLS: "Sum over the cells",
+    WorstBy.LARGEST_GROUP: "Share of the largest group",
+}
+"""What units can be worst in, for the chooser."""
+
+
+class MapValue(enum.Enum):
+    """What a map colours. The value is the word in the chooser."""
+
+    ERROR = "Error of the total"
+    RELATIVE = "Error in percent"
+    SHARE = "Error of the largest group's share"
+
+
+class CompareBy(enum.Enum):
+    """What the groups of a comparison of runs are. The value is the word in the chooser."""
+
+    LEVEL = "level"
+    QUERY = "query"
+    SIZE = "size of the unit"
+
+
+class CompareFigure(enum.Enum):
+    """What a comparison of runs compares. The value is the word in the chooser."""
+
+    SIZE = "Mean absolute error"
+    MEAN = "Mean error (bias)"
+    SQUARE = "Root mean square error"
+
+
+@dataclass(frozen=True, slots=True)
+class TopDownChoice:
+    """Which numbers are looked at.
+
+    Attributes:
+        level: of the tree.
+        query: name of a query group, or `EVERY_QUERY`.
+        size: label of a class of the units' true population, `ALL_SIZES` for all.
+        unit: code of a unit.
+        by: what the worst units are worst in.
+        value: what the map colours.
+        shapes: file of the map's shapes, "" for none.
+        others: runs that are compared with the one looked at.
+        compare: what the groups of the comparison are.
+        figure: what is compared.
+        partner: a run of the other records (housing units beside people), which some checks of plausibility need; None for none.
+    """
+
+    level: str
+    query: str
+    size: str = ALL_SIZES
+    unit: str = ""
+    by: WorstBy = WorstBy.TOTAL
+    value: MapValue = MapValue.ERROR
+    shapes: str = ""
+    others: tuple[TopDownRun, ...] = ()
+    compare: CompareBy = CompareBy.LEVEL
+    figure: CompareFigure = CompareFigure.SIZE
+    partner: TopDownRun | None = None
+
+    @property
+    def size_words(self) -> str:
+        """The size of the units for people."""
+        return "units of all sizes" if self.size == ALL_SIZES else f"units of {self.size} people"
+
+
+_SHOWN = {
+    "errors": ("query", "size"),
+    "shape": ("level", "query", "size"),
+    "bias": ("level", "query"),
+    "criterion": ("level",),
+    "worst": ("level", "query", "by"),
+    "place": ("level", "query", "unit"),
+    "path": ("level", "query", "unit"),
+    "plausible": ("partner",),
+    "compare": ("others", "compare", "figure", "level", "query", "size"),
+    "map": ("level", "value", "shapes"),
+}
+"""Which choosers each picture has."""
+_GROUPED = {CompareBy.LEVEL: "level", CompareBy.QUERY: "query", CompareBy.SIZE: "size"}
+"""The chooser a comparison has no use for: its groups are all there is."""
+
+
+def settled(run: TopDownRun, request: RunRequest) -> TopDownChoice:
+    """Return what is looked at: what was chosen where the run offers it, else the best first choice of the picture.
+
+    Args:
+        run: the one looked at; runs beside it are left out.
+        request: what was chosen, and for which picture.
+    """
+    level = _first_of(request.chosen("level"), run.levels, run.levels[max(0, len(run.levels) - 2)])
+    by_group = run.groups is not None and request.tab in {"worst", "place"}
+    best = EVERY_QUERY if request.tab == "path" else run.groups.name if by_group and run.groups is not None else "total"
+    size, unit = request.chosen("size", ALL_SIZES), request.chosen("unit").strip()
+    if request.tab in {"place", "path"} and not unit:
+        unit = str(run.codes(level)[int(run.people(level).argmax())])
+    return TopDownChoice(
+        level=level,
+        query=_first_of(request.chosen("query"), _query_names(run, request.tab), best),
+        size=size if size in run.sizes(level) else ALL_SIZES,
+        unit=unit,
+        by=_member(WorstBy, request.chosen("by"), WorstBy.TOTAL),
+        value=_member(MapValue, request.chosen("value"), MapValue.ERROR),
+        shapes=request.chosen("shapes"),
+        compare=_member(CompareBy, request.chosen("compare"), CompareBy.LEVEL),
+        figure=_member(CompareFigure, request.chosen("figure"), CompareFigure.SIZE),
+    )
+
+
+def _first_of(wanted: str, offered: Sequence[str], otherwise: str) -> str:
+    return next((name for name in (wanted, otherwise) if name in offered), offered[0])
+
+
+def _member(kind: type[E], name: str, otherwise: E) -> E:
+    return kind.__members__.get(name, otherwise)
+
+
+def _query_names(run: TopDownRun, tab: str) -> tuple[str, ...]:
+    names = tuple(query.name for query in run.queries)
+    return (EVERY_QUERY, *names) if tab == "path" else names
+
+
+def choosers(
+    run: TopDownRun, choice: TopDownChoice, request: RunRequest, partners: Sequence[Path]
+) -> tuple[Chooser, ...]:
+    """Return what can be chosen for a picture.
+
+    Args:
+        run: the one looked at.
+        choice: what is chosen.
+        request: names the picture and the other runs.
+        partners: runs of the other records.
+    """
+    names = _SHOWN.get(request.tab, ())
+    grouped = _GROUPED[choice.compare] if request.tab == "compare" else ""
+    everything = (
+        Chooser(
+            "others",
+            "",
+            "Runs to compare with",
+            tuple(Option(str(each)) for each in request.others),
+            request.choices.get("others", ()),
+            Asks.RUNS,
+            most=MOST_RUNS - 1,  # the run looked at is one of them
+        ),
+        _enumerated("compare", "", "Groups of the comparison", choice.compare, "by "),
+        _enumerated("figure", "", "Figure that is compared", choice.figure),
+        Chooser(
+            "level",
+            "&Level",
+            "Level",
+            tuple(Option(level, level_title(level)) for level in run.levels),
+            choice.level,
+            drops=("unit",),
+        ),
+        Chooser(
+            "query",
+            "&Query",
+            "Query group",
+            tuple(Option(query, query_title(query)) for query in _query_names(run, request.tab)),
+            choice.query,
+            letters=18,
+        ),
+        Chooser(
+            "size",
+            "Si&ze",
+            "Size of the units",
+            (Option(ALL_SIZES, "all sizes"), *(Option(size, f"{size} people") for size in run.sizes(choice.level))),
+            choice.size,
+        ),
+        Chooser(
+            "by",
+            "B&y",
+            "Worst in what",
+            tuple(Option(by.name, words) for by, words in BY_WORDS.items()),
+            choice.by.name,
+        ),
+        _enumerated("value", "Sho&w", "What the map colours", choice.value),
+        Chooser("unit", "&Place", "Code of the unit", (), choice.unit, Asks.TEXT, 20, "code, e.g. 44007"),
+        Chooser(
+            "shapes",
+            "",
+            "Choose the file of the map's shapes",
+            (Option("", "Shapes…"),),
+            choice.shapes,
+            Asks.FILE,
+            hint="Shapes (*.geojson *.geojson.gz *.json *.json.gz)",
+        ),
+        Chooser(
+            "partner",
+            "Toget&her with",
+            "Run of the other records",
+            (Option("", "no other run"), *(Option(str(each)) for each in partners)),
+            request.chosen("partner"),
+            Asks.RUN,
+            24,
+            "Some checks need people and housing units: choose a run of the other records of the same blocks.",
+        ),
+    )
+    return tuple(each for each in everything if each.id in names and each.id != grouped)
+
+
+def _enumerated(identity: str, label: str, name: str, chosen: enum.Enum, before: str = "") -> Chooser:
+    options = tuple(Option(each.name, f"{before}{each.value}") for each in type(chosen))
+    return Chooser(identity, label, name, options, chosen.name)

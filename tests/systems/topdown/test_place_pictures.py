@@ -1,0 +1,159 @@
+"""One place of a TopDown run: true, measured and published at its level and at every level above it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from silent_watch import SilentWatch
+from topdown_runs import ask as ask_reader
+from topdown_runs import records
+
+from phexplore.data.blocks.generator import synthesize_blocks, write_block_file
+from phexplore.runs.spec import RunSpec, describe_blocks
+from phexplore.runs.store import close_run, prepare_directory, trial_file
+from phexplore.systems.registry import preset
+from phexplore.systems.topdown.measurements import measurement_file
+from phexplore.systems.topdown.open_run import NOT_KEPT
+from phexplore.systems.topdown.reprocessing import reprocess_measurements
+from phexplore.systems.topdown.run_choice import EVERY_QUERY
+from phexplore.systems.topdown.run_options import TopDownOptions
+from phexplore.systems.topdown.simulation import make_simulation
+
+SCENARIO = preset("pl94-2020-persons-us").scenario
+
+
+def make(directory, spec):
+    prepare_directory(directory, spec)
+    simulation = make_simulation(spec, directory)
+    simulation.prepare(SilentWatch())
+    for index in range(spec.trials):
+        simulation.write_trial(index, directory / trial_file(index))
+    close_run(directory, spec.identity)
+    return directory
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Runs of 400 synthetic blocks in 16 cells: one that kept its answers, one that did not."""
+    found = tmp_path_factory.mktemp("runs")
+    write_block_file(synthesize_blocks(400, 5), found / "blocks.csv.gz")
+    data = describe_blocks(found / "blocks.csv.gz")
+    make(found / "kept", RunSpec(SCENARIO, data, 2, 1, options=TopDownOptions(keep_measurements=True)))
+    make(found / "plain", RunSpec(SCENARIO, data, 2, 1, options=TopDownOptions()))
+    return found
+
+
+def ask(directory, tab, **choice):
+    answer = ask_reader(directory, tab, **choice)
+    assert answer.problems == ()
+    return answer
+
+
+def path_of(directory, **choice):
+    """The rows of the data table of all measurements on the way to a block."""
+    return records(ask(directory, "path", level="Block", **choice).picture)
+
+
+def numbers(row, what):
+    """The numbers of a row by trial, e.g. what was measured."""
+    return tuple(value for name, value in row.items() if name.startswith(f"{what}, trial"))
+
+
+def busy_block(folder):
+    population = synthesize_blocks(400, 5)
+    return str(population.geoids[int(np.diff(population.starts).argmax())])
+
+
+def test_that_the_measurements_lead_from_the_root_to_the_place(folder):
+    answer = ask(folder / "kept", "path", level="Block", unit=busy_block(folder))
+    query = next(each for each in answer.choosers if each.id == "query")
+    assert query.options[0].value == query.chosen == EVERY_QUERY
+    lines = records(answer.picture)
+    levels = list(dict.fromkeys(line["Level"] for line in lines))
+    assert levels[0] == "State"
+    assert levels == [level for level in ("State", "County", "Tract", "Block group", "Block") if level in levels]
+    assert {len(numbers(line, what)) for line in lines for what in ("Measured", "Published")} == {2}
+    errors = np.array([(line["Measured, trial 1"] - line["True"]) / line["σ"] for line in lines])
+    # Hundreds of noises: their mean square lies within 0.5 of 1 except once in many thousand seeds.
+    assert abs((errors**2).mean() - 1) < 0.5
+    total = next(line for line in lines if (line["Level"], line["Query"]) == ("State", "total"))
+    assert total["True"] == synthesize_blocks(400, 5).total == total["Published, trial 1"]  # published exactly
+    assert total["Blocks"] == 400
+
+
+def test_that_published_counts_of_every_level_are_sums_of_the_trial(folder):
+    code = busy_block(folder)
+    lines = path_of(folder / "kept", unit=code, query="total")
+    picture = ask(folder / "kept", "place", level="Block", unit=code, query="total").picture
+    (own,), (row,) = records(picture), picture.marks
+    blocks = [line for line in lines if line["Level"] == "Block"]
+    assert blocks
+    assert {line["Query"] for line in lines} == {"total"}
+    for line in blocks:
+        assert line["True"] == own["True"]
+        assert numbers(line, "Published") == numbers(own, "Published")
+        assert numbers(line, "Measured") == numbers(own, "Measured")
+        assert row.high - line["True"] == pytest.approx(1.645 * line["σ"])
+
+
+def test_that_the_picture_says_true_measured_and_published(folder):
+    code = busy_block(folder)
+    picture = ask(folder / "kept", "path", level="Block", unit=code).picture
+    assert "were measured as" in picture.title
+    assert all(len(row.crosses) == 2 for row in picture.marks)
+    first, line = picture.marks[0], records(picture)[0]
+    assert first.crosses == tuple(each - line["True"] for each in numbers(line, "Measured"))
+    assert first.dots == tuple(each - line["True"] for each in numbers(line, "Published"))
+    low, high = picture.x_range()
+    assert low == -high  # 0 is in the middle
+    place = ask(folder / "kept", "place", level="Block", unit=code, query="total").picture
+    assert "crosses measured in 2 trials" in place.summary
+    assert "measured " in place.marks[0].tip
+
+
+def test_that_the_most_lines_are_said_and_no_level_or_query_is_left_out(folder, monkeypatch):
+    code = busy_block(folder)
+    everything = path_of(folder / "kept", unit=code)
+    groups = {(line["Level"], line["Query"]) for line in everything}
+    monkeypatch.setattr("phexplore.systems.topdown.place_pictures.MOST_LINES", 2 * len(groups))
+    picture = ask(folder / "kept", "path", level="Block", unit=code).picture
+    lines = records(picture)
+    assert len(lines) <= 2 * len(groups)
+    assert {(line["Level"], line["Query"]) for line in lines} == groups
+    left_out = len(everything) - len(lines)
+    assert left_out > 0
+    assert f"{left_out:,} further answers, the smallest ones, are not listed" in picture.summary
+
+
+def test_that_a_run_that_kept_nothing_says_how_to_keep_them(folder):
+    assert ask(folder / "plain", "path").picture.summary == NOT_KEPT
+    assert not any(row.crosses for row in ask(folder / "plain", "place").picture.marks)
+
+
+def test_that_a_run_that_post_processes_again_shows_the_answers_it_got(folder):
+    data = describe_blocks(folder / "blocks.csv.gz")
+    method = replace(SCENARIO.topdown, passes={})
+    spec = reprocess_measurements(
+        replace(SCENARIO, method=method), folder / "kept", data, trials=1, options=TopDownOptions()
+    )
+    make(folder / "again", spec)
+    first, other = (
+        {
+            (line["Level"], line["Query"], line["Answer"]): line["Measured, trial 1"]
+            for line in path_of(folder / name, unit=busy_block(folder))
+        }
+        for name in ("kept", "again")
+    )
+    assert first == other
+
+
+def test_that_a_lost_file_is_named_and_unknown_places_too(folder):
+    path = measurement_file(folder / "kept", 0, "State")
+    hidden = path.with_suffix(".away")
+    path.rename(hidden)
+    picture = ask(folder / "kept", "path", level="Block").picture
+    hidden.rename(path)
+    assert "State.parquet cannot be read" in picture.summary
+    assert "no unit '999'" in ask(folder / "kept", "path", level="Block", unit="999").picture.summary
