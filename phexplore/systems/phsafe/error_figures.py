@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phexplore.figures.axis import Axis, Tick, percent_text, whole_text
-from phexplore.figures.figure import ROWS, Figure, KeyEntry, nothing
-from phexplore.figures.marks import Box, Dash, Dot, Fill, Mark, Part, Path, Role, Rule, Span, Stroke
+from phexplore.figures.figure import ROWS, Figure, KeyEntry, RowLabel
+from phexplore.figures.marks import Box, Dash, Dot, Fill, Mark, Part, Path, Role, Rule, Span, Stroke, Words
 from phexplore.figures.scales import nice_at_least
-from phexplore.figures.table import Table, grouped
+from phexplore.figures.table import Table, Value, grouped
 from phexplore.figures.wording import people
 from phexplore.metrics.coverage import INTERVAL_CONFIDENCE, Coverage, coverage_of
-from phexplore.model.keys import QueryKey
+from phexplore.model.keys import LEVELS, QueryKey
 from phexplore.noise.distributions import Noise, NoNoise
 
 BINS_PER_SIGMA = 4
@@ -36,7 +36,7 @@ class ErrorSample:
     Attributes:
         query: the measured table and level.
         label: which cells, e.g. "all cells" or the words of one cell.
-        errors: ``int64[n]``, in people, pooled over regions, iterations and trials.
+        errors: ``int64[n]``, in people, pooled over regions, iterations and trials; n > 0.
         noise: exact distribution of each error; None when the run added none.
         margin: in people, by the scenario's convention.
         confidence: of that margin.
@@ -50,6 +50,33 @@ class ErrorSample:
     margin: float
     confidence: Fraction
     trials: int
+
+    @property
+    def name(self) -> str:
+        """Words for headings, e.g. ``PH3 (State, A-G), all cells``."""
+        return f"{self.query.title}, {self.label}"
+
+    @property
+    def largest(self) -> int:
+        """Size of the error farthest from 0, people."""
+        return int(np.max(np.abs(self.errors)))
+
+    @property
+    def coverage(self) -> Coverage:
+        """How many errors lie within the margin."""
+        return coverage_of(int(np.count_nonzero(np.abs(self.errors) <= self.margin)), len(self.errors))
+
+    @property
+    def expected_coverage(self) -> float:
+        """Exact probability of the margin; whole numbers make it differ from the confidence."""
+        return float(self.confidence) if self.noise is None else self.noise.coverage(math.floor(self.margin))
+
+    @property
+    def quantiles(self) -> list[float]:
+        """Smallest, low, lower quartile, median, upper quartile, high, largest; low and high compare with the margin."""
+        tail = float((1 - self.confidence) / 2)
+        found: list[float] = np.quantile(self.errors, [0, tail, 0.25, 0.5, 0.75, 1 - tail, 1]).tolist()
+        return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,102 +122,11 @@ class Cumulated:
     band: float
 
 
-@dataclass(frozen=True, slots=True)
-class Quantiles:
-    """Five quantiles and the extremes of one group of errors, in people.
-
-    Attributes:
-        label: of the group.
-        smallest: error.
-        low: quantile at (1 − confidence) / 2, comparable with − margin.
-        lower: quartile.
-        middle: median.
-        upper: quartile.
-        high: quantile at (1 + confidence) / 2, comparable with the margin.
-        largest: error.
-        margin: of the group.
-        count: errors in it.
-    """
-
-    label: str
-    smallest: float
-    low: float
-    lower: float
-    middle: float
-    upper: float
-    high: float
-    largest: float
-    margin: float
-    count: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ErrorPicture:
-    """Everything the pictures of one group of errors need: small, whatever the number of errors.
-
-    Attributes:
-        query: the measured table and level.
-        label: which cells.
-        margin: in people, by the scenario's convention.
-        confidence: of that margin.
-        trials: how many trials the errors come from.
-        mean: of the errors, people.
-        largest: size of the error farthest from 0, people.
-        coverage: how many errors lie within the margin.
-        expected_coverage: exact probability of the margin; whole numbers make it differ from the confidence.
-        histogram: of the errors.
-        cumulated: share up to each value.
-        has_noise: whether the exact noise is drawn beside them.
-    """
-
-    query: QueryKey
-    label: str
-    margin: float
-    confidence: Fraction
-    trials: int
-    mean: float
-    largest: int
-    coverage: Coverage
-    expected_coverage: float
-    histogram: Histogram
-    cumulated: Cumulated
-    has_noise: bool
-
-    @property
-    def title(self) -> str:
-        """Words for headings, e.g. ``PH3 (State, A-G), all cells``."""
-        return f"{self.query.title}, {self.label}"
-
-
-def picture_of(sample: ErrorSample) -> ErrorPicture | None:
-    """Return what the pictures of a sample need, None when it is empty."""
-    if not len(sample.errors):
-        return None
-    sizes = np.abs(sample.errors)
-    expected = float(sample.confidence)
-    if sample.noise is not None:
-        expected = sample.noise.coverage(math.floor(sample.margin))
-    return ErrorPicture(
-        query=sample.query,
-        label=sample.label,
-        margin=sample.margin,
-        confidence=sample.confidence,
-        trials=sample.trials,
-        mean=float(np.mean(sample.errors)),
-        largest=int(np.max(sizes)),
-        coverage=coverage_of(int(np.count_nonzero(sizes <= sample.margin)), len(sizes)),
-        expected_coverage=expected,
-        histogram=histogram(sample),
-        cumulated=cumulated(sample),
-        has_noise=sample.noise is not None,
-    )
-
-
 def histogram(sample: ErrorSample) -> Histogram:
     """Return the histogram of a sample; its bins depend on the noise, so they stay while trials arrive."""
     edges = bin_edges(sample)
     counts, _ = np.histogram(sample.errors, edges)
-    total = max(1, len(sample.errors))
+    total = len(sample.errors)
     shares = counts / total
     if sample.noise is None:
         nothing = np.empty(0)
@@ -207,8 +143,7 @@ def bin_edges(sample: ErrorSample) -> NDArray[np.float64]:
     """Return edges halfway between whole numbers, symmetric around 0, bins of an odd number of people."""
     sigma = _spread(sample)
     width = 2 * int(nice_at_least(max(sigma / BINS_PER_SIGMA, 1.0)) // 2) + 1
-    largest = int(np.max(np.abs(sample.errors))) if len(sample.errors) else 0
-    reach = max(REACH_SIGMAS * sigma, min(largest, 2 * REACH_SIGMAS * max(sigma, 1.0)), 1.2 * sample.margin, 1.0)
+    reach = max(REACH_SIGMAS * sigma, min(sample.largest, 2 * REACH_SIGMAS * max(sigma, 1.0)), 1.2 * sample.margin, 1.0)
     half = math.ceil(reach / width)
     return np.asarray((np.arange(-half, half + 2) - 0.5) * width, dtype=np.float64)
 
@@ -217,25 +152,13 @@ def cumulated(sample: ErrorSample, points: int = 160) -> Cumulated:
     """Return observed and exact cumulated shares on a grid of whole people."""
     edges = bin_edges(sample)
     values = np.unique(np.rint(np.linspace(edges[0], edges[-1], points)))
-    total = max(1, len(sample.errors))
+    total = len(sample.errors)
     shares = np.searchsorted(np.sort(sample.errors), values, side="right") / total
     expected = np.empty(0)
     if sample.noise is not None:
         expected = cumulated_noise(sample.noise, [int(value) for value in values])
     band = math.sqrt(math.log(2 / (1 - INTERVAL_CONFIDENCE)) / (2 * total))
     return Cumulated(values, shares, expected, band)
-
-
-def box(sample: ErrorSample) -> Quantiles | None:
-    """Return the box of a sample, None when it is empty."""
-    if not len(sample.errors):
-        return None
-    tail = float((1 - sample.confidence) / 2)
-    probabilities = [0, tail, 0.25, 0.5, 0.75, 1 - tail, 1]
-    smallest, low, lower, middle, upper, high, largest = map(float, np.quantile(sample.errors, probabilities))
-    return Quantiles(
-        sample.label, smallest, low, lower, middle, upper, high, largest, sample.margin, count=len(sample.errors)
-    )
 
 
 def cumulated_noise(noise: Noise, values: Sequence[int]) -> NDArray[np.float64]:
@@ -249,28 +172,28 @@ def cumulated_noise(noise: Noise, values: Sequence[int]) -> NDArray[np.float64]:
 def _spread(sample: ErrorSample) -> float:
     if sample.noise is not None and not isinstance(sample.noise, NoNoise):
         return math.sqrt(sample.noise.variance())
-    return float(np.std(sample.errors)) if len(sample.errors) else 0.0
+    return float(np.std(sample.errors))
 
 
-def distribution_title(picture: ErrorPicture) -> str:
+def distribution_title(sample: ErrorSample) -> str:
     """Return the finding: the share of errors within the margin, with its Monte-Carlo error, against what is exact."""
-    if not picture.largest:
-        return f"{picture.title}: every error is 0, no noise was added"
-    found = picture.coverage
+    if not sample.largest:
+        return f"{sample.name}: every error is 0, no noise was added"
+    found = sample.coverage
     points = found.standard_error * 100
     error = f" ± {points:.1f}" if points >= 0.05 else f" ± {points:.1g}" if points else ""
     return (
-        f"{found.share.value * 100:.1f}{error} % of errors lie within ±{people(picture.margin)} people"
-        f" (expected {picture.expected_coverage * 100:.1f} %)"
+        f"{sample.name}: {found.share.value * 100:.1f}{error} % of errors lie within ±{people(sample.margin)} people"
+        f" (expected {sample.expected_coverage * 100:.1f} %)"
     )
 
 
-def distribution_summary(picture: ErrorPicture) -> str:
+def distribution_summary(sample: ErrorSample) -> str:
     """Return one sentence: whose noise errors, how many, their mean and largest size."""
     return (
-        f"Noise errors of {picture.title}: {picture.coverage.errors:,} errors from {picture.trials:,} "
-        f"{'trial' if picture.trials == 1 else 'trials'}, mean {_signed(picture.mean)}, "
-        f"largest {people(picture.largest)} people; truncation is not included."
+        f"Noise errors of {sample.name}: {len(sample.errors):,} errors from {sample.trials:,} "
+        f"{'trial' if sample.trials == 1 else 'trials'}, mean {_signed(float(np.mean(sample.errors)))}, "
+        f"largest {people(sample.largest)} people; truncation is not included."
     )
 
 
@@ -309,33 +232,17 @@ def cumulated_numbers(found: Cumulated) -> Table:
     )
 
 
-def box_numbers(boxes: Sequence[Quantiles], confidence: Fraction) -> Table:
+def box_numbers(samples: Sequence[ErrorSample]) -> Table:
     """Return the data table of boxes."""
-    tail = float((1 - confidence) / 2) * 100
-    headers = (
-        "Cells",
-        "Errors",
-        "Smallest, people",
-        f"{tail:g} %",
-        "25 %",
-        "Median",
-        "75 %",
-        f"{100 - tail:g} %",
-        "Largest, people",
-        "Margin, people",
-    )
-    return Table(
-        headers,
-        tuple(
-            (b.label, b.count, b.smallest, b.low, b.lower, b.middle, b.upper, b.high, b.largest, b.margin)
-            for b in boxes
-        ),
-    )
+    tail = float((1 - samples[0].confidence) / 2) * 100
+    people_of = ("Smallest, people", f"{tail:g} %", "25 %", "Median", "75 %", f"{100 - tail:g} %", "Largest, people")
+    rows: list[tuple[Value, ...]] = [(each.label, len(each.errors), *each.quantiles, each.margin) for each in samples]
+    return Table(("Cells", "Errors", *people_of, "Margin, people"), tuple(rows))
 
 
-def errors_figure(picture: ErrorPicture) -> Figure:
+def errors_figure(sample: ErrorSample) -> Figure:
     """Return the histogram of errors with the exact noise, its 95 % range, and the margin."""
-    found = picture.histogram
+    found = histogram(sample)
     edges, shares = found.edges.tolist(), found.shares.tolist()
     peak = max(*shares, *found.high.tolist(), 1e-9)
     unit = "person" if found.width == 1 else f"{found.width} people"
@@ -347,8 +254,8 @@ def errors_figure(picture: ErrorPicture) -> Figure:
         over.append(Path(tuple(edges), expected, Role.TEXT, 1.8, is_stepped=True))
     return Figure(
         "errors",
-        distribution_title(picture),
-        distribution_summary(picture),
+        distribution_title(sample),
+        distribution_summary(sample),
         Axis("error, people", domain=(edges[0], edges[-1]), text=whole_text),
         Axis(f"share of errors per {unit}", domain=(0.0, 1.12 * peak), text=percent_text),
         tuple(
@@ -360,14 +267,14 @@ def errors_figure(picture: ErrorPicture) -> Figure:
             if share
         ),
         partial(histogram_numbers, found),
-        over=(*over, *_margin_rules(picture)),
-        key=_key(picture, KeyEntry(Box(0, 1, -0.4, 0.4, Role.MAIN, Fill.SOFT), "observed")),
+        over=(*over, *_margin_rules(sample)),
+        key=_key(_OBSERVED, _range_words(sample)),
     )
 
 
-def cumulated_figure(picture: ErrorPicture) -> Figure:
+def cumulated_figure(sample: ErrorSample) -> Figure:
     """Return the cumulated share of errors with the exact one and its 95 % band."""
-    found = picture.cumulated
+    found = cumulated(sample)
     values = tuple(found.values.tolist())
     over: list[Part] = []
     if found.expected.size:
@@ -380,43 +287,42 @@ def cumulated_figure(picture: ErrorPicture) -> Figure:
     line = Path(values, tuple(found.shares.tolist()), Role.MAIN, 2.4)
     return Figure(
         "cumulated-errors",
-        distribution_title(picture),
-        distribution_summary(picture),
+        distribution_title(sample),
+        distribution_summary(sample),
         Axis("error, people", domain=(values[0], values[-1]), text=whole_text),
         Axis(
             "share of errors up to this value",
             domain=(-0.02, 1.14),
             ticks=tuple(Tick(part / 4, f"{part * 25} %") for part in range(5)),
         ),
-        (Mark(parts=(line,), tip=distribution_title(picture)),),
+        (Mark(parts=(line,), tip=distribution_title(sample)),),
         partial(cumulated_numbers, found),
-        over=(*over, *_margin_rules(picture)),
-        key=_key(picture, KeyEntry(Path((0.0, 1.0), (0.0, 0.0), Role.MAIN, 2.4), "observed")),
+        over=(*over, *_margin_rules(sample)),
+        key=_key(KeyEntry(Path((0.0, 1.0), (0.0, 0.0), Role.MAIN, 2.4), "observed"), _range_words(sample)),
     )
 
 
-def boxes_figure(picture: ErrorPicture, boxes: Sequence[Quantiles]) -> Figure:
+def boxes_figure(chosen: ErrorSample, samples: Sequence[ErrorSample]) -> Figure:
     """Return a box per group of cells with its margin.
 
     Args:
-        picture: of the group chosen, for the words.
-        boxes: one row each.
+        chosen: the group chosen, for the words.
+        samples: one row each.
     """
-    if not boxes:
-        return nothing("error-boxes", "")
-    reach = 1.06 * max(*(max(each.largest, -each.smallest, each.margin) for each in boxes), 1.0)
+    reach = 1.06 * max(*(max(each.largest, each.margin) for each in samples), 1.0)
     return Figure(
         "error-boxes",
-        distribution_title(picture),
-        distribution_summary(picture),
+        distribution_title(chosen),
+        distribution_summary(chosen),
         Axis("error, people", domain=(-reach, reach), text=whole_text),
         ROWS,
-        tuple(_box_mark(each) for each in boxes),
-        partial(box_numbers, tuple(boxes), picture.confidence),
+        tuple(_box_mark(each) for each in samples),
+        partial(box_numbers, tuple(samples)),
     )
 
 
-def _box_mark(each: Quantiles) -> Mark:
+def _box_mark(each: ErrorSample) -> Mark:
+    smallest, low, lower, middle, upper, high, largest = each.quantiles
     band = Box(-each.margin, each.margin, 0.5, -0.5, Role.MUTED, Fill.FAINT)
     ends = tuple(
         Stroke(end, ink=Role.TEXT, reach=12.0, width=1.4, dash=Dash.DASHED) for end in (-each.margin, each.margin)
@@ -425,30 +331,124 @@ def _box_mark(each: Quantiles) -> Mark:
         parts=(
             band,
             *ends,
-            Span(each.low, each.high, ink=Role.MAIN, cap=6.0),
-            Box(each.lower, each.upper, 0.27, -0.27, Role.MAIN, Fill.SOFT),
-            Stroke(each.middle, ink=Role.TEXT, width=2.2),
-            *(Dot(value, ink=Role.MAIN, is_hollow=True, size=2.6) for value in (each.smallest, each.largest)),
+            Span(low, high, ink=Role.MAIN, cap=6.0),
+            Box(lower, upper, 0.27, -0.27, Role.MAIN, Fill.SOFT),
+            Stroke(middle, ink=Role.TEXT, width=2.2),
+            *(Dot(value, ink=Role.MAIN, is_hollow=True, size=2.6) for value in (smallest, largest)),
         ),
         name=each.label,
-        tip=f"{each.label}: median {people(each.middle)}, middle half {people(each.lower)} to {people(each.upper)}, "
-        f"margin ±{people(each.margin)}, {each.count:,} errors",
+        tip=f"{each.label}: median {people(middle)}, middle half {people(lower)} to {people(upper)}, "
+        f"margin ±{people(each.margin)}, {len(each.errors):,} errors",
     )
 
 
-def _margin_rules(picture: ErrorPicture) -> tuple[Part, ...]:
-    words = f"±{people(picture.margin)}: {float(picture.confidence) * 100:g} % margin"
-    left = Rule(x=-picture.margin, ink=Role.TEXT, width=1.4)
-    return (left, Rule(x=picture.margin, ink=Role.TEXT, width=1.4, text=words))
+def _margin_rules(sample: ErrorSample) -> tuple[Part, ...]:
+    words = f"±{people(sample.margin)}: {float(sample.confidence) * 100:g} % margin"
+    left = Rule(x=-sample.margin, ink=Role.TEXT, width=1.4)
+    return (left, Rule(x=sample.margin, ink=Role.TEXT, width=1.4, text=words))
 
 
-def _key(picture: ErrorPicture, observed: KeyEntry) -> tuple[KeyEntry, ...]:
-    if not picture.has_noise:
+_OBSERVED = KeyEntry(Box(0, 1, -0.4, 0.4, Role.MAIN, Fill.SOFT), "observed")
+
+
+def _range_words(sample: ErrorSample) -> str:
+    return "" if sample.noise is None else f"95 % range of {grouped(len(sample.errors))} errors"
+
+
+def _key(observed: KeyEntry, band: str) -> tuple[KeyEntry, ...]:
+    if not band:
         return (observed,)
-    return (
-        observed,
-        KeyEntry(Path((0.0, 1.0), (0.0, 0.0), Role.TEXT, 1.8), "exact noise"),
-        KeyEntry(
-            Box(0, 1, -0.4, 0.4, Role.TEXT, Fill.FAINT), f"95 % range of {grouped(picture.coverage.errors)} errors"
-        ),
+    exact = KeyEntry(Path((0.0, 1.0), (0.0, 0.0), Role.TEXT, 1.8), "exact noise")
+    return observed, exact, KeyEntry(Box(0, 1, -0.4, 0.4, Role.TEXT, Fill.FAINT), band)
+
+
+_HALF_WIDTH, _HEIGHT, _BASE = 0.46, 0.68, 0.36
+"""Of one small distribution as parts of its column and row, and how far below the middle of its row it stands."""
+_JUDGED = 5
+"""Bars in which fewer errors are to be expected are not judged."""
+
+
+def distributions_figure(samples: Sequence[ErrorSample]) -> Figure:
+    """Return one small histogram per measured table (rows) and level (columns), each at its own scale; keys are queries.
+
+    Args:
+        samples: all cells of a query each, with known noise.
+    """
+    names = list(dict.fromkeys(each.query.table for each in samples))
+    levels = [level for level in LEVELS if any(each.query.level == level for each in samples)]
+    found = [histogram(each) for each in samples]
+    judged = [
+        low <= share <= high
+        for each, bars in zip(samples, found, strict=True)
+        for share, expected, low, high in zip(bars.shares, bars.expected, bars.low, bars.high, strict=True)
+        if expected * len(each.errors) >= _JUDGED
+    ]
+    inside = sum(judged) / max(1, len(judged))
+    words = f"{inside * 100:.1f} % of the bars lie in their 95 % band"
+    sound = not judged or inside >= 1 - 2 * (1 - INTERVAL_CONFIDENCE)
+    marks = tuple(
+        _small(each, bars, levels.index(each.query.level), names.index(each.query.table))
+        for each, bars in zip(samples, found, strict=True)
     )
+    return Figure(
+        "distributions",
+        f"The noise follows its exact distribution: {words}" if sound else f"Only {words}: the noise is not as stated",
+        f"Released minus truncated counts, {samples[0].trials:,} trials pooled over areas and cells; strokes: the scenario's margin; "
+        "the percentage is how often it held.",
+        Axis(
+            domain=(-0.5, len(levels) - 0.5),
+            ticks=tuple(Tick(place, level.title) for place, level in enumerate(levels)),
+        ),
+        ROWS,
+        marks,
+        partial(_distribution_numbers, tuple(samples)),
+        labels=tuple(RowLabel("", name) for name in names),
+        key=_key(_OBSERVED, "where a bar lies in 95 of 100 runs"),
+        stretch=3.6,
+        is_striped=True,
+    )
+
+
+def _small(sample: ErrorSample, bars: Histogram, column: int, row: int) -> Mark:
+    reach, tallest = float(bars.edges[-1]), float(np.max([bars.shares, bars.high]))
+
+    def across(value: float) -> float:
+        return column + value / reach * _HALF_WIDTH
+
+    def above(share: float) -> float:
+        return _BASE - share / tallest * _HEIGHT
+
+    edges = [across(edge) for edge in bars.edges.tolist()]
+    parts: list[Part] = [
+        Box(left, right, _BASE, above(share), Role.MAIN, Fill.SOFT)
+        for left, right, share in zip(edges, edges[1:], bars.shares.tolist(), strict=False)
+        if share
+    ]
+    parts += [
+        Box(left, right, above(low), above(high), Role.TEXT, Fill.FAINT)
+        for left, right, low, high in zip(edges, edges[1:], bars.low.tolist(), bars.high.tolist(), strict=False)
+    ]
+    heights = [above(share) for share in bars.expected.tolist()]
+    parts.append(Path(tuple(edges), (*heights, heights[-1]), Role.TEXT, 1.0, is_stepped=True))
+    parts += [Stroke(across(end), _BASE, Role.TEXT, reach=4.0, width=1.2) for end in (-sample.margin, sample.margin)]
+    found = sample.coverage.share
+    is_expected = found.low <= sample.expected_coverage <= found.high
+    ink = Role.MUTED if is_expected else Role.MISSED
+    place = column + _HALF_WIDTH
+    parts.append(
+        Words(place, _BASE - _HEIGHT + 0.05, f"{found.value * 100:.1f} %", ink, is_bold=not is_expected, align=1.0)
+    )
+    key = tuple(sample.query.text.split("/"))
+    return Mark(key, tuple(parts), sample.query.table, tip=distribution_title(sample), row=row)
+
+
+def _distribution_numbers(samples: Sequence[ErrorSample]) -> Table:
+    rows: list[tuple[Value, ...]] = [
+        (
+            each.query.table, each.query.level.title, len(each.errors), each.margin, 100 * each.coverage.share.value,
+            100 * each.expected_coverage, *each.quantiles,
+        )
+        for each in samples
+    ]  # fmt: skip
+    headers = ("Table", "Level", "Errors", "Margin, people", "Within it, %", "Expected, %")
+    return Table((*headers, *box_numbers(samples).headers[2:-1]), tuple(rows))

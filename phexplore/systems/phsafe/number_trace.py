@@ -58,7 +58,7 @@ class NumberTrace:
 
 def trace_title(story: NumberTrace) -> str:
     """Return the finding: from true to truncated to measured."""
-    text = f"True {grouped(story.true)}, truncated {grouped(story.truncated)}"
+    text = f"{story.title}: true {grouped(story.true)}, truncated {grouped(story.truncated)}"
     if not story.measured:
         return f"{text}; no trial yet"
     low, high = min(story.measured), max(story.measured)
@@ -77,7 +77,7 @@ def trace_summary(story: NumberTrace) -> str:
             f"; in {story.within:,} of {trials:,} {'trial' if trials == 1 else 'trials'} the noise stayed within "
             f"±{people(story.margin)} people ({story.confidence * 100:g} %)"
         )
-    return f"{story.title}: truncation changes it by {signed_people(story.bias)} people{noise}. {kind}"
+    return f"Truncation changes the number by {signed_people(story.bias)} people{noise}. {kind}"
 
 
 def trace_table(story: NumberTrace) -> Table:

@@ -4,53 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
-from phexplore.figures.axis import Axis, Scale
-from phexplore.figures.figure import ROWS, Figure, nothing
-from phexplore.figures.marks import Dash, Dot, Mark, Part, Path, Role, Rule, Shape, Span, Words
+from phexplore.figures.axis import Axis, Scale, percent_text
+from phexplore.figures.figure import ROWS, Figure, nothing, row_figure
+from phexplore.figures.marks import Dash, Dot, Mark, Part, Path, Role, Row, Rule, Shape, Span, Words
 from phexplore.figures.scales import log_range
-from phexplore.figures.table import Table, signed_tick
+from phexplore.figures.table import Table, Value, signed_tick
 from phexplore.figures.wording import people
-from phexplore.metrics.coverage import INTERVAL_CONFIDENCE, Interval
-from phexplore.model.keys import QueryKey
+from phexplore.metrics.coverage import INTERVAL_CONFIDENCE
+from phexplore.systems.phsafe.run_snapshot import Overall, QueryResult
 
 
-@dataclass(frozen=True, slots=True)
-class ObservedMargin:
-    """One published table and level of a run.
-
-    Attributes:
-        query: which one.
-        expected: the forecast's margin by the scenario's convention, people.
-        band: smallest and largest of the three conventions, people.
-        observed: quantile of the noise errors' sizes with its Monte-Carlo interval, people.
-        errors: how many errors it comes from.
-        compared: the same figure of the run compared with, None without one.
-    """
-
-    query: QueryKey
-    expected: float
-    band: tuple[float, float]
-    observed: Interval
-    errors: int
-    compared: float | None = None
-
-    @property
-    def agrees(self) -> bool:
-        """Whether the Monte-Carlo interval meets the band of the conventions."""
-        return self.observed.low <= self.band[1] and self.observed.high >= self.band[0]
-
-    def percent_off(self, value: float) -> float:
-        """Return how far a margin is from the expected one, in percent of it; 0 where both are 0."""
-        if self.expected == 0:
-            return 0.0 if value == 0 else math.inf
-        return (value / self.expected - 1) * 100
-
-
-def observed_title(margins: Sequence[ObservedMargin]) -> str:
+def observed_title(margins: Sequence[QueryResult]) -> str:
     """Return the finding: how many observed margins agree with the forecast, and how many would miss by chance."""
     agreeing = sum(1 for each in margins if each.agrees)
     chance = len(margins) * (1 - INTERVAL_CONFIDENCE)
@@ -62,7 +29,7 @@ def observed_title(margins: Sequence[ObservedMargin]) -> str:
     )
 
 
-def observed_summary(margins: Sequence[ObservedMargin], confidence: Fraction, trials: int) -> str:
+def observed_summary(margins: Sequence[QueryResult], confidence: Fraction, trials: int) -> str:
     """Return one sentence: what is compared, over how many trials, and the largest difference."""
     finite = [each for each in margins if math.isfinite(each.percent_off(each.observed.value))]
     text = (
@@ -73,12 +40,12 @@ def observed_summary(margins: Sequence[ObservedMargin], confidence: Fraction, tr
         worst = max(finite, key=lambda each: abs(each.percent_off(each.observed.value)))
         text += (
             f"; the largest difference is {signed_percent(worst.percent_off(worst.observed.value))} at "
-            f"{worst.query.title} ({people(worst.observed.value)} against {people(worst.expected)} people)"
+            f"{worst.query.title} ({people(worst.observed.value)} against {people(worst.margin)} people)"
         )
     return text + "."
 
 
-def observed_numbers(margins: Sequence[ObservedMargin]) -> Table:
+def observed_numbers(margins: Sequence[QueryResult]) -> Table:
     """Return the data table."""
     compared = any(each.compared is not None for each in margins)
     headers = (
@@ -99,13 +66,13 @@ def observed_numbers(margins: Sequence[ObservedMargin]) -> Table:
             (
                 each.query.table,
                 each.query.level.title,
-                each.expected,
+                each.margin,
                 each.observed.value,
                 each.observed.low,
                 each.observed.high,
                 each.percent_off(each.observed.value),
                 "yes" if each.agrees else "no",
-                each.errors,
+                each.coverage.errors,
                 *((each.compared,) if compared else ()),
             )
             for each in margins
@@ -118,7 +85,7 @@ def signed_percent(value: float) -> str:
     return ("+" if value > 0 else "−" if value < 0 else "") + f"{abs(value):.1f} %"
 
 
-def percent_range(margins: Sequence[ObservedMargin]) -> float:
+def percent_range(margins: Sequence[QueryResult]) -> float:
     """Return how many percent the axis reaches to each side: all intervals where they are sensible, 1 to 100."""
     ends = [
         abs(each.percent_off(value))
@@ -129,7 +96,7 @@ def percent_range(margins: Sequence[ObservedMargin]) -> float:
     return min(100.0, max(1.0, 1.1 * max(finite, default=1.0)))
 
 
-def difference_figure(margins: Sequence[ObservedMargin], confidence: Fraction, trials: int) -> Figure:
+def difference_figure(margins: Sequence[QueryResult], confidence: Fraction, trials: int) -> Figure:
     """Return observed margins as differences to the forecast, one row per published query; keys are queries.
 
     Args:
@@ -158,7 +125,7 @@ def _off_text(value: float) -> str:
     return f"{signed_tick(value)} %" if value else "as expected"
 
 
-def _row(each: ObservedMargin, reach: float) -> Mark:
+def _row(each: QueryResult, reach: float) -> Mark:
     def at(value: float) -> float:
         return min(max(each.percent_off(value), -reach), reach)
 
@@ -173,21 +140,21 @@ def _row(each: ObservedMargin, reach: float) -> Mark:
         tuple(parts),
         each.query.table,
         each.query.level.title,
-        "" if each.agrees else f"{people(each.observed.value)} against {people(each.expected)}",
+        "" if each.agrees else f"{people(each.observed.value)} against {people(each.margin)}",
         _told(each),
         anchor=at(each.observed.high),
         ink=Role.MISSED,
     )
 
 
-def _told(each: ObservedMargin) -> str:
+def _told(each: QueryResult) -> str:
     return (
         f"{each.query.title}\nobserved {people(each.observed.value)} people "
-        f"({people(each.observed.low)}–{people(each.observed.high)})\nexpected {people(each.expected)}\n{each.errors:,} errors"
+        f"({people(each.observed.low)}–{people(each.observed.high)})\nexpected {people(each.margin)}\n{each.coverage.errors:,} errors"
     )
 
 
-def diagonal_figure(margins: Sequence[ObservedMargin], confidence: Fraction, trials: int) -> Figure:
+def diagonal_figure(margins: Sequence[QueryResult], confidence: Fraction, trials: int) -> Figure:
     """Return observed margins against expected ones with the 1 : 1 line; keys are queries.
 
     Args:
@@ -198,7 +165,7 @@ def diagonal_figure(margins: Sequence[ObservedMargin], confidence: Fraction, tri
     if not margins:
         return nothing("observed-against-expected", "")
     values = [
-        value for each in margins for value in (each.expected, each.observed.low, each.observed.high) if value >= 0.5
+        value for each in margins for value in (each.margin, each.observed.low, each.observed.high) if value >= 0.5
     ]
     low, high = (10**end for end in log_range(values))
     middle = low * (high / low) ** 0.55
@@ -217,9 +184,9 @@ def diagonal_figure(margins: Sequence[ObservedMargin], confidence: Fraction, tri
     )
 
 
-def _point(each: ObservedMargin) -> Mark:
+def _point(each: QueryResult) -> Mark:
     ink = Role.MAIN if each.agrees else Role.MISSED
-    x = each.expected
+    x = each.margin
     parts: list[Part] = [
         Path((x, x), (each.observed.low, each.observed.high), ink, 1.8),
         Dot(x, each.observed.value, ink, Shape.DISC if each.agrees else Shape.DIAMOND),
@@ -228,3 +195,50 @@ def _point(each: ObservedMargin) -> Mark:
         words = f"{each.query.title} {signed_percent(each.percent_off(each.observed.value))}"
         parts.append(Words(x, each.observed.value, words, shift=11))
     return Mark(tuple(each.query.text.split("/")), tuple(parts), tip=_told(each))
+
+
+def coverage_figure(margins: Sequence[QueryResult], confidence: Fraction, overall: Overall) -> Figure:
+    """Return how often every margin held with its Monte-Carlo interval, and a stroke where it does exactly; keys are queries.
+
+    Args:
+        margins: in the order of Table 10.
+        confidence: of the margins.
+        overall: coverage of all of them together.
+    """
+    rows, table = list[Row](), list[tuple[Value, ...]]()
+    for each in margins:
+        share = each.coverage.share
+        tip = f"{each.query.title}: {_percent(share.value)} ({_percent(share.low)} to {_percent(share.high)}), exactly {_percent(each.expected_coverage)}"
+        key, level = tuple(each.query.text.split("/")), each.query.level.title
+        rows.append(
+            Row(
+                key, each.query.table, level, share.value, share.low, share.high, tick=each.expected_coverage,
+                text="" if each.is_expected else _percent(share.value), tip=tip, is_warned=not each.is_expected,
+            )
+        )  # fmt: skip
+        percents = (100 * value for value in (share.value, share.low, share.high, each.expected_coverage))
+        table.append((each.query.table, level, *percents, each.coverage.errors))
+    outside = sum(row.is_warned for row in rows)
+    held, doubt = overall.coverage.share.value, overall.doubt
+    lowest = math.floor(10 * min(min(each.coverage.share.low, each.expected_coverage) for each in margins)) / 10
+    sound = abs(held - overall.expected) <= 4 * doubt
+    return row_figure(
+        "coverage",
+        tuple(rows),
+        Axis("share of the noise within the margin", domain=(lowest, 1.0), text=percent_text),
+        f"The {float(confidence) * 100:g} % margins held {100 * held:.2f} ± {100 * doubt:.2f} % of the noise, "
+        + (
+            f"as they should ({_percent(overall.expected)})"
+            if sound
+            else f"but should hold {_percent(overall.expected)}"
+        ),
+        f"Dot with its 95 % Monte-Carlo interval, the exact share as a stroke. Outside their interval: {outside or 'none'}; about "
+        f"{len(rows) * (1 - INTERVAL_CONFIDENCE):.0f} are to be expected by chance.",
+        Table(
+            ("Table", "Level", "Within the margin, %", "95 % interval from", "to", "Exactly, %", "Errors"), tuple(table)
+        ),
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:.2f} %"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from phexplore.catalog.races import iteration_levels
 from phexplore.catalog.states import states
@@ -40,23 +39,6 @@ class ResultChoice:
     region: str | None = None
     code: str | None = None
     cell: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ResultRequest:
-    """What is to be read of which run.
-
-    Attributes:
-        directory: of the run.
-        compared: of another run, None for none.
-        tab: the picture wanted; None = only the figures of the whole run.
-        choice: which numbers.
-    """
-
-    directory: Path
-    compared: Path | None
-    tab: ResultTab | None
-    choice: ResultChoice = ResultChoice()
 
 
 @dataclass(frozen=True, slots=True)

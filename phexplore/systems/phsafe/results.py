@@ -6,7 +6,6 @@ untruncated), and the total against production's non-private count.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phexplore.metrics.accuracy_report import Expectation, Integers, Truth
-from phexplore.metrics.numbers import CellGroup, LevelGroup, NumberKeys, Rows, cell_groups, level_groups
+from phexplore.metrics.numbers import LevelGroup, NumberKeys, Rows, cell_groups, level_groups
 from phexplore.model.issues import Issue, Severity
 from phexplore.model.keys import PopulationGroupLevel, TableId
-from phexplore.runs.spec import RunMode, RunSpec
+from phexplore.runs.spec import RunSpec
 from phexplore.runs.states import RunState
 from phexplore.runs.store import (
     TRUTH_FILE,
@@ -74,48 +73,6 @@ class Errors:
     noise: Integers
     bias: Integers
     total: Integers
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PickedNumber:
-    """One number from truth to release.
-
-    Attributes:
-        row: its place in the run's keys.
-        non_private: production's non-private count.
-        untruncated: the count without truncation.
-        truncated: what is measured at infinite budget.
-        released: ``int64[trials]``, with noise.
-        trials: zero-based numbers of these trials.
-        margin: the scenario's margin, people.
-        confidence: of the margin.
-    """
-
-    row: int
-    non_private: int
-    untruncated: int
-    truncated: int
-    released: Integers
-    trials: tuple[int, ...]
-    margin: float
-    confidence: float
-
-
-@dataclass(frozen=True, slots=True)
-class WorstNumber:
-    """A number and how far it was off.
-
-    Attributes:
-        row: its place in the run's keys.
-        mean_absolute: mean size of the error over trials, people.
-        largest: the error farthest from 0, people.
-        trial: in which it was.
-    """
-
-    row: int
-    mean_absolute: float
-    largest: int
-    trial: int
 
 
 class RunResults:
@@ -219,15 +176,10 @@ class RunResults:
         """What the parameters promise for each number."""
         return expectation_of(self.spec, self.keys)
 
-    @property
-    def cell_groups(self) -> tuple[CellGroup, ...]:
-        """The numbers of each cell over its regions: what an error distribution pools."""
-        return cell_groups(self.keys)
-
     @cached_property
     def level_groups(self) -> tuple[LevelGroup, ...]:
         """The numbers of each table and level."""
-        return level_groups(self.cell_groups)
+        return level_groups(cell_groups(self.keys))
 
     @cached_property
     def _files(self) -> NumberFiles:
@@ -247,7 +199,7 @@ class RunResults:
                 chosen &= column == wanted
         if selection.level is not None:
             at_level = np.zeros(len(keys), dtype=np.bool_)
-            for group in self.cell_groups:
+            for group in self.level_groups:
                 if group.query.level == selection.level:
                     at_level[group.rows] = True
             chosen &= at_level
@@ -270,16 +222,14 @@ class RunResults:
 
         A trial that cannot be read is left out and named in `problems`.
         """
-        found = [counts[rows] for _, counts in self._readable()]
-        return np.stack(found) if found else np.empty((0, len(rows)), np.int64)
-
-    def _readable(self) -> Iterator[tuple[int, Integers]]:
+        found = []
         for index in self.trials:
             try:
-                yield index, self.released(index)
+                found.append(self.released(index)[rows])
             except RunUnreadableError as error:
                 self._unreadable.add(index)
                 self._name_problem(trial_file(index), error.sentence)
+        return np.stack(found) if found else np.empty((0, len(rows)), np.int64)
 
     def errors(self, selection: NumberSelection | Rows = EVERYTHING) -> Errors:
         """Return the errors of some numbers in all readable trials.
@@ -296,85 +246,6 @@ class RunResults:
             bias=truth.truncated[rows] - truth.untruncated[rows],
             total=released - truth.non_private[rows],
         )
-
-    def pick(self, table: TableId, region_id: str, iteration_code: str, cell: int) -> PickedNumber:
-        """Return one number: true, truncated, measured.
-
-        Raises:
-            RunUnreadableError: the run holds no such number, or the truth cannot be read.
-        """
-        rows = self.rows(NumberSelection(table=table, region_id=region_id, iteration_code=iteration_code, cell=cell))
-        if len(rows) != 1:
-            raise RunUnreadableError(
-                f"The run holds no number {table}, region {region_id}, group {iteration_code}, cell {cell}.",
-                "It may not be published, or the region has no housing unit in the data.",
-            )
-        row, truth = int(rows[0]), self.truth()
-        return PickedNumber(
-            row=row,
-            non_private=int(truth.non_private[row]),
-            untruncated=int(truth.untruncated[row]),
-            truncated=int(truth.truncated[row]),
-            released=self.released_matrix(rows)[:, 0],
-            trials=self.trials,
-            margin=float(self.expectation.margin[row]),
-            confidence=self.expectation.confidence,
-        )
-
-    def worst(
-        self, count: int = 20, selection: NumberSelection = EVERYTHING, *, of: str = "total"
-    ) -> list[WorstNumber]:
-        """Return the numbers with the largest mean absolute error, the worst first.
-
-        Args:
-            count: at most so many.
-            selection: among which.
-            of: ``noise``, ``bias`` or ``total``.
-
-        Raises:
-            KeyError: another kind of error.
-            RunUnreadableError: the run has not counted yet, or the truth cannot be read.
-        """
-        errors = self.errors(selection)
-        values = {"noise": errors.noise, "bias": errors.bias[np.newaxis], "total": errors.total}[of]
-        if not values.size:
-            return []
-        size = np.abs(values)
-        mean = size.mean(axis=0)
-        largest = size.argmax(axis=0)
-        order = np.lexsort((errors.rows, -mean))[:count]
-        return [
-            WorstNumber(
-                row=int(errors.rows[place]),
-                mean_absolute=float(mean[place]),
-                largest=int(values[largest[place], place]),
-                trial=errors.trials[int(largest[place])] if of != "bias" else 0,
-            )
-            for place in order.tolist()
-        ]
-
-    def export(self, trial: int, directory: Path) -> tuple[Path, ...]:
-        """Write the noisy measurements of a trial in production's layout and return the files.
-
-        Args:
-            trial: zero-based.
-            directory: made if it is missing; the tables' own directories in it are replaced.
-
-        Raises:
-            RunUnreadableError: there is no such trial, it cannot be read, or the run is non-private: its exact
-                counts are in ``release/`` once it is complete.
-            OutputPlaceError: the place cannot be written.
-        """
-        if self.spec.mode is RunMode.NON_PRIVATE:
-            raise RunUnreadableError(
-                "A non-private run has no noisy measurements.", f"Its exact tables are in {self.directory / 'release'}."
-            )
-        from phexplore.simulate.phsafe_output import write_output  # noqa: PLC0415 - the same
-        from phexplore.systems.phsafe.number_rows import release_of  # noqa: PLC0415 - brings numba; only exports need it
-
-        counts, noise = self.released(trial), self.noise_columns(trial)
-        release = release_of(self.keys, counts, *noise, is_reproducible=self.spec.is_reproducible)
-        return write_output(release, directory)
 
     def noise_columns(self, trial: int) -> tuple[NDArray[np.str_], NDArray[np.float64]]:
         """Return NOISE_DISTRIBUTION and VARIANCE of a trial.

@@ -90,9 +90,9 @@ def _level_line(level: LevelResult, noise: QueryResult | None, confidence: float
             "COVERAGE_HIGH": noise.coverage.share.high,
             "EXACT_COVERAGE": noise.expected_coverage,
             "EXACT_MARGIN": noise.exact_margin,
-            "OBSERVED_MARGIN": noise.observed_margin.value,
-            "OBSERVED_MARGIN_LOW": noise.observed_margin.low,
-            "OBSERVED_MARGIN_HIGH": noise.observed_margin.high,
+            "OBSERVED_MARGIN": noise.observed.value,
+            "OBSERVED_MARGIN_LOW": noise.observed.low,
+            "OBSERVED_MARGIN_HIGH": noise.observed.high,
         }
     return _texts(line)
 

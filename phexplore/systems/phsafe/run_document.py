@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from phexplore.figures.style import Chart
 from phexplore.metrics.coverage import Interval
+from phexplore.model.keys import TableId
 from phexplore.report.document import (
     Column,
     Document,
@@ -41,16 +44,17 @@ from phexplore.systems.phsafe.provenance import (
     privacy_section,
 )
 from phexplore.systems.phsafe.results import RunResults
-from phexplore.systems.phsafe.run_charts import cut_share, run_charts, share_text
 from phexplore.systems.phsafe.run_csv import run_csv_files, run_metrics_csv
 from phexplore.systems.phsafe.run_snapshot import (
-    BiasResult,
     LevelResult,
+    NumberResult,
     QueryResult,
     RunSnapshot,
-    WorstResult,
     run_snapshot,
 )
+from phexplore.systems.phsafe.system import PHSAFE
+from phexplore.systems.phsafe.truncation_figures import TableTruncation, sizes_of
+from phexplore.systems.run_pictures import run_charts
 
 _MODES = {
     RunMode.PRIVATE: "private: basis cells with noise",
@@ -71,20 +75,26 @@ def run_report(run: Path, now: datetime) -> RunReport:
     """
     results = RunResults.open(run)
     snapshot = run_snapshot(results, now)
+    charts = cache(lambda: run_charts(PHSAFE, run))
     return RunReport(
-        document=lambda: run_document(snapshot),
-        charts=lambda: run_charts(snapshot),
+        document=lambda: run_document(snapshot, charts()),
+        charts=charts,
         table=lambda: run_metrics_csv(snapshot),
         tables=lambda: run_csv_files(results, snapshot),
         private=snapshot.is_confidential,
     )
 
 
-def run_document(snapshot: RunSnapshot) -> Document:
-    """Return the report: pictures, tables, then checks, specification and method."""
+def run_document(snapshot: RunSnapshot, charts: tuple[Chart, ...] = ()) -> Document:
+    """Return the report: pictures, tables, then checks, specification and method.
+
+    Args:
+        snapshot: the figures of the run.
+        charts: its pictures.
+    """
     spec = snapshot.spec
     parts = (
-        Part("pictures", "What the run shows", charts=run_charts(snapshot)),
+        Part("pictures", "What the run shows", charts=charts),
         Part("tables", "The figures", _reading(snapshot), tables=_tables(snapshot)),
         Part(
             "method",
@@ -127,17 +137,16 @@ def _reading(snapshot: RunSnapshot) -> tuple[str, ...]:
 
 def _tiles(snapshot: RunSnapshot) -> tuple[Tile, ...]:
     tiles = [Tile("Trials", people_text(snapshot.trials), snapshot.state.value)]
-    if snapshot.overall is not None:
-        error = snapshot.error_between_trials
+    if (overall := snapshot.overall) is not None:
+        held, error = overall.coverage.share.value, overall.error
         if not math.isfinite(error):
-            error = snapshot.overall.standard_error
-        far = abs(snapshot.overall.share.value - snapshot.overall_expected) > 4 * error
+            error = overall.coverage.standard_error
         tiles.append(
             Tile(
                 "Coverage of the margins",
-                f"{snapshot.overall.share.value * 100:.2f} ± {share_text(error, 2)}",
-                f"exactly {share_text(snapshot.overall_expected, 2)}; ± is the Monte-Carlo error",
-                attention=far,
+                f"{held * 100:.2f} ± {share_text(error, 2)}",
+                f"exactly {share_text(overall.expected, 2)}; ± is the Monte-Carlo error",
+                attention=abs(held - overall.expected) > 4 * error,
             )
         )
         outside = sum(not query.is_expected for query in snapshot.queries)
@@ -149,10 +158,8 @@ def _tiles(snapshot: RunSnapshot) -> tuple[Tile, ...]:
             )
         )
     if snapshot.truncation:
-        most = max(snapshot.truncation, key=cut_share)
-        tiles.append(
-            Tile("Cut by truncation, at most", share_text(cut_share(most), 2), f"of the persons of {most['table']}")
-        )
+        most = max(map(_truncated, snapshot.truncation), key=lambda found: found.share)
+        tiles.append(Tile("Cut by truncation, at most", share_text(most.share, 2), f"of the persons of {most.table}"))
     return tuple(tiles)
 
 
@@ -177,7 +184,7 @@ def _tables(snapshot: RunSnapshot) -> tuple[TableView, ...]:
             "truncation",
             "What truncation cuts, households with at least one person the table counts",
             _TRUNCATION,
-            snapshot.truncation,
+            map(_truncated, snapshot.truncation),
         ),
         table_of(
             "worst",
@@ -207,8 +214,8 @@ _NOISE: tuple[Column[QueryResult], ...] = (
     figures("Errors", lambda result: result.coverage.errors),
     figures("Margin", lambda result: result.margin, 2),
     figures("Exact\nmargin", lambda result: result.exact_margin),
-    figures("Observed\nmargin", lambda result: result.observed_margin.value, 1),
-    figures("95 % Monte-\nCarlo interval", lambda result: _interval(result.observed_margin, people_text)),
+    figures("Observed\nmargin", lambda result: result.observed.value, 1),
+    figures("95 % Monte-\nCarlo interval", lambda result: _interval(result.observed, people_text)),
     figures(
         "Coverage",
         lambda result: share_text(result.coverage.share.value, 2),
@@ -235,41 +242,45 @@ _LEVELS: tuple[Column[LevelResult], ...] = (
 )
 
 
-def _sum(name: str, *, cut_only: bool = False) -> Callable[[Mapping[str, Any]], int]:
-    def value(entry: Mapping[str, Any]) -> int:
-        return sum(int(row[name]) for row in entry["sizes"] if not cut_only or int(row["size"]) > int(entry["tau"]))
-
-    return value
+def share_text(share: float, places: int = 1) -> str:
+    """Return a share in per cent, e.g. ``90.2 %``."""
+    return f"{share * 100:.{places}f} %"
 
 
-_TRUNCATION: tuple[Column[Mapping[str, Any]], ...] = (
-    heading("Table", lambda entry: str(entry["table"])),
-    figures("τ", lambda entry: int(entry["tau"])),
-    figures("Households", _sum("households")),
-    figures("larger\nthan τ", _sum("households", cut_only=True)),
-    figures("Persons", _sum("persons")),
-    figures("cut", _sum("cut")),
-    figures("share cut", lambda entry: share_text(cut_share(entry), 3)),
+def _truncated(entry: Mapping[str, Any]) -> TableTruncation:
+    return sizes_of(entry, TableId(entry["table"]))
+
+
+_TRUNCATION: tuple[Column[TableTruncation], ...] = (
+    heading("Table", lambda found: found.table),
+    figures("τ", lambda found: found.threshold),
+    figures("Households", lambda found: sum(each.households for each in found.sizes)),
+    figures(
+        "larger\nthan τ", lambda found: sum(each.households for each in found.sizes if each.size > found.threshold)
+    ),
+    figures("Persons", lambda found: found.persons),
+    figures("cut", lambda found: found.cut),
+    figures("share cut", lambda found: share_text(found.share, 3)),
 )
 
-_WORST: tuple[Column[WorstResult], ...] = (
-    heading("Table", lambda worst: worst.table),
+_WORST: tuple[Column[NumberResult], ...] = (
+    heading("Table", lambda worst: worst.query.table),
     words("Area", lambda worst: worst.region),
-    words("Group", lambda worst: worst.iteration_code),
-    words("Cell", lambda worst: f"{worst.cell}: {worst.label}"),
+    words("Group", lambda worst: worst.code),
+    words("Cell", lambda worst: worst.cell_line),
     figures("Exact\ncount", lambda worst: worst.non_private),
     figures("Truncation\nbias", lambda worst: worst.bias),
     figures("Margin of\nthe noise", lambda worst: worst.margin, 1),
-    figures("Mean size\nof the error", lambda worst: worst.mean_absolute, 1),
-    figures("Largest\nerror", lambda worst: worst.largest),
+    figures("Mean size\nof the error", lambda worst: worst.mean_error, 1),
+    figures("Largest\nerror", lambda worst: worst.largest_error),
     figures("in trial", lambda worst: str(worst.trial)),
 )
 
-_BIASED: tuple[Column[BiasResult], ...] = (
-    heading("Table", lambda number: number.table),
+_BIASED: tuple[Column[NumberResult], ...] = (
+    heading("Table", lambda number: number.query.table),
     words("Area", lambda number: number.region),
-    words("Group", lambda number: number.iteration_code),
-    words("Cell", lambda number: f"{number.cell}: {number.label}"),
+    words("Group", lambda number: number.code),
+    words("Cell", lambda number: number.cell_line),
     figures("Count without\ntruncation", lambda number: number.untruncated),
     figures("Truncation\nbias", lambda number: number.bias, attention=lambda number: abs(number.bias) > number.margin),
     figures("of the\ncount", lambda number: share_text(number.bias / number.untruncated, 2).replace("-", "−")),

@@ -6,88 +6,106 @@ count are kept apart throughout.
 
 from __future__ import annotations
 
+import enum
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from phexplore import __version__
-from phexplore.catalog.states import states
 from phexplore.catalog.tables import table
+from phexplore.figures.wording import people, signed_people
 from phexplore.metrics.accuracy_report import AccuracyRow, accuracy_rows
 from phexplore.metrics.coverage import Coverage, Interval, coverage_of, error_between_trials, observed_margin
+from phexplore.metrics.numbers import level_of
 from phexplore.model.issues import Issue
-from phexplore.model.keys import QueryKey
+from phexplore.model.keys import QueryKey, TableId
 from phexplore.noise.distributions import Noise, NoNoise
 from phexplore.runs.spec import RunMode, RunSpec
 from phexplore.runs.states import RunState
 from phexplore.systems.phsafe.forecast import Forecast, forecast
+from phexplore.systems.phsafe.result_choices import cell_words, code_words, region_words
 from phexplore.systems.phsafe.results import Errors, RunResults
-
-if TYPE_CHECKING:
-    from phexplore.metrics.numbers import NumberKeys
-
-BINS = 21
-"""Bars of an error distribution; odd, so that the middle one is centred on no error."""
-
-REACH_SIGMAS = 3.5
-"""The outermost bars begin about here and hold everything beyond."""
 
 WORST = 20
 """Numbers listed as worst."""
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
-    """A bar of an error distribution: whole errors from `low` to `high`, both included; the outermost are open.
-
-    Attributes:
-        low: people.
-        high: people.
-        observed: errors in it.
-        expected: errors the noise puts there on average.
-        spread: standard deviation of that number, √(n p (1 − p)).
-    """
-
-    low: int
-    high: int
-    observed: int
-    expected: float
-    spread: float
-
-
-@dataclass(frozen=True, slots=True)
 class QueryResult:
-    """The noise of one measured query in a run.
+    """The noise of one measured query in a run beside what was forecast.
 
     Attributes:
         query: which one.
-        sigma: scale of its noise, people.
-        margin: the scenario's margin, people.
+        margin: the scenario's, people.
+        band: smallest and largest of the three conventions, people.
+        noise: what was drawn from.
         exact_margin: smallest whole m that holds the noise with the scenario's confidence, people.
         coverage: how often the noise lay within `margin`, with its Monte-Carlo error.
+        held: how many numbers of each trial did.
         expected_coverage: how often it does so exactly.
-        observed_margin: quantile of the noise's size at the scenario's confidence, with its Monte-Carlo error.
-        bars: distribution of the noise.
+        observed: quantile of the noise's size at the scenario's confidence, with its Monte-Carlo error.
+        compared: the same of the run compared with, None without one.
     """
 
     query: QueryKey
-    sigma: float
     margin: float
+    band: tuple[float, float]
+    noise: Noise
     exact_margin: int
     coverage: Coverage
+    held: tuple[int, ...]
     expected_coverage: float
-    observed_margin: Interval
-    bars: tuple[Bar, ...]
+    observed: Interval
+    compared: float | None = None
 
     @property
     def is_expected(self) -> bool:
         """Whether the exact coverage lies in the Monte-Carlo interval of the observed one."""
         return self.coverage.share.low <= self.expected_coverage <= self.coverage.share.high
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the Monte-Carlo interval of the margin meets the band of the conventions."""
+        return self.observed.low <= self.band[1] and self.observed.high >= self.band[0]
+
+    def percent_off(self, value: float) -> float:
+        """Return how far a margin is from the forecast one, in percent of it; 0 where both are 0."""
+        if self.margin == 0:
+            return 0.0 if value == 0 else math.inf
+        return (value / self.margin - 1) * 100
+
+
+class Overall(NamedTuple):
+    """How often the margins of all queries held together.
+
+    Attributes:
+        coverage: over all numbers and trials.
+        expected: the exact coverage averaged over the same numbers.
+        error: Monte-Carlo error from trial to trial; infinite with one trial.
+    """
+
+    coverage: Coverage
+    expected: float
+    error: float
+
+    @property
+    def doubt(self) -> float:
+        """The larger Monte-Carlo error: from trial to trial, or of independent numbers."""
+        independent = self.coverage.standard_error
+        return max(self.error, independent) if math.isfinite(self.error) else independent
+
+
+def overall_of(queries: Sequence[QueryResult]) -> Overall | None:
+    """Return the coverage of all queries together, None for none."""
+    if not queries:
+        return None
+    errors, held = sum(each.coverage.errors for each in queries), np.sum([each.held for each in queries], axis=0)
+    expected = sum(each.expected_coverage * each.coverage.errors for each in queries) / errors
+    return Overall(coverage_of(int(held.sum()), errors), expected, error_between_trials(held / (errors // len(held))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +122,7 @@ class LevelResult:
         total_mae: mean size of released − non-private, NaN without trials.
         total_rmse: its root mean square.
         total_me: its mean.
+        sigma: scale of the noise as the parameters promise it; 0 for derived tables and without noise.
     """
 
     query: QueryKey
@@ -115,62 +134,105 @@ class LevelResult:
     total_mae: float
     total_rmse: float
     total_me: float
+    sigma: float = 0.0
+
+    @property
+    def noise_size(self) -> float:
+        """Root mean square of the noise: as observed, else as the parameters promise."""
+        return self.noise_rmse if math.isfinite(self.noise_rmse) else self.sigma
+
+
+class Reason(enum.Enum):
+    """Why a number is off. The value is the word in the table."""
+
+    TRUNCATION = "truncation"
+    BOTH = "truncation and noise"
+    NOISE = "noise"
+    UNUSUAL_NOISE = "unusually large noise"
 
 
 @dataclass(frozen=True, slots=True)
-class WorstResult:
-    """A number that was far off.
+class NumberResult:
+    """A published number and its errors, kinds apart.
 
     Attributes:
-        table: id.
-        region: name of the area.
-        iteration_code: ``*``, ``A`` … ``I``.
-        cell: data-cell code.
-        label: what the cell counts.
+        query: table and level.
+        region_id: ``1`` or two digits of the state.
+        code: ``*``, ``A`` … ``I``.
+        cell_code: data-cell code.
+        untruncated: the exact count without truncation.
         non_private: production's exact count.
-        bias: truncation bias, people.
+        bias: truncated − untruncated, people; the same in every trial.
         margin: the scenario's margin of the noise, people.
-        mean_absolute: mean size of the total error over trials, people.
-        largest: the total error farthest from 0, people.
+        mean_error: mean size of the total error over trials, people.
+        mean_noise: mean size of the noise over trials, people.
+        largest_error: the total error farthest from 0, people.
         trial: in which it was, zero-based.
     """
 
-    table: str
-    region: str
-    iteration_code: str
-    cell: int
-    label: str
+    query: QueryKey
+    region_id: str
+    code: str
+    cell_code: int
+    untruncated: int
     non_private: int
     bias: int
     margin: float
-    mean_absolute: float
-    largest: int
-    trial: int
+    mean_error: float = math.nan
+    mean_noise: float = math.nan
+    largest_error: int = 0
+    trial: int = 0
 
+    @property
+    def key(self) -> tuple[str, ...]:
+        """How it is found again: table, level, region, group, cell."""
+        return (*self.query.text.split("/"), self.region_id, self.code, str(self.cell_code))
 
-@dataclass(frozen=True, slots=True)
-class BiasResult:
-    """A number that truncation changes.
+    @property
+    def region(self) -> str:
+        """The name of the nation or state."""
+        return region_words(self.region_id)
 
-    Attributes:
-        table: id.
-        region: name of the area.
-        iteration_code: ``*``, ``A`` … ``I``.
-        cell: data-cell code.
-        label: what the cell counts.
-        untruncated: the exact count without truncation.
-        bias: truncated − untruncated, people; the same in every trial.
-        margin: the scenario's margin of the noise, people.
-    """
+    @property
+    def group(self) -> str:
+        """Words of the race or ethnicity group, "" for everybody."""
+        return code_words(self.code)
 
-    table: str
-    region: str
-    iteration_code: str
-    cell: int
-    label: str
-    untruncated: int
-    bias: int
-    margin: float
+    @property
+    def cell(self) -> str:
+        """Words of the cell with the group it belongs to."""
+        return cell_words(table(self.query.table), self.cell_code)
+
+    @property
+    def cell_line(self) -> str:
+        """Code and label of the cell."""
+        return f"{self.cell_code}: {table(self.query.table).cell(self.cell_code).label}"
+
+    @property
+    def label(self) -> str:
+        """Where it is published, in short."""
+        return ", ".join(part for part in (self.region, self.group, self.cell) if part)
+
+    @property
+    def reason(self) -> Reason:
+        """What made it wrong: the part that makes up most of the mean error, or noise beyond its margin on average."""
+        if abs(self.bias) > 2 * self.mean_noise:
+            return Reason.TRUNCATION
+        if abs(self.bias) > self.mean_noise / 2:
+            return Reason.BOTH
+        return Reason.UNUSUAL_NOISE if self.mean_noise > self.margin else Reason.NOISE
+
+    @property
+    def explanation(self) -> str:
+        """The reason with its numbers."""
+        noise = f"noise {people(self.mean_noise)} people on average, margin ±{people(self.margin)}"
+        match self.reason:
+            case Reason.TRUNCATION:
+                return f"truncation {signed_people(self.bias)} people in every trial; {noise}"
+            case Reason.BOTH:
+                return f"truncation {signed_people(self.bias)} people, and {noise}"
+            case _:
+                return noise + (f"; truncation {signed_people(self.bias)}" if self.bias else "; no truncation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,8 +251,6 @@ class RunSnapshot:
         worst: the numbers with the largest mean total error; empty without trials.
         most_biased: the numbers with the largest truncation bias; empty where truncation changes nothing.
         overall: coverage over all measured numbers and trials, None without noise or trials.
-        overall_expected: the exact coverage averaged over the same numbers.
-        error_between_trials: Monte-Carlo error of the overall coverage from trial to trial; infinite with one trial.
         truncation: households by size and persons cut per truncated table, see `metrics.summary.truncation_by_size`.
         summary: content of ``summary.json``, None while the run is not complete.
         problems: parts that could not be read.
@@ -205,11 +265,9 @@ class RunSnapshot:
     queries: tuple[QueryResult, ...]
     levels: tuple[LevelResult, ...]
     cells: tuple[AccuracyRow, ...]
-    worst: tuple[WorstResult, ...]
-    most_biased: tuple[BiasResult, ...]
-    overall: Coverage | None
-    overall_expected: float
-    error_between_trials: float
+    worst: tuple[NumberResult, ...]
+    most_biased: tuple[NumberResult, ...]
+    overall: Overall | None
     truncation: tuple[Mapping[str, Any], ...]
     summary: Mapping[str, Any] | None
     problems: tuple[Issue, ...]
@@ -240,21 +298,8 @@ def run_snapshot(results: RunResults, now: datetime) -> RunSnapshot:
         RunUnreadableError: the run has not counted yet, or its exact counts cannot be read.
     """
     figures = forecast(results.spec.scenario)
-    confidence = results.spec.scenario.conventions.confidence
-    queries: list[QueryResult] = []
-    levels: list[LevelResult] = []
-    held = np.zeros(0, np.int64)
-    for group in results.level_groups:
-        errors = results.errors(group.rows)
-        levels.append(_level_result(group.query, errors))
-        if (noise := _noise(figures, results.spec, group.query)) is None or not errors.noise.size:
-            continue
-        margin = float(results.expectation.margin[group.rows[0]])
-        queries.append(_query_result(group.query, noise, margin, errors, confidence))
-        within = (np.abs(errors.noise) <= margin).sum(axis=1)
-        held = held + within if len(held) else within
-    numbers = sum(query.coverage.errors for query in queries)
-    per_trial = numbers // max(1, len(results.trials))
+    queries = tuple(each for each in query_results(results, figures) if not isinstance(each.noise, NoNoise))
+    levels = level_results(results, figures)
     is_open = results.spec.data.synthetic
     return RunSnapshot(
         spec=results.spec,
@@ -262,76 +307,70 @@ def run_snapshot(results: RunResults, now: datetime) -> RunSnapshot:
         trials=len(results.trials),
         now=now,
         forecast=figures,
-        queries=tuple(queries),
-        levels=tuple(levels if is_open else map(_noise_alone, levels)),
+        queries=queries,
+        levels=levels if is_open else tuple(map(_noise_alone, levels)),
         cells=_cells(results) if is_open else (),
-        worst=_worst(results) if is_open else (),
+        worst=worst_numbers(results, WORST) if is_open else (),
         most_biased=_most_biased(results) if is_open else (),
-        overall=coverage_of(int(held.sum()), numbers) if queries else None,
-        overall_expected=_weighted(queries),
-        error_between_trials=error_between_trials(held / per_trial) if queries else math.inf,
+        overall=overall_of(queries),
         truncation=tuple(results.truncation) if is_open else (),
         summary=results.summary,
         problems=tuple(results.problems),
     )
 
 
-def _noise(figures: Forecast, spec: RunSpec, query: QueryKey) -> Noise | None:
-    """Return the noise of a measured query, None for derived tables and where nothing is added."""
-    if spec.mode is not RunMode.PRIVATE or not table(query.table).measured:
-        return None
-    noise = figures.query(query).noise
-    return None if isinstance(noise, NoNoise) else noise
-
-
-def _query_result(query: QueryKey, noise: Noise, margin: float, errors: Errors, confidence: Fraction) -> QueryResult:
-    held = int(np.count_nonzero(np.abs(errors.noise) <= margin))
-    return QueryResult(
-        query=query,
-        sigma=math.sqrt(noise.reported_variance()),
-        margin=margin,
-        exact_margin=noise.margin(confidence),
-        coverage=coverage_of(held, errors.noise.size),
-        expected_coverage=noise.coverage(math.floor(margin)),
-        observed_margin=observed_margin(errors.noise, float(confidence)),
-        bars=error_bars(errors.noise.ravel(), noise),
-    )
-
-
-def error_bars(noise_drawn: Any, noise: Noise) -> tuple[Bar, ...]:
-    """Return the distribution of drawn noise beside the exact one.
+def query_results(
+    results: RunResults, figures: Forecast, compared: Mapping[QueryKey, float] | None = None
+) -> tuple[QueryResult, ...]:
+    """Return the noise of every measured query, none without noise or trials.
 
     Args:
-        noise_drawn: ``int64[n]``, people.
-        noise: what it was drawn from.
+        results: of the run.
+        figures: forecast of its scenario.
+        compared: observed margins of another run, people.
     """
-    sigma = math.sqrt(noise.reported_variance())
-    # Odd and whole, so that no error falls between two bars and the middle one is symmetric.
-    width = 2 * round(REACH_SIGMAS * sigma / BINS) + 1
-    reach = BINS // 2
-    place = np.clip(np.floor_divide(noise_drawn + width // 2, width), -reach, reach)
-    counted = np.bincount((place + reach).astype(np.intp), minlength=BINS)
-    bars = []
-    for index in range(-reach, reach + 1):
-        low, high = index * width - width // 2, index * width + width // 2
-        share = _probability(noise, low, high, first=index == -reach, last=index == reach)
-        expected, spread = len(noise_drawn) * share, math.sqrt(len(noise_drawn) * share * (1 - share))
-        bars.append(Bar(low, high, int(counted[index + reach]), expected, spread))
-    return tuple(bars)
+    if results.spec.mode is not RunMode.PRIVATE or not results.trials:
+        return ()
+    conventions, truncated, found = figures.conventions, results.truth().truncated, []
+    for group in results.level_groups:
+        if not table(group.query.table).measured:
+            continue
+        entry = figures.query(group.query)
+        errors = results.released_matrix(group.rows) - truncated[group.rows]
+        if entry.margins is None or entry.noise is None or not errors.size:
+            continue
+        margin = float(results.expectation.margin[group.rows[0]])
+        held = np.count_nonzero(np.abs(errors) <= margin, axis=1)
+        margins = (entry.margins.exact, entry.margins.normal, entry.margins.paper)
+        conventional = [float(value) for value in margins if value is not None]
+        found.append(
+            QueryResult(
+                query=group.query,
+                margin=margin,
+                band=(min(conventional), max(conventional)),
+                noise=entry.noise,
+                exact_margin=entry.noise.margin(conventions.confidence),
+                coverage=coverage_of(int(held.sum()), errors.size),
+                held=tuple(held.tolist()),
+                expected_coverage=entry.noise.coverage(math.floor(margin)),
+                observed=observed_margin(errors, float(conventions.confidence)),
+                compared=(compared or {}).get(group.query),
+            )
+        )
+    return tuple(found)
 
 
-def _probability(noise: Noise, low: int, high: int, *, first: bool, last: bool) -> float:
-    """Return P(low ≤ X ≤ high), open at the outermost bars. Symmetry: P(X ≤ m) = (1 + P(|X| ≤ m)) / 2 for m ≥ 0."""
+def level_results(results: RunResults, figures: Forecast) -> tuple[LevelResult, ...]:
+    """Return the errors of every table and level, kinds apart, derived tables included.
 
-    def below(limit: int) -> float:
-        if limit >= 0:
-            return (1 + noise.coverage(limit)) / 2
-        return (1 - noise.coverage(-limit - 1)) / 2
+    Args:
+        results: of the run.
+        figures: forecast of its scenario.
+    """
+    return tuple(_level_result(group.query, results.errors(group.rows), figures) for group in results.level_groups)
 
-    return max(0.0, (1.0 if last else below(high)) - (0.0 if first else below(low - 1)))
 
-
-def _level_result(query: QueryKey, errors: Errors) -> LevelResult:
+def _level_result(query: QueryKey, errors: Errors, figures: Forecast) -> LevelResult:
     bias = errors.bias.astype(np.float64)
     return LevelResult(
         query=query,
@@ -343,6 +382,7 @@ def _level_result(query: QueryKey, errors: Errors) -> LevelResult:
         total_mae=_mean(np.abs(errors.total)),
         total_rmse=_rms(errors.total),
         total_me=_mean(errors.total),
+        sigma=(figures.query(query).sigma or 0.0) if table(query.table).measured else 0.0,
     )
 
 
@@ -359,70 +399,62 @@ def _mean(values: Any) -> float:
     return float(values.mean()) if values.size else math.nan
 
 
-def _weighted(queries: Sequence[QueryResult]) -> float:
-    errors = sum(query.coverage.errors for query in queries)
-    if not errors:
-        return math.nan
-    return sum(query.expected_coverage * query.coverage.errors for query in queries) / errors
-
-
 def _cells(results: RunResults) -> tuple[AccuracyRow, ...]:
     if not results.trials:
         return ()
-    rows = accuracy_rows(results.cell_groups, results.truth(), results.expectation, results.released_matrix)
+    cells = [cell for level in results.level_groups for cell in level.cells]
+    rows = accuracy_rows(cells, results.truth(), results.expectation, results.released_matrix)
     return tuple(rows) if results.trials else ()
 
 
-def _worst(results: RunResults) -> tuple[WorstResult, ...]:
-    keys, truth = results.keys, results.truth()
-    found = []
-    for worst in results.worst(WORST):
-        row = worst.row
-        table_id, cell = str(keys.table[row]), int(keys.cell[row])
-        found.append(
-            WorstResult(
-                table=table_id,
-                region=region_name(keys, row),
-                iteration_code=str(keys.iteration_code[row]),
-                cell=cell,
-                label=table(table_id).cell(cell).label,
-                non_private=int(truth.non_private[row]),
-                bias=int(truth.truncated[row] - truth.untruncated[row]),
-                margin=float(results.expectation.margin[row]),
-                mean_absolute=worst.mean_absolute,
-                largest=worst.largest,
-                trial=worst.trial,
-            )
-        )
-    return tuple(found)
+def worst_numbers(results: RunResults, count: int) -> tuple[NumberResult, ...]:
+    """Return the numbers with the largest mean total error, the worst first; none without trials.
 
-
-def _most_biased(results: RunResults) -> tuple[BiasResult, ...]:
-    keys, truth, margin = results.keys, results.truth(), results.expectation.margin
-    bias = truth.truncated - truth.untruncated
-    # Derived tables repeat what their source shows.
-    own = np.array([table(name).measured for name in keys.table.tolist()], dtype=np.bool_)
-    order = np.lexsort((np.arange(len(keys)), -np.abs(np.where(own, bias, 0))))[:WORST]
+    Args:
+        results: of the run.
+        count: at most so many.
+    """
+    if not results.trials:
+        return ()
+    errors = results.errors()
+    size = np.abs(errors.total)
+    mean, largest = size.mean(axis=0), size.argmax(axis=0)
     return tuple(
-        BiasResult(
-            table=str(keys.table[row]),
-            region=region_name(keys, row),
-            iteration_code=str(keys.iteration_code[row]),
-            cell=int(keys.cell[row]),
-            label=table(str(keys.table[row])).cell(int(keys.cell[row])).label,
-            untruncated=int(truth.untruncated[row]),
-            bias=int(bias[row]),
-            margin=float(margin[row]),
+        replace(
+            number_at(results, place),
+            mean_error=float(mean[place]),
+            mean_noise=float(np.abs(errors.noise[:, place]).mean()),
+            largest_error=int(errors.total[largest[place], place]),
+            trial=errors.trials[int(largest[place])],
         )
-        for row in order.tolist()
-        if own[row] and bias[row]
+        for place in np.lexsort((errors.rows, -mean))[:count].tolist()
     )
 
 
-def region_name(keys: NumberKeys, row: int) -> str:
-    """Return the name of the area of a number."""
-    if str(keys.region_type[row]) == "USA":
-        return "Nation"
-    code = str(keys.region_id[row])
-    found = states().get(code)
-    return found.name if found is not None else code
+def number_at(results: RunResults, row: int) -> NumberResult:
+    """Return a number of a run without its errors over trials.
+
+    Args:
+        results: of the run.
+        row: its place in the run's keys.
+    """
+    keys, truth = results.keys, results.truth()
+    return NumberResult(
+        query=QueryKey(TableId(str(keys.table[row])), level_of(keys.region_type[row], keys.iteration_code[row])),
+        region_id=str(keys.region_id[row]),
+        code=str(keys.iteration_code[row]),
+        cell_code=int(keys.cell[row]),
+        untruncated=int(truth.untruncated[row]),
+        non_private=int(truth.non_private[row]),
+        bias=int(truth.truncated[row] - truth.untruncated[row]),
+        margin=float(results.expectation.margin[row]),
+    )
+
+
+def _most_biased(results: RunResults) -> tuple[NumberResult, ...]:
+    keys, truth = results.keys, results.truth()
+    # Derived tables repeat what their source shows.
+    own = np.array([table(name).measured for name in keys.table.tolist()], dtype=np.bool_)
+    bias = np.where(own, truth.truncated - truth.untruncated, 0)
+    order = np.lexsort((np.arange(len(keys)), -np.abs(bias)))[:WORST]
+    return tuple(number_at(results, row) for row in order.tolist() if bias[row])

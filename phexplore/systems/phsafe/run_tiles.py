@@ -3,16 +3,47 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from fractions import Fraction
 
 from phexplore.figures.tile import TileContent, Tone
 from phexplore.figures.wording import people, signed_people
-from phexplore.runs.spec import MODE_WORDS, RunMode
+from phexplore.metrics.coverage import Coverage
+from phexplore.runs.spec import MODE_WORDS, RunMode, RunSpec
 from phexplore.runs.states import RunState
-from phexplore.systems.phsafe.content_reader import RunHeadline
 from phexplore.systems.phsafe.truncation_figures import bias_words
 
 SUSPICIOUS = 4.0
 """A coverage further from the confidence than this many standard errors is not chance: 1 in 16,000."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunHeadline:
+    """What a run found, in three figures.
+
+    Attributes:
+        spec: what the run does.
+        state: where it is in its life.
+        trials: readable trials.
+        confidence: aimed at.
+        coverage: of the scenario's margin over all directly measured numbers; None without noise or trials.
+        coverage_error: standard error of the mean over trials; infinite with one trial.
+        bias: mean truncation bias over all directly measured numbers, people; None before the count.
+        biased: how many of them are biased, and how many there are.
+        worst: mean error of the worst number, people; None without trials.
+        worst_words: which one.
+    """
+
+    spec: RunSpec
+    state: RunState
+    trials: int
+    confidence: Fraction
+    coverage: Coverage | None = None
+    coverage_error: float = math.inf
+    bias: float | None = None
+    biased: tuple[int, int] = (0, 0)
+    worst: float | None = None
+    worst_words: str = ""
 
 
 def coverage_tile(run: RunHeadline, other: RunHeadline | None = None) -> TileContent:

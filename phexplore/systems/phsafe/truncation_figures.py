@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
-from phexplore.figures.axis import Axis, whole_text
+from phexplore.figures.axis import Axis, Scale, whole_text
 from phexplore.figures.figure import ROWS, Figure, KeyEntry, nothing
-from phexplore.figures.marks import Box, Fill, Mark, Part, Role, Span
+from phexplore.figures.marks import Box, Dot, Fill, Mark, Part, Role, Shape, Span
 from phexplore.figures.table import Table, grouped, shortened
 from phexplore.figures.wording import people, signed_people
 from phexplore.model.keys import QueryKey, TableId
+from phexplore.systems.phsafe.run_snapshot import LevelResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,11 @@ class TableTruncation:
     def persons(self) -> int:
         """People before truncation."""
         return sum(each.persons for each in self.sizes)
+
+    @property
+    def share(self) -> float:
+        """The share of them that is left out."""
+        return self.cut / self.persons if self.persons else 0.0
 
     @property
     def cut_households(self) -> int:
@@ -108,34 +115,38 @@ def bias_words(value: float) -> str:
     return ("+" if value > 0 else "−") + f"{abs(value):.1g}"
 
 
-def size_title(found: TableTruncation) -> str:
-    """Return the finding: how many people of how many households are left out."""
+def size_title(tables: Sequence[TableTruncation]) -> str:
+    """Return the finding: how many people of how many households are left out, in the table that loses most."""
+    found = max(tables, key=lambda each: each.share)
     if not found.cut:
-        return f"{found.table}: τ = {found.threshold} leaves nobody out"
-    share = found.cut / found.persons * 100
+        return f"{found.table}: τ = {found.threshold} leaves nobody out" if len(tables) == 1 else "Nobody is left out"
     least = "at least " if any(each.cut and each.size == found.or_larger for each in found.sizes) else ""
     return (
         f"{found.table}: τ = {found.threshold} leaves out {least}{grouped(found.cut)} people "
-        f"({share:.2g} %) of {grouped(found.cut_households)} households"
+        f"({100 * found.share:.2g} %) of {grouped(found.cut_households)} households"
     )
 
 
-def size_summary(found: TableTruncation) -> str:
-    """Return one sentence: whom the table counts and who is cut."""
-    largest = max((each.size for each in found.sizes), default=0)
+def size_summary(tables: Sequence[TableTruncation]) -> str:
+    """Return one sentence: whom the tables count and who is cut."""
+    largest = max((each.size for found in tables for each in found.sizes), default=0)
+    counted = "; ".join(
+        f"{grouped(found.persons)} people that {found.table} counts, τ = {found.threshold}" for found in tables
+    )
     return (
-        f"{grouped(found.persons)} people that {found.table} counts, by the number of them in a household (up to "
-        f"{largest}); households above τ = {found.threshold} keep {found.threshold}. Noise is not part of this picture."
+        f"{counted}: by the number of them in a household (up to {largest}); households above τ keep τ. Noise is not part of "
+        "this picture."
     )
 
 
-def size_numbers(found: TableTruncation) -> Table:
+def size_numbers(tables: Sequence[TableTruncation]) -> Table:
     """Return the data table, one row per row of the picture."""
-    headers = ("Household", "Households", "People", "Left out, people", "Left out, %")
+    headers = ("Table", "Household", "Households", "People", "Left out, people", "Left out, %")
     return Table(
         headers,
         tuple(
-            (label, each.households, each.persons, each.cut, each.cut / each.persons * 100 if each.persons else 0.0)
+            (found.table, label, each.households, each.persons, each.cut, 100 * each.cut / max(1, each.persons))
+            for found in tables
             for label, each in found.rows
         ),
     )
@@ -184,27 +195,92 @@ _BIAS = KeyEntry(Box(0, 1, -0.4, 0.4, Role.MISSED, Fill.HATCHED), "truncation, t
 _NOISE = KeyEntry(Box(0, 1, -0.4, 0.4, Role.MAIN, Fill.SOFT), "margin of the noise")
 
 
-def sizes_figure(found: TableTruncation | None) -> Figure:
-    """Return the people a threshold leaves out, by household size; none for a table without a threshold."""
-    if found is None:
-        return nothing("sizes", NOT_TRUNCATED)
+def sizes_figure(tables: Sequence[TableTruncation], identity: str = "sizes") -> Figure:
+    """Return the people thresholds leave out, by household size.
+
+    Args:
+        tables: none where a table has no threshold.
+        identity: short name for files.
+    """
+    if not tables:
+        return nothing(identity, NOT_TRUNCATED)
     marks = []
-    for label, each in found.rows:
-        homes = f"{grouped(each.households)} {'household' if each.households == 1 else 'households'}"
-        text = f"{grouped(each.cut)} of {grouped(each.persons)} people, {homes}" if each.cut else f"nobody, {homes}"
-        parts = (Box(0.0, each.cut, 0.3, -0.3, Role.MISSED, Fill.HATCHED),) if each.cut else ()
-        marks.append(Mark(parts=parts, name=label, text=text, tip=f"{label}: {text}"))
-    largest = max((each.cut for each in found.sizes), default=0)
+    for found in tables:
+        for label, each in found.rows:
+            homes = f"{grouped(each.households)} {'household' if each.households == 1 else 'households'}"
+            text = f"{grouped(each.cut)} of {grouped(each.persons)} people, {homes}" if each.cut else f"nobody, {homes}"
+            parts = (Box(0.0, each.cut, 0.3, -0.3, Role.MISSED, Fill.HATCHED),) if each.cut else ()
+            group = found.table if len(tables) > 1 else ""
+            marks.append(Mark(parts=parts, group=group, name=label, text=text, tip=f"{label}: {text}"))
+    largest = max((each.cut for found in tables for each in found.sizes), default=0)
     return Figure(
-        "sizes",
-        size_title(found),
-        size_summary(found),
+        identity,
+        size_title(tables),
+        size_summary(tables),
         Axis("people left out", domain=(0.0, float(max(largest, 1))), text=whole_text),
         ROWS,
         tuple(marks),
-        partial(size_numbers, found),
-        stretch=1.7,
+        partial(size_numbers, tables),
+        stretch=1.7 if len(tables) == 1 else 1.2,
+        is_striped=len(tables) > 1,
     )
+
+
+def sizes_of(entry: Mapping[str, Any], table: TableId) -> TableTruncation:
+    """Return what a threshold costs a table, of an entry of the run's files.
+
+    Args:
+        entry: see `metrics.summary.truncation_by_size`.
+        table: as it is called; a derived table has the entry of its source.
+    """
+    sizes = tuple(SizeCut(row["size"], row["households"], row["persons"], row["cut"]) for row in entry["sizes"])
+    return TableTruncation(table, entry["tau"], sizes, entry["or_larger"])
+
+
+def levels_figure(levels: Sequence[LevelResult]) -> Figure:
+    """Return truncation bias and noise of every truncated query, both as root mean squares; keys are queries.
+
+    Args:
+        levels: of measured tables with a threshold; none gives an empty figure.
+    """
+    if not levels:
+        return nothing("bias-by-level", NOT_TRUNCATED)
+    larger = [level for level in levels if level.noise_size < level.bias_rmse]
+    title = f"Noise outweighs truncation bias in all {len(levels)} truncated queries"
+    if larger:
+        worst = max(larger, key=lambda level: level.bias_rmse / max(level.noise_size, 1e-9))
+        title = (
+            f"Truncation costs more than noise in {len(larger)} of {len(levels)} truncated queries, most of all "
+            f"{worst.query.title}: {people(worst.bias_rmse)} against {people(worst.noise_size)}"
+        )
+    return Figure(
+        "bias-by-level",
+        title,
+        "Root mean square over areas, groups and cells of truncation bias (square) and noise (dot). Truncation is the same in every "
+        "trial and no margin of error covers it.",
+        Axis("people, root mean square (logarithmic)", Scale.LOG, text=people, floor=0.1, most=12),
+        ROWS,
+        tuple(_level_mark(level) for level in levels),
+        Table(
+            ("Table", "Level", "Truncation bias, people", "Noise, people"),
+            tuple((each.query.table, each.query.level.title, each.bias_rmse, each.noise_size) for each in levels),
+        ),
+        key=(KeyEntry(_NOISE_DOT, "noise"), KeyEntry(_BIAS_DOT, "truncation bias")),
+        stretch=1.0,
+        is_striped=True,
+    )
+
+
+_NOISE_DOT = Dot(0.5, ink=Role.MAIN)
+_BIAS_DOT = Dot(0.5, ink=Role.MISSED, shape=Shape.SQUARE)
+
+
+def _level_mark(level: LevelResult) -> Mark:
+    bias, noise = level.bias_rmse, level.noise_size
+    parts = (Span(noise, bias, ink=Role.REFERENCE), replace(_NOISE_DOT, x=noise), replace(_BIAS_DOT, x=bias))
+    tip = f"{level.query.title}: truncation bias {people(bias)}, noise {people(noise)} people"
+    text = "" if bias else "no truncation bias"
+    return Mark(tuple(level.query.text.split("/")), parts, level.query.table, level.query.level.title, text, tip)
 
 
 def cells_figure(query: QueryKey, cells: Sequence[CellBias]) -> Figure:

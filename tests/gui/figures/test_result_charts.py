@@ -12,35 +12,36 @@ from PySide6.QtTest import QTest
 
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
-from phexplore.metrics.coverage import Interval
+from phexplore.metrics.coverage import Interval, coverage_of
 from phexplore.model.keys import TableId, parse_query
 from phexplore.noise.distributions import DiscreteGaussian
 from phexplore.systems.phsafe.error_figures import (
     ErrorSample,
-    box,
     boxes_figure,
     cumulated_figure,
     errors_figure,
-    picture_of,
+    histogram,
 )
 from phexplore.systems.phsafe.number_trace import NumberTrace, trace_figure
 from phexplore.systems.phsafe.observed_figures import (
-    ObservedMargin,
+    coverage_figure,
     diagonal_figure,
     difference_figure,
     observed_numbers,
     observed_summary,
     observed_title,
 )
+from phexplore.systems.phsafe.run_snapshot import LevelResult, NumberResult, QueryResult, Reason, overall_of
 from phexplore.systems.phsafe.truncation_figures import (
     CellBias,
     SizeCut,
     TableTruncation,
     bias_words,
     cells_figure,
+    levels_figure,
     sizes_figure,
 )
-from phexplore.systems.phsafe.worst_figure import Reason, WorstNumber, worst_figure
+from phexplore.systems.phsafe.worst_figure import worst_figure
 
 QUERY, OTHER = parse_query("PH3/state_A-G"), parse_query("PH2/usa_*")
 NOISE = DiscreteGaussian(Fraction(148))
@@ -53,10 +54,16 @@ def errors(count=500):
     return ErrorSample(QUERY, "all cells", drawn, NOISE, 20.0, Fraction(9, 10), trials=5)
 
 
+def result(query, margin, band, observed, held, errors, **changes):
+    given = QueryResult(
+        query, margin, band, NOISE, 20, coverage_of(held, errors), (held // 2, held - held // 2), 0.9, observed
+    )
+    return replace(given, **changes)
+
+
 def margins(**changes):
-    agreeing = ObservedMargin(QUERY, 20.0, (19.0, 20.0), Interval(20.5, 19.5, 21.5), 500)
-    missing = ObservedMargin(OTHER, 500.0, (498.0, 500.04), Interval(560.0, 530.0, 600.0), 40)
-    return [replace(agreeing, **changes), missing]
+    agreeing = result(QUERY, 20.0, (19.0, 20.0), Interval(20.5, 19.5, 21.5), 450, 500, **changes)
+    return [agreeing, result(OTHER, 500.0, (498.0, 500.04), Interval(560.0, 530.0, 600.0), 10, 40)]
 
 
 SIZES = TableTruncation(
@@ -71,9 +78,7 @@ def story(**changes):
 
 
 def number(**changes):
-    given = WorstNumber(
-        QUERY, "Texas", "Asian alone", "Grandchild", ("48", "D", 9), 1000, -2, 12.0, -40, 13.0, margin=20.0
-    )
+    given = NumberResult(QUERY, "48", "D", 9, 1000, 1001, -2, 20.0, mean_error=13.0, mean_noise=12.0, largest_error=-40)
     return replace(given, **changes)
 
 
@@ -82,8 +87,7 @@ def number(**changes):
 
 def distributions():
     sample = errors()
-    picture = picture_of(sample)
-    return (errors_figure(picture), cumulated_figure(picture), boxes_figure(picture, [box(sample)]))
+    return (errors_figure(sample), cumulated_figure(sample), boxes_figure(sample, [sample]))
 
 
 def test_that_every_kind_of_distribution_shows_its_own_table(shown):
@@ -100,10 +104,10 @@ def test_that_every_kind_of_distribution_shows_its_own_table(shown):
 
 def test_that_a_histogram_holds_the_shares_and_the_exact_noise_over_them():
     figure = distributions()[0]
-    picture = picture_of(errors())
-    assert sum(mark.parts[0].top for mark in figure.marks) == pytest.approx(picture.histogram.shares.sum())
+    found = histogram(errors())
+    assert sum(mark.parts[0].top for mark in figure.marks) == pytest.approx(found.shares.sum())
     (steps,) = [part for part in figure.over if getattr(part, "is_stepped", False)]
-    assert steps.ys[:-1] == pytest.approx(picture.histogram.expected)
+    assert steps.ys[:-1] == pytest.approx(found.expected)
     assert len(figure.key) == 3
 
 
@@ -130,7 +134,7 @@ def test_that_an_interval_that_meets_the_conventions_agrees():
 
 
 def test_that_no_noise_as_expected_is_no_difference():
-    silent = ObservedMargin(QUERY, 0.0, (0.0, 0.0), Interval(0.0, 0.0, 0.0), 10)
+    silent = result(QUERY, 0.0, (0.0, 0.0), Interval(0.0, 0.0, 0.0), 10, 10)
     assert silent.agrees
     assert silent.percent_off(0.0) == 0
     assert "trial" in observed_summary([silent], Fraction(9, 10), 1)
@@ -173,6 +177,16 @@ def test_that_a_margin_that_disagrees_is_drawn_in_the_colour_of_attention(shown,
     assert appearance().colours.attention in colours_in(chart.canvas)
 
 
+def test_that_a_coverage_outside_its_interval_is_marked_and_the_whole_is_judged():
+    given = margins()
+    figure = coverage_figure(given, Fraction(9, 10), overall_of(given))
+    assert [mark.is_warned for mark in figure.marks] == [False, True]
+    assert [mark.value for mark in figure.marks] == [0.9, 0.25]
+    assert figure.title == "The 90 % margins held 85.19 ± 1.53 % of the noise, as they should (90.00 %)"
+    wrong = [replace(each, expected_coverage=0.99) for each in given]
+    assert "but should hold 99.00 %" in coverage_figure(wrong, Fraction(9, 10), overall_of(wrong)).title
+
+
 def test_that_no_observed_margins_teach(shown):
     chart = shown(FigureView("Observed margins", "x"))
     chart.show_figure(difference_figure([], Fraction(9, 10), 0))
@@ -184,7 +198,7 @@ def test_that_no_observed_margins_teach(shown):
 
 def test_that_cut_people_are_counted_by_household_size(shown):
     chart = shown(FigureView("Truncation bias", "x"))
-    chart.show_figure(sizes_figure(SIZES))
+    chart.show_figure(sizes_figure([SIZES]))
     assert chart.title == "PH3: τ = 5 leaves out at least 7 people (5.5 %) of 4 households"
     assert chart.numbers.column("Left out, people") == (0, 3, 4)
     assert chart.numbers.column("Household") == ("1 to 5 people", "6 people", "9 or more people")
@@ -200,16 +214,34 @@ def test_that_bias_and_noise_of_cells_stand_side_by_side(shown):
     assert not chart.picture().isNull()
 
 
+def test_that_all_tables_stand_below_each_other_and_the_worst_is_named():
+    other = replace(SIZES, table=TableId("PH7"), sizes=(SizeCut(1, 10, 10, 0), SizeCut(6, 9, 54, 9)))
+    figure = sizes_figure([SIZES, other], "all-sizes")
+    assert [mark.group for mark in figure.marks] == ["PH3"] * 3 + ["PH7"] * 2
+    assert figure.title.startswith("PH7: τ = 5 leaves out 9 people")
+    assert sum(figure.table.column("Left out, people")) == SIZES.cut + other.cut
+
+
+def test_that_bias_and_noise_of_every_query_are_two_signs():
+    nothing = float("nan")
+    small = LevelResult(QUERY, 10, nothing, nothing, -1.0, 2.0, nothing, nothing, nothing, sigma=12.0)
+    large = replace(small, query=OTHER, noise_rmse=4.0, bias_rmse=8.0)
+    figure = levels_figure([small, large])
+    assert [[part.x for part in mark.parts[1:]] for mark in figure.marks] == [[12.0, 2.0], [4.0, 8.0]]
+    assert figure.title.startswith("Truncation costs more than noise in 1 of 2 truncated queries, most of all PH2")
+    assert levels_figure([small]).title == "Noise outweighs truncation bias in all 1 truncated queries"
+
+
 def test_that_a_table_without_threshold_says_so(shown):
     chart = shown(FigureView("Truncation bias", "x"))
-    chart.show_figure(sizes_figure(None))
+    chart.show_figure(sizes_figure([]))
     assert chart.is_empty
     assert "no truncation threshold" in chart.accessibleDescription()
 
 
 def test_that_a_threshold_nobody_reaches_leaves_nobody_out(shown):
     chart = shown(FigureView("Truncation bias", "x"))
-    chart.show_figure(sizes_figure(replace(SIZES, sizes=SIZES.sizes[:2])))
+    chart.show_figure(sizes_figure([replace(SIZES, sizes=SIZES.sizes[:2])]))
     assert chart.title == "PH3: τ = 5 leaves nobody out"
     chart.show_figure(cells_figure(QUERY, CELLS[1:]))
     assert chart.title == "PH3 (State, A-G): truncation changes no number"
@@ -226,9 +258,10 @@ def test_that_a_bias_reads_0_only_when_there_is_none(value, words):
 def test_that_one_number_is_told_from_truth_to_release(shown):
     chart = shown(FigureView("One number", "x"))
     chart.show_figure(trace_figure(story()))
-    assert chart.title == "True 1,000, truncated 990, measured between 985 and 1,100"
-    assert "truncation changes it by −10 people; in 2 of 3 trials the noise stayed within ±20 people (90 %)" in (
-        chart.summary
+    assert chart.title == "PH3, Texas, Grandchild: true 1,000, truncated 990, measured between 985 and 1,100"
+    assert (
+        "Truncation changes the number by −10 people; in 2 of 3 trials the noise stayed within ±20 people (90 %)"
+        in (chart.summary)
     )
     assert chart.numbers.column("Noise, people") == (None, None, -5, 110, 1)
     assert chart.numbers.column("Truncation bias, people")[1] == -10
@@ -283,7 +316,7 @@ def test_that_the_worst_come_first_as_a_table_with_reasons(shown):
 
 def test_that_a_bad_number_is_chosen_and_looked_into(shown):
     chart = shown(FigureView("Worst numbers", "x"))
-    given = [number(), number(region="Ohio", key=("39", "D", 9))]
+    given = [number(), number(region_id="39")]
     chart.show_figure(worst_figure(given, 5))
     chosen, opened = [], []
     chart.key_selected.connect(chosen.append)

@@ -10,8 +10,14 @@ from phexplore.figures.tile import Tone
 from phexplore.metrics.coverage import coverage_of
 from phexplore.runs.spec import RunMode, RunSpec
 from phexplore.runs.states import RunState
-from phexplore.systems.phsafe.content_reader import RunHeadline
-from phexplore.systems.phsafe.run_tiles import bias_tile, coverage_tile, headline_tile, trials_tile, worst_tile
+from phexplore.systems.phsafe.run_tiles import (
+    RunHeadline,
+    bias_tile,
+    coverage_tile,
+    headline_tile,
+    trials_tile,
+    worst_tile,
+)
 
 
 @pytest.fixture
@@ -19,7 +25,7 @@ def run(us, run_data):
     spec = RunSpec(us, run_data, 20, 1)
     coverage = coverage_of(9020, 10000)
     return RunHeadline(
-        spec, RunState.COMPLETE, 20, coverage, 0.004, Fraction(9, 10), -0.34, (37, 100), 505.0, "PH3, Texas"
+        spec, RunState.COMPLETE, 20, Fraction(9, 10), coverage, 0.004, -0.34, (37, 100), 505.0, "PH3, Texas"
     )
 
 

@@ -154,7 +154,7 @@ def test_that_a_bad_number_leads_to_its_story(page_of, write_run, reader):
     reader.answer()
     story = page.charts["number"]
     assert story.numbers.column("Count, people")[0] == page_true
-    assert region in story.summary
+    assert region in story.title
 
 
 def test_that_two_runs_are_compared(page_of, write_run, reader):

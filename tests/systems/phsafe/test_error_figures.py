@@ -1,26 +1,27 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
+from phexplore.figures.marks import Box, Fill, Words
 from phexplore.model.keys import parse_query
 from phexplore.noise.distributions import DiscreteGaussian, NoNoise, TwoSidedGeometric
 from phexplore.systems.phsafe.error_figures import (
     ErrorSample,
     bin_edges,
-    box,
     box_numbers,
     cumulated,
     cumulated_noise,
     cumulated_numbers,
     distribution_summary,
     distribution_title,
+    distributions_figure,
     histogram,
     histogram_numbers,
-    picture_of,
 )
 
 QUERY = parse_query("PH3/state_A-G")
@@ -97,38 +98,24 @@ def test_that_the_cumulated_share_is_that_of_the_errors():
 
 
 def test_that_a_box_has_the_quantiles_comparable_with_the_margin():
-    errors = np.arange(-100, 101)
-    found = box(sample(NOISES["usual"], errors))
-    assert (found.smallest, found.low, found.lower, found.middle, found.upper, found.high, found.largest) == (
-        -100,
-        -90,
-        -50,
-        0,
-        50,
-        90,
-        100,
-    )
-    assert box(sample(NOISES["usual"], [])) is None
+    assert sample(NOISES["usual"], np.arange(-100, 101)).quantiles == [-100, -90, -50, 0, 50, 90, 100]
 
 
 def test_that_the_title_gives_the_observed_share_with_its_error_against_the_exact_one():
-    errors = [0] * 90 + [30] * 10
-    picture = picture_of(sample(NOISES["usual"], errors))
+    given = sample(NOISES["usual"], [0] * 90 + [30] * 10)
     exact = NOISES["usual"].coverage(20)
-    assert distribution_title(picture) == f"90.0 ± 3.0 % of errors lie within ±20 people (expected {exact * 100:.1f} %)"
+    assert distribution_title(given) == (
+        f"PH3 (State, A-G), all cells: 90.0 ± 3.0 % of errors lie within ±20 people (expected {exact * 100:.1f} %)"
+    )
     assert "100 errors from 4 trials, mean +3, largest 30 people; truncation is not included" in (
-        distribution_summary(picture)
+        distribution_summary(given)
     )
 
 
 def test_that_a_run_without_noise_is_said_to_have_none():
-    picture = picture_of(sample(NoNoise(), [0] * 10, margin=0.0))
-    assert distribution_title(picture) == "PH3 (State, A-G), all cells: every error is 0, no noise was added"
-    assert picture.histogram.shares.sum() == 1
-
-
-def test_that_no_errors_have_no_picture():
-    assert picture_of(sample(NOISES["usual"], [])) is None
+    given = sample(NoNoise(), [0] * 10, margin=0.0)
+    assert distribution_title(given) == "PH3 (State, A-G), all cells: every error is 0, no noise was added"
+    assert histogram(given).shares.sum() == 1
 
 
 def test_that_errors_without_a_known_distribution_are_shown_alone():
@@ -139,9 +126,28 @@ def test_that_errors_without_a_known_distribution_are_shown_alone():
 
 def test_that_tables_hold_the_numbers_of_the_pictures():
     given = sample(NOISES["usual"], drawn(NOISES["usual"]))
-    bars, steps, five = histogram(given), cumulated(given), box(given)
+    bars, steps = histogram(given), cumulated(given)
     assert sum(histogram_numbers(bars).column("Observed, %")) == pytest.approx(100 * (1 - bars.outside))
     first, last = histogram_numbers(bars).rows[0], histogram_numbers(bars).rows[-1]
     assert (first[0], last[1]) == (bars.edges[0] + 0.5, bars.edges[-1] - 0.5)
     assert cumulated_numbers(steps).column("Expected, %")[-1] == pytest.approx(steps.expected[-1] * 100)
-    assert box_numbers([five], Fraction(9, 10)).column("5 %") == (five.low,)
+    assert box_numbers([given]).column("5 %") == (given.quantiles[1],)
+
+
+def test_that_every_query_has_its_small_distribution_and_bad_noise_is_said():
+    wide, tables = NOISES["usual"], ("PH3/state_A-G", "PH3/usa_*", "PH2/usa_*")
+    given = [replace(sample(wide, drawn(wide, seed=n)), query=parse_query(name)) for n, name in enumerate(tables)]
+    figure = distributions_figure(given)
+    assert figure.title.startswith("The noise follows its exact distribution")
+    assert [label.name for label in figure.rows] == ["PH3", "PH2"]
+    assert figure.row_numbers == (0, 0, 1)
+    shares = [part.text for mark in figure.marks for part in mark.parts if isinstance(part, Words)]
+    assert shares == [f"{100 * each.coverage.share.value:.1f} %" for each in given]
+    for mark, each in zip(figure.marks, given, strict=True):
+        bars = [part for part in mark.parts if isinstance(part, Box) and part.fill is Fill.SOFT]
+        heights = np.array([part.bottom - part.top for part in bars])
+        shares = histogram(each).shares
+        assert heights / heights.sum() == pytest.approx(shares[shares > 0] / shares.sum())
+    wrong = distributions_figure([replace(each, errors=2 * each.errors) for each in given])
+    assert "the noise is not as stated" in wrong.title
+    assert len(figure.table.rows) == 3

@@ -12,20 +12,38 @@ from phexplore.metrics.numbers import NumberKeys
 from phexplore.model.keys import parse_query
 from phexplore.runs.spec import RunMode
 from phexplore.runs.store import TRUTH_FILE
-from phexplore.systems.phsafe.content_reader import ResultReader
 from phexplore.systems.phsafe.forecast import forecast
 from phexplore.systems.phsafe.number_files import NumberFiles
-from phexplore.systems.phsafe.result_choices import ResultChoice, ResultRequest, ResultTab
+from phexplore.systems.phsafe.run_reader import COUNTING, NO_NUMBERS, OpenRun, PhSafeRunReader
+from phexplore.systems.run_results import RunRequest
 
 PH3 = parse_query("PH3/state_A-G")
 
 
+KINDS = {
+    "boxes": ("errors", "Boxes by cell"),
+    "cells": ("truncation", "Bias and noise, by cell"),
+    "all sizes": ("truncation", "People left out, all tables"),
+    "levels": ("truncation", "Bias and noise, all tables and levels"),
+    "all": ("errors", "All tables and levels"),
+    "share": ("observed", "Share within the margin"),
+}
+"""The kinds of pictures that are not the first of their tab."""
+
+
 @pytest.fixture
 def ask():
-    reader = ResultReader()
+    reader = PhSafeRunReader()
 
-    def read(run, tab=ResultTab.DISTRIBUTION, *, other=None, **choice):
-        return reader.answer(ResultRequest(run.directory, other and other.directory, tab, ResultChoice(**choice)))
+    def read(run, tab="errors", *, other=None, query=None, **choice):
+        tab, kind = KINDS.get(tab, (tab, ""))
+        choices = {name: str(value) for name, value in choice.items()} | {f"kind of {tab}": kind}
+        if query is not None:
+            choices |= {"table": query.table, "level": query.level.text}
+        if other is not None:
+            choices["other"] = str(other.directory)
+        others = () if other is None else (other.directory,)
+        return reader.answer(RunRequest(run.directory, tab, choices, others))
 
     return read
 
@@ -41,7 +59,7 @@ def rows_of(run, table, region_type=None, **wanted):
 
 def test_that_the_figures_of_the_run_are_those_of_its_files(ask, write_run):
     run = write_run(trials=4)
-    headline = ask(run, None).headline
+    headline = OpenRun(run.directory).headline()
     measured = np.flatnonzero(run.keys.table != "PH8_num")
     margins = {q.query: q.margins.normal for q in forecast(run.spec.scenario).queries}
     held = 0
@@ -69,137 +87,163 @@ def _margin(margins, keys, row):
 
 def test_that_errors_are_pooled_over_regions_codes_and_trials(ask, write_run):
     run = write_run(trials=3)
-    content = ask(run, query=PH3).content
     rows = rows_of(run, "PH3", "STATE", iteration_code=list("ABCDEFG"))
     pooled = np.concatenate([noise[rows] for noise in run.noise])
-    assert content.errors.coverage.errors == len(pooled)
-    assert content.errors.mean == pytest.approx(pooled.mean())
-    assert content.errors.largest == np.abs(pooled).max()
-    assert [each.label for each in content.boxes][:2] == [
-        "all cells",
-        "Householder, spouse, unmarried partner, or nonrelative",
-    ]
-    assert sum(each.count for each in content.boxes[1:]) == len(pooled)
+    sample, *cells = OpenRun(run.directory).samples(PH3, None)
+    assert sorted(sample.errors) == sorted(pooled)
+    assert sum(len(each.errors) for each in cells) == len(pooled)
+    boxes = ask(run, "boxes", query=PH3).picture.table
+    assert boxes.column("Cells")[0] == "Householder, spouse, unmarried partner, or nonrelative"
+    assert sum(boxes.column("Errors")) == len(pooled)
+    shares = ask(run, query=PH3).picture.table.column("Observed, %")
+    assert sum(shares) == pytest.approx(100)
 
 
 def test_that_one_cell_is_compared_with_all_of_its_table(ask, write_run):
     run = write_run()
-    content = ask(run, query=PH3, cell=9).content
+    sample, *cells = OpenRun(run.directory).samples(PH3, 9)
     rows = rows_of(run, "PH3", "STATE", iteration_code=list("ABCDEFG"), cell=9)
-    assert content.errors.coverage.errors == 2 * len(rows)
-    assert content.errors.label == content.boxes[0].label == "Other relatives: Grandchild"
-    assert len(content.boxes) == 1 + 7
+    assert len(sample.errors) == 2 * len(rows)
+    assert sample.label == "Other relatives: Grandchild"
+    assert len(cells) == len(ask(run, "boxes", query=PH3, cell=9).picture.marks) == 7
 
 
-def test_that_derived_cells_of_different_noise_are_never_pooled(ask, write_run):
-    run = write_run()
-    owners = ask(run, query=parse_query("PH8_num/state_*")).content
-    assert owners.errors.label == "Owner occupied"
-    renters = ask(run, query=parse_query("PH8_num/state_*"), cell=3).content
-    assert owners.errors.margin == pytest.approx(renters.errors.margin * math.sqrt(2))
-    assert owners.errors.has_noise
+def test_that_derived_cells_of_different_noise_are_never_pooled(write_run):
+    run = OpenRun(write_run().directory)
+    query = parse_query("PH8_num/state_*")
+    owners, renters = run.samples(query, None)[0], run.samples(query, 3)[0]
+    assert owners.label == "Owner occupied"
+    assert owners.margin == pytest.approx(renters.margin * math.sqrt(2))
+    assert owners.noise is not None
     exact = forecast(run.spec.scenario).query(parse_query("PH7/state_*")).noise
-    assert renters.errors.expected_coverage == exact.coverage(math.floor(renters.errors.margin))
+    assert renters.expected_coverage == exact.coverage(math.floor(renters.margin))
 
 
 def test_that_observed_margins_stand_beside_the_forecast_and_the_other_run(ask, write_run, tmp_path):
     run, other = write_run(trials=3), write_run(trials=2, root=tmp_path / "others")
-    content = ask(run, ResultTab.OBSERVED, other=other).content
-    assert {each.query.table for each in content.margins} == {"PH1_num", "PH1_denom", "PH3", "PH7"}
-    (found,) = [each for each in content.margins if each.query == PH3]
+    table = ask(run, "observed", other=other).picture.table
+    assert set(table.column("Table")) == {"PH1_num", "PH1_denom", "PH3", "PH7"}
+    (found,) = [row for row in table.rows if (row[0], row[1]) == ("PH3", PH3.level.title)]
     rows = rows_of(run, "PH3", "STATE", iteration_code=list("ABCDEFG"))
     sizes = np.abs(np.concatenate([noise[rows] for noise in run.noise]))
-    assert found.observed.value == pytest.approx(np.quantile(sizes, 0.9))
-    assert found.expected == forecast(run.spec.scenario).query(PH3).margins.normal
+    assert found[3] == pytest.approx(np.quantile(sizes, 0.9))
+    assert found[2] == forecast(run.spec.scenario).query(PH3).margins.normal
     others = np.abs(np.concatenate([noise[rows] for noise in other.noise]))
-    assert found.compared == pytest.approx(np.quantile(others, 0.9))
-    assert content.trials == 3
+    assert found[-1] == pytest.approx(np.quantile(others, 0.9))
+    shares = ask(run, "share").picture.table
+    (held,) = [row for row in shares.rows if (row[0], row[1]) == ("PH3", PH3.level.title)]
+    assert held[2] == pytest.approx(100 * np.mean(sizes <= found[2]))
 
 
 def test_that_truncation_is_told_apart_from_noise(ask, write_run):
     run = write_run()
-    content = ask(run, ResultTab.TRUNCATION, query=PH3).content
-    assert (content.sizes.threshold, content.sizes.cut, content.sizes.persons) == (10, 2, 30)
+    sizes = ask(run, "truncation", query=PH3).picture
+    assert "τ = 10" in sizes.title
+    assert (sum(sizes.table.column("Left out, people")), sum(sizes.table.column("People"))) == (2, 30)
     rows = rows_of(run, "PH3", "STATE", iteration_code=list("ABCDEFG"), cell=9)
     bias = (run.truth.truncated - run.truth.untruncated)[rows]
-    cell = next(each for each in content.cells if each.label == "Other relatives: Grandchild")
-    assert (cell.mean_bias, cell.numbers) == (pytest.approx(bias.mean()), len(rows))
-    assert abs(cell.largest_bias) == np.abs(bias).max()
-    without = ask(run, ResultTab.TRUNCATION, query=parse_query("PH1_denom/usa_*")).content
-    assert without.sizes is None
+    cells = ask(run, "cells", query=PH3).picture.table
+    (cell,) = [row for row in cells.rows if row[0] == "Other relatives: Grandchild"]
+    assert (cell[3], cell[1]) == (pytest.approx(bias.mean()), len(rows))
+    assert abs(cell[4]) == np.abs(bias).max()
+    for kind in ("truncation", "cells"):
+        assert ask(run, kind, query=parse_query("PH1_denom/usa_*")).picture.is_empty
+    levels = ask(run, "levels").picture.table
+    (level,) = [row for row in levels.rows if (row[0], row[1]) == ("PH3", PH3.level.title)]
+    every = rows_of(run, "PH3", "STATE", iteration_code=list("ABCDEFG"))
+    squares = (run.truth.truncated - run.truth.untruncated)[every].astype(float) ** 2
+    assert level[2] == pytest.approx(math.sqrt(squares.mean()))
+    assert "PH3" in ask(run, "all sizes").picture.table.column("Table")
 
 
 def test_that_one_number_is_followed_from_truth_to_release(ask, write_run):
     run = write_run(trials=3)
-    story = ask(run, ResultTab.NUMBER, query=PH3, region="44", code="D", cell=9).content.story
+    picture = ask(run, "number", query=PH3, region="44", group="D", cell=9).picture
     (row,) = rows_of(run, "PH3", "STATE", iteration_code="D", cell=9, region_id="44")
-    assert (story.true, story.truncated) == (run.truth.untruncated[row], run.truth.truncated[row])
-    assert story.measured == [int(run.truth.truncated[row] + noise[row]) for noise in run.noise]
-    assert story.title == "PH3, Rhode Island, Asian alone, Other relatives: Grandchild"
-    assert story.synthetic
+    counts = picture.table.column("Count, people")
+    assert counts[:2] == (run.truth.untruncated[row], run.truth.truncated[row])
+    assert list(counts[2:]) == [int(run.truth.truncated[row] + noise[row]) for noise in run.noise]
+    assert picture.title.startswith("PH3, Rhode Island, Asian alone, Other relatives: Grandchild: true")
 
 
 def test_that_the_worst_number_is_the_one_with_the_largest_mean_error(ask, write_run):
     run = write_run(trials=3)
-    numbers = ask(run, ResultTab.WORST).content.numbers
+    picture = ask(run, "worst").picture
     errors = np.abs(np.stack(run.noise) + (run.truth.truncated - run.truth.non_private)).mean(axis=0)
-    assert numbers[0].mean_error == pytest.approx(errors.max())
-    assert [each.mean_error for each in numbers] == sorted((each.mean_error for each in numbers), reverse=True)
+    means = list(picture.table.column("Mean error, people"))
+    assert means[0] == pytest.approx(errors.max())
+    assert means == sorted(means, reverse=True)
     row = int(errors.argmax())
-    assert numbers[0].key == (run.keys.region_id[row], run.keys.iteration_code[row], run.keys.cell[row])
-    assert numbers[0].bias == run.truth.truncated[row] - run.truth.untruncated[row]
-    assert numbers[0].mean_noise == pytest.approx(np.abs(np.stack(run.noise))[:, row].mean())
+    assert picture.marks[0].key[2:] == (
+        run.keys.region_id[row], run.keys.iteration_code[row], str(run.keys.cell[row]),
+    )  # fmt: skip
+    assert picture.table.column("Truncation bias, people")[0] == run.truth.truncated[row] - run.truth.untruncated[row]
+    assert picture.table.column("Mean noise, people")[0] == pytest.approx(np.abs(np.stack(run.noise))[:, row].mean())
+
+
+def test_that_every_kind_of_picture_has_its_choosers(ask, write_run):
+    run = write_run()
+    shown = {tab: {each.id for each in ask(run, tab).choosers} for tab in ("errors", "all", "cells", "number", "worst")}
+    assert shown == {
+        "errors": {"other", "table", "level", "cell", "kind of errors"},
+        "all": {"other", "kind of errors"},
+        "cells": {"other", "table", "level", "kind of truncation"},
+        "number": {"other", "table", "level", "region", "group", "cell"},
+        "worst": {"other"},
+    }
+    assert len(ask(run, "all").picture.marks) == len(ask(run, "share").picture.marks)
 
 
 def test_that_trials_written_later_are_found(ask, write_run):
     run = write_run(trials=1)
-    assert ask(run).headline.trials == 1
+    assert ask(run).trials == 1
     run.add_trial(np.zeros(len(run.keys), np.int64))
     later = ask(run)
-    assert later.headline.trials == 2
-    assert later.content.errors.trials == 2
+    assert later.trials == 2
+    assert "from 2 trials" in later.picture.summary
 
 
 def test_that_a_run_that_has_not_counted_offers_nothing_yet(ask, write_run):
     run = write_run(trials=0)
     (run.directory / TRUTH_FILE).unlink()
     answer = ask(run)
-    assert (answer.choices, answer.content, answer.headline.coverage) == (None, None, None)
+    assert (answer.picture, answer.reason) == (None, COUNTING)
+    assert OpenRun(run.directory).headline().coverage is None
 
 
 def test_that_truncation_is_known_before_the_first_trial(ask, write_run):
     run = write_run(trials=0)
-    assert ask(run).content.errors is None
-    assert ask(run, ResultTab.OBSERVED).content.margins == ()
-    assert ask(run, ResultTab.WORST).content.numbers == ()
-    assert ask(run, ResultTab.TRUNCATION, query=PH3).content.cells
-    assert ask(run).headline.bias < 0
+    assert ask(run).picture is None
+    assert all(ask(run, tab).picture.is_empty for tab in ("observed", "share", "all", "worst"))
+    assert ask(run, "cells", query=PH3).picture.marks
+    assert OpenRun(run.directory).headline().bias < 0
 
 
 def test_that_a_run_without_noise_has_no_margins_to_observe(ask, write_run):
     run = write_run(trials=0, mode=RunMode.NO_NOISE, wanted=1)
     run.add_trial(np.zeros(len(run.keys), np.int64))
-    answer = ask(run)
-    assert answer.headline.coverage is None
-    assert not answer.content.errors.has_noise
-    assert answer.content.errors.largest == 0
-    assert ask(run, ResultTab.OBSERVED).content.margins == ()
+    opened = OpenRun(run.directory)
+    assert opened.headline().coverage is None
+    assert opened.samples(PH3, None)[0].noise is None
+    assert ask(run).picture.title.endswith("every error is 0, no noise was added")
+    assert all(ask(run, tab).picture.is_empty for tab in ("observed", "share", "all"))
 
 
 def test_that_a_folder_without_a_run_is_an_error_for_people(tmp_path):
-    request = ResultRequest(tmp_path, None, ResultTab.WORST)
     with pytest.raises(PhexploreError) as refused:
-        ResultReader().answer(request)
+        PhSafeRunReader().answer(RunRequest(tmp_path, "worst"))
     assert refused.value.remedy
 
 
 def test_that_a_damaged_trial_is_named_and_the_rest_is_shown(ask, write_run):
     run = write_run(trials=3)
     (run.directory / "trial-00001.parquet").write_bytes(b"nothing")
+    opened = OpenRun(run.directory)
+    assert opened.headline().confidence == Fraction(9, 10)
+    assert "trial-00001.parquet" in opened.results.problems[0].path
     answer = ask(run)
-    assert answer.headline.trials == 2
-    assert "trial-00001.parquet" in answer.problems[0].path
-    assert Fraction(9, 10) == answer.headline.confidence
+    assert answer.trials == 2
+    assert len(answer.problems) == 1
 
 
 def test_that_a_run_whose_data_has_none_of_its_states_says_so(ask, write_run):
@@ -209,5 +253,4 @@ def test_that_a_run_whose_data_has_none_of_its_states_says_so(ask, write_run):
     files = NumberFiles(empty)
     files.write_truth(run.directory / TRUTH_FILE, Truth(nothing, nothing, nothing), {}, synthetic=True)
     answer = ask(run)
-    assert (answer.choices, answer.content) == (None, None)
-    assert answer.problems[-1].sentence.startswith("The run has no numbers")
+    assert (answer.picture, answer.reason) == (None, NO_NUMBERS)

@@ -7,7 +7,7 @@ import numpy as np
 from report_fixtures import NOW
 
 from phexplore.runs.spec import RunMode
-from phexplore.systems.phsafe.results import RunResults
+from phexplore.systems.phsafe.results import NumberSelection, RunResults
 from phexplore.systems.phsafe.run_csv import COLUMNS, measurement_files, run_csv_files, run_metrics_csv
 from phexplore.systems.phsafe.run_snapshot import run_snapshot
 from tests.report.run_builder import made_run
@@ -21,7 +21,7 @@ def test_that_the_figures_have_a_line_per_level_and_per_cell(run, run_figures):
     rows = rows_of(run_metrics_csv(run_figures))
     assert tuple(rows[0]) == COLUMNS
     assert [row["SCOPE"] for row in rows].count("level") == 58
-    assert [row["SCOPE"] for row in rows].count("cell") == len(run.cell_groups)
+    assert [row["SCOPE"] for row in rows].count("cell") == sum(len(level.cells) for level in run.level_groups)
     first = rows[0]
     assert (first["TABLE"], first["LEVEL"], first["EXACT_MARGIN"]) == ("PH1_num", "usa_*", "500")
     assert float(first["MARGIN"]) == 500.041255
@@ -80,11 +80,12 @@ def test_that_measurements_are_in_production_s_layout(run):
         "NOISE_DISTRIBUTION",
         "VARIANCE",
     ]
-    picked = run.pick("PH8_num", "44", "G", 3)
+    selection = NumberSelection(table="PH8_num", region_id="44", iteration_code="G", cell=3)
+    (picked,) = run.released(3)[run.rows(selection)]
     row = next(
         row for row in rows if (row["REGION_ID"], row["ITERATION_CODE"], row["PH8_NUM_DATA_CELL"]) == ("44", "G", "3")
     )
-    assert int(row["COUNT"]) == picked.released[3]
+    assert int(row["COUNT"]) == picked
     assert row["NOISE_DISTRIBUTION"] == "Discrete Gaussian"
     assert sum(len(content.splitlines()) - 1 for content in files.values()) == len(run.keys)
 

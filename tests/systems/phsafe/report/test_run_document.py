@@ -11,14 +11,16 @@ from phexplore.runs.store import trial_file
 from phexplore.systems.phsafe.results import RunResults
 from phexplore.systems.phsafe.run_document import run_document
 from phexplore.systems.phsafe.run_snapshot import run_snapshot
+from phexplore.systems.phsafe.system import PHSAFE
+from phexplore.systems.run_pictures import run_charts
 from tests.report.run_builder import made_run
 from tests.report.test_html import Page
 
 
-def test_that_the_report_tells_what_is_needed_to_judge_and_repeat_the_run(run_figures):
-    document = run_document(run_figures)
-    assert len(document.parts[0].charts) == 5
-    one = replace(document.parts[0], charts=document.parts[0].charts[3:4])
+def test_that_the_report_tells_what_is_needed_to_judge_and_repeat_the_run(run, run_figures):
+    document = run_document(run_figures, run_charts(PHSAFE, run.directory))
+    assert len(document.parts[0].charts) == 13
+    one = replace(document.parts[0], charts=document.parts[0].charts[10:11])
     page = Page(document_html(replace(document, parts=(one, *document.parts[1:]))))
     words = page.words()
     spec = run_figures.spec

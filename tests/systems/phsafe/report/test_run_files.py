@@ -38,7 +38,11 @@ def test_that_a_file_name_gets_one_file_and_a_second_time_replaces_it(finished, 
 @pytest.mark.slow
 def test_that_pictures_fill_a_folder(finished, tmp_path):
     written = write_run_report(run_report, finished, "png", tmp_path / "charts", NOW)
-    assert [path.name for path in written] == ["coverage.png", "errors.png", "observed.png", "bias.png", "sizes.png"]
+    assert [path.name for path in written] == [
+        "errors.png", "cumulated-errors.png", "error-boxes.png", "distributions.png", "observed.png",
+        "observed-against-expected.png", "coverage.png", "sizes.png", "bias.png", "all-sizes.png", "bias-by-level.png",
+        "number.png", "worst.png",
+    ]  # fmt: skip
 
 
 @pytest.mark.slow
@@ -61,11 +65,11 @@ def test_that_a_folder_of_no_pictures_is_refused(tmp_path, us):
     from phexplore.systems.phsafe.number_files import NumberFiles
     from phexplore.systems.phsafe.results import RunResults
 
-    run = made_run(tmp_path / "r", us, trials=0, mode=RunMode.NON_PRIVATE, complete=False)
+    run = made_run(tmp_path / "r", us, trials=0, mode=RunMode.NON_PRIVATE, synthetic=False, complete=False)
     results = RunResults.open(run)
     keys = results.keys
     NumberFiles(
         NumberKeys(keys.table, keys.region_type, keys.region_id, keys.iteration_code, np.array(keys.cell))
-    ).write_truth(run / TRUTH_FILE, results.truth(), {}, synthetic=True)
+    ).write_truth(run / TRUTH_FILE, results.truth(), {}, synthetic=False)
     with pytest.raises(PhexploreError, match="nothing to draw"):
         write_run_report(run_report, run, "svg", tmp_path / "charts", NOW)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -9,42 +8,12 @@ from report_fixtures import NOW, edited, unlimited
 
 from phexplore.catalog.tables import table
 from phexplore.model.keys import parse_query
-from phexplore.noise.distributions import DiscreteGaussian, TwoSidedGeometric
 from phexplore.runs.spec import RunMode
 from phexplore.runs.states import RunState
 from phexplore.runs.store import RunUnreadableError
 from phexplore.systems.phsafe.results import NumberSelection, RunResults
-from phexplore.systems.phsafe.run_snapshot import BINS, error_bars, run_snapshot
+from phexplore.systems.phsafe.run_snapshot import run_snapshot
 from tests.report.run_builder import made_run
-
-NOISES = {
-    "wide": DiscreteGaussian(Fraction(90000)),
-    "narrow": DiscreteGaussian(Fraction(1, 2)),
-    "hardly any": DiscreteGaussian(Fraction(1, 100)),
-    "geometric": TwoSidedGeometric(Fraction(30)),
-}
-
-
-@pytest.mark.parametrize("noise", NOISES.values(), ids=NOISES.keys())
-def test_that_the_expected_bars_are_sums_of_the_pmf_and_add_to_all_errors(noise):
-    bars = error_bars(np.zeros(1000, np.int64), noise)
-    assert len(bars) == BINS
-    assert sum(bar.expected for bar in bars) == pytest.approx(1000, rel=1e-12)
-    for bar in bars[1:-1]:
-        by_hand = sum(math.exp(noise.log_pmf(x)) for x in range(bar.low, bar.high + 1))
-        assert bar.expected == pytest.approx(1000 * by_hand, abs=1e-6)
-
-
-@pytest.mark.parametrize("noise", NOISES.values(), ids=NOISES.keys())
-def test_that_every_error_is_in_exactly_one_bar(noise):
-    errors = np.concatenate([np.arange(-5000, 5001), [10**9, -(10**9)]])
-    bars = error_bars(errors, noise)
-    assert [bar.low for bar in bars[1:]] == [bar.high + 1 for bar in bars[:-1]]
-    assert bars[BINS // 2].low == -bars[BINS // 2].high
-    observed = [int(((errors >= bar.low) & (errors <= bar.high)).sum()) for bar in bars]
-    observed[0] = int((errors <= bars[0].high).sum())
-    observed[-1] = int((errors >= bars[-1].low).sum())
-    assert [bar.observed for bar in bars] == observed
 
 
 def test_that_the_figures_of_each_query_are_those_of_a_loop_over_its_errors(run, run_figures):
@@ -54,10 +23,10 @@ def test_that_the_figures_of_each_query_are_those_of_a_loop_over_its_errors(run,
         noise = [int(error) for line in run.errors(selection).noise for error in line]
         held = sum(abs(error) <= query.margin for error in noise)
         assert (query.coverage.held, query.coverage.errors) == (held, len(noise))
-        assert sum(bar.observed for bar in query.bars) == len(noise)
+        assert sum(query.held) == held
         sizes = sorted(map(abs, noise))
-        assert sizes[math.floor(0.9 * (len(sizes) - 1))] <= query.observed_margin.value
-        assert query.observed_margin.value <= sizes[math.ceil(0.9 * (len(sizes) - 1))]
+        assert sizes[math.floor(0.9 * (len(sizes) - 1))] <= query.observed.value
+        assert query.observed.value <= sizes[math.ceil(0.9 * (len(sizes) - 1))]
 
 
 def test_that_the_exact_margin_and_coverage_are_those_of_table_10(run_figures):
@@ -82,18 +51,18 @@ def test_that_noise_bias_and_total_stay_apart(run, run_figures):
 
 def test_that_overall_coverage_counts_measured_numbers_once(run, run_figures):
     measured = sum(table(name).measured for name in run.keys.table.tolist())
-    assert run_figures.overall.errors == measured * 12
-    assert run_figures.overall.held == sum(query.coverage.held for query in run_figures.queries)
+    assert run_figures.overall.coverage.errors == measured * 12
+    assert run_figures.overall.coverage.held == sum(query.coverage.held for query in run_figures.queries)
     # Noise drawn as the parameters say: 5 sigma, a false alarm in 1.7 million seeds.
-    assert abs(run_figures.overall.share.value - run_figures.overall_expected) < 5 * run_figures.overall.standard_error
+    assert abs(run_figures.overall.coverage.share.value - run_figures.overall.expected) < 5 * run_figures.overall.doubt
 
 
 def test_that_the_worst_numbers_come_first_with_their_names(run_figures):
-    means = [worst.mean_absolute for worst in run_figures.worst]
+    means = [worst.mean_error for worst in run_figures.worst]
     assert means == sorted(means, reverse=True)
     assert len(means) == 20
     assert {worst.region for worst in run_figures.worst} <= {"Nation", "Alabama", "Rhode Island", "Wyoming"}
-    assert all(worst.label for worst in run_figures.worst)
+    assert all(worst.cell_line for worst in run_figures.worst)
 
 
 def test_that_the_most_biased_numbers_are_measured_ones_and_come_first(run, run_figures):
@@ -116,7 +85,7 @@ def test_that_the_most_biased_numbers_are_measured_ones_and_come_first(run, run_
 def test_that_wrong_noise_is_noticed(tmp_path, us):
     figures = run_snapshot(RunResults.open(made_run(tmp_path / "r", us, trials=6, scale=1.5)), NOW)
     assert sum(not query.is_expected for query in figures.queries) > 20
-    assert figures.overall_expected - figures.overall.share.value > 10 * figures.overall.standard_error
+    assert figures.overall.expected - figures.overall.coverage.share.value > 10 * figures.overall.doubt
 
 
 @pytest.mark.parametrize("mode", [RunMode.NO_NOISE, RunMode.NON_PRIVATE])

@@ -16,6 +16,7 @@ from phexplore.simulate.tabulation import Tabulation
 from phexplore.systems.phsafe.number_files import NumberFiles
 from phexplore.systems.phsafe.number_rows import keys_of, truth_of
 from phexplore.systems.phsafe.results import NumberSelection, RunResults
+from phexplore.systems.phsafe.run_snapshot import worst_numbers
 
 Pair = tuple[Tabulation, Tabulation]
 TRIALS = 4
@@ -75,32 +76,20 @@ def test_that_a_selection_means_what_it_says(written: Written, selection: Number
     assert np.array_equal(results.errors(selection).noise, written.noise[:, rows])
 
 
-def test_that_one_number_is_followed_from_truth_to_release(written: Written) -> None:
-    results = RunResults.open(written.directory)
-    picked = results.pick(TableId("PH8_num"), "44", "*", 2)
-    assert picked.non_private == written.truth.non_private[picked.row]
-    assert picked.untruncated == written.truth.untruncated[picked.row] == picked.non_private - 7
-    assert picked.truncated == written.truth.truncated[picked.row]
-    assert picked.released.tolist() == (picked.truncated + written.noise[:, picked.row]).tolist()
-    assert picked.margin == results.expectation.margin[picked.row] > 0
-
-
-def test_that_a_number_that_is_not_published_is_refused(written: Written) -> None:
-    with pytest.raises(RunUnreadableError, match="cell 99"):
-        RunResults.open(written.directory).pick(TableId("PH2"), "1", "*", 99)
-
-
-@pytest.mark.parametrize("of", ["noise", "bias", "total"])
-def test_that_the_worst_numbers_come_first(written: Written, of: str) -> None:
+def test_that_the_worst_numbers_come_first(written: Written) -> None:
     results = RunResults.open(written.directory)
     errors = results.errors()
-    values = np.atleast_2d(getattr(errors, of))
-    expected = np.abs(values).mean(axis=0)
-    worst = results.worst(10, of=of)
-    assert [each.mean_absolute for each in worst] == sorted(expected.tolist(), reverse=True)[:10]
+    sizes, noises = np.abs(errors.total).mean(axis=0), np.abs(errors.noise).mean(axis=0)
+    worst = worst_numbers(results, 10)
+    assert [each.mean_error for each in worst] == sorted(sizes.tolist(), reverse=True)[:10]
+    keys = results.keys
+    names = list(zip(keys.table, keys.region_id, keys.iteration_code, keys.cell.tolist(), strict=True))
     for each in worst:
-        assert abs(each.largest) == np.abs(values[:, each.row]).max()
-        assert values[each.trial, each.row] == each.largest
+        row = names.index((each.query.table, each.region_id, each.code, each.cell_code))
+        assert abs(each.largest_error) == np.abs(errors.total[:, row]).max()
+        assert errors.total[each.trial, row] == each.largest_error
+        assert each.mean_noise == noises[row]
+        assert each.bias == written.truth.truncated[row] - written.truth.untruncated[row]
 
 
 def test_that_a_damaged_trial_is_left_out_and_named(written: Written) -> None:
@@ -110,7 +99,7 @@ def test_that_a_damaged_trial_is_left_out_and_named(written: Written) -> None:
     assert errors.trials == (0, 2, 3)
     assert np.array_equal(errors.noise, written.noise[[0, 2, 3]])
     assert [issue.path[1] for issue in results.problems] == [trial_file(1)]
-    assert results.pick(TableId("PH2"), "1", "*", 3).trials == (0, 2, 3)
+    assert results.trials == (0, 2, 3)
 
 
 def test_that_a_run_without_truth_still_has_its_specification_and_trials(written: Written) -> None:

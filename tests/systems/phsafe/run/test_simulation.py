@@ -32,7 +32,7 @@ from phexplore.runs.launch import WorkerProcess
 from phexplore.runs.run_files import read_mark
 from phexplore.runs.simulation import Simulation
 from phexplore.runs.spec import RunMode, RunSpec, describe_data
-from phexplore.runs.store import RunUnreadableError, prepare_directory, trial_file
+from phexplore.runs.store import prepare_directory, trial_file
 from phexplore.simulate.phsafe_count import CountingSpec, UnclassifiableRecordError, tabulate
 from phexplore.simulate.phsafe_output import write_output
 from phexplore.systems.phsafe import summary as phsafe_summary
@@ -163,23 +163,6 @@ def test_that_the_release_is_the_first_trial_in_production_s_layout(done: Done) 
     assert released_rows(directory / "release") == expected
 
 
-def test_that_any_trial_can_be_exported(results: RunResults, tmp_path: Path) -> None:
-    results.export(3, tmp_path)
-    rows = released_rows(tmp_path)
-    keys, counts = results.keys, results.released(3)
-    for row in range(0, len(keys), 97):
-        key = (
-            keys.table[row],
-            keys.region_type[row],
-            keys.region_id[row],
-            keys.iteration_code[row],
-            str(keys.cell[row]),
-        )
-        assert int(rows[key][0]) == counts[row]
-    with pytest.raises(RunUnreadableError, match="trial-00099"):
-        results.export(99, tmp_path)
-
-
 def test_that_a_trial_depends_on_seed_and_index_alone(done: Done, us: Scenario, tmp_path: Path) -> None:
     spec = RunSpec(us, describe_data(DEMO), 2, 7, workers=4)
     simulation = make_simulation(spec, tmp_path)
@@ -221,8 +204,6 @@ def test_that_a_non_private_run_gives_production_s_exact_tables(us: Scenario, tm
     assert summary["checks"] == {"totals_equal_their_cells": True}
     results = RunResults.open(tmp_path / "run")
     assert not results.errors().total.any()
-    with pytest.raises(RunUnreadableError, match="no noisy measurements"):
-        results.export(0, tmp_path / "out")
 
 
 def test_that_truncation_bias_by_household_size_adds_up_to_the_bias(results: RunResults) -> None:
