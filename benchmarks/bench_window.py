@@ -187,10 +187,10 @@ class Bench:
         if area == BUDGETS:
             found += [window.rooms["phsafe"].budgets.view.viewport(), window.rooms["phsafe"].budgets.panel.budget_field]
             if (picture := window.rooms["phsafe"]._page.picture).isVisible():
-                found.append(picture.chart.canvas)
+                found.append(picture.canvas)
         else:
             page = window.pages.currentWidget()
-            page.margins.select_key(self.query)
+            page.chart("margins").select_key(self.query)
             found += [chart.canvas for chart in page.charts]
             self.wait(0.2)
         return found
