@@ -8,6 +8,8 @@ from fractions import Fraction
 
 from phexplore import __version__
 from phexplore.figures.style import Chart
+from phexplore.figures.to_matplotlib import chart_of
+from phexplore.figures.wording import percent
 from phexplore.model.conventions import Conversion
 from phexplore.model.diff import diff, parameters_only
 from phexplore.model.fingerprint import fingerprint
@@ -29,15 +31,13 @@ from phexplore.report.document import (
 )
 from phexplore.report.provenance import Section, conventions_section, epsilon_name, epsilon_text
 from phexplore.systems.topdown.check import check_scenario
+from phexplore.systems.topdown.figures import level_figure, semantics_figure
 from phexplore.systems.topdown.forecast import TopDownForecast, forecast_topdown
+from phexplore.systems.topdown.heat import heat_figure
 from phexplore.systems.topdown.presets import topdown_presets
-from phexplore.systems.topdown.scenario_charts import (
-    confidence_words,
-    level_word,
-    margins_of,
-    topdown_scenario_charts,
-)
+from phexplore.systems.topdown.share_cells import Quantity, TopDownReference
 from phexplore.systems.topdown.tables import noise_table, semantics_tables, shares_table
+from phexplore.systems.topdown.wording import level_title
 
 _LONGEST = 80
 """Letters of a value in the list of changes."""
@@ -62,9 +62,26 @@ _SOURCES = (
 
 
 def scenario_charts(scenario: Scenario, compared: Scenario | None, _: datetime) -> tuple[Chart, ...]:
-    """Return the pictures of a scenario, beside what it is compared with."""
-    figures = forecast_topdown(scenario.topdown, scenario.conventions)
-    return topdown_scenario_charts(scenario.topdown, figures, compared.topdown if compared is not None else None)
+    """Return the pictures of a scenario, beside what it is compared with, most asked for first.
+
+    Args:
+        scenario: of TopDown.
+        compared: what its figures are set beside, None for nothing.
+    """
+    before = None if compared is None else _version(compared)
+    shown = _version(scenario, before)
+    figures = [
+        level_figure(scenario.topdown, None if compared is None else compared.topdown),
+        heat_figure(shown, Quantity.MARGIN),
+    ]
+    if shown.figures.attributes or shown.figures.block_within:
+        figures.append(semantics_figure(shown.figures, None if before is None else before.figures))
+    return tuple(map(chart_of, figures))
+
+
+def _version(scenario: Scenario, before: TopDownReference | None = None) -> TopDownReference:
+    forecast = forecast_topdown(scenario.topdown, scenario.conventions)
+    return TopDownReference(scenario.name, scenario, forecast, before)
 
 
 def scenario_document(scenario: Scenario, compared: Scenario | None, now: datetime) -> Document:
@@ -111,12 +128,13 @@ def _tiles(scenario: Scenario, figures: TopDownForecast) -> tuple[Tile, ...]:
     headline = next((each for each in figures.epsilons if each.conversion is Conversion.ZCDP_OPTIMAL_ALPHA), None)
     if headline is not None and figures.framework is PrivacyFramework.ZCDP:
         tiles.append(Tile("ε", f"{headline.value:.2f}", f"δ = {float(headline.delta):.0e}, optimal α"))
-    margins = margins_of(figures)
+    convention = scenario.conventions.margin
     for level in (scenario.topdown.levels[0], scenario.topdown.levels[-1]):
-        found = [value for key, value in margins.items() if key.level == level]
+        entries = (entry for entry in figures.entries if entry.key.level == level)
+        found = [float(entry.margins.by(convention)) for entry in entries if entry.margins is not None]
         if found:
-            what = f"narrowest margin at {confidence_words(scenario.conventions)}, before post-processing"
-            tiles.append(Tile(level_word(level), f"± {min(found):,.2f}", what))
+            what = f"narrowest margin at {percent(scenario.conventions.confidence, places=0)}, before post-processing"
+            tiles.append(Tile(level_title(level), f"± {min(found):,.2f}", what))
     return tuple(tiles)
 
 
@@ -146,7 +164,7 @@ def _passes(scenario: Scenario) -> tuple[TableView, ...]:
         for number, outer in enumerate(outers, start=1)
     ]
     columns: tuple[Column[tuple[str, str, int, Sequence[Sequence[str]]]], ...] = (
-        heading("Level", lambda each: level_word(each[0])),
+        heading("Level", lambda each: level_title(each[0])),
         words("Stage", lambda each: each[1]),
         words("Pass", lambda each: str(each[2])),
         words("Queries, in this order", lambda each: "; then ".join(", ".join(inner) for inner in each[3])),
@@ -169,10 +187,10 @@ def _sections(scenario: Scenario, figures: TopDownForecast, now: datetime) -> tu
         *((("Note", scenario.note),) if scenario.note else ()),
         ("Started from", f"{origin.title}. {origin.source}" if origin else "no preset"),
         ("Schema", method.schema),
-        ("Levels, widest first", ", ".join(map(level_word, method.levels))),
+        ("Levels, widest first", ", ".join(map(level_title, method.levels))),
         ("Spine", ", ".join((method.spine.kind, *(f"{name} = {value}" for name, value in method.spine.settings)))),
         *(
-            (f"Invariants at {level_word(level)}", ", ".join(names))
+            (f"Invariants at {level_title(level)}", ", ".join(names))
             for level, names in method.invariants.items()
             if names
         ),

@@ -17,7 +17,6 @@ from phexplore.gui.systems.topdown.passes_editor import PassesEditor
 from phexplore.gui.systems.topdown.rules_editor import RuleKind, RulesEditor
 from phexplore.gui.systems.topdown.scenario_editor import TopDownScenarioEditor
 from phexplore.gui.systems.topdown.session import topdown_session
-from phexplore.gui.systems.topdown.shares import Quantity
 from phexplore.gui.systems.topdown.shares_editor import TopDownBudgetsEditor
 from phexplore.gui.systems.topdown.spine_editor import SpineKeysEditor
 from phexplore.model.edits import set_field
@@ -26,6 +25,7 @@ from phexplore.model.topdown import LevelQuery
 from phexplore.model.workbook import Workbook
 from phexplore.systems.registry import preset
 from phexplore.systems.topdown.edits import remove_query, set_query_share
+from phexplore.systems.topdown.share_cells import Quantity
 
 TOTAL = LevelQuery("County", "total")
 

@@ -18,9 +18,7 @@ from phexplore.figures.marks import Patch, Row
 from phexplore.figures.table import Table
 from phexplore.gui.binding.scenario_view import shown
 from phexplore.gui.figures.view import FigureView
-from phexplore.gui.systems.topdown.heat import heat_figure
 from phexplore.gui.systems.topdown.scenario_view import topdown_shown
-from phexplore.gui.systems.topdown.shares import Quantity
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.model.edits import set_item
 from phexplore.model.topdown import LevelQuery
@@ -28,6 +26,8 @@ from phexplore.model.workbook import Workbook
 from phexplore.systems.registry import preset
 from phexplore.systems.topdown.edits import set_level_share
 from phexplore.systems.topdown.figures import level_figure, semantics_figure
+from phexplore.systems.topdown.heat import heat_figure
+from phexplore.systems.topdown.share_cells import Quantity
 
 
 def version(change=lambda scenario: scenario):

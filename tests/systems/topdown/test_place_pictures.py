@@ -106,7 +106,7 @@ def test_that_the_picture_says_true_measured_and_published(folder):
     first, line = picture.marks[0], records(picture)[0]
     assert first.crosses == tuple(each - line["True"] for each in numbers(line, "Measured"))
     assert first.dots == tuple(each - line["True"] for each in numbers(line, "Published"))
-    low, high = picture.x_range()
+    low, high = picture.x_range
     assert low == -high  # 0 is in the middle
     place = ask(folder / "kept", "place", level="Block", unit=code, query="total").picture
     assert "crosses measured in 2 trials" in place.summary

@@ -14,8 +14,7 @@ from phexplore.model.topdown import TopDown
 from phexplore.systems.registry import presets, system_of
 from phexplore.systems.topdown.edits import set_level_share
 from phexplore.systems.topdown.forecast import forecast_topdown
-from phexplore.systems.topdown.scenario_charts import heat_chart, margins_of, topdown_scenario_charts
-from phexplore.systems.topdown.scenario_document import scenario_document
+from phexplore.systems.topdown.scenario_document import scenario_charts, scenario_document
 
 NOW = datetime(2026, 7, 1, 12, 0, tzinfo=UTC)
 TOPDOWN = [preset.id for preset in presets().values() if isinstance(preset.scenario.method, TopDown)]
@@ -42,13 +41,13 @@ def test_that_the_headline_has_the_epsilon_of_the_certificate(persons) -> None:
 
 
 def test_that_pictures_say_their_finding_and_their_numbers_in_words(persons) -> None:
-    method, figures = persons.topdown, forecast_topdown(persons.topdown, persons.conventions)
-    levels, _, semantics = topdown_scenario_charts(method, figures)
+    levels, heat, semantics = scenario_charts(persons, None, NOW)
     assert levels.finding.startswith("State and Block group take 65.8 %")
     assert "County 10.91 %" in levels.description
     assert all(text in semantics.description for text in ("hhgq 7.24", "Block within Block group 2.93", "US 16.89"))
-    margins = margins_of(figures)
-    assert f"± {min(margins.values()):.2f}" in heat_chart(method, figures).finding
+    entries = forecast_topdown(persons.topdown, persons.conventions).entries
+    narrowest = min(float(entry.margins.by(persons.conventions.margin)) for entry in entries if entry.margins)
+    assert f"±{narrowest:.2f}" in heat.finding
 
 
 def test_that_the_html_has_tagged_headings_in_order_and_text_for_every_picture(persons) -> None:

@@ -6,11 +6,11 @@ import enum
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from phexplore.gui.systems.topdown.shares import query_rows
 from phexplore.gui.tables.parameter_table import Edit
 from phexplore.model.edits import EditRefusedError, set_item
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import Passes, TopDown
+from phexplore.systems.topdown.share_cells import query_rows
 from phexplore.systems.topdown.wording import level_title
 from phexplore.workload.queries import catalogue
 from phexplore.workload.schema import load_schema

@@ -8,12 +8,12 @@ from fractions import Fraction
 from phexplore.figures.figure import Figure
 from phexplore.figures.wording import share_percent
 from phexplore.gui.editors.live_figure import Picture
-from phexplore.gui.systems.topdown.heat import QUANTITIES, heat_figure
 from phexplore.gui.systems.topdown.scenario_view import TopDownShown
 from phexplore.model.scenario import Scenario
 from phexplore.model.shares import SHARE_STEP, largest_share
 from phexplore.systems.topdown.edits import set_level_share
 from phexplore.systems.topdown.figures import level_figure, semantics_figure
+from phexplore.systems.topdown.heat import QUANTITIES, heat_figure
 from phexplore.systems.topdown.wording import level_title
 
 

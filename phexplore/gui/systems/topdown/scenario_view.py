@@ -17,26 +17,7 @@ from phexplore.systems.topdown.forecast import (
     TopDownForecast,
     joint_release,
 )
-
-
-@dataclass(frozen=True, eq=False)
-class TopDownReference:
-    """What the current parameters are compared with.
-
-    Attributes:
-        title: for people.
-        scenario: its parameters.
-        figures: its forecast.
-    """
-
-    title: str
-    scenario: Scenario
-    figures: TopDownForecast
-
-    @cached_property
-    def entries(self) -> dict[LevelQuery, LevelQueryForecast]:
-        """The figures by level and query."""
-        return {entry.key: entry for entry in self.figures.entries}
+from phexplore.systems.topdown.share_cells import TopDownReference
 
 
 @dataclass(frozen=True, eq=False)

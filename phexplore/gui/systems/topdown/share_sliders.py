@@ -11,7 +11,7 @@ from phexplore.figures.stops import log_stops
 from phexplore.figures.wording import people, share_percent, significant
 from phexplore.gui.systems.topdown.scenario_view import TopDownShown
 from phexplore.gui.systems.topdown.session import TopDownSession
-from phexplore.gui.systems.topdown.shares import Key, Quantity, ShareCell, cell_of, edit_of, lock_edit, query_rows
+from phexplore.gui.systems.topdown.shares import edit_of, lock_edit
 from phexplore.gui.tables.parameter_table import Step
 from phexplore.gui.tables.slider_line import SliderLine
 from phexplore.gui.theme.metrics import GRID
@@ -22,6 +22,7 @@ from phexplore.model.scenario import Scenario
 from phexplore.model.shares import largest_share
 from phexplore.model.topdown import LevelQuery
 from phexplore.systems.topdown.edits import query_column, set_level_share, set_query_share
+from phexplore.systems.topdown.share_cells import Key, Quantity, ShareCell, cell_of, query_rows
 from phexplore.systems.topdown.wording import level_title, place_title, query_title, share_exact
 
 STOPS = (Fraction(0), *log_stops(-5, 0))

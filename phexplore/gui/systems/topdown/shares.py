@@ -11,15 +11,10 @@ from functools import lru_cache, partial
 
 from phexplore.errors import PhexploreError
 from phexplore.figures.wording import (
-    ABSENT,
-    budget_text,
     first_few,
     margin_word,
     parse_people,
-    people,
     percent,
-    share_percent,
-    significant,
 )
 from phexplore.gui.systems.topdown.scenario_view import TopDownShown
 from phexplore.gui.tables.blocks import PasteRefusedError, refused_entry
@@ -38,7 +33,18 @@ from phexplore.model.numbers import exact_text, parse_exact
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery, TopDown
 from phexplore.systems.topdown.edits import add_query, remove_query, set_level_share, set_query_share, set_shares
-from phexplore.systems.topdown.forecast import LevelQueryForecast, query_of
+from phexplore.systems.topdown.forecast import query_of
+from phexplore.systems.topdown.share_cells import (
+    Key,
+    Quantity,
+    ShareCell,
+    canonical,
+    cell_of,
+    margin_of,
+    query_rows,
+    text,
+    tip,
+)
 from phexplore.systems.topdown.share_edits import level_share_for_budget, share_for_budget, share_for_margin
 from phexplore.systems.topdown.wording import (
     counted,
@@ -57,118 +63,14 @@ RULE = (
 )
 """The rule of rebalancing, as it stands beside the table."""
 
-Key = LevelQuery | str
-"""A share: of a query group in its level, or of a level in the total."""
-
-
-class Quantity(enum.Enum):
-    """What the cells show. The value is the word for it."""
-
-    SHARE = "Share, percent"
-    FRACTION = "Share, exact"
-    OF_TOTAL = "Share of all"
-    BUDGET = "Budget"
-    SIGMA = "Noise σ"
-    MARGIN = "Margin of error"
-
-
 TYPED = frozenset({Quantity.SHARE, Quantity.FRACTION, Quantity.BUDGET, Quantity.MARGIN})
 """Quantities that can be typed; noise follows from them."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShareCell:
-    """One share with everything that is said about it.
-
-    Attributes:
-        key: which one.
-        share: of its column, exact; None where a query group is not measured at the level.
-        of_total: of the whole budget, exact.
-        budget: ρ or ε, exact.
-        entry: its forecast, None for a level and where it is not measured.
-        before: the share in the reference, None where there is none.
-        is_locked: whether edits of other shares leave it alone.
-    """
-
-    key: Key
-    share: Fraction | None
-    of_total: Fraction
-    budget: Fraction
-    entry: LevelQueryForecast | None
-    before: Fraction | None
-    is_locked: bool
-
-    @property
-    def is_changed(self) -> bool:
-        """Whether the reference has another share."""
-        if self.before is None or self.share is None or self.before is self.share:
-            return False
-        return self.before != self.share
-
-
-def query_rows(method: TopDown) -> tuple[str, ...]:
-    """Return the query groups of the table: those of the schema's catalogue first, then others that are measured."""
-    return _ordered(method.schema, tuple(dict.fromkeys(key.query for key in method.query_shares)))
-
-
-@lru_cache(maxsize=64)
-def _ordered(schema: str, measured: tuple[str, ...]) -> tuple[str, ...]:
-    try:
-        offered = [query.name for query in catalogue(load_schema(schema))]
-    except PhexploreError:
-        offered = []
-    spelled = {_canonical(schema, name): name for name in measured}
-    ordered = [spelled.pop(name) for name in offered if name in spelled]
-    return (*ordered, *(name for name in measured if name in spelled.values()))
-
-
 def offered_queries(method: TopDown) -> tuple[str, ...]:
     """Return the query groups of the catalogue that are measured nowhere."""
-    known = {_canonical(method.schema, key.query) for key in method.query_shares}
+    known = {canonical(method.schema, key.query) for key in method.query_shares}
     return tuple(query.name for query in catalogue(load_schema(method.schema)) if query.name not in known)
-
-
-def _canonical(schema: str, name: str) -> str:
-    try:
-        return query_of(schema, name).name
-    except PhexploreError:
-        return name
-
-
-def cell_of(shown: TopDownShown, key: Key) -> ShareCell:
-    """Return a cell."""
-    method, reference = shown.method, shown.reference
-    other = reference.scenario.topdown if reference is not None else None
-    if isinstance(key, str):
-        share = method.level_shares[key]
-        before = other.level_shares.get(key) if other else None
-        return ShareCell(key, share, share, method.total * share, None, before, key in method.locked_levels)
-    before = other.query_shares.get(key) if other else None
-    entry = shown.entries.get(key)
-    if entry is None:
-        return ShareCell(key, None, Fraction(0), Fraction(0), None, before, is_locked=False)
-    return ShareCell(key, entry.share, entry.share_of_total, entry.budget, entry, before, key in method.locked_queries)
-
-
-def text(cell: ShareCell, quantity: Quantity, shown: TopDownShown) -> str:
-    """Return what a cell shows."""
-    if cell.share is None:
-        return ABSENT
-    match quantity:
-        case Quantity.SHARE:
-            found = share_percent(cell.share)
-        case Quantity.FRACTION:
-            found = share_exact(cell.share)
-        case Quantity.OF_TOTAL:
-            found = percent(cell.of_total, places=2)
-        case Quantity.BUDGET:
-            found = significant(cell.budget)
-        case Quantity.SIGMA:
-            found = ABSENT if cell.entry is None or cell.entry.sigma is None else people(cell.entry.sigma)
-        case Quantity.MARGIN:
-            margin = margin_of(cell, shown)
-            found = ABSENT if margin is None else f"±{people(margin)}"
-    return found
 
 
 def exact(cell: ShareCell, quantity: Quantity, shown: TopDownShown) -> str:
@@ -189,13 +91,6 @@ def exact(cell: ShareCell, quantity: Quantity, shown: TopDownShown) -> str:
             return "" if margin is None else f"{margin:g}"
 
 
-def margin_of(cell: ShareCell, shown: TopDownShown) -> float | None:
-    """Return the margin of one answer in the scenario's convention, None for a level or without a budget."""
-    if cell.entry is None or cell.entry.margins is None:
-        return None
-    return cell.entry.margins.by(shown.scenario.conventions.margin)
-
-
 def heading(quantity: Quantity, shown: TopDownShown) -> str:
     """Return what the cells mean, with the unit."""
     method, conventions = shown.method, shown.scenario.conventions
@@ -212,30 +107,6 @@ def heading(quantity: Quantity, shown: TopDownShown) -> str:
         case Quantity.MARGIN:
             words = f"{percent(conventions.confidence, places=0)}, {margin_word(conventions.margin)}"
             return f"margin of one answer, {counted(method.schema)} ({words})"
-
-
-def tip(cell: ShareCell, shown: TopDownShown) -> str:
-    """Return everything about a cell, for the pointer that rests on it."""
-    symbol, title = shown.method.framework.symbol, place_title(cell.key)
-    if cell.share is None:
-        return f"{title}\nNot measured. Type a share to measure it (25, 25 % or 0.25), or press Space."
-    lines = [title, f"Share {share_exact(cell.share)} = {share_percent(cell.share)}"]
-    lines.append(
-        f"{symbol} {budget_text(cell.budget)} = {exact_text(cell.budget)}, {percent(cell.of_total, places=2)} of all"
-    )
-    if cell.entry is not None and cell.entry.sigma is not None:
-        margin = margin_of(cell, shown)
-        word = counted(shown.method.schema)
-        lines.append(
-            f"σ {people(cell.entry.sigma)}, margin ±{people(margin or 0)} {word}, {cell.entry.cells:,} answers"
-        )
-    if cell.is_changed and cell.before is not None and shown.reference is not None:
-        lines.append(f"Was {share_exact(cell.before)} = {share_percent(cell.before)} in {shown.reference.title}")
-    if cell.is_locked:
-        lines.append("Locked: edits of other shares leave it alone")
-    if isinstance(cell.key, LevelQuery):
-        lines.append(query_sentence(shown.method.schema, cell.key.query))
-    return "\n".join(lines)
 
 
 def forbidden(cell: ShareCell, quantity: Quantity) -> str:

@@ -17,17 +17,7 @@ from PySide6.QtWidgets import (
 from phexplore.gui.systems.topdown.place_issues import PlaceIssues
 from phexplore.gui.systems.topdown.session import Place, TopDownSession
 from phexplore.gui.systems.topdown.share_sliders import ShareLine, ShareSliders
-from phexplore.gui.systems.topdown.shares import (
-    RULE,
-    Key,
-    Quantity,
-    cell_of,
-    heading,
-    lock_edit,
-    measured_edit,
-    offered_queries,
-    share_table,
-)
+from phexplore.gui.systems.topdown.shares import RULE, heading, lock_edit, measured_edit, offered_queries, share_table
 from phexplore.gui.systems.topdown.total_bar import TotalBar
 from phexplore.gui.tables.commands import TableCommand
 from phexplore.gui.tables.model import ParameterModel
@@ -40,6 +30,7 @@ from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery
 from phexplore.systems.topdown.edits import take_level_shares, take_query_shares
+from phexplore.systems.topdown.share_cells import Key, Quantity, cell_of
 from phexplore.systems.topdown.wording import heading as capitalised
 from phexplore.systems.topdown.wording import level_title, place_title, query_title
 

@@ -11,23 +11,31 @@ from phexplore.figures.figure import ROWS, Figure, RowLabel, nothing
 from phexplore.figures.marks import Cell
 from phexplore.figures.table import Table
 from phexplore.figures.wording import budget_text, margin_word, people, percent
-from phexplore.gui.systems.topdown.scenario_view import TopDownShown
-from phexplore.gui.systems.topdown.shares import Quantity, ShareCell, cell_of, margin_of, query_rows, text, tip
 from phexplore.model.topdown import LevelQuery
+from phexplore.systems.topdown.share_cells import (
+    Quantity,
+    ShareCell,
+    Version,
+    cell_of,
+    margin_of,
+    query_rows,
+    text,
+    tip,
+)
 from phexplore.systems.topdown.wording import counted, heading, place_title, query_title, short_level
 
 QUANTITIES = (Quantity.OF_TOTAL, Quantity.MARGIN, Quantity.SIGMA)
 """What the heat table can show."""
 
 
-def heat_figure(shown: TopDownShown, quantity: Quantity) -> Figure:
+def heat_figure(shown: Version, quantity: Quantity) -> Figure:
     """Return the heat table of a version: a cell per query group and level.
 
     Args:
         shown: the version.
         quantity: what the numbers and tints are.
     """
-    method = shown.method
+    method = shown.scenario.topdown
     queries = query_rows(method)
     if not queries:
         return nothing("heat", "")
@@ -57,9 +65,9 @@ def heat_figure(shown: TopDownShown, quantity: Quantity) -> Figure:
     )
 
 
-def heat_numbers(shown: TopDownShown) -> Table:
+def heat_numbers(shown: Version) -> Table:
     """Return the table twin: one row per measured query group and level."""
-    symbol, word = shown.method.framework.symbol, counted(shown.method.schema)
+    symbol, word = shown.scenario.topdown.framework.symbol, counted(shown.scenario.topdown.schema)
     headers = (
         "Level",
         "Query group",
@@ -104,7 +112,7 @@ def _scale(measured: Sequence[ShareCell], quantity: Quantity) -> tuple[float, fl
 
 
 def _heat(
-    cell: ShareCell, place: tuple[int, int], quantity: Quantity, shown: TopDownShown, scale: tuple[float, float]
+    cell: ShareCell, place: tuple[int, int], quantity: Quantity, shown: Version, scale: tuple[float, float]
 ) -> Cell:
     if cell.share is None or not isinstance(cell.key, LevelQuery):
         return Cell(cell.key, *place, "", None)
@@ -114,10 +122,10 @@ def _heat(
     return Cell(cell.key, *place, words, min(max(strength, 0.0), 1.0), tip(cell, shown), cell.is_changed)
 
 
-def _axis(quantity: Quantity, shown: TopDownShown) -> str:
+def _axis(quantity: Quantity, shown: Version) -> str:
     if quantity is Quantity.OF_TOTAL:
-        return f"share of the whole {shown.method.framework.symbol}, percent"
-    word = counted(shown.method.schema)
+        return f"share of the whole {shown.scenario.topdown.framework.symbol}, percent"
+    word = counted(shown.scenario.topdown.schema)
     return f"σ of one answer, {word}" if quantity is Quantity.SIGMA else f"margin of one answer, {word}"
 
 
@@ -129,7 +137,7 @@ def _percent_text(cell: ShareCell) -> str:
     return f"{percent_of_all:.{1 if percent_of_all >= 10 else 2}f}"
 
 
-def _title(measured: Sequence[ShareCell], quantity: Quantity, shown: TopDownShown) -> str:
+def _title(measured: Sequence[ShareCell], quantity: Quantity, shown: Version) -> str:
     if not measured:
         return "Nothing is measured"
     if quantity is Quantity.OF_TOTAL:
@@ -143,8 +151,8 @@ def _title(measured: Sequence[ShareCell], quantity: Quantity, shown: TopDownShow
     )
 
 
-def _summary(measured: Sequence[ShareCell], shown: TopDownShown) -> str:
-    symbol = shown.method.framework.symbol
+def _summary(measured: Sequence[ShareCell], shown: Version) -> str:
+    symbol = shown.scenario.topdown.framework.symbol
     conventions = shown.scenario.conventions
     return (
         f"{symbol} {budget_text(shown.figures.total)} is spent on {len(measured)} measurements. Margins are those of one "
