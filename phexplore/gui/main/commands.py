@@ -10,44 +10,30 @@ from typing import Protocol
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from phexplore.gui.binding.actions import Action
-from phexplore.gui.binding.areas import AREAS, Area
+from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.room import Room, TableView
 from phexplore.gui.binding.session import Session
-from phexplore.gui.binding.settings import FOLDER, INSPECTOR, ISSUES, NUMBERS, TEXT_SIZE, THEME, Settings
+from phexplore.gui.binding.settings import FOLDER
 from phexplore.gui.decision.status import DecisionTab
-from phexplore.gui.editors.issues_panel import IssuesPanel
 from phexplore.gui.main.actions import ActionTable
 from phexplore.gui.main.command_hints import Subject, hint_of
 from phexplore.gui.main.exporting import ExportFormat, Exports, export_formats
-from phexplore.gui.main.navigation import Navigation
 from phexplore.gui.main.project_files import ProjectFiles
 from phexplore.gui.main.shared_areas import SharedAreas
-from phexplore.gui.theme.appearance import LARGEST_SCALE, SMALLEST_SCALE, ThemeChoice, appearance
-from phexplore.gui.theme.number_style import NumberStyle, number_style
-from phexplore.gui.widgets.labels import rewrite_labels
+from phexplore.gui.main.view_commands import ViewCommands, ViewedWindow
 from phexplore.systems.registry import system_of
 
 MENUS: Mapping[str, str] = {
     "file": "&File", "edit": "&Edit", "run": "&Run", "decide": "&Decide", "view": "&View", "help": "&Help",
 }  # fmt: skip
-_STYLES = {
-    NumberStyle.SYSTEM: "As the system",
-    NumberStyle.POINT: "Decimal point: 1,234.5",
-    NumberStyle.COMMA: "Decimal comma: 1 234,5",
-}
-_SCALE_STEP = 25
-_THEMES = {ThemeChoice.SYSTEM: "As the system", ThemeChoice.LIGHT: "Light", ThemeChoice.DARK: "Dark"}
 
 
-class CommandedWindow(Protocol):
+class CommandedWindow(ViewedWindow, Protocol):
     """What the actions need of the window."""
 
-    settings: Settings
     session: Session
     files: ProjectFiles
     exports: Exports
-    navigation: Navigation
-    issues: IssuesPanel
 
     @property
     def room(self) -> Room: ...
@@ -60,8 +46,6 @@ class CommandedWindow(Protocol):
     def show_palette(self) -> None: ...
     def show_log(self) -> None: ...
     def take_tour(self) -> None: ...
-    def show_inspector(self, *, shown: bool) -> None: ...
-    def show_issues(self, *, shown: bool) -> None: ...
 
 
 class Commands:
@@ -83,7 +67,14 @@ class Commands:
 
     def table(self) -> list[Action]:
         """Return all actions, in the order of the menus."""
-        actions = [*self._file(), *self._edit(), *self._run(), *self._decide(), *self._view(), *self._help()]
+        actions = [
+            *self._file(),
+            *self._edit(),
+            *self._run(),
+            *self._decide(),
+            *ViewCommands(self._window).table(),
+            *self._help(),
+        ]
         for room in self._window.rooms.values():
             for before, action in room.actions():
                 actions.insert(1 + [each.id for each in actions].index(before), action)
@@ -174,7 +165,9 @@ class Commands:
         ]
 
     def _run(self) -> list[Action]:
-        return [Action("run.new", "&New run…", self._goer(Area.RUNS), "Ctrl+R", symbol="run")]
+        return [
+            Action("run.new", "&New run…", lambda: self._window.navigation.choose(Area.RUNS), "Ctrl+R", symbol="run")
+        ]
 
     def _decide(self) -> list[Action]:
         show = self._window.areas.show_decision
@@ -193,77 +186,6 @@ class Commands:
             ),
             Action("decide.bundle", "Write or check a &bundle…", lambda: show(DecisionTab.BUNDLE), "Ctrl+B"),
         ]
-
-    def _view(self) -> list[Action]:
-        window = self._window
-        settings = window.settings
-        areas = [
-            Action(
-                f"view.{area.name.lower()}",
-                area.value,
-                self._goer(area),
-                enabled=self._is_offered(area),
-                checked=self._is_area(area),
-                shown=self._is_offered(area),
-            )
-            for area in AREAS
-        ]
-        themes = [
-            Action(
-                f"view.theme-{choice.value}",
-                title,
-                self._themer(choice),
-                checked=self._is_theme(choice),
-                group="&Theme",
-                starts_part=choice is ThemeChoice.SYSTEM,
-            )
-            for choice, title in _THEMES.items()
-        ]
-        styles = [
-            Action(
-                f"view.numbers-{style.value}",
-                title,
-                self._styler(style),
-                checked=self._is_style(style),
-                group="N&umbers",
-            )
-            for style, title in _STYLES.items()
-        ]
-        sizes = [
-            Action(
-                "view.larger",
-                "&Larger text",
-                lambda: self._scale(appearance().scale + _SCALE_STEP),
-                "Ctrl++",
-                enabled=lambda: appearance().scale < LARGEST_SCALE,
-            ),
-            Action(
-                "view.smaller",
-                "&Smaller text",
-                lambda: self._scale(appearance().scale - _SCALE_STEP),
-                "Ctrl+-",
-                enabled=lambda: appearance().scale > SMALLEST_SCALE,
-            ),
-            Action("view.normal", "&Normal text", lambda: self._scale(SMALLEST_SCALE), "Ctrl+0"),
-        ]
-        panels = [
-            Action(
-                "view.inspector",
-                "&Inspector",
-                lambda: window.show_inspector(shown=not settings.read(INSPECTOR)),
-                "F4",
-                checked=lambda: settings.read(INSPECTOR),
-                starts_part=True,
-            ),
-            Action(
-                "view.issues",
-                "Iss&ues",
-                lambda: window.show_issues(shown=window.issues.isHidden()),
-                "F8",
-                checked=lambda: settings.read(ISSUES),
-            ),
-        ]
-        return [*areas, *themes, *styles, *sizes, *panels]
 
     def _help(self) -> list[Action]:
         return [
@@ -301,28 +223,12 @@ class Commands:
     def _is_table(self) -> bool:
         return self._window.navigation.area is Area.BUDGETS and self._window.room.has_table
 
-    def _scale(self, percent: int) -> None:
-        appearance().set_scale(percent)
-        self._window.settings.keep(TEXT_SIZE, appearance().scale)
-
     def _table(self, act: Callable[[TableView], object]) -> Callable[[], object]:
         def run() -> None:
             if (view := self._window.room.table) is not None:
                 act(view)
 
         return run
-
-    def _is_area(self, area: Area) -> Callable[[], bool]:
-        return lambda: self._window.navigation.area is area
-
-    def _is_offered(self, area: Area) -> Callable[[], bool]:
-        return lambda: self._window.navigation.is_offered(area)
-
-    def _is_theme(self, choice: ThemeChoice) -> Callable[[], bool]:
-        return lambda: appearance().choice is choice
-
-    def _goer(self, area: Area) -> Callable[[], object]:
-        return lambda: self._window.navigation.choose(area)
 
     def _hinter(self, action_id: str) -> Callable[[], str]:
         def hint() -> str:
@@ -331,24 +237,6 @@ class Commands:
             return hint_of(action_id, Subject(session.project.path, book.active, book.comparison, tuple(book.names)))
 
         return hint
-
-    def _is_style(self, style: NumberStyle) -> Callable[[], bool]:
-        return lambda: number_style() is style
-
-    def _styler(self, style: NumberStyle) -> Callable[[], object]:
-        def choose() -> None:
-            appearance().write_numbers(style)
-            rewrite_labels()
-            self._window.settings.keep(NUMBERS, style.value)
-
-        return choose
-
-    def _themer(self, choice: ThemeChoice) -> Callable[[], object]:
-        def choose() -> None:
-            appearance().choose(choice)
-            self._window.settings.keep(THEME, choice.value)
-
-        return choose
 
     def _exportable(self, form: ExportFormat) -> Callable[[], bool]:
         window = self._window

@@ -167,6 +167,35 @@ def _promise_runs(project: Project, path: Path) -> None:
         promise_runs(runs_folder(project.scratch), path)
 
 
+def left_unsaved(recent: Sequence[Path]) -> tuple[str, Path] | None:
+    """Return what a program that ended unexpectedly left, as a question: a project with unsaved edits, else the one used last.
+
+    Args:
+        recent: files that were used lately, the newest first.
+    """
+    left = {path: Project.interrupted_edits(path, refuge=refuge) for path in recent}
+    path = next((path for path in recent if left[path]), recent[0] if recent else None)
+    if path is None or (edits := left[path]) is None:
+        return None
+    unsaved = (f" with {edits} unsaved edit" + ("" if edits == 1 else "s")) if edits else ""
+    return f"phexplore ended unexpectedly. Reopen {path.name}{unsaved}?", path
+
+
+def abandoned_runs_sentence() -> str:
+    """Return where finished runs lie whose projects are gone, "" for nowhere; folders in which nothing finished are removed."""
+    if not any(scratch_folder().glob("*runs")):
+        return ""
+    from phexplore.runs.belonging import abandoned_runs  # the window is on screen before that
+
+    folders = abandoned_runs(scratch_folder(), time.time() - _WEEK_SECONDS)
+    if not folders:
+        return ""
+    named = " and ".join(map(str, folders[:3])) + (" and others" if len(folders) > 3 else "")
+    return (
+        f"Finished runs of projects that are gone lie in {named}. Look at them with phexplore report, or remove them."
+    )
+
+
 class ProjectFiles(QObject):
     """What the File menu does to projects.
 
@@ -178,7 +207,6 @@ class ProjectFiles(QObject):
 
     noted = Signal(object)
     changed = Signal()
-    left_unsaved = Signal(str, object)
     started = Signal()
 
     def __init__(
@@ -205,7 +233,13 @@ class ProjectFiles(QObject):
 
     def new(self, chosen: Preset) -> None:
         """Start a project from a preset."""
-        self.when_saved(lambda: self._start(project_of(chosen)))
+
+        def start() -> None:
+            self._install(project_of(chosen))
+            self.started.emit()
+            self._session.tell_trouble()
+
+        self.when_saved(start)
 
     def choose_to_open(self) -> None:
         """Let the user choose a file."""
@@ -252,7 +286,8 @@ class ProjectFiles(QObject):
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setDefaultSuffix(PROJECT_SUFFIX[1:])
         dialog.fileSelected.connect(lambda name: self.save_to(Path(name), then))
-        self._show(dialog)
+        self.dialog = dialog
+        dialog.open()
 
     def save_to(self, path: Path, then: Then | None = None, *, overwrite: bool = False) -> None:
         """Save to a file, then go on."""
@@ -310,28 +345,6 @@ class ProjectFiles(QObject):
         self.dialog = ask_to_save(self._window, self.title, save=lambda: self.save(then), discard=then, runs=runs)
         return True
 
-    def offer_unsaved(self) -> None:
-        """Offer the project that a program that ended unexpectedly left: one with unsaved edits, else the one used last."""
-        recent = [path for path in self._settings.recent_files() if path != self._session.project.path]
-        left = {path: Project.interrupted_edits(path, refuge=refuge) for path in recent}
-        path = next((path for path in recent if left[path]), recent[0] if recent else None)
-        if path is None or (count := left[path]) is None:
-            return
-        edits = (f" with {count} unsaved edit" + ("" if count == 1 else "s")) if count else ""
-        self.left_unsaved.emit(f"phexplore ended unexpectedly. Reopen {path.name}{edits}?", path)
-
-    def tell_of_abandoned_runs(self) -> None:
-        """Say where finished runs lie whose projects are gone; folders in which nothing finished are removed."""
-        if not any(scratch_folder().glob("*runs")):
-            return
-        from phexplore.runs.belonging import abandoned_runs  # the window is on screen before that
-
-        if folders := abandoned_runs(scratch_folder(), time.time() - _WEEK_SECONDS):
-            places = " and ".join(map(str, folders[:3])) + (" and others" if len(folders) > 3 else "")
-            self.noted.emit(
-                f"Finished runs of projects that are gone lie in {places}. Look at them with phexplore report, or remove them."
-            )
-
     def _open(self, path: Path) -> None:
         present = self._session.project
         if path == present.path:
@@ -387,11 +400,6 @@ class ProjectFiles(QObject):
         self._session.tell_trouble()
         self.changed.emit()
 
-    def _start(self, project: Project) -> None:
-        self._install(project)
-        self.started.emit()
-        self._session.tell_trouble()
-
     def _install(self, project: Project) -> None:
         before = self._session.project
         self._session.install(project)
@@ -407,9 +415,6 @@ class ProjectFiles(QObject):
         dialog = QFileDialog(self._window, title, self._folder(), names)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.fileSelected.connect(lambda name: take(Path(name)))
-        self._show(dialog)
-
-    def _show(self, dialog: QFileDialog) -> None:
         self.dialog = dialog
         dialog.open()
 

@@ -126,13 +126,30 @@ def _greet(window: MainWindow, opening: Opening, damaged: Path | None, *, crashe
     if opening.note:
         QTimer.singleShot(0, window, lambda: window.files.noted.emit(opening.note))
     else:
-        QTimer.singleShot(0, window, window.files.tell_of_abandoned_runs)
+        QTimer.singleShot(0, window, lambda: _tell_of_abandoned_runs(window))
     QTimer.singleShot(0, window, window.session.tell_trouble)
-    QTimer.singleShot(0, window, window.files.offer_unsaved)
+    QTimer.singleShot(0, window, lambda: _offer_unsaved(window))
     if not crashed and damaged is None:
         QTimer.singleShot(0, window, window.offer_tour)
     if damaged is not None:
         QTimer.singleShot(0, window, lambda: window.files.open(damaged))
+
+
+def _tell_of_abandoned_runs(window: MainWindow) -> None:
+    from phexplore.gui.main.project_files import abandoned_runs_sentence
+
+    if sentence := abandoned_runs_sentence():
+        window.notice.warn(sentence)
+
+
+def _offer_unsaved(window: MainWindow) -> None:
+    """Offer the project that a program that ended unexpectedly left."""
+    from phexplore.gui.main.project_files import left_unsaved
+
+    recent = [path for path in window.settings.recent_files() if path != window.session.project.path]
+    if (left := left_unsaved(recent)) is not None:
+        question, path = left
+        window.notice.offer_unsaved(question, lambda: window.files.open(path))
 
 
 def _say_why(error: PhexploreError) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -302,9 +301,6 @@ class MainWindow(QMainWindow):
         self.bottom.issues.toggled.connect(lambda shown: self.show_issues(shown=shown))
         self.bottom.count_issues(self.issues.counts)
         self.files.noted.connect(self.notice.warn)
-        self.files.left_unsaved.connect(
-            lambda question, path: self.notice.offer_unsaved(question, partial(self.files.open, path))
-        )
         self.files.started.connect(lambda: self.navigation.choose(Area.OVERVIEW))
         self.files.changed.connect(self.commands.refresh_recent)
         self._connect_shared()

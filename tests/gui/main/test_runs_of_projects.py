@@ -181,7 +181,7 @@ def test_that_runs_of_an_unsaved_project_without_edits_come_back_after_a_crash()
 @pytest.mark.defect("M3")
 @pytest.mark.defect("M4")
 @pytest.mark.defect("M15")
-def test_that_a_start_says_where_runs_of_projects_that_are_gone_lie(unsaved, monkeypatch, tmp_path):
+def test_that_a_start_says_where_runs_of_projects_that_are_gone_lie(monkeypatch, tmp_path):
     monkeypatch.setattr(project_files, "scratch_folder", lambda: tmp_path)
     lost = tmp_path / "7-1.phx.runs" / "20260504T120000Z-0123abcd"
     lost.mkdir(parents=True)
@@ -189,8 +189,7 @@ def test_that_a_start_says_where_runs_of_projects_that_are_gone_lie(unsaved, mon
         (lost / name).write_bytes(b"{}")
     for path in (lost, lost.parent):
         os.utime(path, (1e9, 1e9))
-    unsaved.files.tell_of_abandoned_runs()
-    assert str(lost.parent) in unsaved.notice.text
+    assert str(lost.parent) in project_files.abandoned_runs_sentence()
     assert lost.is_dir()
 
 
