@@ -185,7 +185,7 @@ class Bench:
         if window.inspector.isVisible():
             found.append(window.inspector.card._result)
         if area == BUDGETS:
-            found += [window.rooms["phsafe"].budgets.view.viewport(), window.rooms["phsafe"].budgets.panel.budget_field]
+            found += [window.rooms["phsafe"].budgets.view.viewport(), window.rooms["phsafe"].budgets.panel.budget.field]
             if (picture := window.rooms["phsafe"]._page.picture).isVisible():
                 found.append(picture.canvas)
         else:
@@ -229,7 +229,7 @@ class Bench:
         from PySide6.QtGui import QMouseEvent
 
         painted = Painted(self.go(BUDGETS))
-        slider, session = self.window.rooms["phsafe"].budgets.panel.margin_slider, self.window.session
+        slider, session = self.window.rooms["phsafe"].budgets.panel.margin.slider, self.window.session
         middle, left, none = slider.height() / 2, Qt.MouseButton.LeftButton, Qt.MouseButton.NoButton
         before = len(session.project.labels)
 

@@ -65,18 +65,18 @@ class SliderLine(QObject):
         self.slider.released.connect(self._release)
         self.slider.sliderPressed.connect(self.pressed)
 
-    def follow(self, key: Hashable, name: str) -> None:
+    def follow(self, key: Hashable, name: str = "") -> None:
         """Stand for another number: half-typed entries belong to the one that was left.
 
         Args:
             key: which one; moves of two numbers are two steps.
-            name: for people who do not see its label.
+            name: for people who do not see its label, "" for the same as before.
         """
         if key != self.key:
             self.key = key
             self.field.forget()
-            self.slider.setAccessibleName(name)
-            self.field.line.setAccessibleName(name)
+            self.slider.setAccessibleName(name or self.slider.accessibleName())
+            self.field.line.setAccessibleName(name or self.field.line.accessibleName())
 
     def show(self, value: Fraction | None, text: str, *, mark: Fraction | None = None, reason: str = "") -> None:
         """Show a value.
@@ -111,7 +111,9 @@ class SliderLine(QObject):
         except (ValueError, PhexploreError) as error:
             self._session.report(Refusal("", str(error), getattr(error, "remedy", "")))
             return
-        self._session.report(self._session.edit(label, edit, merge_key=("slider", self.key)))
+        self._session.report(
+            self._session.edit(label, edit, merge_key=("slider", self.slider.accessibleName(), self.key))
+        )
 
     def _release(self) -> None:
         self._start = None

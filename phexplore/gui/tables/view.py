@@ -36,7 +36,7 @@ class ColumnWidths:
         for number, column in enumerate(self._model.table.columns):
             texts = [normal.horizontalAdvance(line) for line in column.header.split("\n")]
             widest = min(max(bold.horizontalAdvance(column.sample), *texts), _WIDEST)
-            self._widths.append(widest + 2 * GRID)
+            self._widths.append(widest + 2 * GRID - 3)
             self._view.setColumnWidth(number, self._widths[number])
         self.fill()
 

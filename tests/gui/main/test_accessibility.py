@@ -165,9 +165,9 @@ def test_that_the_tab_key_goes_from_the_search_to_the_table_and_the_sliders(open
     wanted = [
         window.rooms["phsafe"].budgets.search,
         window.rooms["phsafe"].budgets.view,
-        row.margin_slider,
-        row.margin_field.line,
-        row.budget_slider,
+        row.margin.slider,
+        row.margin.field.line,
+        row.budget.slider,
     ]
     order, widget = [], window.navigation.nextInFocusChain()
     while widget is not window.navigation:

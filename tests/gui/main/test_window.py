@@ -239,7 +239,7 @@ def test_that_a_number_in_a_field_is_not_cut_at_any_text_size(window, query, per
     _visit(window, Area.BUDGETS)
     appearance().set_scale(percent)
     QApplication.processEvents()
-    line = window.rooms["phsafe"].budgets.panel.budget_field.line
+    line = window.rooms["phsafe"].budgets.panel.budget.field.line
     assert line.text() == "1.325952"
     assert line.fontMetrics().horizontalAdvance(line.text()) < line.contentsRect().width() - 16
 

@@ -1,438 +1,611 @@
-"""The budget table as an item model over the session: 46 rows, edits are steps of the history, nothing else."""
+"""The budget table as data: a row per query of Table 10, what each column shows and carries, and what it takes. No Qt."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import enum
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache, partial
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, QSortFilterProxyModel, Qt
-from PySide6.QtGui import QColor, QFont
-
+from phexplore.catalog.tables import tables
 from phexplore.errors import PhexploreError
-from phexplore.gui.binding.scenario_view import ScenarioView, Update
-from phexplore.gui.binding.session import Refusal
-from phexplore.gui.binding.system_session import PlainSession
-from phexplore.gui.systems.phsafe.budget_row import (
-    CHECKED,
-    COLUMNS,
-    CONVENTION_COLUMNS,
-    TEXT,
-    TYPED,
-    Column,
-    Row,
-    check_edit,
-    column_name,
-    differs_only_in_share,
-    edit_of,
-    exact,
-    forbidden,
-    header,
-    header_tip,
-    rows_of,
-    text,
-    tip,
+from phexplore.figures.wording import (
+    ABSENT,
+    budget_text,
+    first_few,
+    margin_word,
+    parse_people,
+    people,
+    percent,
+    signed_budget,
+    signed_people,
 )
-from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.binding.scenario_view import ScenarioView
+from phexplore.gui.systems.phsafe.tiles import is_target_met
+from phexplore.gui.tables.blocks import refused_entry
+from phexplore.gui.tables.parameter_table import (
+    Cell,
+    Edit,
+    Entry,
+    Kind,
+    ParameterColumn,
+    ParameterTable,
+    Step,
+    Tone,
+)
+from phexplore.model.conventions import Conventions, MarginConvention
+from phexplore.model.edits import apply_all, set_item
 from phexplore.model.keys import QueryKey
+from phexplore.model.numbers import Unlimited, exact_text, parse_budget
+from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.scenario import Scenario
+from phexplore.systems.phsafe.budget_edits import edit_margin, edit_threshold, set_published
+from phexplore.systems.phsafe.edits import set_bounded_budget, set_budget, set_target
+from phexplore.systems.phsafe.forecast import QueryForecast
+from phexplore.systems.phsafe.shared import absurd_query
 
-Index = QModelIndex | QPersistentModelIndex
-_ROOT = QModelIndex()
-ROW_ROLE = int(Qt.ItemDataRole.UserRole)
-"""The `Row` behind a cell."""
-REFUSAL_ROLE = ROW_ROLE + 1
-"""The `Refusal` of the last entry into a cell, None when it was taken. Setting it to None shows the value again."""
-COLUMN_ROLE = ROW_ROLE + 2
-"""The `Column` of a cell."""
-STYLE_ROLE = ROW_ROLE + 3
-"""The `CellStyle` of a cell: all a delegate needs to draw it, in one question."""
-_RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-_LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-_CENTRE = int(Qt.AlignmentFlag.AlignCenter)
+
+class Column(enum.Enum):
+    """The columns, in their order."""
+
+    TABLE = "table"
+    LEVEL = "level"
+    PUBLISHED = "published"
+    THRESHOLD = "threshold"
+    TARGET = "target"
+    MARGIN = "margin"
+    MARGIN_EXACT = "margin exact"
+    MARGIN_NORMAL = "margin normal"
+    MARGIN_PAPER = "margin paper"
+    BUDGET = "budget"
+    BOUNDED = "bounded"
+    SHARE = "share"
+    MARGIN_CHANGE = "margin change"
+    BUDGET_CHANGE = "budget change"
+    LOCK = "lock"
+
+
+COLUMNS = tuple(Column)
+CONVENTION_COLUMNS = {
+    Column.MARGIN_EXACT: MarginConvention.EXACT,
+    Column.MARGIN_NORMAL: MarginConvention.NORMAL,
+    Column.MARGIN_PAPER: MarginConvention.PAPER,
+}
+"""Side by side on demand."""
+_QUIET = frozenset({Column.SHARE, Column.THRESHOLD, *CONVENTION_COLUMNS})
+_BUDGETS = frozenset({Column.BUDGET, Column.BOUNDED})
+_TYPED = frozenset({Column.THRESHOLD, Column.TARGET, Column.MARGIN, *_BUDGETS})
+_ORDER = (Column.THRESHOLD, Column.BUDGET, Column.BOUNDED, Column.TARGET, Column.MARGIN, Column.PUBLISHED, Column.LOCK)
+"""Edits of a block are made in this order: what others are computed from comes first."""
 
 
 @dataclass(frozen=True, slots=True)
-class CellStyle:
-    """How a cell is drawn.
+class Row:
+    """Everything a row shows. Equal rows look equal, so a table redraws only the rows that differ.
 
     Attributes:
-        column: which one.
-        table: of the row, which begins a group where it differs from the row above.
-        text: shown text.
-        ink: its colour.
-        paper: background, None for the table's.
-        bold: bold face.
-        alignment: Qt's flags.
-        checked: whether it is ticked, None when it has no tick.
-        flags: what can be done with the cell.
+        query: which one.
+        entry: its forecast.
+        target: margin aimed at, in people.
+        is_met: whether the margin keeps the target.
+        is_locked: the budget must not be changed.
+        conventions: what the margins mean.
+        framework: decides between ρ and ε.
+        before: its forecast in the reference, None when there is no comparable one.
     """
 
-    column: Column
-    table: str
-    text: str
-    ink: QColor
-    paper: QColor | None
-    bold: bool
-    alignment: int
-    checked: bool | None
-    flags: Qt.ItemFlag
-
-
-class BudgetTable(QAbstractTableModel):
-    """Shows the queries of the active scenario.
-
-    A refused entry stays visible in its cell, with the reason in its tool tip, until the cell is edited again or the
-    query changes; the scenario is not touched.
-    """
-
-    def __init__(self, session: PlainSession, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._session = session
-        self._rows: list[Row] = list(rows_of(session.shown).values())
-        self._looks: list[dict[Column, CellStyle]] = [{} for _ in self._rows]
-        self._refusals: dict[tuple[QueryKey, Column], Refusal] = {}
-        self._is_paused = False
-        self._missed: Update[ScenarioView] | None = None
-        session.updated.connect(self._on_updated)
-        appearance().changed.connect(self._on_appearance)
+    query: QueryKey
+    entry: QueryForecast
+    target: Fraction | None
+    is_met: bool
+    is_locked: bool
+    conventions: Conventions
+    framework: PrivacyFramework
+    before: QueryForecast | None
 
     @property
-    def rows(self) -> tuple[Row, ...]:
-        """All rows in order."""
-        return tuple(self._rows)
+    def key(self) -> QueryKey:
+        """The query."""
+        return self.query
 
-    def row_of(self, query: QueryKey) -> int:
-        """Return the index of a query, -1 when it is not shown."""
-        return next((number for number, row in enumerate(self._rows) if row.query == query), -1)
+    @property
+    def title(self) -> str:
+        """The query in words."""
+        return self.query.title
 
-    def pause(self) -> None:
-        """Let updates wait, because nobody looks at the table."""
-        self._is_paused = True
+    @property
+    def group(self) -> str:
+        """The queries of a table stand together."""
+        return self.query.table
 
-    def resume(self) -> None:
-        """Catch up with what was missed, as one update."""
-        self._is_paused = False
-        missed, self._missed = self._missed, None
-        if missed is not None:
-            self._on_updated(missed)
+    @property
+    def is_published(self) -> bool:
+        """Whether the query has a budget."""
+        return self.entry.budget != 0
 
-    def look(self, row: int, column: Column) -> CellStyle:
-        """Return how a cell is drawn."""
-        return self._look(row, column)
+    @property
+    def remark(self) -> str:
+        """What is to be said of a budget or margin that is hardly meant, "" for nothing."""
+        return absurd_query(self.entry, self.before, self.conventions)
 
-    def rowCount(self, parent: Index = _ROOT) -> int:
-        return 0 if parent.isValid() else len(self._rows)
+    def place(self, _column: Column) -> QueryKey:
+        """Return the query, which every column is about."""
+        return self.query
 
-    def columnCount(self, parent: Index = _ROOT) -> int:
-        return 0 if parent.isValid() else len(COLUMNS)
+    def title_at(self, column: ParameterColumn[Row]) -> str:
+        """Return what stands at a column, as a refusal names it."""
+        return f"{column.name} of {self.title}"
 
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if orientation is not Qt.Orientation.Horizontal:
-            return self._rows[section].query.title if role == Qt.ItemDataRole.AccessibleTextRole else None
-        column, scenario = COLUMNS[section], self._session.scenario
-        match role:
-            case Qt.ItemDataRole.DisplayRole:
-                return header(column, scenario.phsafe.framework, scenario.conventions)
-            case Qt.ItemDataRole.AccessibleTextRole:
-                return column_name(column, scenario.phsafe.framework, scenario.conventions)
-            case Qt.ItemDataRole.ToolTipRole:
-                return header_tip(column, scenario.phsafe.framework, scenario.conventions)
-            case Qt.ItemDataRole.TextAlignmentRole:
-                return _alignment(column)
-        return None
+    def moved(self, before: Row) -> tuple[Column, ...]:
+        """Return the columns that may look different: every budget moves the shares of all rows."""
+        if before.entry is self.entry and before == self:
+            return ()
+        return (Column.SHARE,) if _differs_only_in_share(before, self) else COLUMNS
 
-    def flags(self, index: Index) -> Qt.ItemFlag:
-        if not index.isValid():
-            return Qt.ItemFlag.NoItemFlags
-        return self._look(index.row(), COLUMNS[index.column()]).flags
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not index.isValid():
+    def margin(self, convention: MarginConvention | None = None) -> float | None:
+        """Return the margin in people by the scenario's or another convention."""
+        chosen = convention or self.conventions.margin
+        if self.entry.margins is None:
             return None
-        column, row = COLUMNS[index.column()], self._rows[index.row()]
-        if role == STYLE_ROLE:
-            return self._look(index.row(), column)
-        if role == COLUMN_ROLE:
-            return column
-        refusal = self._refusals.get((row.query, column))
-        if role == REFUSAL_ROLE:
-            return refusal
-        answer = _ANSWERS.get(role)
-        return answer(column, row, refusal) if answer else None
-
-    def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
-        if not index.isValid():
-            return False
-        column, row = COLUMNS[index.column()], self._rows[index.row()]
-        if role == Qt.ItemDataRole.CheckStateRole and column in CHECKED:
-            return self._set_checked(column, row, checked=Qt.CheckState(value) == Qt.CheckState.Checked)
-        if role == REFUSAL_ROLE and value is None:
-            self._forget((row.query, column))
-            return True
-        return role == Qt.ItemDataRole.EditRole and column in TYPED and self._type(index, str(value))
-
-    def _type(self, index: Index, typed: str) -> bool:
-        column, row = COLUMNS[index.column()], self._rows[index.row()]
-        refusal = None if typed.strip() == exact(column, row) else self._enter(column, row, typed)
-        if refusal is None:
-            self._forget((row.query, column))
-            return True
-        self._refusals[row.query, column] = refusal
-        self._looks[index.row()].pop(column, None)
-        self.dataChanged.emit(index, index)
-        return False
-
-    def _enter(self, column: Column, row: Row, typed: str) -> Refusal | None:
-        try:
-            label, edit = edit_of(column, row, typed)
-        except (ValueError, PhexploreError) as error:
-            return Refusal(typed, str(error), getattr(error, "remedy", ""))
-        refusal = self._session.edit(label, edit)
-        return replace(refusal, text=typed) if refusal else None
-
-    def _set_checked(self, column: Column, row: Row, *, checked: bool) -> bool:
-        try:
-            label, edit = check_edit(column, row, checked=checked)
-        except PhexploreError as error:
-            return self._session.report(Refusal("", error.sentence, error.remedy))
-        return self._session.report(self._session.edit(label, edit))
-
-    def _forget(self, key: tuple[QueryKey, Column]) -> None:
-        if self._refusals.pop(key, None) is not None:
-            self._looks[self.row_of(key[0])].pop(key[1], None)
-            cell = self.index(self.row_of(key[0]), COLUMNS.index(key[1]))
-            self.dataChanged.emit(cell, cell)
-
-    def _on_updated(self, update: Update[ScenarioView]) -> None:
-        if self._is_paused:
-            # From where the table stands to the newest; another project in between stays one.
-            self._missed = update if self._missed is None else Update(_first(self._missed, update), update.after)
-            return
-        rows = list(rows_of(update.after).values())
-        before = update.before
-        if before is None or [row.query for row in rows] != [row.query for row in self._rows]:
-            self.beginResetModel()
-            self._rows = rows
-            self._looks = [{} for _ in rows]
-            self._refusals.clear()
-            self.endResetModel()
-            return
-        old, self._rows = self._rows, rows
-        self._emit_changes(old, rows)
-        after = update.after.scenario
-        if (before.scenario.conventions, before.scenario.phsafe.framework) != (
-            after.conventions,
-            after.phsafe.framework,
-        ):
-            self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(COLUMNS) - 1)
-
-    def _emit_changes(self, old: list[Row], new: list[Row]) -> None:
-        """Announce the rows that differ; the shares of all others as one block, because one budget moves them all."""
-        moved = []
-        for number, (was, now) in enumerate(zip(old, new, strict=True)):
-            if was.entry is now.entry and was == now:
-                continue
-            if differs_only_in_share(was, now):
-                if was.entry.share != now.entry.share and self._take_share(number, was, now):
-                    moved.append(number)
-                continue
-            self._looks[number] = {}
-            for key in [key for key in self._refusals if key[0] == now.query]:
-                del self._refusals[key]
-            self.dataChanged.emit(self.index(number, 0), self.index(number, len(COLUMNS) - 1))
-        if moved:
-            share = COLUMNS.index(Column.SHARE)
-            self.dataChanged.emit(self.index(moved[0], share), self.index(moved[-1], share))
-
-    def _take_share(self, number: int, was: Row, now: Row) -> bool:
-        """Take the new share of a row; return whether it reads differently."""
-        look = self._looks[number].get(Column.SHARE)
-        words = text(Column.SHARE, now)
-        if words == (text(Column.SHARE, was) if look is None else look.text):
-            return False
-        if look is not None:
-            self._looks[number][Column.SHARE] = replace(look, text=words)
-        return True
-
-    def _look(self, number: int, column: Column) -> CellStyle:
-        looks = self._looks[number]
-        if (found := looks.get(column)) is None:
-            row = self._rows[number]
-            refusal = self._refusals.get((row.query, column))
-            checked = None if column not in CHECKED else _is_checked(column, row)
-            found = CellStyle(
-                column,
-                row.query.table,
-                _shown(column, row, refusal),
-                _ink(column, row, refusal),
-                _paper(column, row, refusal),
-                _is_bold(column, row),
-                _alignment(column),
-                checked,
-                _flags(column, row),
-            )
-            looks[column] = found
-        return found
-
-    def _on_appearance(self) -> None:
-        self._looks = [{} for _ in self._rows]
-        if self._rows:
-            self.dataChanged.emit(self.index(0, 0), self.index(len(self._rows) - 1, len(COLUMNS) - 1))
+        if convention is MarginConvention.PAPER and self.entry.margins.paper is None:
+            return None
+        return self.entry.margins.by(chosen)
 
 
-def _first(earlier: Update[ScenarioView], later: Update[ScenarioView]) -> ScenarioView | None:
-    return None if later.before is None else earlier.before
-
-
-def _flags(column: Column, row: Row) -> Qt.ItemFlag:
-    flags = Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemNeverHasChildren
-    if forbidden(column, row):
-        return flags
-    return flags | (Qt.ItemFlag.ItemIsEditable if column in TYPED else Qt.ItemFlag.ItemIsUserCheckable)
-
-
-def _shown(column: Column, row: Row, refusal: Refusal | None) -> str:
-    return refusal.text if refusal else text(column, row)
-
-
-def _editable(column: Column, row: Row, refusal: Refusal | None) -> str:
-    return refusal.text if refusal else exact(column, row)
-
-
-def _checked(column: Column, row: Row, _: Refusal | None) -> Qt.CheckState | None:
-    if column not in CHECKED:
-        return None
-    return Qt.CheckState.Checked if _is_checked(column, row) else Qt.CheckState.Unchecked
-
-
-def _is_checked(column: Column, row: Row) -> bool:
-    return row.is_published if column is Column.PUBLISHED else row.is_locked
-
-
-def _tip(column: Column, row: Row, refusal: Refusal | None) -> str:
-    return refusal.full if refusal else tip(column, row)
-
-
-def _spoken(column: Column, row: Row, refusal: Refusal | None) -> str:
-    name = column_name(column, row.framework, row.conventions)
-    if column in CHECKED:
-        return f"{row.query.title}, {name}: {'yes' if _is_checked(column, row) else 'no'}"
-    shown = f"{refusal.text}, refused: {refusal.reason}" if refusal else text(column, row)
-    return f"{row.query.title}, {name}: {shown}"
-
-
-def _alignment(column: Column) -> int:
-    if column in TEXT:
-        return _LEFT
-    return _CENTRE if column in CHECKED else _RIGHT
-
-
-def _ink(column: Column, row: Row, refusal: Refusal | None) -> QColor:
-    colours = appearance().colours
-    quiet = {Column.SHARE, Column.THRESHOLD, *CONVENTION_COLUMNS}
-    if refusal is not None:
-        return QColor(colours.refused)
-    if _needs_attention(column, row):
-        return QColor(colours.attention)
-    if column in quiet or (not row.is_published and column is not Column.TABLE):
-        return QColor(colours.muted)
-    if column in {Column.BUDGET_CHANGE, Column.MARGIN_CHANGE}:
-        return QColor(colours.accent_ink)
-    return QColor(colours.text)
-
-
-def _paper(column: Column, row: Row, refusal: Refusal | None) -> QColor | None:
-    colours = appearance().colours
-    if refusal is not None:
-        return QColor(colours.refused_soft)
-    if _needs_attention(column, row):
-        return QColor(colours.attention_soft)
-    if row.is_locked and column in TYPED:
-        return QColor(colours.alternate)
-    return None
-
-
-def _needs_attention(column: Column, row: Row) -> bool:
-    if column in {Column.TARGET, Column.MARGIN} and not row.is_met:
-        return True
-    return column in {Column.BUDGET, Column.BOUNDED, Column.MARGIN} and bool(row.remark)
-
-
-def _is_bold(column: Column, row: Row) -> bool:
-    changed = row.before is not None and (
-        row.before.bounded_budget != row.entry.bounded_budget or row.before.threshold != row.entry.threshold
+def _differs_only_in_share(first: Row, second: Row) -> bool:
+    was, now = first.entry, second.entry
+    return (
+        was.budget == now.budget
+        and was.threshold == now.threshold
+        and first.target == second.target
+        and first.is_locked == second.is_locked
+        and first.before is second.before
+        and first.framework is second.framework
+        and first.conventions == second.conventions
     )
-    return column is Column.TABLE or (changed and column in {Column.BUDGET, Column.BOUNDED, Column.MARGIN})
 
 
-def _font(column: Column, row: Row, _: Refusal | None) -> QFont | None:
-    return appearance().font(bold=True) if _is_bold(column, row) else None
+def row_of(shown: ScenarioView, query: QueryKey) -> Row:
+    """Return the row of one query."""
+    return _row(shown, shown.figures.query(query), _before(shown).get(query))
 
 
-_ANSWERS: dict[int, Callable[[Column, Row, Refusal | None], Any]] = {
-    int(Qt.ItemDataRole.DisplayRole): _shown,
-    int(Qt.ItemDataRole.EditRole): _editable,
-    int(Qt.ItemDataRole.CheckStateRole): _checked,
-    int(Qt.ItemDataRole.ToolTipRole): _tip,
-    int(Qt.ItemDataRole.TextAlignmentRole): lambda column, _row, _refusal: _alignment(column),
-    int(Qt.ItemDataRole.ForegroundRole): _ink,
-    int(Qt.ItemDataRole.BackgroundRole): _paper,
-    int(Qt.ItemDataRole.FontRole): _font,
-    int(Qt.ItemDataRole.AccessibleTextRole): _spoken,
-    ROW_ROLE: lambda _column, row, _refusal: row,
+def budget_table(shown: ScenarioView) -> ParameterTable[Row]:
+    """Return the table of a version, in the order of Table 10."""
+    before, scenario = _before(shown), shown.scenario
+    return ParameterTable(
+        budget_columns(scenario.phsafe.framework, scenario.conventions),
+        tuple(_row(shown, entry, before.get(entry.query)) for entry in shown.figures.queries),
+        _plan,
+        Column.LEVEL,
+        Column.MARGIN,
+    )
+
+
+def _before(shown: ScenarioView) -> Mapping[QueryKey, QueryForecast]:
+    """Return the entries of the reference, none when its budgets mean something else."""
+    reference = shown.reference
+    if reference is None or reference.scenario.phsafe.framework is not shown.scenario.phsafe.framework:
+        return {}
+    return {entry.query: entry for entry in reference.figures.queries}
+
+
+def _row(shown: ScenarioView, entry: QueryForecast, before: QueryForecast | None) -> Row:
+    scenario = shown.scenario
+    target = scenario.phsafe.targets.get(entry.query)
+    return Row(
+        entry.query,
+        entry,
+        target,
+        target is None or is_target_met(entry, target, scenario),
+        entry.query in scenario.phsafe.locks,
+        scenario.conventions,
+        scenario.phsafe.framework,
+        before,
+    )
+
+
+@lru_cache(maxsize=8)
+def budget_columns(framework: PrivacyFramework, conventions: Conventions) -> tuple[ParameterColumn[Row], ...]:
+    """Return the columns.
+
+    Args:
+        framework: decides between ρ and ε.
+        conventions: what the margins mean.
+    """
+    symbol, confidence = framework.symbol, percent(conventions.confidence, places=0)
+    grouping = "1,000 is one thousand, 0,25 a quarter"
+    column, margin = _column, _margin_column
+    return (
+        column(
+            Column.TABLE,
+            "Table",
+            "The table that is measured",
+            "PH5_denom",
+            lambda row: str(row.query.table),
+            row_names=lambda row: {row.query.table.lower()},
+            names=("table",),
+        ),
+        column(
+            Column.LEVEL,
+            "Level",
+            "Geographic level and race or ethnicity iteration",
+            "Nation, Unattributed",
+            lambda row: row.query.level.title,
+            exact=lambda row: row.query.level.title,
+            row_names=lambda row: {row.query.level.title.lower(), row.query.level.text.lower()},
+            names=("level", "population group level", "geographic level and iteration"),
+        ),
+        column(
+            Column.PUBLISHED,
+            "Publ.",
+            "Whether anything is published; a budget of 0 means no",
+            "Publ.",
+            exact=lambda row: _yes(row.is_published),
+            step=_set_published,
+            names=("publ.", "published"),
+        ),
+        column(
+            Column.THRESHOLD,
+            "τ",
+            "Truncation threshold τ: most people counted per household (one value per table)",
+            "99",
+            lambda row: ABSENT if row.entry.threshold is None else str(row.entry.threshold),
+            step=_set_threshold,
+            names=("τ", "tau", "threshold"),
+        ),
+        column(
+            Column.TARGET,
+            "Target",
+            "Margin of error the committee aims at, in people; the budget stays, Targets solves for it. " + grouping,
+            "9,999",
+            lambda row: "" if row.target is None else people(row.target),
+            exact=lambda row: "" if row.target is None else exact_text(row.target),
+            step=_set_target,
+            names=("target", "moe target", "target moe"),
+        ),
+        margin(
+            Column.MARGIN,
+            f"MOE\n{confidence}",
+            f"{confidence} margin of error of one cell, in people ({margin_word(conventions.margin)} convention); "
+            f"the budget follows, the target stays. {grouping}",
+            "9,999",
+            step=_set_margin,
+            follows=tuple(_BUDGETS),
+            names=("moe", "margin", "margin of error", "moe *"),
+        ),
+        margin(Column.MARGIN_EXACT, "exact", f"{confidence} margin, exact quantile of the discrete noise", "1,000.0"),
+        margin(
+            Column.MARGIN_NORMAL,
+            "normal",
+            f"{confidence} margin, z σ with z = {exact_text(conventions.z)} at 90 %",
+            "1,000.0",
+        ),
+        margin(Column.MARGIN_PAPER, "paper", "90 % margin as the PHSafe paper prints it, ⌊1.64 σ⌋", "1,000.0"),
+        column(
+            Column.BUDGET,
+            symbol,
+            f"Privacy-loss budget {symbol} of the query, unbounded neighbours",
+            "0.000000",
+            lambda row: budget_text(row.entry.budget),
+            exact=lambda row: exact_text(row.entry.budget),
+            step=_set_budget,
+            names=("ρ", "rho", "ε", "epsilon", "budget"),
+        ),
+        column(
+            Column.BOUNDED,
+            f"Bounded\n{symbol}",
+            f"Bounded {symbol}: twice the unbounded one, as the committee was shown it",
+            "0.000000",
+            lambda row: budget_text(row.entry.bounded_budget),
+            exact=lambda row: exact_text(row.entry.bounded_budget),
+            step=_set_bounded,
+            names=("bounded ρ", "bounded rho", "bounded ε", "bounded epsilon", "bounded"),
+        ),
+        column(
+            Column.SHARE,
+            "Share",
+            f"Share of the total {symbol}",
+            "< 0.1 %",
+            lambda row: percent(row.entry.share) if row.is_published else ABSENT,
+            exact=lambda row: "" if row.entry.share is None else f"{float(row.entry.share):.10g}",
+        ),
+        column(
+            Column.MARGIN_CHANGE,
+            "Δ\nMOE",
+            "Margin minus the reference's margin, in people",
+            "+99.9",
+            _margin_change,
+            names=("δ *",),
+        ),
+        column(
+            Column.BUDGET_CHANGE,
+            f"Δ bounded\n{symbol}",
+            f"Bounded {symbol} minus the reference's",
+            "+0.000000",
+            _budget_change,
+        ),
+        column(
+            Column.LOCK,
+            "Lock",
+            "A locked budget is not changed by any edit",
+            "Lock",
+            exact=lambda row: _yes(row.is_locked),
+            step=_set_lock,
+            names=("lock", "locked"),
+        ),
+    )
+
+
+def column_of(row: Row, column: Column) -> ParameterColumn[Row]:
+    """Return a column as it is for a row."""
+    return budget_columns(row.framework, row.conventions)[COLUMNS.index(column)]
+
+
+_KINDS = {
+    Column.TABLE: Kind.WORDS,
+    Column.LEVEL: Kind.WORDS,
+    Column.PUBLISHED: Kind.TICK,
+    Column.LOCK: Kind.LOCK,
 }
 
 
-class BudgetFilter(QSortFilterProxyModel):
-    """The rows of the budget table that the user wants to see."""
-
-    def __init__(self, table: BudgetTable, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self.source = table
-        self._table = ""
-        self._level = ""
-        self._words: tuple[str, ...] = ()
-        self._subset = ""
-        # A row that no longer fits stays until the filter is set again: it must not vanish under the cursor.
-        self.setDynamicSortFilter(False)
-        self.setSourceModel(table)
-
-    def show_only(self, *, table: str = "", level: str = "", words: str = "", subset: str = "") -> None:
-        """Show the rows that match everything given.
-
-        Args:
-            table: id of a table, "" for all.
-            level: spelling of a level in config.json, "" for all.
-            words: each must occur in the title of the query or its table.
-            subset: "published", "changed", "missed", "locked", or "" for all.
-        """
-        self._table, self._level, self._subset = table, level, subset
-        self._words = tuple(words.lower().split())
-        self.invalidate()
-
-    def source_rows(self, first: int, last: int) -> list[int]:
-        """Return the rows of the whole table that are shown as these rows, both included."""
-        return [self.mapToSource(self.index(row, 0)).row() for row in range(first, last + 1)]
-
-    def filterAcceptsRow(self, source_row: int, source_parent: Index) -> bool:
-        row = self.sourceModel().data(self.sourceModel().index(source_row, 0, source_parent), ROW_ROLE)
-        query = row.query
-        if self._table and query.table != self._table:
-            return False
-        if self._level and query.level.text != self._level:
-            return False
-        spoken = f"{query.title} {query.text}".lower()
-        return all(word in spoken for word in self._words) and _in_subset(row, self._subset)
+def _column(
+    key: Column, header: str, about: str, sample: str, text: Callable[[Row], str] = lambda _row: "", **more: Any
+) -> ParameterColumn[Row]:
+    more.setdefault("exact", lambda row: _plain(text(row)))
+    return ParameterColumn(
+        key,
+        header,
+        about,
+        sample,
+        _KINDS.get(key, Kind.NUMBER),
+        partial(_cell, key, text),
+        tip=partial(_tip, key, about),
+        forbidden=partial(forbidden, key),
+        repeats=key is Column.TABLE,
+        **more,
+    )
 
 
-def _in_subset(row: Row, subset: str) -> bool:
-    match subset:
-        case "published":
-            return row.is_published
-        case "changed":
-            return row.before is not None and replace(row.before, share=row.entry.share) != row.entry
-        case "missed":
-            return not row.is_met
-        case "locked":
-            return row.is_locked
-    return True
+def _margin_column(key: Column, header: str, about: str, sample: str, **more: Any) -> ParameterColumn[Row]:
+    """Return a column of margins.
+
+    A copy carries them as shown: a margin is what a rounded budget gives, 500.041 people where 500 are meant and shown.
+    """
+    convention = CONVENTION_COLUMNS.get(key)
+
+    def text(row: Row) -> str:
+        return _people_or_absent(row.margin(convention))
+
+    def exact(row: Row) -> str:
+        margin = row.margin(convention)
+        return "" if margin is None else f"{margin:.6g}"
+
+    return _column(key, header, about, sample, text, exact=exact, copied=lambda row: _plain(text(row)), **more)
+
+
+def _yes(is_so: bool) -> str:
+    return "yes" if is_so else "no"
+
+
+def _plain(shown: str) -> str:
+    return "" if shown == ABSENT else shown.replace("−", "-").replace(",", "")
+
+
+def _people_or_absent(margin: float | None) -> str:
+    return ABSENT if margin is None else people(margin)
+
+
+def _margin_change(row: Row) -> str:
+    if row.before is None or row.before.margins is None or row.entry.margins is None:
+        return "" if row.before is None or (row.before.margins is None) == (row.entry.margins is None) else ABSENT
+    convention = row.conventions.margin
+    change = signed_people(row.entry.margins.by(convention) - row.before.margins.by(convention))
+    return "" if change == "0" else change
+
+
+def _budget_change(row: Row) -> str:
+    if row.before is None or row.before.bounded_budget == row.entry.bounded_budget:
+        return ""
+    now, then = row.entry.bounded_budget, row.before.bounded_budget
+    if isinstance(now, Unlimited) or isinstance(then, Unlimited):
+        return "∞"
+    return signed_budget(now - then)
+
+
+def _cell(column: Column, text: Callable[[Row], str], row: Row) -> Cell:
+    was, now = row.before, row.entry
+    is_changed = was is not None and (was.bounded_budget, was.threshold) != (now.bounded_budget, now.threshold)
+    return Cell(
+        text(row),
+        _tone(column, row),
+        is_bold=column is Column.TABLE or (is_changed and column in {*_BUDGETS, Column.MARGIN}),
+        is_shaded=row.is_locked and column in _TYPED,
+        is_checked=row.is_locked if column is Column.LOCK else row.is_published,
+        is_open=not forbidden(column, row),
+    )
+
+
+def _tone(column: Column, row: Row) -> Tone:
+    is_missed = column in {Column.TARGET, Column.MARGIN} and not row.is_met
+    if is_missed or (column in {*_BUDGETS, Column.MARGIN} and row.remark):
+        return Tone.ATTENTION
+    if column in _QUIET or (not row.is_published and column is not Column.TABLE):
+        return Tone.QUIET
+    return Tone.CHANGE if column in {Column.BUDGET_CHANGE, Column.MARGIN_CHANGE} else Tone.PLAIN
+
+
+def _tip(column: Column, about: str, row: Row) -> str:
+    body = about
+    match column:
+        case Column.TABLE | Column.LEVEL:
+            product = tables()[row.query.table]
+            return f"{row.title}: {product.title}\nUniverse: {product.universe}"
+        case Column.BUDGET | Column.BOUNDED:
+            budget = row.entry.budget if column is Column.BUDGET else row.entry.bounded_budget
+            body = "Not published: the budget is 0" if budget == 0 else f"Exactly {exact_text(budget)}"
+        case Column.TARGET if row.target is None:
+            body = "No target"
+        case Column.TARGET | Column.MARGIN if not row.is_met and row.target is not None:
+            body = f"Wider than the target of {people(row.target)} people: {_people_or_absent(row.margin())}"
+        case Column.BUDGET_CHANGE | Column.MARGIN_CHANGE:
+            return _change_sentence(row)
+    if row.remark and column in {*_BUDGETS, Column.MARGIN}:
+        body = f"{body}\nLooks like a slip: {row.remark}"
+    reason = forbidden(column, row)
+    return f"{body}\n{reason}" if reason and column in _ORDER else body
+
+
+def _change_sentence(row: Row) -> str:
+    if row.before is None:
+        return "There is nothing to compare with"
+    symbol = row.framework.symbol
+    was = "not published" if row.before.margins is None else people(row.before.margins.by(row.conventions.margin))
+    now = "not published" if row.entry.margins is None else people(row.entry.margins.by(row.conventions.margin))
+    budgets = f"bounded {symbol} {budget_text(row.before.bounded_budget)} → {budget_text(row.entry.bounded_budget)}"
+    return f"{row.title}: MOE {was} → {now} people, {budgets}"
+
+
+def forbidden(column: Column, row: Row) -> str:
+    """Return why a cell takes no entry, "" when it does."""
+    if column is Column.LOCK:
+        return ""
+    if column is Column.THRESHOLD:
+        return "" if row.entry.threshold is not None else "Tables that count housing units are not truncated."
+    if column not in _ORDER:
+        return "This column is computed."
+    return "The row is locked. Unlock it first." if row.is_locked else ""
+
+
+def parse_threshold(typed: str) -> int:
+    """Read a truncation threshold.
+
+    Raises:
+        ValueError: not a whole number of at least 1.
+    """
+    value = parse_people(typed)
+    if value.denominator != 1 or value < 1:
+        raise ValueError(f"a threshold is a whole number of people from 1, got {typed.strip()}")
+    return value.numerator
+
+
+def parse_yes(typed: str) -> bool:
+    """Read yes or no.
+
+    Raises:
+        ValueError: neither.
+    """
+    word = typed.strip().lower()
+    if word in {"yes", "y", "true", "1", "x"}:
+        return True
+    if word in {"no", "n", "false", "0", ""}:
+        return False
+    raise ValueError(f"{typed.strip()!r} is neither yes nor no")
+
+
+def _set_published(row: Row, typed: str) -> Step:
+    published = parse_yes(typed)
+    label = f"Publish {row.title}" if published else f"Leave out {row.title}"
+    return label, lambda scenario: set_published(scenario, row.query, published=published)
+
+
+def _set_lock(row: Row, typed: str) -> Step:
+    locked = parse_yes(typed)
+    label = f"{'Lock' if locked else 'Unlock'} {row.title}"
+    return label, lambda scenario: set_item(scenario, "locks", row.query, value=locked)
+
+
+def _set_budget(row: Row, typed: str) -> Step:
+    budget = parse_budget(typed)
+    label = f"Set {row.framework.symbol} of {row.title} to {exact_text(budget)}"
+    return f"Leave out {row.title}" if budget == 0 else label, lambda scenario: set_budget(scenario, row.query, budget)
+
+
+def _set_bounded(row: Row, typed: str) -> Step:
+    bounded = parse_budget(typed)
+    label = f"Set bounded {row.framework.symbol} of {row.title} to {exact_text(bounded)}"
+    return label, lambda scenario: set_bounded_budget(scenario, row.query, bounded)
+
+
+def _set_target(row: Row, typed: str) -> Step:
+    if not typed.strip():
+        return f"Remove the target of {row.title}", lambda scenario: set_target(scenario, row.query, None)
+    target = parse_people(typed)
+    label = f"Set the target of {row.title} to {exact_text(target)} people"
+    return label, lambda scenario: set_target(scenario, row.query, target)
+
+
+def _set_margin(row: Row, typed: str) -> Step:
+    margin = parse_people(typed)
+    label = f"Set the margin of {row.title} to {exact_text(margin)} people"
+    return label, lambda scenario: edit_margin(scenario, row.query, margin)
+
+
+def _set_threshold(row: Row, typed: str) -> Step:
+    table, threshold = row.query.table, parse_threshold(typed)
+    return f"Set τ of {table} to {threshold}", lambda scenario: edit_threshold(scenario, table, threshold)
+
+
+def _plan(entries: Sequence[Entry]) -> Step:
+    """Return one step for all entries of a pasted block; in a row the margin follows from the budget."""
+    by_row: dict[QueryKey, dict[Column, Entry]] = {}
+    for entry in entries:
+        by_row.setdefault(entry.row.query, {})[Column(entry.column.key)] = entry
+    _agree_on_thresholds(entries)
+    edits = [edit for cells in by_row.values() for edit in _row_edits(cells)]
+    ordered = [edit for _, edit in sorted(edits, key=lambda pair: pair[0])]
+    values = f"{len(ordered)} value" + ("" if len(ordered) == 1 else "s")
+    label = f"Paste {values}: {first_few([query.title for query in by_row])}"
+    return label, lambda scenario: apply_all(scenario, ordered)
+
+
+def _row_edits(cells: Mapping[Column, Entry]) -> list[tuple[int, Edit]]:
+    _agree_on_budget(cells)
+    edits = []
+    for column, entry in cells.items():
+        if column is Column.PUBLISHED and {*_BUDGETS, Column.MARGIN} & cells.keys():
+            continue
+        if column is Column.BOUNDED and Column.BUDGET in cells:
+            continue
+        is_unlocking = column is Column.LOCK and entry.row.is_locked  # comes before everything
+        edits.append((-1 if is_unlocking else _ORDER.index(column), _guarded(entry, cells)))
+    return edits
+
+
+def _agree_on_budget(cells: Mapping[Column, Entry]) -> None:
+    if not cells.keys() >= _BUDGETS:
+        return
+    try:
+        budget, bounded = (parse_budget(cells[column].typed) for column in (Column.BUDGET, Column.BOUNDED))
+    except ValueError as error:
+        raise refused_entry(cells[Column.BUDGET], str(error)) from error
+    if isinstance(budget, Unlimited) or isinstance(bounded, Unlimited):
+        is_twice = budget is bounded
+    else:
+        is_twice = 2 * budget == bounded
+    if not is_twice:
+        raise refused_entry(cells[Column.BOUNDED], "it is not twice the budget in the same row")
+
+
+def _agree_on_thresholds(entries: Sequence[Entry]) -> None:
+    seen: dict[str, str] = {}
+    for entry in entries:
+        if entry.column.key is Column.THRESHOLD and seen.setdefault(entry.row.group, entry.typed) != entry.typed:
+            raise refused_entry(entry, f"{entry.row.group} has one threshold for all its levels")
+
+
+def _guarded(entry: Entry, cells: Mapping[Column, Entry]) -> Edit:
+    """Return the edit of one cell, with its name in whatever it raises."""
+    row = replace(entry.row, is_locked=False) if Column.LOCK in cells else entry.row
+
+    def edit(scenario: Scenario) -> Scenario:
+        try:
+            _, change = entry.column.enter(row, entry.typed)
+            return change(scenario)
+        except (ValueError, PhexploreError) as error:
+            raise refused_entry(entry, str(error)) from error
+
+    return edit

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, QSignalBlocker, Qt, QTimer
-from PySide6.QtGui import QAction, QHideEvent, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QStackedLayout, QVBoxLayout, QWidget
+from collections.abc import Callable
+from dataclasses import replace
+from functools import reduce
+
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QStackedLayout, QVBoxLayout, QWidget
 
 from phexplore.catalog.tables import config_tables
 from phexplore.gui.binding.system_session import PlainSession
-from phexplore.gui.systems.phsafe.budget_row import CONVENTION_COLUMNS, Column
-from phexplore.gui.systems.phsafe.budget_table import BudgetFilter, BudgetTable
-from phexplore.gui.systems.phsafe.budget_view import BudgetView
+from phexplore.gui.systems.phsafe.budget_table import CONVENTION_COLUMNS, Column, Row, budget_table
 from phexplore.gui.systems.phsafe.row_panel import RowPanel
+from phexplore.gui.tables.commands import TableCommand
+from phexplore.gui.tables.model import ParameterModel
+from phexplore.gui.tables.view import ParameterView
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton
 from phexplore.gui.widgets.empty_place import EmptyPlace
@@ -21,14 +26,20 @@ from phexplore.model.edits import set_item
 from phexplore.model.keys import LEVELS, QueryKey
 from phexplore.model.scenario import Scenario
 from phexplore.systems.phsafe.budget_edits import reset_query, set_published
+from phexplore.systems.phsafe.edits import set_target
 
-_SUBSETS = (
-    ("All queries", ""),
-    ("Published", "published"),
-    ("Changed", "changed"),
-    ("Target missed", "missed"),
-    ("Locked", "locked"),
-)
+
+def _is_changed(row: Row) -> bool:
+    return row.before is not None and replace(row.before, share=row.entry.share) != row.entry
+
+
+_SUBSETS: dict[str, tuple[str, Callable[[Row], bool]]] = {
+    "": ("All queries", lambda _row: True),
+    "published": ("Published", lambda row: row.is_published),
+    "changed": ("Changed", _is_changed),
+    "missed": ("Target missed", lambda row: not row.is_met),
+    "locked": ("Locked", lambda row: row.is_locked),
+}
 _SEARCH_IDLE_MS = 120
 
 
@@ -38,9 +49,15 @@ class BudgetsEditor(QWidget):
     def __init__(self, session: PlainSession, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self.table = BudgetTable(session, self)
-        self._filter = BudgetFilter(self.table, self)
-        self.view = BudgetView(session, self._filter)
+        self.table = ParameterModel(session, budget_table, self)
+        self.view = ParameterView(
+            session,
+            self.table,
+            "Budgets",
+            "One row per table and level. Type to edit, Enter to commit, Escape to restore, Space to tick.",
+        )
+        self.view.show_columns(CONVENTION_COLUMNS, shown=False)
+        self.view.commands.own = self._commands()
         self.panel = RowPanel(session)
         self._count = Text(look="muted")
         self._idle = QTimer(self)
@@ -67,23 +84,12 @@ class BudgetsEditor(QWidget):
         column.addLayout(self._stack, 1)
         column.addWidget(line())
         column.addWidget(self.panel)
-        self._make_menu()
-        self.view.query_entered.connect(session.select)
-        session.selected.connect(self.view.show_query)
         session.settled.connect(self._count_rows)
         self._count_rows()
-        self.view.show_query(session.selection)
-        self.table.pause()  # until it is shown
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        super().hideEvent(event)
-        self.table.pause()
 
     def showEvent(self, event: QShowEvent) -> None:
-        self.table.resume()
         super().showEvent(event)
         self._count_rows()
-        self.view.scrollTo(self.view.currentIndex())
 
     def clear_filter(self) -> None:
         """Show all rows."""
@@ -101,9 +107,10 @@ class BudgetsEditor(QWidget):
 
     def reveal(self, query: QueryKey) -> None:
         """Put the cursor on a query, even if the filter hides it."""
-        if query not in self.view.queries():
+        if not self.view.index_of(query).isValid():
             self.clear_filter()
-        self.view.show_query(query)
+        self._session.select(query)
+        self.view.show_place(query)
         self.view.setFocus()
 
     def _make_bar(self) -> QHBoxLayout:
@@ -122,7 +129,7 @@ class BudgetsEditor(QWidget):
         for level in LEVELS:
             self.levels.addItem(level.title, level.text)
         self.subsets = Chooser("Show published, changed, missed or locked queries")
-        for title, value in _SUBSETS:
+        for value, (title, _) in _SUBSETS.items():
             self.subsets.addItem(title, value)
         for chooser in (self.tables, self.levels, self.subsets):
             chooser.currentIndexChanged.connect(self._apply_filter)
@@ -143,90 +150,91 @@ class BudgetsEditor(QWidget):
         bar.addWidget(self.side_by_side, 0, Qt.AlignmentFlag.AlignTop)
         return bar
 
-    def _make_menu(self) -> None:
-        self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.view.customContextMenuRequested.connect(self._open_menu)
+    def _commands(self) -> tuple[TableCommand, ...]:
+        """Return what is done with the queries of the selected cells."""
 
-    def _open_menu(self, place: QPoint) -> None:
-        menu = self.context_menu()
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.popup(self.view.viewport().mapToGlobal(place))
+        def command(text: str, run: Callable[[list[QueryKey]], object], *, starts_part: bool = False) -> TableCommand:
+            return TableCommand(text, lambda: run(places()), lambda: bool(places()), starts_part=starts_part)
 
-    def context_menu(self) -> QMenu:
-        """Return the menu of the selected rows."""
-        menu = QMenu(self.view)
-        queries = self.view.selected_queries()
-        reference = self._session.shown.reference
-        entries = (
-            ("Copy", self.view.copy, True),
-            ("Copy with headers", lambda: self.view.copy(headers=True), True),
-            ("Paste", self.view.paste, True),
-            ("Fill down", self.view.fill_down, len(queries) > 1),
-            None,
-            ("Publish", lambda: self._publish(queries, published=True), bool(queries)),
-            ("Leave unpublished", lambda: self._publish(queries, published=False), bool(queries)),
-            ("Lock", lambda: self._lock(queries, locked=True), bool(queries)),
-            ("Unlock", lambda: self._lock(queries, locked=False), bool(queries)),
-            ("Take from the reference", lambda: self._reset(queries), bool(queries) and reference is not None),
+        places = self.view.selected_places
+        return (
+            TableCommand(
+                "Remove targets",
+                self._remove_targets,
+                lambda: self.view.current_column is Column.TARGET,
+                Qt.Key.Key_Delete,
+                starts_part=True,
+            ),
+            command("Publish", lambda queries: self._publish(queries, published=True)),
+            command("Leave unpublished", lambda queries: self._publish(queries, published=False)),
+            command("Lock", lambda queries: self._lock(queries, locked=True)),
+            command("Unlock", lambda queries: self._lock(queries, locked=False)),
+            TableCommand(
+                "Take from the reference",
+                lambda: self._reset(places()),
+                lambda: bool(places()) and self._session.shown.reference is not None,
+            ),
         )
-        for entry in entries:
-            if entry is None:
-                menu.addSeparator()
-                continue
-            text, run, enabled = entry
-            action = QAction(text, menu)
-            action.setEnabled(enabled)
-            action.triggered.connect(run)
-            menu.addAction(action)
-        return menu
 
     def _apply_filter(self) -> None:
         self._idle.stop()
-        self._filter.show_only(
-            table=self.tables.currentData() or "",
-            level=self.levels.currentData() or "",
-            words=self.search.text(),
-            subset=self.subsets.currentData() or "",
-        )
+        table, level = self.tables.currentData(), self.levels.currentData()
+        words, subset = self.search.text().lower().split(), self.subsets.currentData()
+
+        def accepts(row: Row) -> bool:
+            spoken = f"{row.title} {row.query.text}".lower()
+            return (
+                (not table or row.query.table == table)
+                and (not level or row.query.level.text == level)
+                and all(word in spoken for word in words)
+                and _SUBSETS[subset or ""][1](row)
+            )
+
+        self.table.show_only(accepts)
         self._count_rows()
 
     def _count_rows(self, _update: object = None) -> None:
-        shown, total = self._filter.rowCount(), self.table.rowCount()
+        shown, total = len(self.table.rows), len(self.table.table.rows)
         self._count.setText("" if shown == total else f"{shown} of {total}")
         self._stack.setCurrentIndex(0 if shown else 1)
 
     def _show_conventions(self, shown: bool) -> None:
-        self.view.show_columns(frozenset(CONVENTION_COLUMNS), shown=shown)
-        self.view.show_columns(frozenset({Column.MARGIN_CHANGE}), shown=not shown)
+        self.view.show_columns(CONVENTION_COLUMNS, shown=shown)
+        self.view.show_columns({Column.MARGIN_CHANGE}, shown=not shown)
+
+    def _edit_each(self, label: str, queries: list[QueryKey], edit: Callable[[Scenario, QueryKey], Scenario]) -> None:
+        """Edit some queries as one step."""
+        self._session.report(self._session.edit(label, lambda scenario: reduce(edit, queries, scenario)))
+
+    def _remove_targets(self) -> None:
+        targets = self._session.scenario.phsafe.targets
+        locks = self._session.scenario.phsafe.locks
+        queries = [query for query in self.view.selected_places() if query in targets and query not in locks]
+        if queries:
+            label = f"Remove {len(queries)} target" + ("" if len(queries) == 1 else "s")
+            self._edit_each(label, queries, lambda scenario, query: set_target(scenario, query, None))
 
     def _publish(self, queries: list[QueryKey], *, published: bool) -> None:
-        def edit(scenario: Scenario) -> Scenario:
-            for query in queries:
-                scenario = set_published(scenario, query, published=published)
-            return scenario
-
-        word = "Publish" if published else "Leave out"
-        self._session.report(self._session.edit(f"{word} {_named(queries)}", edit))
+        self._edit_each(
+            f"{'Publish' if published else 'Leave out'} {_named(queries)}",
+            queries,
+            lambda scenario, query: set_published(scenario, query, published=published),
+        )
 
     def _lock(self, queries: list[QueryKey], *, locked: bool) -> None:
-        def edit(scenario: Scenario) -> Scenario:
-            for query in queries:
-                scenario = set_item(scenario, "locks", query, value=locked)
-            return scenario
-
-        self._session.report(self._session.edit(f"{'Lock' if locked else 'Unlock'} {_named(queries)}", edit))
+        self._edit_each(
+            f"{'Lock' if locked else 'Unlock'} {_named(queries)}",
+            queries,
+            lambda scenario, query: set_item(scenario, "locks", query, value=locked),
+        )
 
     def _reset(self, queries: list[QueryKey]) -> None:
-        reference = self._session.shown.reference
-        if reference is None:
-            return
-
-        def edit(scenario: Scenario) -> Scenario:
-            for query in queries:
-                scenario = reset_query(scenario, query, reference.scenario)
-            return scenario
-
-        self._session.report(self._session.edit(f"Take {_named(queries)} from {reference.title}", edit))
+        if (reference := self._session.shown.reference) is not None:
+            self._edit_each(
+                f"Take {_named(queries)} from {reference.title}",
+                queries,
+                lambda scenario, query: reset_query(scenario, query, reference.scenario),
+            )
 
 
 def _named(queries: list[QueryKey]) -> str:

@@ -25,9 +25,9 @@ from phexplore.model.issues import Issue
 from phexplore.model.keys import QueryKey
 
 if TYPE_CHECKING:
-    from phexplore.gui.systems.phsafe.budget_view import BudgetView
     from phexplore.gui.systems.phsafe.budgets_editor import BudgetsEditor
     from phexplore.gui.systems.phsafe.budgets_page import BudgetsPage
+    from phexplore.gui.tables.commands import TableCommands
 
 
 class PhSafeRoom(PlainRoom):
@@ -161,9 +161,9 @@ class PhSafeRoom(PlainRoom):
         follow(self.session.selection)
 
     @property
-    def table(self) -> BudgetView:
-        """The budget table, made on first use."""
-        return self.budgets.view
+    def table(self) -> TableCommands:
+        """What copies from the budget table and pastes into it, made on first use."""
+        return self.budgets.view.commands
 
     @property
     def budgets(self) -> BudgetsEditor:

@@ -2,30 +2,76 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
+from phexplore.accuracy.solving_caps import cap_total
+from phexplore.decide.sensitivity import budget_range
 from phexplore.errors import PhexploreError
 from phexplore.figures.stops import log_stops, people_stops
 from phexplore.figures.wording import budget_text, people
-from phexplore.gui.binding.session import Refusal
 from phexplore.gui.binding.system_session import PlainSession
-from phexplore.gui.systems.phsafe.budget_row import Column, Row, check_edit, copied, edit_of, exact, forbidden, row_of
-from phexplore.gui.systems.phsafe.safe_ranges import safe_range
+from phexplore.gui.systems.phsafe.budget_table import Column, Row, column_of, forbidden, row_of
+from phexplore.gui.tables.parameter_table import Step
+from phexplore.gui.tables.slider_line import SliderLine
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import SymbolButton, TextButton
-from phexplore.gui.widgets.exact_field import ExactField
 from phexplore.gui.widgets.labels import ElidedText, Text
-from phexplore.gui.widgets.stop_slider import StopSlider
 from phexplore.gui.widgets.when_seen import WhenSeen
+from phexplore.model.goals import Goals
 from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Unlimited, exact_text
+from phexplore.model.workbook import Workbook, system_name
 from phexplore.systems.phsafe.budget_edits import reset_query
+from phexplore.systems.registry import budgets_of
 
 _MARGINS = people_stops(4)
 _BUDGETS = log_stops(-6, 1)
+Ends = tuple[Fraction | None, Fraction | None]
+State = tuple[Fraction | None, str, Fraction | None]
+"""Value of a slider, text of its field, and mark of the reference."""
+_NOTHING: State = (None, "", None)
+
+
+@dataclass(frozen=True, slots=True)
+class SafeRanges:
+    """Where budget and margin of a row can go with the row's target kept and no cap of the project exceeded.
+
+    Attributes:
+        budgets: bounded, from and to; None where nothing bounds it.
+        margins: in people, likewise.
+        words: the same as a sentence.
+    """
+
+    budgets: Ends
+    margins: Ends
+    words: str
+
+
+def safe_range(workbook: Workbook, query: QueryKey) -> SafeRanges | None:
+    """Return where a published query of the active scenario can go; None when nothing bounds it or nothing is safe."""
+    scenario = workbook.scenario
+    method = scenario.phsafe
+    if method.budgets.get(query) in {None, Fraction(0)} or isinstance(method.budgets[query], Unlimited):
+        return None
+    goals = workbook.goals.get(system_name(scenario), Goals())
+    totals = [cap_total(cap, method.framework) for cap in goals.caps if cap.queries is None]
+    found = budget_range(scenario, query, min(totals, default=None))
+    if found.low is None or (found.low == 0 and found.high is None):
+        return None
+    target = method.targets.get(query)
+    widest = None if target is None else target
+    narrowest = None if found.high is None else Fraction(budgets_of(scenario).margin(query, found.high))
+    low = None if found.low == 0 else 2 * found.low
+    high = None if found.high is None else 2 * found.high
+    words = f"Safe from {budget_text(low or Fraction(0))}" + (f" to {budget_text(high)}" if high is not None else " on")
+    if widest is not None:
+        words += f": the margin stays within {people(widest)} people"
+    return SafeRanges((low, high), (narrowest, widest), words + ".")
 
 
 class RowPanel(QFrame):
@@ -38,19 +84,26 @@ class RowPanel(QFrame):
         self.setAccessibleName("Row editor")
         self._title = ElidedText(bold=True, relative=1.08)
         self._hint = ElidedText(look="muted")
-        self.margin_slider = StopSlider("Margin of error of the row", _MARGINS, lambda value: f"{people(value)} people")
-        self.budget_slider = StopSlider("Bounded budget of the row", _BUDGETS, budget_text)
-        self.margin_field = ExactField("Margin of error of the row", lambda text: self._take(Column.MARGIN, text))
-        self.budget_field = ExactField("Bounded budget of the row", lambda text: self._take(Column.BOUNDED, text))
-        self._margin_name = Text("Margin of error")
+        self.margin = SliderLine(
+            session,
+            "Margin of error of the row",
+            _MARGINS,
+            lambda value: f"{people(value)} people",
+            lambda typed: self._step(Column.MARGIN, typed),
+            parent=self,
+        )
+        self.budget = SliderLine(
+            session,
+            "Bounded budget of the row",
+            _BUDGETS,
+            budget_text,
+            lambda typed: self._step(Column.BOUNDED, typed),
+            parent=self,
+        )
         self._budget_name = Text("Bounded ρ")
         self.lock = SymbolButton("unlocked", "Lock the row", checkable=True, bordered=True)
         self.reset = TextButton("As in the reference", name="Take the row's values from the reference")
         self._lay_out()
-        self.margin_slider.moved.connect(self._drag_margin)
-        self.budget_slider.moved.connect(self._drag_budget)
-        self.margin_slider.released.connect(session.end_merge)
-        self.budget_slider.released.connect(session.end_merge)
         self.lock.clicked.connect(self._toggle_lock)
         self.reset.clicked.connect(self._reset)
         self._seen = WhenSeen(self, self._refresh)
@@ -69,8 +122,8 @@ class RowPanel(QFrame):
         grid.setHorizontalSpacing(2 * GRID)
         grid.setVerticalSpacing(HALF)
         rows = (
-            (self._margin_name, self.margin_slider, self.margin_field, Text("people", look="muted")),
-            (self._budget_name, self.budget_slider, self.budget_field, Text("", look="muted")),
+            (Text("Margin of error"), self.margin.slider, self.margin.field, Text("people", look="muted")),
+            (self._budget_name, self.budget.slider, self.budget.field),
         )
         for number, widgets in enumerate(rows):
             for place, widget in enumerate(widgets):
@@ -81,89 +134,35 @@ class RowPanel(QFrame):
         column.setSpacing(HALF)
         column.addLayout(head)
         column.addLayout(grid)
-        QWidget.setTabOrder(self.margin_slider, self.margin_field)
-        QWidget.setTabOrder(self.margin_field, self.budget_slider)
-        QWidget.setTabOrder(self.budget_slider, self.budget_field)
-        QWidget.setTabOrder(self.budget_field, self.reset)
-        QWidget.setTabOrder(self.reset, self.lock)
+        order = (*rows[0][1:3], *rows[1][1:3], self.reset, self.lock)
+        for first, second in pairwise(order):
+            QWidget.setTabOrder(first, second)
 
     def _refresh(self, _signal: object = None) -> None:
-        query = self._session.selection
-        shown = self._session.shown
-        row = row_of(shown, query) if query is not None and query in shown.scenario.phsafe.budgets else None
-        if row == self._row and row is not None:
-            return
-        if row is None or self._row is None or row.query != self._row.query:
-            self._forget_entries()
-        self._row = row
-        self._show(row)
-
-    def _forget_entries(self) -> None:
-        """Drop half-typed entries: they belong to the row that was left."""
-        for field in (self.margin_field, self.budget_field):
-            field.forget()
+        query, shown = self._session.selection, self._session.shown
+        row = row_of(shown, query) if query in shown.scenario.phsafe.budgets else None
+        if row is None or row != self._row:
+            self._row = row
+            self._show(row)
 
     def _show(self, row: Row | None) -> None:
         reason = "Choose a row of the table" if row is None else forbidden(Column.BUDGET, row)
-        for widget in (self.margin_slider, self.budget_slider, self.margin_field, self.budget_field):
-            widget.setEnabled(row is not None and not reason)
-            widget.setToolTip(reason)
+        self._title.setText("No row chosen" if row is None else row.title)
+        self._hint.setText("Click a row to edit it with sliders" if row is None else _target_hint(row))
+        if row is not None:
+            self._budget_name.setText(f"Bounded {row.framework.symbol}")
+        margin, budget = (_NOTHING, _NOTHING) if row is None else _states(row)
+        safe = None if row is None else safe_range(self._session.project.workbook, row.query)
+        for line, (value, text, mark) in ((self.margin, margin), (self.budget, budget)):
+            line.follow(None if row is None else row.query)
+            line.show(value, text, mark=mark, reason=reason)
+        self.margin.slider.set_safe_range(safe.margins if safe else None, safe.words if safe else "")
+        self.budget.slider.set_safe_range(safe.budgets if safe else None, safe.words if safe else "")
+        is_locked = row is not None and row.is_locked
         self.lock.setEnabled(row is not None)
+        self.lock.setChecked(is_locked)
+        self.lock.set_symbol("locked" if is_locked else "unlocked")
         self.reset.setEnabled(row is not None and not reason and row.before is not None and self._differs(row.query))
-        if row is None:
-            self._title.setText("No row chosen")
-            self._hint.setText("Click a row to edit it with sliders")
-            self._show_nothing()
-            return
-        symbol = row.framework.symbol
-        self._title.setText(row.query.title)
-        self._budget_name.setText(f"Bounded {symbol}")
-        self._hint.setText(self._target_hint(row))
-        margin = row.margin()
-        self.margin_slider.set_value(Fraction(margin) if margin is not None else None)
-        self.margin_field.set_value(copied(Column.MARGIN, row))
-        bounded = row.entry.bounded_budget
-        self.budget_slider.set_value(None if isinstance(bounded, Unlimited) else bounded)
-        self.budget_field.set_value(exact(Column.BOUNDED, row))
-        self._show_marks(row)
-        self._show_safe_ranges(row)
-        self.lock.setChecked(row.is_locked)
-        self.lock.set_symbol("locked" if row.is_locked else "unlocked")
-
-    def _show_nothing(self) -> None:
-        """Empty the fields: the values of the row before belong to no row now."""
-        for slider in (self.margin_slider, self.budget_slider):
-            slider.set_value(None)
-            slider.set_mark(None)
-            slider.set_safe_range(None)
-        self.margin_field.set_value("")
-        self.budget_field.set_value("")
-        self.lock.setChecked(False)
-        self.lock.set_symbol("unlocked")
-
-    def _show_marks(self, row: Row) -> None:
-        before = row.before
-        if before is None or before.margins is None or isinstance(before.bounded_budget, Unlimited):
-            self.margin_slider.set_mark(None)
-            self.budget_slider.set_mark(None)
-            return
-        self.margin_slider.set_mark(Fraction(before.margins.by(row.conventions.margin)))
-        self.budget_slider.set_mark(before.bounded_budget)
-
-    def _show_safe_ranges(self, row: Row) -> None:
-        """Draw where budget and margin can go with the row's target kept and no cap of the project exceeded."""
-        found = safe_range(self._session.project.workbook, row.query)
-        if found is None:
-            self.budget_slider.set_safe_range(None)
-            self.margin_slider.set_safe_range(None)
-            return
-        self.budget_slider.set_safe_range(found.budgets, found.words)
-        self.margin_slider.set_safe_range(found.margins, found.words)
-
-    def _target_hint(self, row: Row) -> str:
-        if row.target is None:
-            return "no target"
-        return f"target {exact_text(row.target)} people, " + ("met" if row.is_met else "missed")
 
     def _differs(self, query: QueryKey) -> bool:
         reference, method = self._session.shown.reference, self._session.scenario.phsafe
@@ -172,35 +171,14 @@ class RowPanel(QFrame):
         other = reference.scenario.phsafe
         return (method.budgets[query], method.targets.get(query)) != (other.budgets[query], other.targets.get(query))
 
-    def _take(self, column: Column, typed: str) -> str:
-        refusal = self._enter(column, typed)
-        return refusal.full if refusal else ""
-
-    def _drag_margin(self, stop: Fraction) -> None:
-        self._drag(Column.MARGIN, stop, self.margin_field)
-
-    def _drag_budget(self, stop: Fraction) -> None:
-        self._drag(Column.BOUNDED, stop, self.budget_field)
-
-    def _drag(self, column: Column, stop: Fraction, field: ExactField) -> None:
+    def _step(self, column: Column, typed: str) -> Step:
         if self._row is None:
-            return
-        field.forget()
-        key = ("slider", column.value, self._row.query.text)
-        self._session.report(self._enter(column, exact_text(stop), merge_key=key))
-
-    def _enter(self, column: Column, typed: str, *, merge_key: object = None) -> Refusal | None:
-        if self._row is None:
-            return None
-        try:
-            label, edit = edit_of(column, self._row, typed)
-        except (ValueError, PhexploreError) as error:
-            return Refusal(typed, str(error), getattr(error, "remedy", ""))
-        return self._session.edit(label, edit, merge_key=merge_key)
+            raise PhexploreError("No row is chosen.", "Choose a row of the table.")
+        return column_of(self._row, column).enter(self._row, typed)
 
     def _toggle_lock(self) -> None:
         if self._row is not None:
-            label, edit = check_edit(Column.LOCK, self._row, checked=not self._row.is_locked)
+            label, edit = self._step(Column.LOCK, "no" if self._row.is_locked else "yes")
             self._session.report(self._session.edit(label, edit))
 
     def _reset(self) -> None:
@@ -210,3 +188,20 @@ class RowPanel(QFrame):
         query, source = self._row.query, reference.scenario
         label = f"Take {query.title} from {reference.title}"
         self._session.report(self._session.edit(label, lambda scenario: reset_query(scenario, query, source)))
+
+
+def _target_hint(row: Row) -> str:
+    if row.target is None:
+        return "no target"
+    return f"target {exact_text(row.target)} people, " + ("met" if row.is_met else "missed")
+
+
+def _states(row: Row) -> tuple[State, State]:
+    """Return what the sliders of margin and bounded budget show."""
+    margin, bounded, before = row.margin(), row.entry.bounded_budget, row.before
+    marks: tuple[Fraction | None, Fraction | None] = (None, None)
+    if before is not None and before.margins is not None and not isinstance(before.bounded_budget, Unlimited):
+        marks = Fraction(before.margins.by(row.conventions.margin)), before.bounded_budget
+    value = None if isinstance(bounded, Unlimited) else bounded
+    text = column_of(row, Column.MARGIN).carried(row)
+    return (None if margin is None else Fraction(margin), text, marks[0]), (value, exact_text(bounded), marks[1])

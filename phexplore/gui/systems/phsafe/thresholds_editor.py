@@ -10,7 +10,7 @@ from phexplore.figures.wording import people
 from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.binding.session import Refusal
 from phexplore.gui.binding.system_session import PlainSession
-from phexplore.gui.systems.phsafe.budget_row import parse_threshold
+from phexplore.gui.systems.phsafe.budget_table import parse_threshold
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import SymbolButton
 from phexplore.gui.widgets.exact_field import ExactField

@@ -7,7 +7,7 @@ from PySide6.QtCore import QItemSelectionModel, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHeaderView
 
-from phexplore.gui.systems.phsafe.budget_row import COLUMNS, Column
+from phexplore.gui.systems.phsafe.budget_table import Column
 from phexplore.gui.widgets.exact_field import ExactLine
 from phexplore.model.edits import set_item
 from phexplore.model.keys import parse_query
@@ -21,11 +21,7 @@ def view(editor):
 
 @pytest.fixture
 def cell(view):
-    def find(query, column):
-        row = view.queries().index(query)
-        return view.model().index(row, COLUMNS.index(column))
-
-    return find
+    return view.index_of
 
 
 @pytest.fixture
@@ -49,7 +45,7 @@ def test_that_typing_and_enter_edits_and_moves_down(view, session, query, edit) 
     edit(query, Column.MARGIN, "25")
     assert session.scenario.phsafe.budgets[query] == Fraction("0.424305")
     assert session.project.labels[-1] == "Set the margin of PH3 (State, A-G) to 25 people"
-    assert view.currentIndex().data(0x100).query == parse_query("PH3/state_H,I")
+    assert view.place == parse_query("PH3/state_H,I")
     assert view.current_column is Column.MARGIN
 
 
@@ -126,7 +122,7 @@ def test_that_a_block_is_copied_exactly(qtbot, view, session, query, cell) -> No
     _select(view, cell(query, Column.BUDGET), cell(last, Column.BOUNDED))
     qtbot.keyClick(view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     assert QGuiApplication.clipboard().text() == "0.662976\t1.325952\n0.00663\t0.01326\n"
-    view.copy(headers=True)
+    view.commands.copy(headers=True)
     head, first, _ = QGuiApplication.clipboard().text().splitlines()
     assert head == "Table\tLevel\tρ\tBounded ρ"
     assert first == "PH3\tState, A-G\t0.662976\t1.325952"
@@ -148,7 +144,7 @@ def test_that_a_bad_paste_changes_nothing_and_names_the_cell(qtbot, view, sessio
     QGuiApplication.clipboard().setText("0.1\nabc\n")
     view.setCurrentIndex(cell(query, Column.BUDGET))
     with qtbot.waitSignal(session.refused) as refused:
-        assert not view.paste()
+        assert not view.commands.paste()
     assert "'abc' for ρ of PH3 (State, H-I)" in refused.args[0].reason
     assert session.scenario is before
 
@@ -157,7 +153,7 @@ def test_that_fill_down_repeats_the_first_value(view, session, query, cell) -> N
     first = parse_query("PH3/usa_*")
     session.edit("Aim", lambda s: set_target(s, first, Fraction(25)))
     _select(view, cell(first, Column.TARGET), cell(query, Column.TARGET))
-    assert view.fill_down()
+    assert view.commands.fill_down()
     assert session.project.labels[-1] == "Fill down"
     targets = session.scenario.phsafe.targets
     assert targets[query] == targets[parse_query("PH3/usa_A-G")] == 25
@@ -176,7 +172,7 @@ def test_that_the_cursor_is_shared_with_the_rest_of_the_window(view, session, qu
     assert session.selection == query
     other = parse_query("PH7/usa_A-G")
     session.select(other)
-    assert view.currentIndex().data(0x100).query == other
+    assert view.place == other
     assert view.current_column is Column.MARGIN
 
 

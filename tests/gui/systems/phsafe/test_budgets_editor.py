@@ -1,17 +1,21 @@
 from __future__ import annotations
 
-from phexplore.gui.systems.phsafe.budget_row import COLUMNS, CONVENTION_COLUMNS, Column
+from phexplore.gui.systems.phsafe.budget_table import COLUMNS, CONVENTION_COLUMNS, Column
 from phexplore.gui.widgets.empty_place import EmptyPlace
 from phexplore.model.keys import parse_query
 
 
+def _queries(editor):
+    return [row.query for row in editor.table.rows]
+
+
 def test_that_search_and_choosers_filter_together(qtbot, editor) -> None:
     editor.search.setText("state a-g")
-    qtbot.waitUntil(lambda: len(editor.view.queries()) == 7)
+    qtbot.waitUntil(lambda: len(_queries(editor)) == 7)
     editor.tables.setCurrentIndex(editor.tables.findData("PH3"))
-    assert [query.text for query in editor.view.queries()] == ["PH3/state_A-G"]
+    assert [query.text for query in _queries(editor)] == ["PH3/state_A-G"]
     editor.clear_filter()
-    assert len(editor.view.queries()) == 46
+    assert len(_queries(editor)) == 46
 
 
 def test_that_an_empty_filter_teaches_how_to_see_all(qtbot, editor) -> None:
@@ -26,7 +30,7 @@ def test_that_revealing_a_hidden_query_clears_the_filter(editor, session, query)
     editor.tables.setCurrentIndex(editor.tables.findData("PH7"))
     editor.reveal(query)
     assert session.selection == query
-    assert query in editor.view.queries()
+    assert query in _queries(editor)
 
 
 def test_that_the_three_conventions_are_shown_on_demand(editor) -> None:
@@ -40,7 +44,7 @@ def test_that_the_three_conventions_are_shown_on_demand(editor) -> None:
 
 
 def _choose(editor, text):
-    next(action for action in editor.context_menu().actions() if action.text() == text).trigger()
+    next(action for action in editor.view.commands.menu().actions() if action.text() == text).trigger()
 
 
 def test_that_the_menu_acts_on_all_selected_rows_as_one_step(editor, session) -> None:
@@ -69,4 +73,4 @@ def test_that_a_locked_row_in_the_selection_refuses_all(qtbot, editor, session) 
 def test_that_the_count_of_a_filtered_table_is_shown(editor) -> None:
     editor.levels.setCurrentIndex(editor.levels.findData("usa_*"))
     assert editor._count.text() == "9 of 46"
-    assert parse_query("PH3/usa_*") in editor.view.queries()
+    assert parse_query("PH3/usa_*") in _queries(editor)

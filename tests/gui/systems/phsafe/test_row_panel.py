@@ -18,7 +18,7 @@ def panel(editor, session, query):
 
 
 def test_that_dragging_the_margin_is_one_step_and_the_budget_follows(panel, session, query) -> None:
-    slider = panel.margin_slider
+    slider = panel.margin.slider
     for position in range(slider.value() + 1, slider.value() + 101):
         slider.setValue(position)
     slider.released.emit()
@@ -27,23 +27,23 @@ def test_that_dragging_the_margin_is_one_step_and_the_budget_follows(panel, sess
     assert margin > 21
     assert margin == pytest.approx(round(margin), abs=0.1)
     assert session.scenario.phsafe.targets[query] == 20
-    assert Fraction(panel.budget_field.line.text()) == session.shown.figures.query(query).bounded_budget
+    assert Fraction(panel.budget.field.line.text()) == session.shown.figures.query(query).bounded_budget
 
 
 def test_that_dragging_the_budget_moves_the_margin(panel, session, query) -> None:
-    before = panel.margin_slider.value()
-    panel.budget_slider.setValue(panel.budget_slider.value() - 100)
-    panel.budget_slider.released.emit()
+    before = panel.margin.slider.value()
+    panel.budget.slider.setValue(panel.budget.slider.value() - 100)
+    panel.budget.slider.released.emit()
     assert session.project.labels[-1].startswith("Set bounded ρ of PH3")
-    assert panel.margin_slider.value() > before
+    assert panel.margin.slider.value() > before
     assert session.scenario.phsafe.targets[query] == 20  # the aim stays, and is missed now
 
 
 def test_that_two_drags_are_two_steps(panel, session) -> None:
     for _ in range(2):
-        panel.margin_slider.setValue(panel.margin_slider.value() + 1)
-        panel.margin_slider.setValue(panel.margin_slider.value() + 1)
-        panel.margin_slider.released.emit()
+        panel.margin.slider.setValue(panel.margin.slider.value() + 1)
+        panel.margin.slider.setValue(panel.margin.slider.value() + 1)
+        panel.margin.slider.released.emit()
     assert len(session.project.labels) == 3
 
 
@@ -51,7 +51,7 @@ def test_that_a_drag_of_200_steps_leaves_no_backlog(qtbot, panel, session) -> No
     settled, updates = [], []
     session.settled.connect(settled.append)
     session.updated.connect(updates.append)
-    slider = panel.margin_slider
+    slider = panel.margin.slider
     slider.setValue(0)
     for position in range(1, 201):
         slider.setValue(position)
@@ -66,7 +66,7 @@ def test_that_a_drag_of_200_steps_leaves_no_backlog(qtbot, panel, session) -> No
 
 
 def test_that_typed_values_are_taken_exactly_or_refused_in_place(qtbot, panel, session, query) -> None:
-    line = panel.budget_field.line
+    line = panel.budget.field.line
     line.setFocus()
     line.selectAll()
     qtbot.keyClicks(line, "2/3")
@@ -75,16 +75,16 @@ def test_that_typed_values_are_taken_exactly_or_refused_in_place(qtbot, panel, s
     line.selectAll()
     qtbot.keyClicks(line, "two")
     qtbot.keyClick(line, Qt.Key.Key_Return)
-    assert "'two' is not a number" in panel.budget_field.reason
+    assert "'two' is not a number" in panel.budget.field.reason
     assert session.scenario.phsafe.budgets[query] == Fraction(1, 3)
     session.select(parse_query("PH7/usa_*"))
-    assert panel.budget_field.reason == ""
+    assert panel.budget.field.reason == ""
 
 
 def test_that_a_locked_row_is_greyed_with_the_reason(panel, session, query) -> None:
     session.edit("Lock", lambda s: set_item(s, "locks", query, value=True))
-    assert not panel.margin_slider.isEnabled()
-    assert "locked" in panel.budget_field.toolTip()
+    assert not panel.margin.slider.isEnabled()
+    assert "locked" in panel.budget.field.toolTip()
     assert panel.lock.isChecked()
     panel.lock.click()
     assert query not in session.scenario.phsafe.locks
@@ -100,14 +100,14 @@ def test_that_the_reference_is_one_click_away(panel, session, query) -> None:
 
 def test_that_without_a_row_nothing_can_be_edited(panel, session) -> None:
     session.select(None)
-    assert not panel.margin_slider.isEnabled()
+    assert not panel.margin.slider.isEnabled()
     assert not panel.lock.isEnabled()
 
 
 @pytest.mark.defect("minor 11")
 def test_that_without_a_row_no_value_of_the_row_before_is_shown(panel, session) -> None:
-    assert panel.margin_field.line.text()
+    assert panel.margin.field.line.text()
     session.select(None)
     assert panel.findChild(ElidedText).text() == "No row chosen"
-    assert (panel.margin_field.line.text(), panel.budget_field.line.text()) == ("", "")
-    assert (panel.margin_slider.value(), panel.budget_slider.value()) == (0, 0)
+    assert (panel.margin.field.line.text(), panel.budget.field.line.text()) == ("", "")
+    assert (panel.margin.slider.value(), panel.budget.slider.value()) == (0, 0)

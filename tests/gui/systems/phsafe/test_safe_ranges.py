@@ -4,7 +4,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from phexplore.accuracy.margins import keeps_target
-from phexplore.gui.systems.phsafe.safe_ranges import safe_range
+from phexplore.gui.systems.phsafe.row_panel import safe_range
 from phexplore.model.goals import Cap, CapOn, Goals
 from phexplore.model.numbers import UNLIMITED, total_budget
 from phexplore.model.workbook import Workbook, set_goals
