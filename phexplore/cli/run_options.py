@@ -23,11 +23,21 @@ _AFTER = "non_private"
 
 
 def with_run_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command with an option for every run option of every system, which it takes as ``**wishes``."""
+    """Return a command with an option for every run option of every system, which it takes as ``**wishes``.
+
+    Raises:
+        ValueError: two systems declare the same option for different kinds of value.
+    """
     signature = inspect.signature(command)
     own = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
     place = 1 + [each.name for each in own].index(_AFTER)
-    further = {_name(part): _parameter(system, part) for system, part in _run_options()}
+    further: dict[str, inspect.Parameter] = {}
+    for system, part in _run_options():
+        parameter = further.setdefault(_name(part), made := _parameter(system, part))
+        if (parameter.annotation, parameter.default.default) != (made.annotation, made.default.default):
+            raise ValueError(
+                f"{system.title} declares {part.option} for another kind of value than the system before it"
+            )
 
     @functools.wraps(command)
     def held(**given: Any) -> None:

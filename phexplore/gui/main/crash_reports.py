@@ -13,6 +13,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import IO
 
+from phexplore.errors import PhexploreError
+from phexplore.opening import read_bytes, refuse_irregular_target
+
 LARGEST_LOG = 256 * 1024
 """Bytes after which a new log is begun."""
 KEPT_LOGS = 3
@@ -38,6 +41,7 @@ class FailureLog:
         entry = f"{datetime.now(UTC).isoformat(timespec='seconds')}\n{details.rstrip()}\n\n".encode()
         with suppress(OSError):
             self.path.parent.mkdir(parents=True, exist_ok=True)
+            refuse_irregular_target(self.path)
             if self.path.exists() and self.path.stat().st_size + len(entry) > self._largest:
                 self._rotate()
             with self.path.open("ab") as file:
@@ -47,7 +51,9 @@ class FailureLog:
         """Write down what ended the program before there was a window, for this log and for the next start."""
         self.write(details)
         with suppress(OSError):
-            (self.path.parent / f"crash-{os.getpid()}.txt").write_text(details, encoding="utf-8")
+            report = self.path.parent / f"crash-{os.getpid()}.txt"
+            refuse_irregular_target(report)
+            report.write_text(details, encoding="utf-8")
 
     def _rotate(self) -> None:
         names = [self.path, *(self.path.with_suffix(f".{number}.log") for number in range(1, KEPT_LOGS + 1))]
@@ -69,6 +75,7 @@ class CrashReport:
         told = self._take_reports()
         with suppress(OSError):
             self._folder.mkdir(parents=True, exist_ok=True)
+            refuse_irregular_target(self._path)
             self._file = self._path.open("w", encoding="utf-8")
             faulthandler.enable(self._file)
         return told
@@ -88,8 +95,8 @@ class CrashReport:
         found = []
         with suppress(OSError):
             for path in sorted(self._folder.glob("crash-*.txt")):
-                with suppress(OSError):
-                    text = path.read_text(encoding="utf-8", errors="replace").strip()
+                with suppress(OSError, PhexploreError):
+                    text = read_bytes(path).decode(errors="replace").strip()
                     if text:
                         found.append(text[:_LONGEST_REPORT])
                     if text or not _lives(path):

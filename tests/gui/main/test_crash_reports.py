@@ -102,3 +102,19 @@ def test_that_the_window_tells_of_the_crash_and_hands_out_the_report(window) -> 
     assert "stopped unexpectedly last time" in window.notice.text
     window.notice._button.click()
     assert QGuiApplication.clipboard().text() == "Fatal Python error: Segmentation fault"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_that_pipes_in_place_of_log_and_reports_hold_nobody_up(tmp_path) -> None:
+    """Opening a pipe that nobody reads or writes waits for ever: the other process would be ended by the time limit."""
+    for name in ("phexplore.log", "crash-1.txt"):
+        os.mkfifo(tmp_path / name)
+    work = (
+        "import os, sys; from pathlib import Path; from phexplore.gui.main.crash_reports import CrashReport, FailureLog\n"
+        "folder = Path(sys.argv[1]); os.mkfifo(folder / f'crash-{os.getpid()}.txt'); FailureLog(folder).end_badly('gone')\n"
+        "report = CrashReport(folder); print(repr(report.begin())); report.end()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", work, str(tmp_path)], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout == "''\n"
