@@ -103,8 +103,15 @@ class Items:
         if step in {Step.LEFT, Step.RIGHT} or not any(self.rows):
             return min(max(here + moves[step], 0), last)
         row = min(max(self.rows[here] + moves[step], min(self.rows)), max(self.rows))
-        middles = self.boxes[:, :2].mean(axis=1)
-        return min(self._in_row(row), key=lambda item: abs(middles[item] - middles[here]), default=here)
+        left, right, *_ = self.boxes.T
+        middle = (left[here] + right[here]) / 2
+
+        def away(item: int) -> tuple[float, float]:
+            """How far an item is: not at all below or above the middle; then how far the middles are apart."""
+            beside = max(left[item] - middle, middle - right[item], 0.0)
+            return beside, abs((left[item] + right[item]) / 2 - middle)
+
+        return min(self._in_row(row), key=away, default=here)
 
     def nearest(self, x: float, y: float, per_x: float, per_y: float) -> int | None:
         """Return the item under a pointer; in a figure of rows the whole row answers, in a heat table the cell.

@@ -14,7 +14,9 @@ from phexplore.figures.map import map_figure, tint_of
 from phexplore.figures.marks import Patch
 from phexplore.figures.table import Table
 from phexplore.gui.figures.view import FigureView
-from phexplore.gui.systems.topdown.spine_pictures import (
+from phexplore.gui.systems.topdown.spine_panel import SpineTreeView
+from phexplore.gui.theme.appearance import ThemeChoice, appearance
+from phexplore.systems.topdown.spine_pictures import (
     bins_of,
     bypass_rows,
     distribution_numbers,
@@ -22,9 +24,8 @@ from phexplore.gui.systems.topdown.spine_pictures import (
     map_words,
     margin_rows,
 )
-from phexplore.gui.systems.topdown.spine_tree import Unit
-from phexplore.gui.systems.topdown.spine_tree_chart import SpineTreeChart
-from phexplore.gui.systems.topdown.spine_views import (
+from phexplore.systems.topdown.spine_tree import Unit
+from phexplore.systems.topdown.spine_views import (
     BypassContent,
     BypassedParent,
     DistributionContent,
@@ -33,13 +34,12 @@ from phexplore.gui.systems.topdown.spine_views import (
     Observed,
     SpineMap,
 )
-from phexplore.gui.theme.appearance import ThemeChoice, appearance
-from tests.gui.systems.topdown.test_spine_tree import content
+from tests.systems.topdown.test_spine_tree import content
 
 
 @pytest.fixture
-def chart(qtbot):
-    found = SpineTreeChart("Tree")
+def view(qtbot):
+    found = SpineTreeView()
     qtbot.addWidget(found)
     found.resize(800, 500)
     found.show()
@@ -47,69 +47,63 @@ def chart(qtbot):
     return found
 
 
-def test_that_arrows_walk_the_tree(qtbot, chart):
+def test_that_arrows_walk_the_tree(qtbot, view):
     chosen = []
-    chart.unit_chosen.connect(chosen.append)
+    view.chart.key_selected.connect(chosen.append)
     for key in (Qt.Key.Key_Down, Qt.Key.Key_Right, Qt.Key.Key_Down, Qt.Key.Key_Up, Qt.Key.Key_Left, Qt.Key.Key_Up):
-        qtbot.keyClick(chart.canvas, key)
+        qtbot.keyClick(view.chart.canvas, key)
     assert chosen == [Unit(1, 0), Unit(1, 1), Unit(2, 59), Unit(1, 1), Unit(1, 0), Unit(0, 0)]
 
 
-def test_that_keys_zoom_and_home_shows_all(qtbot, chart):
-    qtbot.keyClick(chart.canvas, Qt.Key.Key_Plus)
-    assert chart.seen[1] - chart.seen[0] < 60
-    chart.choose(Unit(1, 1))
-    qtbot.keyClick(chart.canvas, Qt.Key.Key_Return)
-    assert chart.seen[0] > 50
-    qtbot.keyClick(chart.canvas, Qt.Key.Key_Minus)
-    qtbot.keyClick(chart.canvas, Qt.Key.Key_Home)
-    assert chart.seen == (0.0, 60.0)
+def test_that_enter_fills_the_picture_with_a_unit_and_on_the_root_shows_all(qtbot, view):
+    view.choose(Unit(1, 1))
+    qtbot.keyClick(view.chart.canvas, Qt.Key.Key_Return)
+    assert view.chart.plot.figure.x.domain == (59, 60)
+    assert "County C1: 1 block." in view.sentence.text()
+    assert view.path.numbers.rows[-1][3] == 1
+    view.chart.plot.choose_item(0)
+    qtbot.keyClick(view.chart.canvas, Qt.Key.Key_Return)
+    assert view.chart.plot.figure.x.domain == (0, 60)
 
 
-def test_that_the_pointer_chooses_drags_and_zooms(chart):
-    pixels = chart.canvas.pixels
+def test_that_the_pointer_chooses_and_a_double_click_looks_into_a_unit(view):
+    pixels = view.chart.canvas.pixels
     place = QPointF(pixels.x(59.5), pixels.y(-1))
-    chart.pointer_pressed(place)
-    chart.pointer_released(place)
-    assert chart.chosen == Unit(1, 1)
-    chart.pointer_moved(place)
-    assert chart.wheel_turned(-6)
-    assert chart.seen[0] > 0
-    assert chart.seen[1] > 59
-    before = chart.seen
-    chart.pointer_pressed(place)
-    chart.pointer_moved(place + QPointF(200, 0))
-    chart.pointer_released(place + QPointF(200, 0))
-    assert chart.seen[0] < before[0]
-    assert chart.chosen == Unit(1, 1)  # a drag chooses nothing
-    chart.pointer_double_clicked(QPointF(pixels.x(5), pixels.y(-2)))
-    assert chart.seen[1] - chart.seen[0] < 5
+    view.chart.plot.gestures.pointer_pressed(place)
+    view.chart.plot.gestures.pointer_released(place)
+    assert view.chosen == Unit(1, 1)
+    view.chart.plot.gestures.pointer_double_clicked(QPointF(pixels.x(5), pixels.y(-1)))
+    assert view.seen == Unit(1, 0)
+    view.choose(Unit(2, 59))  # out of sight
+    assert view.seen == Unit(1, 1)
 
 
-def test_that_choice_and_zoom_survive_another_budget_and_a_unit_that_went_is_let_go(chart):
-    chart.choose(Unit(1, 1))
-    chart.zoom_to(Unit(1, 1))
-    seen = chart.seen
-    chart.show_tree(content(blocks=60, total=Fraction(3)))
-    assert (chart.chosen, chart.seen) == (Unit(1, 1), seen)
-    chart.show_tree(content(blocks=8))
-    assert chart.seen == (0.0, 8.0)
+def test_that_choice_and_view_survive_another_budget_and_a_unit_that_went_is_let_go(view):
+    view.look_into(Unit(1, 1))
+    view.show_tree(content(blocks=60, total=Fraction(3)))
+    assert (view.chosen, view.seen) == (Unit(1, 1), Unit(1, 1))
+    view.choose(Unit(2, 30))
+    view.show_tree(content(blocks=8))
+    assert (view.chosen, view.seen) == (Unit(0, 0), Unit(0, 0))
 
 
 @pytest.mark.parametrize("theme", [ThemeChoice.LIGHT, ThemeChoice.DARK])
 def test_that_one_block_and_many_are_drawn(qtbot, theme):
     appearance().choose(theme)
-    chart = SpineTreeChart("Tree")
-    qtbot.addWidget(chart)
-    chart.resize(700, 400)
-    chart.show()
+    view = SpineTreeView()
+    qtbot.addWidget(view)
+    view.resize(700, 600)
+    view.show()
     for blocks in (2, 400_000):
-        chart.show_tree(content(blocks=blocks))
-        picture = chart.grab().toImage()
-        colours = {picture.pixelColor(x, y).name() for x in range(150, 690, 9) for y in range(120, 330, 9)}
+        view.show_tree(content(blocks=blocks))
+        picture = view.chart.canvas.grab().toImage()
+        size = picture.size()
+        colours = {
+            picture.pixelColor(x, y).name() for x in range(80, size.width(), 9) for y in range(0, size.height(), 9)
+        }
         assert len(colours) > 3
-    assert "400,000 blocks" in chart.title
-    assert chart.numbers.column("Units")[-1] == 400_000
+    assert "400,000 blocks" in view.chart.title
+    assert view.chart.numbers.column("Units")[-1] == 400_000
 
 
 def histograms(this, other):

@@ -9,13 +9,13 @@ from pathlib import Path
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from phexplore.gui.systems.topdown.spine_views import MapColour, SpineAnswer, SpineStyle, SpineTab
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import field_label
 from phexplore.spine.settings import SpineSettings, spine_presets
 from phexplore.systems.topdown.spine_forecast import Fit
+from phexplore.systems.topdown.spine_views import MapColour, SpineAnswer, SpineStyle, SpineTab
 from phexplore.systems.topdown.wording import level_title, query_title, spine_preset_title
 
 _FITS = {

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import QCheckBox, QGridLayout, QSlider, QSpinBox, QVBoxLa
 from phexplore.errors import PhexploreError
 from phexplore.gui.systems.topdown.place_issues import PlaceIssues
 from phexplore.gui.systems.topdown.session import TopDownSession
-from phexplore.gui.systems.topdown.spine_views import AreaClass
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.labels import Text
@@ -34,6 +33,7 @@ from phexplore.spine.settings import (
     settings_of,
     spine_presets,
 )
+from phexplore.systems.topdown.spine_views import AreaClass
 from phexplore.systems.topdown.wording import spine_preset_title, spine_title
 
 _KIND_WORDS = {

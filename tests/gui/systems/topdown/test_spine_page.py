@@ -17,13 +17,13 @@ from phexplore.gui.binding.areas import Area
 from phexplore.gui.main.exporting import export_formats
 from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.window import MainWindow
-from phexplore.gui.systems.topdown.spine_reader import SpineReader
-from phexplore.gui.systems.topdown.spine_views import SpineTab
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.runs.events import Note
 from phexplore.runs.store import load_events
 from phexplore.systems.registry import preset
 from phexplore.systems.topdown.edits import set_level_share
+from phexplore.systems.topdown.spine_reader import SpineReader
+from phexplore.systems.topdown.spine_views import SpineTab
 
 WAIT_MS = 600_000
 
@@ -121,7 +121,7 @@ def settled(qtbot, page):
         return (
             answer is not None
             and not page.service.is_busy
-            and answer.look.tab is page.tab
+            and answer.look.tab is page.pictures.tab
             and answer.request.method == page._session.shown.method
         )
 
@@ -142,7 +142,7 @@ def test_that_a_project_remembers_its_blocks_and_shapes_for_every_page(qtbot, wi
     path, shapes = tmp_path / "pl94.phx", tmp_path / "shapes.geojson"
     shapes.write_text("{}")
     page.open(blocks)
-    page.choices.use_shapes(shapes)
+    page.pictures.choices.use_shapes(shapes)
     window.files.save_to(path)
     assert str(blocks).encode() not in path.read_bytes()
     window.navigation.choose(Area.RUNS)
@@ -153,13 +153,13 @@ def test_that_a_project_remembers_its_blocks_and_shapes_for_every_page(qtbot, wi
     window.files.new(preset("pl94-2020-persons-us"))
     assert page.path is None
     assert page.empty.isVisibleTo(page)
-    assert page.choices.look.shapes == ""
+    assert page.pictures.choices.look.shapes == ""
     assert window.areas.runs._runs.forms["topdown"].path.text() == "demo"
     assert window.areas.runs.results["topdown"].choices["shapes"] == ""
 
     window.files.open(path)
     assert page.path == blocks
-    assert page.choices.look.shapes == str(shapes)
+    assert page.pictures.choices.look.shapes == str(shapes)
     assert window.areas.runs._runs.forms["topdown"].path.text() == str(blocks)
     assert window.areas.runs.results["topdown"].choices["shapes"] == str(shapes)
 
@@ -183,7 +183,7 @@ def test_that_data_that_is_gone_is_not_offered_and_that_of_a_run_is(window, page
 def test_that_every_picture_is_drawn_and_every_control_named(qtbot, page, blocks):
     page.open(blocks)
     for tab in SpineTab:
-        page.show_tab(tab)
+        page.pictures.tabs.show_tab(tab)
         settled(qtbot, page)
         for widget in page.findChildren(QWidget):
             skipped = isinstance(widget, QScrollBar) or widget.objectName().startswith("qt_")
@@ -194,7 +194,7 @@ def test_that_every_picture_is_drawn_and_every_control_named(qtbot, page, blocks
                 and not isinstance(widget.parent(), QAbstractItemView)
             ):
                 assert widget.accessibleName() or getattr(widget, "text", str)(), (tab, widget)
-    assert page.tabs[SpineTab.MAP].is_empty  # no shapes were given
+    assert page.pictures.tabs[SpineTab.MAP].is_empty  # no shapes were given
 
 
 def test_that_the_demonstration_shows_something(qtbot, page):
@@ -204,7 +204,7 @@ def test_that_the_demonstration_shows_something(qtbot, page):
 
 def test_that_an_edit_of_the_spine_changes_the_pictures_and_undo_takes_it_back(qtbot, window, page, blocks):
     page.open(blocks)
-    page.show_tab(SpineTab.DISTANCE)
+    page.pictures.tabs.show_tab(SpineTab.DISTANCE)
     before = settled(qtbot, page).content.this
     page.editor.targets["place_mcd"].click()
     after = settled(qtbot, page).content.this
@@ -215,12 +215,12 @@ def test_that_an_edit_of_the_spine_changes_the_pictures_and_undo_takes_it_back(q
 
 def test_that_margins_follow_a_budget_that_is_moved_elsewhere(qtbot, window, page, blocks):
     page.open(blocks)
-    page.show_tab(SpineTab.MARGINS)
+    page.pictures.tabs.show_tab(SpineTab.MARGINS)
     before = settled(qtbot, page).content
     window.session.edit("More for blocks", lambda s: set_level_share(s, "Block", Fraction(1, 2)))
     after = settled(qtbot, page).content
     assert (after.other < before.other).all()
-    page.tabs[SpineTab.MARGINS].key_activated.emit("0600001")
+    page.pictures.tabs[SpineTab.MARGINS].key_activated.emit("0600001")
     made_up = settled(qtbot, page)
     assert made_up.look.tab is SpineTab.TREE
     assert made_up.content.area == "place 0600001"
@@ -247,7 +247,7 @@ def test_that_areas_the_blocks_lack_are_a_sentence_and_the_picture_stays(qtbot, 
     settled(qtbot, page)
     page.editor.targets["school_dist"].click()
     settled(qtbot, page)
-    assert "no codes of school districts" in page.notes.text()
+    assert "no codes of school districts" in page.pictures.notes.text()
     page.editor.targets["cousub"].click()
     qtbot.waitUntil(lambda: "cousub" in page.problem.text(), timeout=WAIT_MS)
     page.editor.targets["cousub"].click()
@@ -261,7 +261,7 @@ def test_that_the_page_fits_the_window_at_every_text_size(qtbot, window, page, b
     appearance().choose(ThemeChoice.DARK)
     page.open(blocks)
     for tab in (SpineTab.TREE, SpineTab.MARGINS):
-        page.show_tab(tab)
+        page.pictures.tabs.show_tab(tab)
         settled(qtbot, page)
         QApplication.processEvents()
     assert window.minimumSizeHint().width() <= 1280
@@ -293,7 +293,7 @@ def test_that_an_edit_of_the_spine_changes_its_keys_in_the_export_and_nothing_el
 def test_that_a_run_uses_the_spine_of_the_window_and_its_errors_lie_over_the_prediction(qtbot, window, page, blocks):
     """Choosing a spine changes the run and nothing else has to be told; the page knows which run was made with it."""
     page.open(blocks)
-    page.show_tab(SpineTab.MARGINS)
+    page.pictures.tabs.show_tab(SpineTab.MARGINS)
     page.editor.cutoff.setValue(0)
     answer = settled(qtbot, page)
     assert answer.content.observed is None

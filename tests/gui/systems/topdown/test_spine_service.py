@@ -8,9 +8,9 @@ import pytest
 
 from phexplore.gui.binding.request_service import RequestService
 from phexplore.gui.run_manager.result_reader import BLOCKS, reader_process
-from phexplore.gui.systems.topdown.spine_views import BlocksRefused, SpineAnswer, SpineRequest, SpineStyle, SpineTab
 from phexplore.spine.settings import SpineSettings
 from phexplore.systems.registry import preset
+from phexplore.systems.topdown.spine_views import BlocksRefused, SpineAnswer, SpineRequest, SpineStyle, SpineTab
 
 WAIT_MS = 600_000
 SCENARIO = preset("pl94-2020-persons-us").scenario

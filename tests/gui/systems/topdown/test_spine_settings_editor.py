@@ -11,12 +11,12 @@ from phexplore.document.project import Project
 from phexplore.gui.binding.session import Session
 from phexplore.gui.systems.topdown.session import topdown_session
 from phexplore.gui.systems.topdown.spine_settings_editor import SpineSettingsEditor
-from phexplore.gui.systems.topdown.spine_views import AreaClass
 from phexplore.model.edits import set_field
 from phexplore.model.topdown import SpineChoice
 from phexplore.model.workbook import Workbook
 from phexplore.spine.settings import AIAN_AREAS_2020, settings_of, spine_preset, spine_presets
 from phexplore.systems.registry import preset
+from phexplore.systems.topdown.spine_views import AreaClass
 
 
 @pytest.fixture

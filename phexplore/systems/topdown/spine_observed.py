@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phexplore.data.blocks.digest import digest_blocks
-from phexplore.gui.systems.topdown.spine_views import Observed, SpineRequest
 from phexplore.model.topdown import TopDown
 from phexplore.runs.spec import RunMode, RunSpec
 from phexplore.spine.geodict import same_spine
 from phexplore.systems.topdown.open_run import TopDownRun
 from phexplore.systems.topdown.run_options import Mechanism, topdown_options
+from phexplore.systems.topdown.spine_views import Observed, SpineRequest
 from phexplore.workload.queries import parse_query
 
 if TYPE_CHECKING:

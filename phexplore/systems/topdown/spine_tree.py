@@ -5,20 +5,25 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from phexplore.figures.axis import Axis
+from phexplore.figures.figure import ROWS, Figure, KeyEntry, RowLabel
+from phexplore.figures.marks import Box, Ink, Mark, Role
+from phexplore.figures.marks import Fill as FillOf
 from phexplore.figures.table import Table, Value
-from phexplore.gui.systems.topdown.spine_views import TreeContent
 from phexplore.model.numbers import exact_text
+from phexplore.systems.topdown.spine_views import TreeContent
 from phexplore.systems.topdown.wording import level_title, plural_level, short_level
 
-LEAST_BLOCKS = 2.0
-"""Fewest blocks that the width of the picture shows."""
 WIDE = 3.0
-"""Pixels from which on a unit is drawn with its borders."""
+"""Columns from which on a unit is drawn with its borders."""
+_COLUMNS = 720
+"""Columns in which a level is looked at: units below three of them are not told apart."""
 
 
 class Unit(NamedTuple):
@@ -48,21 +53,37 @@ class Fill(enum.IntEnum):
     """It is subtracted."""
 
 
+ROOT = Unit(0, 0)
+_LOOKS: dict[Fill, tuple[Ink, FillOf]] = {
+    Fill.OWN: (0, FillOf.SOFT),
+    Fill.RAISED: (0, FillOf.SOLID),
+    Fill.COPIED: (Role.MUTED, FillOf.HATCHED),
+    Fill.ADDED: (1, FillOf.SOLID),
+    Fill.SUBTRACTED: (2, FillOf.HATCHED),
+}
+_LEGEND = {
+    Fill.RAISED: "bypassed: budget of its only child added",
+    Fill.COPIED: "copies its parent, not measured",
+    Fill.ADDED: "added to make up the area",
+    Fill.SUBTRACTED: "subtracted",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Neighbouring pixels of one level that look alike.
+    """Neighbouring columns of one level that look alike.
 
     Attributes:
-        left: first pixel column.
+        left: first column.
         right: column behind the last one.
         fill: look.
-        odd: whether the units are to be told from their neighbours by a second tone.
+        is_unit: whether they show one unit with its borders.
     """
 
     left: float
     right: float
     fill: Fill
-    odd: bool = False
+    is_unit: bool = False
 
 
 class SpineTree:
@@ -114,15 +135,6 @@ class SpineTree:
         """Return the unit above."""
         return self.unit_at(unit.level - 1, self.interval(unit)[0])
 
-    def first_child(self, unit: Unit) -> Unit | None:
-        """Return the first unit below."""
-        return self.unit_at(unit.level + 1, self.interval(unit)[0])
-
-    def sibling(self, unit: Unit, step: int) -> Unit:
-        """Return the unit so many places further in the level."""
-        units = len(self.levels[unit.level].codes)
-        return Unit(unit.level, min(max(unit.place + step, 0), units - 1))
-
     def children(self, unit: Unit) -> int:
         """Return how many children a unit has."""
         if unit.level + 1 == len(self.levels):
@@ -137,7 +149,7 @@ class SpineTree:
         return None if places is None else self.content.shares[int(places[unit.place])]
 
     def runs(self, level: int, low: float, high: float, columns: int) -> list[Run]:
-        """Return what is seen of a level between two places among the blocks, on so many pixel columns.
+        """Return what is seen of a level between two places among the blocks, on so many columns.
 
         Units of `WIDE` pixels and more are told apart; narrower ones are sampled at every column.
         """
@@ -159,7 +171,7 @@ class SpineTree:
             if key[left] >= 16:  # exact borders for what has borders
                 begin = max((float(starts[number]) - low) * columns / (high - low), 0.0)
                 end = min((float(starts[number + 1]) - low) * columns / (high - low), float(columns))
-                found.append(Run(begin, end, Fill(int(fills[number])), odd=bool(number % 2)))
+                found.append(Run(begin, end, Fill(int(fills[number])), is_unit=True))
             else:
                 found.append(Run(left, right, Fill(int(fills[number]))))
         return found
@@ -283,9 +295,72 @@ def _fills(content: TreeContent, number: int) -> NDArray[np.int8]:
     return found
 
 
-def zoomed(low: float, high: float, factor: float, at: float, blocks: int) -> tuple[float, float]:
-    """Return the range of blocks that is seen after zooming around a place; it stays inside the tree."""
-    width = min(max((high - low) * factor, LEAST_BLOCKS), float(blocks))
-    start = at - (at - low) * width / (high - low)
-    start = min(max(start, 0.0), blocks - width)
-    return start, start + width
+def tree_figure(tree: SpineTree, seen: Unit = ROOT, chosen: Unit = ROOT) -> Figure:
+    """Return a unit with all that lies below it: one row per level, one box per unit, as wide as its blocks.
+
+    Units too narrow to be told apart are one box; choosing a unit as `seen` shows what lies in it.
+
+    Args:
+        tree: of the spine.
+        seen: the unit that fills the width; the units above it stand over it.
+        chosen: the unit whose path from the root is outlined.
+    """
+    low, high = tree.interval(seen)
+    marks = []
+    for number in range(len(tree.levels)):
+        for run in tree.runs(number, low, high, _COLUMNS):
+            per = (high - low) / _COLUMNS
+            marks.append(_mark(tree, number, run, low + run.left * per, low + run.right * per, 0.5 * per))
+    path = tree.path(chosen)[: chosen.level + 1]
+    return Figure(
+        f"tree-{seen.level}-{seen.place}",
+        _finding(tree),
+        _summary(tree),
+        Axis("blocks, in the order of the spine", domain=(low, high), text=_block_text),
+        ROWS,
+        tuple(marks),
+        tree.level_numbers,
+        labels=tuple(RowLabel("", label) for label in tree.labels()),
+        over=tuple(_outline(tree, unit, low, high) for unit in path),
+        key=tuple(
+            KeyEntry(Box(0, 1, -0.5, 0.5, ink=_LOOKS[fill][0], fill=_LOOKS[fill][1]), words)
+            for fill, words in _LEGEND.items()
+            if tree.uses(fill)
+        ),
+        stretch=2.0,
+    )
+
+
+def _mark(tree: SpineTree, level: int, run: Run, low: float, high: float, gap: float) -> Mark:
+    unit = tree.unit_at(level, (low + high) / 2 if run.is_unit else low) or ROOT
+    ink, fill = _LOOKS[run.fill]
+    if run.is_unit:
+        code = tree.code(unit)
+        box = Box(low, max(high - gap, low), 0.42, -0.42, ink, fill, code, code[-4:])
+        return Mark(unit, (box,), tip=partial(tree.sentence, unit), row=level)
+    last = tree.unit_at(level, high - 1e-9) or unit
+    units = last.place - unit.place + 1
+    words = f"{units:,} {plural_level(tree.levels[level].name, units)} too narrow to be told apart, from {tree.code(unit)} on."
+    return Mark(unit, (Box(low, high, 0.42, -0.42, ink, fill),), tip=words, row=level)
+
+
+def _outline(tree: SpineTree, unit: Unit, low: float, high: float) -> Box:
+    first, last = tree.interval(unit)
+    edges = max(float(first), float(low)), min(float(last), float(high))
+    return Box(*edges, unit.level + 0.42, unit.level - 0.42, Role.TEXT, FillOf.HOLLOW)
+
+
+def _block_text(value: float) -> str:
+    return f"{value:,.0f}" if value == round(value) else ""
+
+
+def _finding(tree: SpineTree) -> str:
+    counts = [f"{len(level.codes):,} {plural_level(level.name, len(level.codes))}" for level in tree.levels]
+    return f"This spine has {', '.join(counts[1:] or counts)}"
+
+
+def _summary(tree: SpineTree) -> str:
+    bypassed = sum(units for _, units in tree.content.bypassed)
+    first = f"{bypassed:,} units were bypassed. " if bypassed else ""
+    area = f"{tree.content.parts:,} units make up {tree.content.area}. " if tree.content.area else ""
+    return f"{first}{area}Arrows walk the tree, Enter fills the picture with a unit; Enter on the root shows all again."

@@ -72,7 +72,7 @@ class SpineStyle:
     known_shapes: str = ""
 
 
-_reader = lazy("phexplore.gui.systems.topdown.spine_reader", "SpineReader")
+_reader = lazy("phexplore.systems.topdown.spine_reader", "SpineReader")
 """Loads what reads blocks, in the process beside the window alone."""
 
 

@@ -9,8 +9,20 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from phexplore.gui.systems.topdown.spine_observed import ObservedErrors, ObservedRun
-from phexplore.gui.systems.topdown.spine_views import (
+from phexplore.model.topdown import TopDown
+from phexplore.spine.allocation import Allocation, moved_budget
+from phexplore.spine.building import Spine
+from phexplore.spine.description import ClassDistances, class_entities
+from phexplore.spine.distance import composition
+from phexplore.spine.settings import SpineSettings
+from phexplore.spine.tree import GeoTree
+from phexplore.spine.variance import UNSEEN, UNSEEN_TOP_DOWN
+from phexplore.systems.topdown.shapes import Outline
+from phexplore.systems.topdown.spine_findings import distance_finding, margin_finding, noun
+from phexplore.systems.topdown.spine_forecast import Fit, SpineForecast
+from phexplore.systems.topdown.spine_observed import ObservedErrors, ObservedRun
+from phexplore.systems.topdown.spine_study import SpineStudy, possible
+from phexplore.systems.topdown.spine_views import (
     BypassContent,
     BypassedParent,
     DistributionContent,
@@ -24,18 +36,6 @@ from phexplore.gui.systems.topdown.spine_views import (
     SpineStyle,
     TreeContent,
 )
-from phexplore.model.topdown import TopDown
-from phexplore.spine.allocation import Allocation, moved_budget
-from phexplore.spine.building import Spine
-from phexplore.spine.description import ClassDistances, class_entities
-from phexplore.spine.distance import composition
-from phexplore.spine.settings import SpineSettings
-from phexplore.spine.tree import GeoTree
-from phexplore.spine.variance import UNSEEN, UNSEEN_TOP_DOWN
-from phexplore.systems.topdown.shapes import Outline
-from phexplore.systems.topdown.spine_findings import distance_finding, margin_finding, noun
-from phexplore.systems.topdown.spine_forecast import Fit, SpineForecast
-from phexplore.systems.topdown.spine_study import SpineStudy, possible
 from phexplore.workload.queries import parse_query
 from phexplore.workload.schema import load_schema
 from phexplore.workload.schema_reduction import image_of
@@ -55,21 +55,32 @@ class Work:
 
     @property
     def method(self) -> TopDown:
+        """The parameters."""
         return self.request.method
 
     @property
     def spine(self) -> Spine:
+        """The spine under study."""
         return self.study.spine(self.settings)
 
     @property
     def other(self) -> Spine:
+        """The spine it is compared with."""
         return self.study.spine(self.request.other)
 
     @property
     def allocation(self) -> Allocation:
+        """The budget of every unit, after bypassing."""
         return self.study.allocation(self.settings, self.method)
 
     def forecast(self, settings: SpineSettings, query: str, onto: str = "") -> SpineForecast:
+        """Return the predicted variances of a query on a spine.
+
+        Args:
+            settings: of the spine.
+            query: name of the query group.
+            onto: id of the smaller schema it is predicted for, "" for the scenario's own.
+        """
         return self.study.forecast(
             settings, self.method, self.request.conventions, query=query, fit=self.look.fit, onto=onto
         )

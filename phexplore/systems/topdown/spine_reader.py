@@ -6,7 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from phexplore.gui.systems.topdown.spine_contents import (
+from phexplore.model.issues import InputProblemsError
+from phexplore.model.topdown import TopDown
+from phexplore.spine.building import Spine
+from phexplore.spine.description import ClassDistances, class_entities, is_targeted
+from phexplore.spine.geography_reading import read_geography
+from phexplore.spine.settings import settings_for, with_levels
+from phexplore.spine.spine_file import read_spine
+from phexplore.systems.topdown.shapes import Outline, read_outlines
+from phexplore.systems.topdown.spine_contents import (
     Work,
     area_margins,
     bypass_content,
@@ -17,8 +25,10 @@ from phexplore.gui.systems.topdown.spine_contents import (
     sizes,
     tree_content,
 )
-from phexplore.gui.systems.topdown.spine_observed import ObservedErrors
-from phexplore.gui.systems.topdown.spine_views import (
+from phexplore.systems.topdown.spine_findings import first_class, summary
+from phexplore.systems.topdown.spine_observed import ObservedErrors
+from phexplore.systems.topdown.spine_study import SpineStudy, possible
+from phexplore.systems.topdown.spine_views import (
     AreaClass,
     BlocksFigures,
     BlocksRefused,
@@ -30,16 +40,6 @@ from phexplore.gui.systems.topdown.spine_views import (
     SpineStyle,
     SpineTab,
 )
-from phexplore.model.issues import InputProblemsError
-from phexplore.model.topdown import TopDown
-from phexplore.spine.building import Spine
-from phexplore.spine.description import ClassDistances, class_entities, is_targeted
-from phexplore.spine.geography_reading import read_geography
-from phexplore.spine.settings import settings_for, with_levels
-from phexplore.spine.spine_file import read_spine
-from phexplore.systems.topdown.shapes import Outline, read_outlines
-from phexplore.systems.topdown.spine_findings import first_class, summary
-from phexplore.systems.topdown.spine_study import SpineStudy, possible
 
 Tell = Callable[[SpineProgress], None]
 

@@ -8,10 +8,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from phexplore.gui.systems.topdown import spine_observed
-from phexplore.gui.systems.topdown.spine_observed import ObservedRun
 from phexplore.spine.geography import EntitySet
 from phexplore.spine.tree import GeoTree, TreeLevel
+from phexplore.systems.topdown import spine_observed
+from phexplore.systems.topdown.spine_observed import ObservedRun
 from phexplore.workload.schema import load_schema
 
 SCHEMA = load_schema("pl94_reduced16")

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from phexplore.figures.axis import Axis, Scale
-from phexplore.figures.figure import Figure, row_figure
-from phexplore.figures.marks import Row
+from phexplore.figures.figure import Figure, nothing, row_figure
+from phexplore.figures.histogram import Counts, paired_histograms
+from phexplore.figures.map import map_figure
+from phexplore.figures.marks import Patch, Row
 from phexplore.figures.table import Table, Value, grouped
 from phexplore.figures.wording import share_percent
-from phexplore.gui.systems.topdown.spine_views import (
+from phexplore.model.numbers import exact_text
+from phexplore.systems.topdown.spine_views import (
     BypassContent,
     DistributionContent,
+    Impossible,
     MapColour,
     MarginsContent,
     SpineMap,
 )
-from phexplore.model.numbers import exact_text
 from phexplore.systems.topdown.wording import level_title, plural_level
 
+THIS = "this spine"
 MOST_ROWS = 1000
 """Rows that are drawn; the table lists all."""
 _MOST_BINS = 32
@@ -268,3 +273,62 @@ def distribution_numbers(content: DistributionContent, edges: NDArray[np.int64],
         for low, high in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
     ]
     return Table((content.axis.capitalize(), other, this), tuple(zip(labels, theirs, mine, strict=True)))
+
+
+def figure_of(content: DistributionContent | MarginsContent | BypassContent | Impossible, other: str) -> Figure:
+    """Return what an answer says as a picture.
+
+    Args:
+        content: of the answer.
+        other: words for the spine that is compared with.
+    """
+    match content:
+        case DistributionContent():
+            return _histograms(content, other)
+        case MarginsContent():
+            return margin_rows(content, THIS, other)
+        case BypassContent():
+            return bypass_rows(content)
+        case Impossible():
+            return nothing("spine", content.reason)
+
+
+def _histograms(content: DistributionContent, other: str) -> Figure:
+    edges = bins_of(content.this, content.other)
+    return paired_histograms(
+        content.what,
+        edges,
+        _counts(THIS, content.this, edges),
+        None if content.other is None else _counts(other, content.other, edges),
+        (content.axis, content.what),
+        (content.finding, content.reason),
+        distribution_numbers(content, edges, THIS, other),
+    )
+
+
+def _counts(title: str, values: NDArray[np.int64], edges: NDArray[np.int64]) -> Counts:
+    counts = np.histogram(values, edges)[0].astype(np.int64)
+    return Counts(title, counts, float(values.mean()) if len(values) else 0.0)
+
+
+def map_picture(content: SpineMap, outlines: Sequence[Sequence[NDArray[np.float32]]]) -> Figure:
+    """Return blocks coloured by the unit each lies in.
+
+    Args:
+        content: of the answer.
+        outlines: rings of every shape: arrays ``[points, 2]`` of longitude and latitude in degrees.
+    """
+    if content.reason:
+        return nothing("map", content.reason)
+    unit, title, summary = map_words(content)
+    blocks = content.blocks.tolist()
+    pieces = tuple(
+        Patch(code, tuple(rings), value, map_tip(content, code, value, count, unit))
+        for code, rings, value, count in zip(content.units, outlines, content.values.tolist(), blocks, strict=True)
+    )
+    header, values = "blocks", dict(zip(content.units, blocks, strict=True))
+    if unit:
+        header, values = f"{content.colour.value}, {unit}", {piece.key: piece.value for piece in pieces}
+    values.pop("", None)
+    numbers = Table((level_title(content.level), header), tuple(sorted(values.items())))
+    return map_figure("map", pieces, unit, (title, summary), numbers)

@@ -9,8 +9,16 @@ import numpy as np
 import pytest
 
 from phexplore.errors import PhexploreError
-from phexplore.gui.systems.topdown.spine_reader import SpineReader
-from phexplore.gui.systems.topdown.spine_views import (
+from phexplore.model.phsafe import PrivacyFramework
+from phexplore.spine.building import build_spine
+from phexplore.spine.geography_reading import read_geography
+from phexplore.spine.settings import SpineSettings, changed_choice, settings_of, spine_preset
+from phexplore.spine.spine_file import write_spine
+from phexplore.systems.registry import preset
+from phexplore.systems.topdown.edits import set_level_share
+from phexplore.systems.topdown.spine_forecast import Fit
+from phexplore.systems.topdown.spine_reader import SpineReader
+from phexplore.systems.topdown.spine_views import (
     BlocksRefused,
     BypassContent,
     Impossible,
@@ -20,14 +28,6 @@ from phexplore.gui.systems.topdown.spine_views import (
     SpineStyle,
     SpineTab,
 )
-from phexplore.model.phsafe import PrivacyFramework
-from phexplore.spine.building import build_spine
-from phexplore.spine.geography_reading import read_geography
-from phexplore.spine.settings import SpineSettings, changed_choice, settings_of, spine_preset
-from phexplore.spine.spine_file import write_spine
-from phexplore.systems.registry import preset
-from phexplore.systems.topdown.edits import set_level_share
-from phexplore.systems.topdown.spine_forecast import Fit
 
 SCENARIO = preset("pl94-2020-persons-us").scenario
 STANDARD = SpineSettings()

@@ -1,4 +1,4 @@
-"""The tree of a spine as intervals: units, looks, zoom, and what is said of a unit."""
+"""The tree of a spine as intervals: units, looks, the figure, and what is said of a unit."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from phexplore.gui.systems.topdown.spine_tree import LEAST_BLOCKS, Fill, SpineTree, Unit, zoomed
-from phexplore.gui.systems.topdown.spine_views import IcicleLevel, TreeContent
+from phexplore.systems.topdown.spine_tree import Fill, SpineTree, Unit, tree_figure
+from phexplore.systems.topdown.spine_views import IcicleLevel, TreeContent
 
 HALF, QUARTER = Fraction(1, 2), Fraction(1, 4)
 
@@ -51,9 +51,6 @@ def test_that_units_are_found_above_below_and_beside(tree):
     assert block == Unit(2, 4)
     assert tree.parent(block) == Unit(1, 0)
     assert tree.parent(Unit(0, 0)) is None
-    assert tree.first_child(Unit(1, 1)) == Unit(2, 5)
-    assert tree.first_child(block) is None
-    assert tree.sibling(block, 10) == Unit(2, 5)
     assert tree.unit_at(2, 6) is None
     assert tree.unit_at(7, 0) is None
     assert tree.find("County", "C1") == Unit(1, 1)
@@ -100,7 +97,7 @@ def test_that_an_area_is_made_up_of_marked_units():
 def test_that_wide_units_have_their_own_borders(tree):
     runs = tree.runs(1, 0.0, 6.0, 600)
     assert [(run.left, run.right, run.fill) for run in runs] == [(0.0, 500.0, Fill.OWN), (500.0, 600.0, Fill.RAISED)]
-    assert [run.odd for run in tree.runs(2, 0.0, 6.0, 600)] == [False, True] * 3
+    assert all(run.is_unit for run in tree.runs(2, 0.0, 6.0, 600))
 
 
 def test_that_many_narrow_units_cost_no_more_than_the_pixels():
@@ -108,7 +105,7 @@ def test_that_many_narrow_units_cost_no_more_than_the_pixels():
     runs = tree.runs(2, 0.0, 400_000.0, 1000)
     assert len(runs) <= 1000
     assert sum(run.right - run.left for run in runs) == pytest.approx(1000)
-    # The last block copies its parent: it is found as soon as it is a pixel wide.
+    # The last block copies its parent: it is found as soon as it is a column wide.
     assert tree.runs(2, 399_990.0, 400_000.0, 1000)[-1].fill is Fill.COPIED
 
 
@@ -116,29 +113,30 @@ def test_that_nothing_is_drawn_beside_the_blocks(tree):
     assert [(run.left, run.right) for run in tree.runs(0, -6.0, 12.0, 300)] == [(100.0, 200.0)]
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "factor", "at"), [(0, 100, 0.5, 30), (20, 40, 3, 20), (90, 100, 2, 99), (0, 100, 9, 5)]
-)
-def test_that_zoom_stays_inside_and_keeps_the_place_where_it_can(low, high, factor, at):
-    first, last = zoomed(low, high, factor, at, 100)
-    assert first >= 0
-    assert last <= 100 + 1e-9
-    assert last - first == pytest.approx(min((high - low) * factor, 100))
-    if first > 0 and last < 100:
-        assert (at - first) / (last - first) == pytest.approx((at - low) / (high - low))
+def test_that_the_figure_holds_every_unit_that_can_be_told_apart(tree):
+    figure = tree_figure(tree)
+    assert [mark.key for mark in figure.marks if mark.row == 1] == [Unit(1, 0), Unit(1, 1)]
+    assert [label.name for label in figure.labels] == ["State", "County", "Block"]
+    county = next(mark for mark in figure.marks if mark.key == Unit(1, 1))
+    assert (county.parts[0].low, county.parts[0].text) == (5.0, "C1")
+    assert county.tip() == tree.sentence(Unit(1, 1))
+    assert [entry.text for entry in figure.key] == [
+        "bypassed: budget of its only child added",
+        "copies its parent, not measured",
+    ]
+    assert figure.table.column("Units") == (1, 2, 6)
 
 
-def test_that_zoom_ends_at_few_blocks_and_one_block_is_whole():
-    first, last = zoomed(10.0, 11.0, 0.01, 10.5, 100)
-    assert last - first == pytest.approx(LEAST_BLOCKS)
-    assert zoomed(0.0, 1.0, 0.5, 0.5, 1) == (0.0, 1.0)
+def test_that_a_unit_fills_the_figure_and_those_above_stand_over_it(tree):
+    figure = tree_figure(tree, Unit(1, 0), Unit(2, 3))
+    assert figure.x.domain == (0, 5)
+    assert {mark.key for mark in figure.marks} == {Unit(0, 0), Unit(1, 0), *(Unit(2, n) for n in range(5))}
+    assert [(part.low, part.high) for part in figure.over] == [(0, 5), (0, 5), (3, 4)]
 
 
-def test_that_a_tree_without_budgets_is_shown_all_the_same():
-    plain = content()
-    levels = tuple(IcicleLevel(level.name, level.codes, level.first_block, None, None, None) for level in plain.levels)
-    tree = SpineTree(content(levels=levels, shares=(), level_shares=(None, None, None), bypassed=()))
-    assert tree.fill(Unit(1, 1)) is Fill.OWN
-    assert tree.sentence(Unit(1, 1)) == "County C1: 1 block."
-    assert tree.path_numbers(Unit(1, 1)).rows[-1][0] == "Block"
-    assert tree.level_numbers().column("Units") == (1, 2, 6)
+def test_that_a_large_tree_has_few_marks_that_say_how_many_units_they_stand_for():
+    tree = SpineTree(content(blocks=400_000))
+    blocks = [mark for mark in tree_figure(tree).marks if mark.row == 2]
+    assert len(blocks) < 10
+    assert "400,000 blocks" in tree_figure(tree).title
+    assert any("399,999 blocks too narrow" in mark.tip or "400,000 blocks too narrow" in mark.tip for mark in blocks)
