@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from statistics import median_low
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Protocol
 
 from phexplore.model.conventions import Conventions
 from phexplore.model.goals import Key
@@ -42,8 +42,48 @@ class LeftOut:
     averages: tuple[str, ...]
 
 
+class CommitteeModel(Protocol):
+    """What members of a committee move in a scenario."""
+
+    def numbers(self) -> Numbers:
+        """Return every number a member of a committee can move."""
+
+    def confirm_comparable(self, other: Scenario) -> None:
+        """Raise a `ComparisonError` when a proposal cannot be laid over this scenario."""
+
+    def middle(self, proposals: Sequence[Numbers]) -> Scenario:
+        """Return this scenario with the lower median of every number of the proposals."""
+
+
+class LeavingOut(Protocol):
+    """What leaving out parts of a scenario frees and loses."""
+
+    def by_level(self) -> tuple[LeftOut, ...]:
+        """Return what leaving out each level frees and loses, in the scenario's order."""
+
+    def by_query(self) -> tuple[LeftOut, ...]:
+        """Return what leaving out each published query frees and loses, in the scenario's order."""
+
+    def without(self, queries: Sequence[Key]) -> Scenario:
+        """Return the scenario without these queries; what they had is saved, not given to others.
+
+        Raises:
+            EditRefusedError: a query is locked, or nothing would be left.
+        """
+
+
 class BudgetModel(Protocol):
-    """One scenario with its budgets, and how a budget and a margin go together."""
+    """One scenario with its budgets, and how a budget and a margin go together.
+
+    Attributes:
+        keeps_targets: the scenario keeps targets of its own; else the project's goals alone hold what is asked.
+        doubles: the bounded loss is twice the sum of the budgets.
+        gives_way: queries nobody asks anything of shrink to keep a cap.
+    """
+
+    keeps_targets: ClassVar[bool]
+    doubles: ClassVar[bool]
+    gives_way: ClassVar[bool]
 
     @property
     def scenario(self) -> Scenario:
@@ -72,18 +112,6 @@ class BudgetModel(Protocol):
     @property
     def locks(self) -> frozenset[Key]:
         """Queries whose budget stays."""
-
-    @property
-    def keeps_targets(self) -> bool:
-        """Whether the scenario keeps targets of its own; else the project's goals alone hold what is asked."""
-
-    @property
-    def doubles(self) -> bool:
-        """Whether the bounded loss is twice the sum of the budgets."""
-
-    @property
-    def gives_way(self) -> bool:
-        """Whether queries nobody asks anything of shrink to keep a cap."""
 
     def spread(self, key: Key) -> Fraction:
         """Return what a budget is in proportion to when queries have equal noise."""
@@ -147,32 +175,18 @@ class BudgetModel(Protocol):
     def with_traded(self, budgets: Mapping[Key, Fraction]) -> Scenario:
         """Return the scenario with these budgets rounded down to what its files can say; locked ones stay."""
 
-    def numbers(self) -> Numbers:
-        """Return every number a member of a committee can move."""
+    @property
+    def committee(self) -> CommitteeModel:
+        """What members of a committee move."""
 
-    def confirm_comparable(self, other: Self) -> None:
-        """Raise a `ComparisonError` when a proposal cannot be laid over this scenario."""
-
-    def middle(self, proposals: Sequence[Numbers]) -> Scenario:
-        """Return this scenario with the lower median of every number of the proposals."""
-
-    def by_level(self) -> tuple[LeftOut, ...]:
-        """Return what leaving out each level frees and loses, in the scenario's order."""
-
-    def by_query(self) -> tuple[LeftOut, ...]:
-        """Return what leaving out each published query frees and loses, in the scenario's order."""
-
-    def without(self, queries: Sequence[Key]) -> Scenario:
-        """Return the scenario without these queries; what they had is saved, not given to others.
-
-        Raises:
-            EditRefusedError: a query is locked, or nothing would be left.
-        """
+    @property
+    def leaving(self) -> LeavingOut:
+        """What can be left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScenarioBudgets:
-    """What the budget models of all systems have: a scenario and its conventions."""
+    """What the models of all systems have: a scenario and its conventions."""
 
     scenario: Scenario
 

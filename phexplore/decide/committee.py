@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from statistics import median_low
 
-from phexplore.accuracy.budget_model import BudgetModel, NumberKey, Numbers
+from phexplore.accuracy.budget_model import CommitteeModel, NumberKey, Numbers
 from phexplore.errors import ComparisonError
 from phexplore.model.scenario import Scenario
 from phexplore.systems.registry import budgets_of, system_of
@@ -82,14 +82,14 @@ def committee_matrix(proposals: Sequence[Scenario], baseline: Scenario) -> Commi
     """
     if not proposals:
         raise ComparisonError("Nobody proposes anything.", "Name the members' files.")
-    base = budgets_of(baseline)
+    base = budgets_of(baseline).committee
     for proposal in proposals:
         if system_of(proposal) is not system_of(baseline):
             raise ComparisonError(
                 f"{proposal.name!r} does not belong to the system of {baseline.name!r}.",
                 "Name proposals of one system.",
             )
-        base.confirm_comparable(budgets_of(proposal))
+        base.confirm_comparable(proposal)
     tables, start = _tables(proposals, base), base.numbers()
     speakers = [_has_targets(table) for table in tables]
     rows = []
@@ -117,13 +117,13 @@ def _row(
     return MatrixRow(kind, path, baseline, values, moved, low, middle, high)
 
 
-def _tables(proposals: Sequence[Scenario], base: BudgetModel) -> list[Numbers]:
+def _tables(proposals: Sequence[Scenario], base: CommitteeModel) -> list[Numbers]:
     """Return the numbers of each proposal; one without any target leaves targets as they were.
 
     Production's config.json has no place for targets: a member who hands one over says nothing about them.
     """
     start = {key: value for key, value in base.numbers().items() if key[0] == "target"}
-    tables = [budgets_of(proposal).numbers() for proposal in proposals]
+    tables = [budgets_of(proposal).committee.numbers() for proposal in proposals]
     return [table if _has_targets(table) else table | start for table in tables]
 
 
@@ -142,7 +142,7 @@ def consensus(matrix: CommitteeMatrix, proposals: Sequence[Scenario], name: str 
     Raises:
         ComparisonError: the proposals do not make a legal scenario.
     """
-    base = budgets_of(matrix.baseline)
+    base = budgets_of(matrix.baseline).committee
     middle = base.middle(_tables(proposals, base))
     note = f"The middle of {len(proposals)} proposals: {', '.join(matrix.members)}."
     return replace(middle, name=name, note=note)

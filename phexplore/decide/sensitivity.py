@@ -83,12 +83,12 @@ def budget_range(scenario: Scenario, query: Key, cap: Fraction | None = None) ->
 
 def left_out_levels(scenario: Scenario) -> tuple[LeftOut, ...]:
     """Return what leaving out each level of all tables (TopDown: each geographic level) frees and loses, most freed first."""
-    return tuple(sorted(budgets_of(scenario).by_level(), key=lambda entry: -entry.frees))
+    return tuple(sorted(budgets_of(scenario).leaving.by_level(), key=lambda entry: -entry.frees))
 
 
 def left_out_queries(scenario: Scenario) -> tuple[LeftOut, ...]:
     """Return what leaving out each published query frees and loses, most freed first."""
-    return tuple(sorted(budgets_of(scenario).by_query(), key=lambda entry: -entry.frees))
+    return tuple(sorted(budgets_of(scenario).leaving.by_query(), key=lambda entry: -entry.frees))
 
 
 def leave_out(scenario: Scenario, queries: tuple[Key, ...]) -> Scenario:
@@ -101,7 +101,7 @@ def leave_out(scenario: Scenario, queries: tuple[Key, ...]) -> Scenario:
     Raises:
         EditRefusedError: a query is locked, or nothing would be left.
     """
-    return budgets_of(scenario).without(queries)
+    return budgets_of(scenario).leaving.without(queries)
 
 
 def reliable_from(margin: float, relative: Fraction) -> int:

@@ -209,7 +209,7 @@ def relaxed(workbook: Workbook, way: Relaxation) -> Workbook:
     left_out = [query for query, (_, new) in way.margins.items() if new is None]
     goals = with_margins(workbook.goals.get(system, Goals()), dict.fromkeys(left_out))
     if not budgets_of(scenario).gives_way:  # else a query that nobody asks anything of shrinks by itself
-        scenario = budgets_of(scenario).without(left_out)
+        scenario = budgets_of(scenario).leaving.without(left_out)
     if way.unlocks is not None:
         goals = replace(goals, locks=goals.locks - {way.unlocks})
         scenario = budgets_of(scenario).with_lock(way.unlocks, locked=False)

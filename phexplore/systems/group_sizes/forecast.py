@@ -6,17 +6,22 @@ errors smaller, and biased where counts are near 0; a run shows them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
 from phexplore.accounting.group_sizes_noise import LevelNoise, level_noises
 from phexplore.accounting.zcdp import epsilon
+from phexplore.accuracy.absurd_values import total_warnings
 from phexplore.accuracy.margins import Margins, margins_of
 from phexplore.accuracy.privacy_loss import HEADLINE_DELTA, EpsilonFigure
 from phexplore.model.conventions import Conventions, Conversion, Neighbours
 from phexplore.model.group_sizes import GroupSizes, SizeMechanism
+from phexplore.model.issues import Issue
 from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.scenario import Scenario
+from phexplore.systems.protocol import Entry, Forecast, Loss
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,3 +158,21 @@ def _not_protected(method: GroupSizes) -> tuple[str, ...]:
     pure = method.framework is PrivacyFramework.PURE_DP
     cost = f"ε = {exact_text(2 * method.total)}" if pure else f"ρ = {exact_text(4 * method.total)}"
     return groups, f"Moving one individual from one group to another is two such steps: {cost}."
+
+
+def loss(scenario: Scenario) -> Loss:
+    """Return the loss when one individual of a group is added or removed."""
+    return Loss(scenario.group_sizes.framework, scenario.group_sizes.total, Neighbours.UNBOUNDED)
+
+
+def forecast(scenario: Scenario) -> Forecast:
+    """Return all figures; entries are levels, with the margin of the number of groups of one size."""
+    detail = forecast_group_sizes(scenario.group_sizes, scenario.conventions)
+    entries = tuple(Entry(e.level, e.level, "one size", e.budget, e.size_margins) for e in detail.levels)
+    return Forecast(loss(scenario), entries, detail.protected, detail.not_protected, detail, detail.epsilons)
+
+
+def absurd_values(scenario: Scenario, reference: Scenario | None) -> Iterator[Issue]:
+    """Yield a warning when the total is far from the reference's."""
+    if reference is not None and loss(reference).framework is loss(scenario).framework:
+        yield from total_warnings(scenario.group_sizes.total, reference.group_sizes.total)

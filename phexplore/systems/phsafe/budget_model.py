@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import ClassVar
 
 from phexplore.accuracy.budget_model import LeftOut, Numbers, ScenarioBudgets, middle_of
 from phexplore.accuracy.margins import margin_by, unrounded_budget
@@ -25,6 +26,11 @@ from phexplore.systems.phsafe.edits import set_budget
 @dataclass(frozen=True, slots=True)
 class PhSafeBudgets(ScenarioBudgets):
     """An S-DHC scenario."""
+
+    # A target is kept by the scenario, the bounded loss is twice the unbounded one, and every query has a purpose of its own.
+    keeps_targets: ClassVar[bool] = True
+    doubles: ClassVar[bool] = True
+    gives_way: ClassVar[bool] = False
 
     @property
     def method(self) -> PhSafe:
@@ -56,21 +62,6 @@ class PhSafeBudgets(ScenarioBudgets):
     def locks(self) -> frozenset[Key]:
         """The scenario's locks."""
         return frozenset(self.method.locks)
-
-    @property
-    def keeps_targets(self) -> bool:
-        """The headline counts how many are met."""
-        return True
-
-    @property
-    def doubles(self) -> bool:
-        """PHSafe's bounded loss is twice the unbounded one."""
-        return True
-
-    @property
-    def gives_way(self) -> bool:
-        """Every query has a purpose of its own: nothing shrinks unasked."""
-        return False
 
     def reach(self, key: Key) -> int:
         """Return the sensitivity Δ of a query in people (or units)."""
@@ -152,6 +143,26 @@ class PhSafeBudgets(ScenarioBudgets):
         }
         return replace(self.scenario, method=replace(method, budgets={**method.budgets, **rounded}))
 
+    @property
+    def committee(self) -> PhSafeCommittee:
+        """What members of a committee move."""
+        return PhSafeCommittee(self.scenario)
+
+    @property
+    def leaving(self) -> PhSafeLeavingOut:
+        """What can be left out."""
+        return PhSafeLeavingOut(self.scenario)
+
+
+@dataclass(frozen=True, slots=True)
+class PhSafeCommittee(ScenarioBudgets):
+    """An S-DHC scenario as a committee moves it."""
+
+    @property
+    def method(self) -> PhSafe:
+        """Its parameters."""
+        return self.scenario.phsafe
+
     def numbers(self) -> Numbers:
         """Return budgets, targets and thresholds."""
         method = self.method
@@ -162,12 +173,10 @@ class PhSafeBudgets(ScenarioBudgets):
         found |= {("target", query): margin for query, margin in method.targets.items()}
         return found | {("threshold", table): Fraction(people) for table, people in method.thresholds.items()}
 
-    def confirm_comparable(self, other: PhSafeBudgets) -> None:
+    def confirm_comparable(self, other: Scenario) -> None:
         """Refuse a proposal of another framework."""
-        if self.framework is not other.framework:
-            raise ComparisonError(
-                f"{other.scenario.name!r} uses another privacy framework.", "Agree on the framework first."
-            )
+        if self.method.framework is not other.phsafe.framework:
+            raise ComparisonError(f"{other.name!r} uses another privacy framework.", "Agree on the framework first.")
 
     def middle(self, proposals: Sequence[Numbers]) -> Scenario:
         """Return the scenario with the lower median of every number."""
@@ -184,6 +193,16 @@ class PhSafeBudgets(ScenarioBudgets):
             },
         )
         return replace(self.scenario, method=made)
+
+
+@dataclass(frozen=True, slots=True)
+class PhSafeLeavingOut(ScenarioBudgets):
+    """An S-DHC scenario without some of its queries."""
+
+    @property
+    def method(self) -> PhSafe:
+        """Its parameters."""
+        return self.scenario.phsafe
 
     def by_level(self) -> tuple[LeftOut, ...]:
         """Return what leaving out a population-group level of all tables frees and loses."""

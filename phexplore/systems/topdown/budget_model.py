@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isqrt
 from statistics import median_low
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from phexplore.accuracy.budget_model import LeftOut, Numbers, ScenarioBudgets, middle_of
 from phexplore.accuracy.margins import margin_by, normal_factor
@@ -32,6 +32,11 @@ _SCALE_STEP = Fraction(1, 10**6)
 @dataclass(frozen=True, slots=True)
 class TopDownBudgets(ScenarioBudgets):
     """A TopDown scenario, every query measured by itself: what least squares adds is not in these margins."""
+
+    # What is asked stands in the project alone, budgets are under replaced records already, and shares of a whole make room.
+    keeps_targets: ClassVar[bool] = False
+    doubles: ClassVar[bool] = False
+    gives_way: ClassVar[bool] = True
 
     @property
     def method(self) -> TopDown:
@@ -65,21 +70,6 @@ class TopDownBudgets(ScenarioBudgets):
         return frozenset(
             k for k in method.query_shares if k in method.locked_queries or k.level in method.locked_levels
         )
-
-    @property
-    def keeps_targets(self) -> bool:
-        """What is asked stands in the project's goals alone."""
-        return False
-
-    @property
-    def doubles(self) -> bool:
-        """The budgets are under replaced records already."""
-        return False
-
-    @property
-    def gives_way(self) -> bool:
-        """Shares of a whole: what nobody asks for makes room."""
-        return True
 
     def spread(self, key: Key) -> Fraction:
         """Return 1: every query group has the same sensitivity."""
@@ -173,6 +163,26 @@ class TopDownBudgets(ScenarioBudgets):
         made = replace(method, total=total_with_scale(whole), level_shares=levels, query_shares=ordered)
         return replace(self.scenario, method=made)
 
+    @property
+    def committee(self) -> TopDownCommittee:
+        """What members of a committee move."""
+        return TopDownCommittee(self.scenario)
+
+    @property
+    def leaving(self) -> TopDownLeavingOut:
+        """What can be left out."""
+        return TopDownLeavingOut(self.scenario)
+
+
+@dataclass(frozen=True, slots=True)
+class TopDownCommittee(ScenarioBudgets):
+    """A TopDown scenario as a committee moves it."""
+
+    @property
+    def method(self) -> TopDown:
+        """Its parameters."""
+        return self.scenario.topdown
+
     def numbers(self) -> Numbers:
         """Return the total, level shares and query shares."""
         method = self.method
@@ -180,12 +190,12 @@ class TopDownBudgets(ScenarioBudgets):
         found |= {("level share", level): method.level_shares[level] for level in method.levels}
         return found | {("query share", key): share for key, share in method.query_shares.items()}
 
-    def confirm_comparable(self, other: TopDownBudgets) -> None:
+    def confirm_comparable(self, other: Scenario) -> None:
         """Refuse a proposal of other levels, schema or framework."""
-        here, there = self.method, other.method
+        here, there = self.method, other.topdown
         if (here.schema, here.levels, here.framework) != (there.schema, there.levels, there.framework):
             raise ComparisonError(
-                f"{other.scenario.name!r} has other levels, schema or framework than {self.scenario.name!r}.",
+                f"{other.name!r} has other levels, schema or framework than {self.scenario.name!r}.",
                 "Agree on these first; shares of different levels cannot be averaged.",
             )
 
@@ -214,6 +224,16 @@ class TopDownBudgets(ScenarioBudgets):
         return replace(
             self.scenario, method=replace(method, total=total, level_shares=_whole(levels), query_shares=shares)
         )
+
+
+@dataclass(frozen=True, slots=True)
+class TopDownLeavingOut(ScenarioBudgets):
+    """A TopDown scenario without some of its queries."""
+
+    @property
+    def method(self) -> TopDown:
+        """Its parameters."""
+        return self.scenario.topdown
 
     def by_level(self) -> tuple[LeftOut, ...]:
         """Return what leaving out each geographic level frees and loses."""
