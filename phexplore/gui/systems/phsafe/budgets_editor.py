@@ -8,7 +8,7 @@ from functools import reduce
 
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QStackedLayout, QWidget
 
 from phexplore.catalog.tables import config_tables
 from phexplore.gui.binding.system_session import PlainSession
@@ -18,6 +18,7 @@ from phexplore.gui.tables.commands import TableCommand
 from phexplore.gui.tables.model import ParameterModel
 from phexplore.gui.tables.view import ParameterView
 from phexplore.gui.theme.metrics import GRID
+from phexplore.gui.widgets import layout
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton
 from phexplore.gui.widgets.empty_place import EmptyPlace
 from phexplore.gui.widgets.flow import FlowRow
@@ -65,25 +66,17 @@ class BudgetsEditor(QWidget):
         self._idle.setInterval(_SEARCH_IDLE_MS)
         self._idle.timeout.connect(self._apply_filter)
         bar = self._make_bar()
-        self._stack = QStackedLayout()
-        self._stack.addWidget(self.view)
-        self._stack.addWidget(
-            EmptyPlace(
-                "search",
-                "No query matches",
-                "No row of the budget table fits the search and the choices above.",
-                action="Show all queries",
-                run=self.clear_filter,
-            )
+        nothing = EmptyPlace(
+            "search",
+            "No query matches",
+            "No row of the budget table fits the search and the choices above.",
+            action="Show all queries",
+            run=self.clear_filter,
         )
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(bar)
-        column.addWidget(line())
-        column.addLayout(self._stack, 1)
-        column.addWidget(line())
-        column.addWidget(self.panel)
+        self._stack = QStackedLayout()
+        for widget in (self.view, nothing):
+            self._stack.addWidget(widget)
+        layout.column(bar, line(), (self._stack, 1), line(), self.panel, of=self, gap=0)
         session.settled.connect(self._count_rows)
         self._count_rows()
 
@@ -120,19 +113,15 @@ class BudgetsEditor(QWidget):
         self.search.setClearButtonEnabled(True)
         self.search.setMaximumWidth(26 * GRID)
         self.search.textChanged.connect(self._idle.start)
-        self.tables = Chooser("Show the queries of one table")
-        self.tables.addItem("All tables", "")
-        for product in config_tables():
-            self.tables.addItem(product.id, product.id)
-        self.levels = Chooser("Show the queries of one level")
-        self.levels.addItem("All levels", "")
-        for level in LEVELS:
-            self.levels.addItem(level.title, level.text)
-        self.subsets = Chooser("Show published, changed, missed or locked queries")
-        for value, (title, _) in _SUBSETS.items():
-            self.subsets.addItem(title, value)
-        for chooser in (self.tables, self.levels, self.subsets):
-            chooser.currentIndexChanged.connect(self._apply_filter)
+        tables = [("All tables", ""), *((product.id, product.id) for product in config_tables())]
+        self.tables = Chooser("Show the queries of one table", options=tables, run=self._apply_filter)
+        levels = [("All levels", ""), *((level.title, level.text) for level in LEVELS)]
+        self.levels = Chooser("Show the queries of one level", options=levels, run=self._apply_filter)
+        self.subsets = Chooser(
+            "Show published, changed, missed or locked queries",
+            options=[(title, value) for value, (title, _) in _SUBSETS.items()],
+            run=self._apply_filter,
+        )
         self.side_by_side = SymbolButton(
             "columns",
             "Show the three margin conventions side by side",
@@ -143,12 +132,8 @@ class BudgetsEditor(QWidget):
         )
         self.side_by_side.toggled.connect(self._show_conventions)
         parts = FlowRow(self.search, self.tables, self.levels, self.subsets, self._count, gap=GRID)
-        bar = QHBoxLayout()
-        bar.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
-        bar.setSpacing(GRID)
-        bar.addWidget(parts, 1)
-        bar.addWidget(self.side_by_side, 0, Qt.AlignmentFlag.AlignTop)
-        return bar
+        margins = (2 * GRID, GRID, 2 * GRID, GRID)
+        return layout.row((parts, 1), (self.side_by_side, Qt.AlignmentFlag.AlignTop), margins=margins)
 
     def _commands(self) -> tuple[TableCommand, ...]:
         """Return what is done with the queries of the selected cells."""
@@ -176,19 +161,15 @@ class BudgetsEditor(QWidget):
             ),
         )
 
-    def _apply_filter(self) -> None:
+    def _apply_filter(self, _choice: object = None) -> None:
         self._idle.stop()
         table, level = self.tables.currentData(), self.levels.currentData()
         words, subset = self.search.text().lower().split(), self.subsets.currentData()
 
-        def accepts(row: Row) -> bool:
-            spoken = f"{row.title} {row.query.text}".lower()
-            return (
-                (not table or row.query.table == table)
-                and (not level or row.query.level.text == level)
-                and all(word in spoken for word in words)
-                and _SUBSETS[subset or ""][1](row)
-            )
+        def accepts(line: Row) -> bool:
+            query, spoken = line.query, f"{line.title} {line.query.text}".lower()
+            is_asked_for = (not table or query.table == table) and (not level or query.level.text == level)
+            return is_asked_for and all(word in spoken for word in words) and _SUBSETS[subset or ""][1](line)
 
         self.table.show_only(accepts)
         self._count_rows()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QWidget
 
 from phexplore.accuracy.solving_caps import cap_total
 from phexplore.decide.sensitivity import budget_range
@@ -19,6 +21,7 @@ from phexplore.gui.systems.phsafe.budget_table import Column, Row, column_of, fo
 from phexplore.gui.tables.parameter_table import Step
 from phexplore.gui.tables.slider_line import SliderLine
 from phexplore.gui.theme.metrics import GRID, HALF
+from phexplore.gui.widgets import layout
 from phexplore.gui.widgets.buttons import SymbolButton, TextButton
 from phexplore.gui.widgets.labels import ElidedText, Text
 from phexplore.gui.widgets.when_seen import WhenSeen
@@ -84,57 +87,36 @@ class RowPanel(QFrame):
         self.setAccessibleName("Row editor")
         self._title = ElidedText(bold=True, relative=1.08)
         self._hint = ElidedText(look="muted")
-        self.margin = SliderLine(
-            session,
-            "Margin of error of the row",
-            _MARGINS,
-            lambda value: f"{people(value)} people",
-            lambda typed: self._step(Column.MARGIN, typed),
-            parent=self,
-        )
-        self.budget = SliderLine(
-            session,
-            "Bounded budget of the row",
-            _BUDGETS,
-            budget_text,
-            lambda typed: self._step(Column.BOUNDED, typed),
-            parent=self,
-        )
+        self.margin = self._line(Column.MARGIN, "Margin of error", _MARGINS, lambda value: f"{people(value)} people")
+        self.budget = self._line(Column.BOUNDED, "Bounded budget", _BUDGETS, budget_text)
         self._budget_name = Text("Bounded ρ")
-        self.lock = SymbolButton("unlocked", "Lock the row", checkable=True, bordered=True)
-        self.reset = TextButton("As in the reference", name="Take the row's values from the reference")
+        self.lock = SymbolButton("unlocked", "Lock the row", checkable=True, bordered=True, run=self._toggle_lock)
+        self.reset = TextButton("As in the reference", name="Take the row's values from the reference", run=self._reset)
         self._lay_out()
-        self.lock.clicked.connect(self._toggle_lock)
-        self.reset.clicked.connect(self._reset)
         self._seen = WhenSeen(self, self._refresh)
         session.updated.connect(self._seen.request)
         session.selected.connect(self._seen.request)
         self._refresh()
 
+    def _line(self, key: Column, name: str, stops: Sequence[Fraction], words: Callable[[Fraction], str]) -> SliderLine:
+        step = partial(self._step, key)
+        return SliderLine(self._session, f"{name} of the row", stops, words, step, parent=self)
+
     def _lay_out(self) -> None:
-        head = QHBoxLayout()
-        head.setSpacing(GRID)
-        head.addWidget(self._title, 3)
-        head.addWidget(self._hint, 2)
-        head.addWidget(self.reset)
-        head.addWidget(self.lock)
+        head = layout.row((self._title, 3), (self._hint, 2), self.reset, self.lock)
         grid = QGridLayout()
         grid.setHorizontalSpacing(2 * GRID)
         grid.setVerticalSpacing(HALF)
-        rows = (
+        lines = (
             (Text("Margin of error"), self.margin.slider, self.margin.field, Text("people", look="muted")),
             (self._budget_name, self.budget.slider, self.budget.field),
         )
-        for number, widgets in enumerate(rows):
+        for number, widgets in enumerate(lines):
             for place, widget in enumerate(widgets):
                 grid.addWidget(widget, number, place, Qt.AlignmentFlag.AlignVCenter)
         grid.setColumnStretch(1, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
-        column.setSpacing(HALF)
-        column.addLayout(head)
-        column.addLayout(grid)
-        order = (*rows[0][1:3], *rows[1][1:3], self.reset, self.lock)
+        layout.column(head, grid, of=self, gap=HALF, margins=(2 * GRID, GRID, 2 * GRID, GRID))
+        order = (*lines[0][1:3], *lines[1][1:3], self.reset, self.lock)
         for first, second in pairwise(order):
             QWidget.setTabOrder(first, second)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QWidget
 
 from phexplore.figures.stops import log_stops
 from phexplore.figures.wording import people, share_percent, significant
@@ -17,6 +17,7 @@ from phexplore.gui.tables.slider_line import SliderLine
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import SymbolButton
 from phexplore.gui.widgets.labels import ElidedText, Figure, Text
+from phexplore.gui.widgets.layout import column
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.scenario import Scenario
 from phexplore.model.shares import largest_share
@@ -116,13 +117,7 @@ class ShareSliders(QWidget):
         self._grid.setHorizontalSpacing(GRID + GRID // 2)
         self._grid.setVerticalSpacing(2)
         self._grid.setColumnStretch(1, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(GRID // 2)
-        column.addWidget(self.title)
-        column.addWidget(self._about)
-        column.addLayout(self._grid)
-        column.addStretch(1)
+        column(self.title, self._about, self._grid, 1, of=self, gap=GRID // 2)
         self._seen = WhenSeen(self, self._refresh)
         session.updated.connect(self._seen.request)
 

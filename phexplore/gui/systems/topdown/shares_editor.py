@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QMenu,
     QScrollArea,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -26,6 +25,7 @@ from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
 from phexplore.gui.widgets.flow import LargeTextRows
 from phexplore.gui.widgets.labels import ElidedText, Paragraph, Text, line
+from phexplore.gui.widgets.layout import column, row, stacked
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery
@@ -33,6 +33,8 @@ from phexplore.systems.topdown.edits import take_level_shares, take_query_shares
 from phexplore.systems.topdown.share_cells import Key, Quantity, cell_of
 from phexplore.systems.topdown.wording import heading as capitalised
 from phexplore.systems.topdown.wording import level_title, place_title, query_title
+
+_GAP = GRID + HALF
 
 
 class SharePanel(QFrame):
@@ -43,32 +45,23 @@ class SharePanel(QFrame):
         self._session = session
         self.setAccessibleName("Share under the cursor")
         self.line = ShareLine(session, session.shown.method.levels[0], self)
-        self.measured = SymbolButton("tick", "Measure this query group at this level", text="Measured", checkable=True)
-        self.measured.clicked.connect(self._toggle_measured)
-        self.reset = TextButton("Column as in the reference")
-        self.reset.clicked.connect(self._reset)
-        share, column_row = QHBoxLayout(), QHBoxLayout()
-        share.setSpacing(GRID + HALF)
-        for widget in self.line.widgets:
-            if widget is not self.line.name:
-                share.addWidget(widget, 1 if widget is self.line.slider else 0)
-        column_row.setSpacing(GRID + HALF)
-        column_row.addWidget(self.measured)
-        column_row.addWidget(self.reset)
-        column_row.addStretch(1)
+        self.measured = SymbolButton(
+            "tick",
+            "Measure this query group at this level",
+            text="Measured",
+            checkable=True,
+            run=self._toggle_measured,
+        )
+        self.reset = TextButton("Column as in the reference", run=self._reset)
         self.rule = Paragraph(RULE, look="muted", relative=0.92)
         line_row, rule_row = LargeTextRows(), LargeTextRows()
-        for row in (line_row, rule_row):
-            row.setSpacing(GRID + HALF)
+        for both in (line_row, rule_row):
+            both.setSpacing(_GAP)
         line_row.addWidget(self.line.name)
-        line_row.addLayout(share, 1)
-        rule_row.addLayout(column_row)
+        line_row.addLayout(row((self.line.slider, 1), *self.line.widgets[2:], gap=_GAP), 1)
+        rule_row.addLayout(row(self.measured, self.reset, 1, gap=_GAP))
         rule_row.addWidget(self.rule, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
-        column.setSpacing(HALF)
-        column.addLayout(line_row)
-        column.addLayout(rule_row)
+        column(line_row, rule_row, of=self, gap=HALF, margins=(2 * GRID, GRID, 2 * GRID, GRID))
         self._seen = WhenSeen(self, self._refresh)
         session.updated.connect(self._seen.request)
         self.show_place(session.selection)
@@ -158,19 +151,11 @@ class TopDownBudgetsEditor(QWidget):
         self.query_sliders = ShareSliders(session)
         self._heading = ElidedText(look="muted")
         self._pages = QStackedWidget()
-        self._pages.addWidget(self._table_page())
+        self._pages.addWidget(stacked(line(), (self.view, 1), line(), self.panel, gap=0))
         self._pages.addWidget(self._slider_page())
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.total)
-        column.addWidget(line())
-        column.addLayout(self._make_bar())
-        issues = QHBoxLayout()
-        issues.setContentsMargins(2 * GRID, 0, 2 * GRID, 0)
-        issues.addWidget(PlaceIssues(session, frozenset({"levels", "queries", "schema"})))
-        column.addLayout(issues)
-        column.addWidget(self._pages, 1)
+        issues = PlaceIssues(session, frozenset({"levels", "queries", "schema"}))
+        around = row(issues, margins=(2 * GRID, 0, 2 * GRID, 0))
+        column(self.total, line(), self._make_bar(), around, (self._pages, 1), of=self, gap=0)
         session.selected.connect(self._on_selected)
         self._seen = WhenSeen(self, self._refresh)
         session.updated.connect(self._seen.request)
@@ -216,87 +201,68 @@ class TopDownBudgetsEditor(QWidget):
         self._session.report(self._session.edit(label, edit))
 
     def _make_bar(self) -> QHBoxLayout:
-        self.as_table = SymbolButton(
-            "budgets", "Show the shares as a table", text="Table", checkable=True, bordered=True
+        self.as_table, self.as_sliders = (
+            SymbolButton(
+                symbol,
+                name,
+                text=text,
+                checkable=True,
+                bordered=True,
+                run=lambda _checked, shown=shown: self.show_sliders(shown=shown),
+            )
+            for symbol, name, text, shown in (
+                ("budgets", "Show the shares as a table", "Table", False),
+                ("scenario", "Show sliders", "Sliders", True),
+            )
         )
-        self.as_sliders = SymbolButton("scenario", "Show sliders", text="Sliders", checkable=True, bordered=True)
         group = QButtonGroup(self)
-        group.setExclusive(True)
         for button in (self.as_table, self.as_sliders):
             group.addButton(button)
         self.as_table.setChecked(True)
-        self.as_table.clicked.connect(lambda: self.show_sliders(shown=False))
-        self.as_sliders.clicked.connect(lambda: self.show_sliders(shown=True))
-        self.quantity = Chooser("What the cells show", letters=8)
-        for quantity in Quantity:
-            self.quantity.addItem(quantity.value, quantity)
-        self.quantity.currentIndexChanged.connect(self._show_quantity)
+        self.quantity = Chooser(
+            "What the cells show",
+            letters=8,
+            options=[(quantity.value, quantity) for quantity in Quantity],
+            run=self._show_quantity,
+        )
         self._offers = QMenu(self)
         self._offers.aboutToShow.connect(self._fill_offers)
         self.add = SymbolButton("plus", "Measure one more query group", text="Query", bordered=True)
         self.add.setMenu(self._offers)
         self.add.setPopupMode(SymbolButton.ToolButtonPopupMode.InstantPopup)
-        bar = QHBoxLayout()
-        bar.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
-        bar.setSpacing(GRID)
-        for widget in (self.as_table, self.as_sliders, self.quantity):
-            bar.addWidget(widget)
-        bar.addWidget(self._heading, 1)
-        bar.addWidget(self.add)
-        return bar
-
-    def _table_page(self) -> QWidget:
-        page = QWidget()
-        column = QVBoxLayout(page)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(line())
-        column.addWidget(self.view, 1)
-        column.addWidget(line())
-        column.addWidget(self.panel)
-        return page
+        parts = (self.as_table, self.as_sliders, self.quantity, (self._heading, 1), self.add)
+        return row(*parts, margins=(2 * GRID, GRID, 2 * GRID, GRID))
 
     def _slider_page(self) -> QScrollArea:
         self.level = Chooser("Level of the query sliders")
         self.level.currentIndexChanged.connect(lambda: self.query_sliders.show_column(self.level.currentData()))
-        content = QWidget()
-        column = QVBoxLayout(content)
-        column.setContentsMargins(MARGIN, GRID, MARGIN, MARGIN)
-        column.setSpacing(2 * GRID)
-        column.addWidget(self.level_sliders)
-        head = QHBoxLayout()
-        head.setSpacing(GRID)
-        head.addWidget(Text("Query groups at"))
-        head.addWidget(self.level)
-        head.addStretch(1)
-        column.addLayout(head)
-        column.addWidget(self.query_sliders)
-        column.addWidget(Text(RULE, look="muted", wrap=True, relative=0.92))
-        column.addStretch(1)
         page = QScrollArea()
         page.setAccessibleName("Sliders of the shares")
         page.setWidgetResizable(True)
         page.setFrameShape(QFrame.Shape.NoFrame)
         page.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        page.setWidget(content)
+        page.setWidget(stacked(
+            self.level_sliders,
+            row(Text("Query groups at"), self.level, 1),
+            self.query_sliders,
+            Text(RULE, look="muted", wrap=True, relative=0.92),
+            1,
+            gap=2 * GRID,
+            margins=(MARGIN, GRID, MARGIN, MARGIN),
+        ))  # fmt: skip
         return page
 
     def _refresh(self, _update: object = None) -> None:
         shown = self._session.shown
         levels = shown.method.levels
-        if [self.level.itemData(number) for number in range(self.level.count())] != list(levels):
-            chosen = self.level.currentData()
-            blocked = self.level.blockSignals(True)
-            self.level.clear()
-            for level in levels:
-                self.level.addItem(level_title(level), level)
-            self.level.blockSignals(blocked)
-            self.show_level(chosen if chosen in levels else levels[min(1, len(levels) - 1)])
+        if self.level.values != list(levels):
+            self.level.offer([(level_title(level), level) for level in levels], first=levels[min(1, len(levels) - 1)])
+            self.query_sliders.show_column(self.level.currentData())
             self.level_sliders.show_column(None)
         words = heading(self._quantity, shown)
         self._heading.setText(words[0].upper() + words[1:])
 
-    def _show_quantity(self) -> None:
+    def _show_quantity(self, _index: int) -> None:
         self._quantity = self.quantity.currentData()
         self.table.rebuild()
         self._refresh()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout
+from PySide6.QtWidgets import QFrame
 
 from phexplore.accounting.zcdp import epsilon
 from phexplore.figures.stops import log_stops
@@ -17,6 +17,7 @@ from phexplore.gui.widgets.buttons import Chooser
 from phexplore.gui.widgets.exact_field import ExactField
 from phexplore.gui.widgets.flow import LargeTextRows
 from phexplore.gui.widgets.labels import Figure, Text
+from phexplore.gui.widgets.layout import row
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.conventions import Conversion
 from phexplore.model.edits import set_field
@@ -39,26 +40,21 @@ class TotalBar(QFrame):
         self.total, self.slider = self._line.field, self._line.slider
         self.epsilon = ExactField("Total ε", self._take_epsilon, width=12 * GRID)
         self._is = Text("is ε", look="muted")
-        self.conversion = Chooser("Conversion from ρ to ε", tip="How ρ and δ become ε", letters=13)
-        for conversion in Conversion:
-            self.conversion.addItem(conversion_title(conversion), conversion)
+        self.conversion = Chooser(
+            "Conversion from ρ to ε",
+            tip="How ρ and δ become ε",
+            letters=13,
+            options=[(conversion_title(conversion), conversion) for conversion in Conversion],
+        )
         self.conversion.select(Conversion.ZCDP_OPTIMAL_ALPHA)
         self.conversion.currentIndexChanged.connect(self._refresh)
         self._delta = Figure(look="muted")
-        rho, worth = QHBoxLayout(), QHBoxLayout()
-        for row in (rho, worth):
-            row.setSpacing(GRID)
-        rho.addWidget(self._symbol, 0, Qt.AlignmentFlag.AlignVCenter)
-        rho.addWidget(self.total, 0, Qt.AlignmentFlag.AlignVCenter)
-        rho.addWidget(self.slider, 1)
-        for widget in (self._is, self.epsilon, self._delta):
-            worth.addWidget(widget, 0, Qt.AlignmentFlag.AlignVCenter)
-        worth.addWidget(self.conversion, 1, Qt.AlignmentFlag.AlignVCenter)
+        middle = Qt.AlignmentFlag.AlignVCenter
         both = LargeTextRows(self)
         both.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
         both.setSpacing(GRID)
-        both.addLayout(rho, 1)
-        both.addLayout(worth)
+        both.addLayout(row((self._symbol, middle), (self.total, middle), (self.slider, 1)), 1)
+        both.addLayout(row((self._is, middle), (self.epsilon, middle), (self._delta, middle), (self.conversion, 1)))
         self._seen = WhenSeen(self, self._refresh)
         session.updated.connect(self._seen.request)
         self._refresh()
