@@ -30,10 +30,13 @@ class Look(enum.Enum):
     BOLD = "bold"
     GOOD = "good"
     ATTENTION = "attention"
+    REFUSED = "refused"
 
 
 Looks = Callable[[int, int], Look | None]
 """Gives the look of a cell by row and column; None is like the others."""
+Details = Callable[[int, int], str]
+"""Gives all there is to say of a cell by row and column, "" where it is what the cell shows."""
 
 
 def _look(look: Look | None, role: int) -> Any:
@@ -41,12 +44,8 @@ def _look(look: Look | None, role: int) -> Any:
     match look, role:
         case Look.BOLD | Look.ATTENTION, Qt.ItemDataRole.FontRole:
             return appearance().font(bold=True)
-        case Look.MUTED, Qt.ItemDataRole.ForegroundRole:
-            return QColor(colours.muted)
-        case Look.GOOD, Qt.ItemDataRole.ForegroundRole:
-            return QColor(colours.good)
-        case Look.ATTENTION, Qt.ItemDataRole.ForegroundRole:
-            return QColor(colours.attention)
+        case Look.MUTED | Look.GOOD | Look.ATTENTION | Look.REFUSED, Qt.ItemDataRole.ForegroundRole:
+            return QColor(getattr(colours, look.value))
         case Look.ATTENTION, Qt.ItemDataRole.BackgroundRole:
             return QColor(colours.attention_soft)
         case _:
@@ -60,6 +59,7 @@ class NumbersModel(QAbstractTableModel):
         super().__init__(parent)
         self._numbers = Table(())
         self._looks: Looks | None = None
+        self._details: Details | None = None
 
     @property
     def numbers(self) -> Table:
@@ -82,9 +82,9 @@ class NumbersModel(QAbstractTableModel):
             last = len(numbers.headers) - 1
             self.dataChanged.emit(self.index(changed[0], 0), self.index(changed[-1], last))
 
-    def set_looks(self, looks: Looks | None) -> None:
-        """Let some cells look otherwise than the rest."""
-        self._looks = looks
+    def set_looks(self, looks: Looks | None, details: Details | None = None) -> None:
+        """Let some cells look otherwise than the rest, or say more than they show."""
+        self._looks, self._details = looks, details
         if self._numbers.rows:
             self.dataChanged.emit(self.index(0, 0), self.index(len(self._numbers.rows) - 1, self.columnCount() - 1))
 
@@ -105,14 +105,18 @@ class NumbersModel(QAbstractTableModel):
             case Qt.ItemDataRole.DisplayRole:
                 return localised(shown(value))
             case Qt.ItemDataRole.ToolTipRole:
-                return plain(value)
+                return self._detail(index) or plain(value)
             case Qt.ItemDataRole.TextAlignmentRole:
                 is_right = is_number(value) or value is None or value == UNTOUCHED
                 side = Qt.AlignmentFlag.AlignRight if is_right else Qt.AlignmentFlag.AlignLeft
                 return side | Qt.AlignmentFlag.AlignVCenter
             case Qt.ItemDataRole.AccessibleTextRole:
-                return f"{self._numbers.headers[index.column()]}: {localised(shown(value))}"
+                words = self._detail(index) or localised(shown(value))
+                return f"{self._numbers.headers[index.column()]}: {words}"
         return None if self._looks is None else _look(self._looks(index.row(), index.column()), role)
+
+    def _detail(self, index: Index) -> str:
+        return "" if self._details is None else self._details(index.row(), index.column())
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if role == Qt.ItemDataRole.TextAlignmentRole and orientation == Qt.Orientation.Horizontal:
@@ -164,9 +168,9 @@ class NumbersTable(QTableView):
         """Show other numbers."""
         self._model.set_numbers(numbers)
 
-    def set_looks(self, looks: Looks | None) -> None:
-        """Let some cells look otherwise than the rest."""
-        self._model.set_looks(looks)
+    def set_looks(self, looks: Looks | None, details: Details | None = None) -> None:
+        """Let some cells look otherwise than the rest, or say more than they show."""
+        self._model.set_looks(looks, details)
 
     def choose_row(self, row: int | None) -> None:
         """Move to a row without announcing it; a row that is not there yet is left for later."""

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from phexplore.errors import PhexploreError
+from phexplore.gui.binding.session import Refusal
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton
 from phexplore.gui.widgets.exact_field import ExactField
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import ElidedText, labelled
+from phexplore.gui.widgets.layout import column, row
 from phexplore.model.goals import Cap, CapOn, Key
 from phexplore.model.numbers import parse_exact
 
@@ -23,42 +24,29 @@ _ALL = "All queries"
 class CapsEditor(QWidget):
     """Shows caps and offers another; edits are passed on."""
 
-    def __init__(self, add: Callable[[Cap], str], remove: Callable[[int], None]) -> None:
+    def __init__(self, add: Callable[[Cap], Refusal | None], remove: Callable[[int], object]) -> None:
         """Make the editor.
 
         Args:
-            add: takes a cap; returns why it is refused, "" when it was accepted.
+            add: takes a cap; returns why it is refused, None when it was accepted.
             remove: takes the place of a cap.
         """
         super().__init__()
         self._add, self._remove = add, remove
         self._caps: tuple[Cap, ...] | None = None
         self._scopes: Mapping[str, tuple[Key, ...]] = {}
-        self.on = Chooser("What is capped")
-        for on, words in _ON.items():
-            self.on.addItem(f"Cap on {words}", on)
+        self.on = Chooser("What is capped", options=[(f"Cap on {words}", on) for on, words in _ON.items()])
         self.scope = Chooser("Queries that the cap counts", letters=18)
         self.limit = ExactField("Limit of the new cap", self._take, width=12 * GRID)
-        self.add = SymbolButton("plus", "Add the cap", text="Add", bordered=True)
-        self.add.clicked.connect(self._offer)
-        self._lines = QVBoxLayout()
-        self._lines.setContentsMargins(0, 0, 0, 0)
-        self._lines.setSpacing(HALF)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(HALF)
-        column.addLayout(self._lines)
-        column.addWidget(
-            FlowRow(self.on, labelled("at most", self.limit), labelled("over", self.scope), self.add, gap=GRID)
-        )
+        self.add = SymbolButton("plus", "Add the cap", text="Add", bordered=True, run=self.limit.line.returnPressed)
+        self._lines = column(gap=HALF)
+        limit, scope = labelled("at most", self.limit), labelled("over", self.scope)
+        column(self._lines, FlowRow(self.on, limit, scope, self.add, gap=GRID), of=self, gap=HALF)
 
     def show_caps(self, caps: Sequence[Cap], scopes: Mapping[str, tuple[Key, ...]]) -> None:
         """Show these caps, and what a further one can count."""
-        if scopes != self._scopes:
-            self._scopes = scopes
-            self.scope.clear()
-            for title in scopes:
-                self.scope.addItem(title, title)
+        self._scopes = scopes
+        self.scope.offer([(title, title) for title in scopes])
         if tuple(caps) == self._caps:
             return
         self._caps = tuple(caps)
@@ -70,18 +58,10 @@ class CapsEditor(QWidget):
             self._lines.addWidget(self._line(number, cap))
 
     def _line(self, number: int, cap: Cap) -> QWidget:
-        found = QWidget()
-        row = QHBoxLayout(found)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(GRID)
-        remove = SymbolButton("close", f"Remove the cap: {cap.title}")
-        remove.clicked.connect(partial(self._remove, number))
-        row.addWidget(ElidedText(cap.title[0].upper() + cap.title[1:]), 1)
-        row.addWidget(remove)
-        return found
-
-    def _offer(self) -> None:
-        self.limit.line.returnPressed.emit()
+        remove = SymbolButton("close", f"Remove the cap: {cap.title}", run=lambda: self._remove(number))
+        place = QWidget()
+        row((ElidedText(cap.title[0].upper() + cap.title[1:]), 1), remove, of=place)
+        return place
 
     def _take(self, typed: str) -> str:
         title = self.scope.currentData()
@@ -92,4 +72,5 @@ class CapsEditor(QWidget):
             return f"{error}."
         except PhexploreError as error:
             return error.full
-        return self._add(cap)
+        refusal = self._add(cap)
+        return "" if refusal is None else refusal.full

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -34,28 +35,15 @@ class GoalColumn(enum.IntEnum):
     LOCK = 10
 
 
-_HEADS = ("Query", "MOE", "MOE ≤", "Budget", "Solved", "Change", "MOE then", "By", "Budget ≥", "Tie", "Locked")
-_TIPS = {
-    GoalColumn.MARGIN: "Margin of error now, people",
-    GoalColumn.TARGET: "The largest margin of error allowed, people. Type a number; empty asks for nothing.",
-    GoalColumn.FLOOR: "The smallest budget allowed. Type a number; empty asks for nothing.",
-    GoalColumn.TIE: "Queries with the same letter move together",
-    GoalColumn.LOCK: "A locked budget stays",
-    GoalColumn.BUDGET: "Budget now (PHSafe: unbounded)",
-    GoalColumn.SOLVED: "The smallest budget that keeps all goals, rounded",
-    GoalColumn.SOLVED_MARGIN: "Margin of error with that budget, people",
-    GoalColumn.REASON: "What decided the solved budget",
-}
-
-Take = Callable[[Key, "Fraction | None"], str]
-"""Takes a typed number, None for nothing; returns why it is refused, "" when it was accepted."""
+Take = Callable[[Key, "Fraction | None"], bool]
+"""Takes a typed number, None for nothing; returns whether it was accepted."""
 
 
 class GoalTable(QAbstractTableModel):
     """Rows of goals. Edits are passed on; the rows change when the project does."""
 
     def __init__(
-        self, take_target: Take, take_floor: Take, lock: Callable[[Key, bool], None], parent: QObject | None = None
+        self, take_target: Take, take_floor: Take, lock: Callable[[Key, bool], bool], parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._rows: tuple[GoalRow, ...] = ()
@@ -88,9 +76,9 @@ class GoalTable(QAbstractTableModel):
         if orientation is not Qt.Orientation.Horizontal:
             return None
         if role == Qt.ItemDataRole.DisplayRole:
-            return _HEADS[section]
+            return _COLUMNS[GoalColumn(section)].head
         if role == Qt.ItemDataRole.ToolTipRole:
-            return _TIPS.get(GoalColumn(section))
+            return _COLUMNS[GoalColumn(section)].tip or None
         return None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
@@ -109,8 +97,8 @@ class GoalTable(QAbstractTableModel):
             Qt.ItemDataRole.DisplayRole: lambda: cell_text(row, column),
             Qt.ItemDataRole.EditRole: lambda: _typed(row, column),
             Qt.ItemDataRole.CheckStateRole: lambda: _tick(row) if column is GoalColumn.LOCK else None,
-            Qt.ItemDataRole.TextAlignmentRole: lambda: _RIGHT if column not in _WORDS else None,
-            Qt.ItemDataRole.ToolTipRole: lambda: _TIPS.get(column, row.title),
+            Qt.ItemDataRole.TextAlignmentRole: lambda: None if _COLUMNS[column].is_words else _RIGHT,
+            Qt.ItemDataRole.ToolTipRole: lambda: _COLUMNS[column].tip or row.title,
             Qt.ItemDataRole.AccessibleTextRole: lambda: _spoken(row, column),
         }
         found = answers.get(role)
@@ -119,20 +107,18 @@ class GoalTable(QAbstractTableModel):
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
         row, column = self._rows[index.row()], GoalColumn(index.column())
         if role == Qt.ItemDataRole.CheckStateRole and column is GoalColumn.LOCK:
-            self._lock(row.key, Qt.CheckState(value) is Qt.CheckState.Checked)
-            return True
+            return self._lock(row.key, Qt.CheckState(value) is Qt.CheckState.Checked)
         if role != Qt.ItemDataRole.EditRole or column not in self._take:
             return False
         text = str(value).strip()
-        return (
-            not self._take[column](row.key, parse_goal(text, column) if text else None)
-            if _reads(text, column)
-            else False
-        )
+        try:
+            number = parse_goal(text, column) if text else None
+        except ValueError:
+            return False
+        return (number is None or number >= 0) and self._take[column](row.key, number)
 
 
 _RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-_WORDS = frozenset({GoalColumn.QUERY, GoalColumn.REASON, GoalColumn.TIE})
 
 
 def _typed(row: GoalRow, column: GoalColumn) -> str:
@@ -146,14 +132,7 @@ def _tick(row: GoalRow) -> Qt.CheckState:
 
 def _spoken(row: GoalRow, column: GoalColumn) -> str:
     said = ("locked" if row.locked else "free") if column is GoalColumn.LOCK else cell_text(row, column)
-    return f"{_HEADS[column]}, {row.title}: {said or 'none'}"
-
-
-def _reads(text: str, column: GoalColumn) -> bool:
-    try:
-        return not text or parse_goal(text, column) >= 0
-    except ValueError:
-        return False
+    return f"{_COLUMNS[column].head}, {row.title}: {said or 'none'}"
 
 
 def parse_goal(text: str, column: GoalColumn) -> Fraction:
@@ -167,7 +146,7 @@ def parse_goal(text: str, column: GoalColumn) -> Fraction:
 
 def cell_text(row: GoalRow, column: GoalColumn) -> str:
     """Return the words of a cell."""
-    return _TEXTS[column](row)
+    return _COLUMNS[column].text(row)
 
 
 def people_exactly(value: Fraction) -> str:
@@ -188,16 +167,45 @@ def _solved_margin(row: GoalRow) -> str:
     return ABSENT if row.solved_margin is None else people(row.solved_margin)
 
 
-_TEXTS: dict[GoalColumn, Callable[[GoalRow], str]] = {
-    GoalColumn.QUERY: lambda row: row.title,
-    GoalColumn.MARGIN: lambda row: ABSENT if row.margin is None else people(row.margin),
-    GoalColumn.TARGET: lambda row: "" if row.target is None else people_exactly(row.target),
-    GoalColumn.FLOOR: lambda row: "" if row.floor is None else exact_text(row.floor),
-    GoalColumn.TIE: lambda row: row.tie,
-    GoalColumn.LOCK: lambda _: "",
-    GoalColumn.BUDGET: lambda row: budget_text(row.budget),
-    GoalColumn.SOLVED: lambda row: "" if row.solved is None else budget_text(row.solved.budget),
-    GoalColumn.CHANGE: _change,
-    GoalColumn.SOLVED_MARGIN: _solved_margin,
-    GoalColumn.REASON: lambda row: "" if row.solved is None else row.solved.reason.value,
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """What a column is called and says of a row; without a tip of its own it shows the query's title."""
+
+    head: str
+    text: Callable[[GoalRow], str]
+    tip: str = ""
+    is_words: bool = False
+
+
+_COLUMNS = {
+    GoalColumn.QUERY: _Column("Query", lambda row: row.title, is_words=True),
+    GoalColumn.MARGIN: _Column(
+        "MOE", lambda row: ABSENT if row.margin is None else people(row.margin), "Margin of error now, people"
+    ),
+    GoalColumn.TARGET: _Column(
+        "MOE ≤",
+        lambda row: "" if row.target is None else people_exactly(row.target),
+        "The largest margin of error allowed, people. Type a number; empty asks for nothing.",
+    ),
+    GoalColumn.BUDGET: _Column("Budget", lambda row: budget_text(row.budget), "Budget now (PHSafe: unbounded)"),
+    GoalColumn.SOLVED: _Column(
+        "Solved",
+        lambda row: "" if row.solved is None else budget_text(row.solved.budget),
+        "The smallest budget that keeps all goals, rounded",
+    ),
+    GoalColumn.CHANGE: _Column("Change", _change),
+    GoalColumn.SOLVED_MARGIN: _Column("MOE then", _solved_margin, "Margin of error with that budget, people"),
+    GoalColumn.REASON: _Column(
+        "By",
+        lambda row: "" if row.solved is None else row.solved.reason.value,
+        "What decided the solved budget",
+        is_words=True,
+    ),
+    GoalColumn.FLOOR: _Column(
+        "Budget ≥",
+        lambda row: "" if row.floor is None else exact_text(row.floor),
+        "The smallest budget allowed. Type a number; empty asks for nothing.",
+    ),
+    GoalColumn.TIE: _Column("Tie", lambda row: row.tie, "Queries with the same letter move together", is_words=True),
+    GoalColumn.LOCK: _Column("Locked", lambda _: "", "A locked budget stays"),
 }

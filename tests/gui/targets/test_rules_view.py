@@ -83,11 +83,9 @@ def test_that_every_scenario_and_run_has_a_verdict_with_its_distance(qtbot, view
     coverage = Rule(Measure.COVERAGE, Bound.AT_LEAST, Fraction(9, 10))
     session.edit_workbook("Rules", lambda book: set_rules(book, (MARGIN, LOSS, coverage)))
     _wait(qtbot, view)
-    qtbot.waitUntil(lambda: view.table.columnCount() == 3)
-    texts = {
-        view.table.horizontalHeaderItem(place).text(): [view.table.item(row, place).text() for row in range(3)]
-        for place in range(3)
-    }
+    qtbot.waitUntil(lambda: len(view.table.numbers.headers) == 4)
+    texts = dict(zip(view.table.numbers.headers, zip(*view.table.numbers.rows, strict=True), strict=True))
+    assert list(texts) == ["Rule", "Generous", "Proposal", "Run first"]
     assert texts["Generous"][1].startswith("✗ 5.18861")
     assert "missing" in texts["Generous"][1]
     assert texts["Proposal"][2] == "– not judged"
@@ -98,13 +96,13 @@ def test_that_a_rule_is_added_changed_and_removed_and_undone(qtbot, view, sessio
     view.form.show_rule(MARGIN)
     view.add()
     _wait(qtbot, view)
-    view.table.setCurrentCell(0, 0)
+    view.table.selectRow(0)
     assert view.form.limit.text() == "68"
     view.form.limit.setText("70")
     view.change()
     assert [rule.limit for rule in view.rules] == [70]
     _wait(qtbot, view)
-    view.table.setCurrentCell(0, 0)
+    view.table.selectRow(0)
     view.remove()
     assert view.rules == ()
     session.undo()
@@ -126,7 +124,7 @@ def test_that_a_rule_that_says_nothing_is_refused_beside_the_form(view, name, ty
     view.form.show_rule(REDISTRICTING)
     getattr(view.form, name).setText(typed)
     view.add()
-    assert view._reason.text()
+    assert view.reason.text()
     assert view.rules == ()
 
 
@@ -173,7 +171,7 @@ def test_that_a_rule_nothing_can_judge_is_not_offered_and_contradicts_nothing(qt
     assert "only TopDown runs" in entry.toolTip()
     view.add_published()
     _wait(qtbot, view)
-    assert view._finding.text() == f"Proposal: 1 rule not judged: {never_judged(Measure.LARGEST_GROUP, us)}"
+    assert view.finding.text() == f"Proposal: 1 rule not judged: {never_judged(Measure.LARGEST_GROUP, us)}"
     tiles = with_rules(phsafe_tiles(session.shown), session.project.workbook, session.scenario)
     assert tiles[1].change.startswith("all met · 1 rule not judged: only TopDown")
     assert tiles[1].tone is Tone.NEUTRAL

@@ -80,7 +80,7 @@ def test_that_the_solution_is_shown_beside_the_present_and_applied_as_one_step(q
     assert session.project.cursor == steps + 1
     assert session.scenario.phsafe.budgets[query] == wanted
     assert session.scenario.phsafe.targets[query] == 30
-    assert view.goals == Goals()
+    assert view.edits.goals == Goals()
     session.undo()
     assert session.scenario == before
     assert before.phsafe.targets[query] == 30
@@ -89,16 +89,16 @@ def test_that_the_solution_is_shown_beside_the_present_and_applied_as_one_step(q
 @pytest.mark.defect("M1")
 def test_that_applying_a_solution_for_other_goals_moves_no_target(qtbot, view, session, query) -> None:
     targets = session.scenario.phsafe.targets
-    assert view.set_goals("Read goals", lambda goals: with_margins(goals, {query: Fraction(30)})) is None
+    assert view.edits.change("Read goals", lambda goals: with_margins(goals, {query: Fraction(30)})) is None
     found = _solve(qtbot, view)
     view.apply()
     assert session.scenario.phsafe.budgets[query] == found.solved.scenario.phsafe.budgets[query]
     assert session.scenario.phsafe.targets == targets
-    assert view.goals.margins == {query: 30}
+    assert view.edits.goals.margins == {query: 30}
 
 
 def test_that_a_conflict_offers_ways_out_and_each_works(qtbot, view, session) -> None:
-    assert view._add_cap(Cap(CapOn.BOUNDED, Fraction("2.2"))) == ""
+    assert view.edits.add_cap(Cap(CapOn.BOUNDED, Fraction("2.2"))) is None
     found = _solve(qtbot, view)
     assert found.solved is None
     assert view.panel.title == "These goals cannot be kept together"
@@ -115,7 +115,7 @@ def test_that_a_conflict_offers_ways_out_and_each_works(qtbot, view, session) ->
 
 def test_that_an_unlocking_way_out_opens_the_lock(qtbot, view, session, query) -> None:
     session.edit("Lock", lambda scenario: set_item(scenario, "locks", query, value=True))
-    assert view._take_target(query, Fraction(10)) == ""
+    assert view._take_target(query, Fraction(10))
     found = _solve(qtbot, view)
     way = next(each for each in found.relaxations if each.unlocks is not None)
     view.take_way(way)
@@ -146,24 +146,24 @@ def test_that_a_whole_level_is_asked_and_forgotten_at_once(view, session) -> Non
     view.scope.setCurrentIndex(view.scope.findData("Nation, A-G, all tables"))
     keys = view.chosen()
     assert len(keys) == 7
-    assert view._take_target_of_scope("400") == ""
+    assert view.take_for_chosen(GoalColumn.TARGET, "400") == ""
     assert {session.scenario.phsafe.targets[key] for key in keys} == {Fraction(400)}
     assert session.project.labels[-1] == "Set the targets of 7 queries to 400 people"
-    assert view._take_target_of_scope("") == ""
+    assert view.take_for_chosen(GoalColumn.TARGET, "") == ""
     assert not set(keys) & set(session.scenario.phsafe.targets)
 
 
 def test_that_rows_are_tied_locked_and_freed(qtbot, view, session, query) -> None:
     view.view.selectRow(0)
-    assert view.set_goals("Tie", lambda goals: goals) is None
+    assert view.edits.change("Tie", lambda goals: goals) is None
     view.scope.setCurrentIndex(view.scope.findData("Table PH3"))
-    view._tie(TiedBy.MARGIN)
+    view.edits.tie(view.chosen(), TiedBy.MARGIN)
     assert [row.tie for row in view.table.rows if row.key.table == "PH3"] == ["A"] * 6
     found = _solve(qtbot, view).solved
     margins = {q.query: q.budget for q in found.queries if q.query.table == "PH3"}
     assert len(set(margins.values())) == 1
-    view._untie()
-    assert view.goals.ties == ()
+    view.edits.untie(view.chosen())
+    assert view.edits.goals.ties == ()
     assert view.table.setData(_cell(view, query, GoalColumn.LOCK), 2, Qt.ItemDataRole.CheckStateRole)
     assert query in session.scenario.phsafe.locks
     view.table.setData(_cell(view, query, GoalColumn.LOCK), 0, Qt.ItemDataRole.CheckStateRole)
@@ -172,14 +172,14 @@ def test_that_rows_are_tied_locked_and_freed(qtbot, view, session, query) -> Non
 
 def test_that_goals_go_to_a_file_and_back(view, session, query, tmp_path) -> None:
     view._take_floor(query, Fraction("0.9"))
-    view._add_cap(Cap(CapOn.EPSILON, Fraction(12)))
+    view.edits.add_cap(Cap(CapOn.EPSILON, Fraction(12)))
     view.write_file(tmp_path / "goals.json")
     assert json.loads((tmp_path / "goals.json").read_text())["floors"] == {query.text: "0.9"}
-    asked = view.goals
-    view.forget()
-    assert view.goals == Goals()
+    asked = view.edits.goals
+    view.edits.forget()
+    assert view.edits.goals == Goals()
     view.read_file(tmp_path / "goals.json")
-    assert (view.goals.floors, view.goals.caps) == (asked.floors, asked.caps)
+    assert (view.edits.goals.floors, view.edits.goals.caps) == (asked.floors, asked.caps)
 
 
 def test_that_a_file_that_cannot_be_read_is_said(qtbot, view, tmp_path) -> None:
@@ -199,20 +199,20 @@ def test_that_typing_a_cap_adds_it_and_its_cross_removes_it(qtbot, view) -> None
     view.caps.limit.line.selectAll()
     qtbot.keyClicks(view.caps.limit.line, "2.4")
     view.caps.add.click()
-    assert [cap.limit for cap in view.goals.caps] == [Fraction("2.4")]
-    view._remove_cap(0)
-    assert view.goals.caps == ()
+    assert [cap.limit for cap in view.edits.goals.caps] == [Fraction("2.4")]
+    view.edits.remove_cap(0)
+    assert view.edits.goals.caps == ()
 
 
 def test_that_topdown_solves_and_keeps_its_goals_in_the_project(qtbot, topdown) -> None:
     key = LevelQuery("County", "total")
-    assert topdown._take_target(key, Fraction(3)) == ""
+    assert topdown._take_target(key, Fraction(3))
     found = _solve(qtbot, topdown).solved
     assert found is not None
     topdown.apply()
     method = topdown._session.scenario.topdown
     assert float(method.budget(key)) >= (1.645 / 3) ** 2 * (1 - 1e-9)
-    assert topdown.goals.margins == {key: 3}
+    assert topdown.edits.goals.margins == {key: 3}
     assert not topdown.as_in_2020.isVisible()
 
 
