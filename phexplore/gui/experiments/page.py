@@ -7,29 +7,19 @@ import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import (
-    QFileDialog,
-    QFormLayout,
-    QFrame,
-    QHBoxLayout,
-    QLineEdit,
-    QListWidget,
-    QListWidgetItem,
-    QProgressBar,
-    QScrollArea,
-    QSplitter,
-    QStackedWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QListWidget, QListWidgetItem, QProgressBar, QStackedWidget, QWidget
 
 from phexplore.errors import PhexploreError
 from phexplore.gui.experiments.process import ExperimentProcess
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton
+from phexplore.gui.widgets.file_dialogs import ask_to_open
 from phexplore.gui.widgets.labels import ElidedText, Text, field_label
+from phexplore.gui.widgets.layout import card, column, form, row, split, stacked
+from phexplore.gui.widgets.number_field import LineField
+from phexplore.gui.widgets.page import scrolling
 from phexplore.systems.experiments import Experiment, Parameter, Picture, read_pictures
 
 _TEACHING = "Run the experiment: its figures appear here, with the published ones beside where the paper prints any."
@@ -76,21 +66,18 @@ class ExperimentPage(QWidget):
         self._about, self._duration = Text(wrap=True), Text(look="muted", wrap=True)
         self._forms = QStackedWidget()
         self.fields = {each.id: self._make_form(each) for each in self._experiments}
-        self.start = TextButton("Run experiment", look="primary", symbol="run")
-        self.start.clicked.connect(self.run)
-        self.cancel = TextButton("Stop")
-        self.cancel.clicked.connect(self.process.stop)
+        self.start = TextButton("Run experiment", look="primary", symbol="run", run=self.run)
+        self.cancel = TextButton("Stop", run=self.process.stop)
         self.bar = QProgressBar()
         self.bar.setAccessibleName("Progress of the experiment")
         self.bar.setTextVisible(False)
         self._said = ElidedText(look="muted")
-        self.picture = Chooser("Picture", letters=16)
+        self.picture = Chooser("Picture", letters=16, run=self._show_picture)
         self.notes = Text(look="muted", wrap=True)
         self.view = FigureView("Figures of the experiment", _TEACHING)
         self.view.failed.connect(self.failed)
         self._lay_out()
         self.list.currentRowChanged.connect(self._show_experiment)
-        self.picture.currentIndexChanged.connect(self._show_picture)
         self.process.progressed.connect(self._on_progress)
         self.process.finished.connect(self._on_finished)
         self.process.failed.connect(self._on_failed)
@@ -127,88 +114,43 @@ class ExperimentPage(QWidget):
     # Building
 
     def _make_form(self, experiment: Experiment) -> dict[str, Callable[[], str]]:
+        fields = {each.key: self._field(experiment, each) for each in experiment.parameters}
         place = QWidget()
-        form = QFormLayout(place)
-        form.setContentsMargins(0, 0, 0, 0)
-        form.setHorizontalSpacing(2 * GRID)
-        form.setVerticalSpacing(GRID)
-        found: dict[str, Callable[[], str]] = {}
-        for parameter in experiment.parameters:
-            widget, read = self._field(experiment, parameter)
-            form.addRow(parameter.title, widget)
-            found[parameter.key] = read
+        form(*((each.title, fields[each.key][0]) for each in experiment.parameters), of=place)
         self._forms.addWidget(place)
-        return found
+        return {key: read for key, (_, read) in fields.items()}
 
     def _field(self, experiment: Experiment, parameter: Parameter) -> tuple[QWidget, Callable[[], str]]:
         name = f"{parameter.title}: {experiment.title}"
         if parameter.choices:
-            chooser = Chooser(name)
-            for value, words in parameter.choices:
-                chooser.addItem(words, value)
+            options = [(words, value) for value, words in parameter.choices]
+            chooser = Chooser(name, options=options, run=self._reload)
             chooser.select(parameter.default)
-            chooser.currentIndexChanged.connect(self._reload)
             return chooser, lambda: str(chooser.currentData())
-        line = QLineEdit(parameter.default)
-        line.setAccessibleName(name)
-        line.setPlaceholderText(parameter.hint)
+        line = LineField(name, parameter.default, example=parameter.hint)
         line.editingFinished.connect(self._reload)
         if not parameter.is_file:
             return line, line.text
-        browse = TextButton("Browse…", name=f"Choose the file: {name}")
-        browse.clicked.connect(lambda: self._browse(line))
         both = QWidget()
-        row = QHBoxLayout(both)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(HALF)
-        row.addWidget(line, 1)
-        row.addWidget(browse)
+        browse = TextButton("Browse…", name=f"Choose the file: {name}", run=lambda: self._browse(line))
+        row((line, 1), browse, of=both, gap=HALF)
         return both, line.text
 
     def _lay_out(self) -> None:
-        card = QFrame()
-        card.setProperty("look", "card")
-        column = QVBoxLayout(card)
-        column.setContentsMargins(MARGIN, GRID + HALF, MARGIN, MARGIN)
-        column.setSpacing(GRID)
-        column.addWidget(Text("Experiments", bold=True, relative=1.08))
         self.list.setFixedHeight(max(2, len(self._experiments)) * 4 * GRID)
-        for widget in (self.list, self._about, self._forms, self._duration):
-            column.addWidget(widget)
-        buttons = QHBoxLayout()
-        buttons.addStretch(1)
-        buttons.addWidget(self.cancel)
-        buttons.addWidget(self.start)
-        column.addLayout(buttons)
-        column.addWidget(self.bar)
-        column.addWidget(self._said)
-        column.addStretch(1)
-        left = QScrollArea()
-        left.setWidgetResizable(True)
-        left.setFrameShape(QFrame.Shape.NoFrame)
-        left.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        left.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
-        left.setWidget(card)
+        chosen = card(
+            Text("Experiments", bold=True, relative=1.08),
+            *(self.list, self._about, self._forms, self._duration),
+            row(1, self.cancel, self.start),
+            *(self.bar, self._said, 1),
+            margins=(MARGIN, GRID + HALF, MARGIN, MARGIN),
+        )
+        left = scrolling("Experiments and their parameters", chosen)
         left.setMinimumWidth(40 * GRID)
-        right = QWidget()
-        pictures = QVBoxLayout(right)
-        pictures.setContentsMargins(0, 0, 0, 0)
-        pictures.setSpacing(GRID)
-        head = QHBoxLayout()
-        head.addWidget(field_label("&Picture", self.picture))
-        head.addWidget(self.picture, 1)
-        pictures.addLayout(head)
-        pictures.addWidget(self.view, 1)
-        pictures.addWidget(self.notes)
-        both = QSplitter(Qt.Orientation.Horizontal)
-        both.setChildrenCollapsible(False)
-        both.addWidget(left)
-        both.addWidget(right)
-        both.setStretchFactor(1, 1)
+        head = row(field_label("&Picture", self.picture), (self.picture, 1))
+        both = split(left, stacked(head, (self.view, 1), self.notes), shares=(0, 1))
         both.setHandleWidth(GRID)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(MARGIN, GRID, MARGIN, GRID)
-        whole.addWidget(both)
+        column(both, of=self, margins=(MARGIN, GRID, MARGIN, GRID))
 
     # What is shown
 
@@ -230,11 +172,8 @@ class ExperimentPage(QWidget):
         except PhexploreError as error:
             self._pictures = ()
             self.failed.emit(error)
-        blocked = self.picture.blockSignals(True)
-        self.picture.clear()
-        for number, picture in enumerate(self._pictures):
-            self.picture.addItem(picture.title, number)
-        self.picture.blockSignals(blocked)
+        self.picture.offer([(picture.title, number) for number, picture in enumerate(self._pictures)])
+        self.picture.select(0)
         self.picture.setEnabled(len(self._pictures) > 1)
         self._show_picture()
 
@@ -280,15 +219,10 @@ class ExperimentPage(QWidget):
         elif not busy and self._running is not None:
             self._said.setText("Stopped; what was finished is kept.")
 
-    def _browse(self, line: QLineEdit) -> None:
-        dialog = QFileDialog(self, "Choose the table", line.text())
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setNameFilters(["Tables (*.csv *.csv.gz)", "All files (*)"])
-
-        def take(name: str) -> None:
-            line.setText(name)
+    def _browse(self, line: LineField) -> None:
+        def take(path: Path) -> None:
+            line.setText(str(path))
             self._reload()
 
-        dialog.fileSelected.connect(take)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        kinds = "Tables (*.csv *.csv.gz);;All files (*)"
+        ask_to_open(self, "Choose the table", take, kinds=kinds, folder=line.text())

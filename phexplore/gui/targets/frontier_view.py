@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout
 
 from phexplore.decide.figures import frontier_figure
 from phexplore.decide.frontier import FrontierPoint, Weighting
+from phexplore.decide.risk import GuessRisk
 from phexplore.decide.sensitivity import leave_out
 from phexplore.figures.wording import percent
-from phexplore.gui.binding.latest import Latest
 from phexplore.gui.binding.session import Session
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.targets.frontier_answers import TradeAnswer, TradeRequest, trade_off
+from phexplore.gui.targets.question_view import QuestionView
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.compact_list import CompactList
-from phexplore.gui.widgets.exact_field import ExactField
+from phexplore.gui.widgets.exact_field import CheckedField
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import Paragraph, labelled
-from phexplore.gui.widgets.page import Section
+from phexplore.gui.widgets.layout import column, row, stacked
+from phexplore.gui.widgets.page import Section, scrolling
 from phexplore.gui.widgets.when_seen import WhenSeen
-from phexplore.model.numbers import parse_exact
 from phexplore.model.workbook import add_scenario
 
 _TEACHING = (
@@ -40,36 +40,22 @@ _BOUND = (
     "The bound holds for every mechanism of this loss and for an attacker who knows everybody else's answers; people who "
     "know less are right less often."
 )
+_UNLIMITED = "Without a limit on the loss a guess can be certain."
 _CHART_HEIGHT = 44 * GRID
 _WIDE = 120 * GRID
 """From this width on two pictures stand side by side, at normal text size."""
 
 
-class FrontierView(QWidget):
-    """Pictures and sentences about what privacy loss buys.
-
-    Signals:
-        failed: a `PhexploreError` of a chart.
-        noted: a sentence about what was done.
-    """
-
-    failed = Signal(object)
-    noted = Signal(object)
+class FrontierView(QuestionView):
+    """Pictures and sentences about what privacy loss buys."""
 
     def __init__(self, session: Session) -> None:
-        super().__init__()
-        self._session = session
-        self._left_chosen = ""
-        self._prior, self._relative = Fraction(1, 2), Fraction(1, 20)
-        self._asked: TradeRequest | None = None
-        self.answer: TradeAnswer | None = None
-        self._worker = Latest(trade_off, self)
-        self._worker.finished.connect(self._show)
-        self._worker.failed.connect(self.failed)
+        super().__init__(session, trade_off)
         self.curve = FigureView("Trade-off", _TEACHING)
         self.prices = FigureView("Marginal price", "What one per cent more budget buys appears here.")
         self.left = FigureView("Availability", "What leaving out a level frees appears here.")
         self.leverage = FigureView("Sensitivity", "What a parameter does to a margin appears here.")
+        self.charts = (self.curve, self.prices, self.left, self.leverage)
         self._make_controls()
         self._lay_out()
         for chart in self.charts:
@@ -77,19 +63,9 @@ class FrontierView(QWidget):
         self.curve.key_activated.connect(self._load_point)
         self.curve.key_selected.connect(self._on_chosen)
         self.left.key_activated.connect(self.drop)
-        self.left.key_selected.connect(self._on_left_chosen)
-        self._seen = WhenSeen(self, self._ask)
-        session.settled.connect(self._seen.request)
+        self.left.key_selected.connect(self._on_chosen)
+        self._seen = WhenSeen(self, self._request, session.settled)
         self._seen.request()
-
-    @property
-    def charts(self) -> tuple[FigureView, ...]:
-        """All pictures."""
-        return (self.curve, self.prices, self.left, self.leverage)
-
-    def stop(self) -> None:
-        """End what is being computed, because the window closes."""
-        self._worker.stop()
 
     def load(self, point: FrontierPoint) -> None:
         """Add a point of the curve as a scenario and work on it."""
@@ -97,7 +73,7 @@ class FrontierView(QWidget):
         if self._session.report(self._session.edit_workbook(label, lambda book: add_scenario(book, point.scenario))):
             self.noted.emit(f"“{self._session.scenario.name}” was added and is being edited.")
 
-    def drop(self, name: str) -> None:
+    def drop(self, name: object) -> None:
         """Leave out a level or a query, as one step."""
         entry = next((each for each in self.answer.left_out if each.name == name), None) if self.answer else None
         if entry is not None:
@@ -106,54 +82,25 @@ class FrontierView(QWidget):
             )
 
     def _make_controls(self) -> None:
-        self.weights = Chooser("Whose margins count how much")
-        for weighting, words in _WEIGHTS.items():
-            self.weights.addItem(words, weighting)
-        self.weights.currentIndexChanged.connect(self._ask)
-        self.load_button = TextButton("Load point as scenario", symbol="plus")
+        weights = [(words, weighting) for weighting, words in _WEIGHTS.items()]
+        self.weights = Chooser("Whose margins count how much", options=weights, run=self._request)
+        self.load_button = TextButton("Load point as scenario", symbol="plus", run=self._load_chosen)
         self.load_button.setEnabled(False)
-        self.load_button.clicked.connect(self._load_chosen)
         self.curve.controls.addWidget(FlowRow(self.weights, self.load_button, gap=GRID))
-        self.parts = Chooser("What could be left out")
-        self.parts.addItem("Whole levels", True)
-        self.parts.addItem("Single queries", False)
-        self.parts.currentIndexChanged.connect(self._ask)
-        self.drop_button = TextButton("Leave out the chosen one")
+        parts = [("Whole levels", True), ("Single queries", False)]
+        self.parts = Chooser("What could be left out", options=parts, run=self._request)
+        self.drop_button = TextButton("Leave out the chosen one", run=self._drop_chosen)
         self.drop_button.setEnabled(False)
-        self.drop_button.clicked.connect(self._drop_chosen)
         self.left.controls.addWidget(FlowRow(self.parts, self.drop_button, gap=GRID))
-        self.prior = ExactField(
-            "How often the better guess is right without the release", self._take_prior, width=9 * GRID
-        )
-        self.prior.set_value("1/2")
-        self.relative = ExactField("Largest margin of a reliable count, percent of it", self._take_relative,
-                                   unit="% of the count", width=9 * GRID)  # fmt: skip
-        self.relative.set_value("5")
+        name = "How often the better guess is right without the release"
+        self.prior = CheckedField(name, Fraction(1, 2), _prior_problem, self._request)
+        name = "Largest margin of a reliable count, percent of it"
+        self.relative = CheckedField(name, Fraction(5), _relative_problem, self._request, unit="% of the count")
         self._risk = Paragraph("", relative=1.1)
         self._risk_more = Paragraph("", look="muted")
         self._reliable = CompactList("Reliable from")
 
     def _lay_out(self) -> None:
-        place = QScrollArea(self)
-        place.setWidgetResizable(True)
-        place.setFrameShape(QFrame.Shape.NoFrame)
-        place.setAccessibleName("Trade-off")
-        around = QVBoxLayout(self)
-        around.setContentsMargins(0, 0, 0, 0)
-        around.addWidget(place)
-        content = QWidget(place)
-        column = QVBoxLayout(content)
-        column.setContentsMargins(MARGIN, GRID, MARGIN, MARGIN)
-        column.setSpacing(GRID)
-        directions = QBoxLayout.Direction
-        self._rows = [QBoxLayout(directions.LeftToRight), QBoxLayout(directions.LeftToRight)]
-        for row, pair in zip(self._rows, ((self.curve, self.prices), (self.left, self.leverage)), strict=True):
-            row.setSpacing(GRID)
-            for chart in pair:
-                row.addWidget(chart, 1)
-            column.addLayout(row)
-        words = QGridLayout()
-        words.setSpacing(GRID)
         guess = Section(
             "A worst-case guess",
             "Somebody who knows everything about everybody else guesses which of two records one person has.",
@@ -164,13 +111,10 @@ class FrontierView(QWidget):
             "The smallest count whose margin of error is at most this part of it.",
             labelled("Margin at most", self.relative), self._reliable,
         )  # fmt: skip
-        self._rows.append(QBoxLayout(directions.LeftToRight))
-        self._rows[-1].setSpacing(GRID)
-        self._rows[-1].addWidget(guess, 1)
-        self._rows[-1].addWidget(reliable, 1)
-        column.addLayout(self._rows[-1])
-        column.addStretch(1)
-        place.setWidget(content)
+        pairs = ((self.curve, self.prices), (self.left, self.leverage), (guess, reliable))
+        self._rows = [row((one, 1), (other, 1)) for one, other in pairs]
+        content = stacked(*self._rows, 1, margins=(MARGIN, GRID, MARGIN, MARGIN))
+        column(scrolling("Trade-off", content), of=self)
         appearance().changed.connect(self._fit)
         self._fit()
 
@@ -182,81 +126,37 @@ class FrontierView(QWidget):
         scale = appearance().scale
         directions = QBoxLayout.Direction
         is_narrow = self.width() < _WIDE * scale // 100
-        for row in self._rows:
-            row.setDirection(directions.TopToBottom if is_narrow else directions.LeftToRight)
+        for pair in self._rows:
+            pair.setDirection(directions.TopToBottom if is_narrow else directions.LeftToRight)
         for chart in self.charts:
             chart.setMinimumHeight(_CHART_HEIGHT * scale // 100)
 
-    def _take_prior(self, typed: str) -> str:
-        try:
-            prior = parse_exact(typed)
-        except ValueError as error:
-            return f"{error}."
-        if not Fraction(1, 2) <= prior < 1:
-            return "The better of two guesses is right with a share from 1/2 to below 1."
-        self._prior = prior
-        self.prior.set_value(typed.strip())
-        self._ask()
-        return ""
+    def _request(self, _signal: object = None) -> None:
+        weighting, whole = self.weights.currentData(), self.parts.currentData()
+        relative = self.relative.value / 100
+        self.ask(TradeRequest(self._session.scenario, weighting, whole, self.prior.value, relative))
 
-    def _take_relative(self, typed: str) -> str:
-        try:
-            relative = parse_exact(typed) / 100
-        except ValueError as error:
-            return f"{error}."
-        if not 0 < relative <= 1:
-            return "Enter more than 0 and at most 100."
-        self._relative = relative
-        self.relative.set_value(typed.strip())
-        self._ask()
-        return ""
-
-    def _ask(self, _signal: object = None) -> None:
-        self._asked = TradeRequest(
-            self._session.scenario, self.weights.currentData(), self.parts.currentData(), self._prior, self._relative
-        )
-        self._worker.request(self._asked)
-
-    def _show(self, found: TradeAnswer) -> None:
-        if found.request is not self._asked:
-            return
-        self.answer = found
-        if found.curve is None or found.prices is None:
-            self.curve.show_empty(found.refused)
-            self.prices.show_empty(found.refused)
+    def show_answer(self) -> None:
+        answer: TradeAnswer = self.answer
+        if answer.curve is None or answer.prices is None:
+            self.curve.show_empty(answer.refused)
+            self.prices.show_empty(answer.refused)
         else:
-            self.curve.show_figure(frontier_figure(found.curve, found.loss))
-            self.prices.show_figure(found.prices)
-        self.left.show_figure(found.left_bars)
-        self.leverage.show_figure(found.leverage)
-        self._reliable.show_lines(found.reliable)
-        self._show_risk(found)
+            self.curve.show_figure(frontier_figure(answer.curve, answer.loss))
+            self.prices.show_figure(answer.prices)
+        self.left.show_figure(answer.left_bars)
+        self.leverage.show_figure(answer.leverage)
+        self._reliable.show_lines(answer.reliable)
+        self._risk.setText(_UNLIMITED if answer.risk is None else answer.risk.sentence())
+        self._risk_more.setText("\n".join(_about_risk(answer.risk)))
         self._on_chosen()
-
-    def _show_risk(self, found: TradeAnswer) -> None:
-        if found.risk is None:
-            self._risk.setText("Without a limit on the loss a guess can be certain.")
-            self._risk_more.setText("")
-            return
-        self._risk.setText(found.risk.sentence())
-        lines = [_BOUND]
-        if found.risk.gaussian is not None:
-            share = Fraction(found.risk.gaussian).limit_denominator(10**6)
-            lines.append(
-                f"Against Gaussian noise of this ρ, the best such guess is right in {percent(share)} of cases."
-            )
-        self._risk_more.setText("\n".join(lines))
 
     def _on_chosen(self, _point: object = None) -> None:
         self.load_button.setEnabled(self.curve.chosen_key is not None)
-
-    def _on_left_chosen(self, name: str) -> None:
-        self._left_chosen = name
-        self.drop_button.setEnabled(True)
+        self.drop_button.setEnabled(self.left.chosen_key is not None)
 
     def _load_chosen(self) -> None:
-        if (number := self.curve.chosen_key) is not None:
-            self._load_point(number)
+        self._load_point(self.curve.chosen_key)
 
     def _load_point(self, number: object) -> None:
         if self.answer is not None and self.answer.curve is not None and isinstance(number, int):
@@ -264,4 +164,22 @@ class FrontierView(QWidget):
 
     def _drop_chosen(self) -> None:
         self.drop_button.setEnabled(False)
-        self.drop(self._left_chosen)
+        self.drop(self.left.chosen_key)
+
+
+def _prior_problem(prior: Fraction) -> str:
+    is_share = Fraction(1, 2) <= prior < 1
+    return "" if is_share else "The better of two guesses is right with a share from 1/2 to below 1."
+
+
+def _relative_problem(percentage: Fraction) -> str:
+    return "" if 0 < percentage <= 100 else "Enter more than 0 and at most 100."
+
+
+def _about_risk(risk: GuessRisk | None) -> list[str]:
+    if risk is None:
+        return []
+    if risk.gaussian is None:
+        return [_BOUND]
+    share = percent(Fraction(risk.gaussian).limit_denominator(10**6))
+    return [_BOUND, f"Against Gaussian noise of this ρ, the best such guess is right in {share} of cases."]

@@ -6,7 +6,7 @@ from functools import partial
 from textwrap import fill
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from phexplore.accuracy.solving_conflict import InfeasibleError, Relaxation
 from phexplore.accuracy.solving_separable import SolvedGoals
@@ -24,6 +24,7 @@ from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.compact_list import CompactList
 from phexplore.gui.widgets.labels import Paragraph, Text
+from phexplore.gui.widgets.layout import column
 from phexplore.model.goals import title_of
 
 TEACHING = (
@@ -54,13 +55,10 @@ class SolvePanel(QFrame):
         self._title = Paragraph("Not solved yet", relative=1.15, bold=True)
         self._sentence = Paragraph(TEACHING, look="muted")
         self._note = Paragraph("", look="attention")
-        self.apply = TextButton("Apply as one edit", look="primary", symbol="tick")
-        self.apply.clicked.connect(self.apply_wanted)
+        self.apply = TextButton("Apply as one edit", look="primary", symbol="tick", run=self.apply_wanted)
         self._conflict = CompactList("Goals in conflict")
         self._ways = QWidget()
-        self._way_column = QVBoxLayout(self._ways)
-        self._way_column.setContentsMargins(0, 0, 0, 0)
-        self._way_column.setSpacing(HALF)
+        self._way_column = column(of=self._ways, gap=HALF)
         self._caps = CompactList("Caps and how much of them is used")
         self._changes = CompactList("Budgets that change")
         self._directions = CompactList("Budgets that depend on the direction of rounding")
@@ -71,17 +69,10 @@ class SolvePanel(QFrame):
             (Text("What changes", bold=True), self._changes),
             (Text("Nearest → upward", bold=True), self._directions),
         )
-        column = QVBoxLayout(self)
-        column.setContentsMargins(MARGIN, GRID + HALF, MARGIN, MARGIN)
-        column.setSpacing(GRID)
-        column.addWidget(self._title)
-        column.addWidget(self._note)
-        column.addWidget(self._sentence)
-        column.addWidget(self.apply, 0, Qt.AlignmentFlag.AlignLeft)
-        for heading, part in self._parts:
-            column.addWidget(heading)
-            column.addWidget(part)
-        column.addStretch(1)
+        parts = (widget for pair in self._parts for widget in pair)
+        apply = (self.apply, Qt.AlignmentFlag.AlignLeft)
+        margins = (MARGIN, GRID + HALF, MARGIN, MARGIN)
+        column(self._title, self._note, self._sentence, apply, *parts, 1, of=self, margins=margins)
         self.clear()
 
     @property
@@ -168,10 +159,10 @@ class SolvePanel(QFrame):
                 widget.setParent(None)
                 widget.deleteLater()
         for way in ways:
-            button = TextButton(fill(sentence(way.text), _LETTERS), look="link", name=f"Way out: {way.text}")
-            button.setToolTip(f"{sentence(way.text)} Changes the goals as one edit and solves again.")
-            button.clicked.connect(partial(self._choose, way))
-            self._way_column.addWidget(button)
+            words, tip = sentence(way.text), f"{sentence(way.text)} Changes the goals as one edit and solves again."
+            choose = partial(self._choose, way)
+            name = f"Way out: {way.text}"
+            self._way_column.addWidget(TextButton(fill(words, _LETTERS), look="link", name=name, tip=tip, run=choose))
 
     def _choose(self, way: Relaxation, _checked: bool = False) -> None:
         self.way_chosen.emit(way)

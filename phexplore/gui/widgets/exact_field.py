@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent
@@ -11,6 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.labels import Text
+from phexplore.model.numbers import exact_text, parse_exact
 
 Take = Callable[[str], str]
 """Takes what was typed; returns why it is refused, "" when it was accepted."""
@@ -153,3 +155,49 @@ class ExactField(QWidget):
         self.line.set_refused("")
         self._reason.clear()
         self._reason.hide()
+
+
+class CheckedField(ExactField):
+    """An exact number within bounds, kept as a fraction."""
+
+    def __init__(
+        self,
+        name: str,
+        value: Fraction,
+        problem: Callable[[Fraction], str],
+        changed: Callable[[], object],
+        *,
+        unit: str = "",
+        width: int = 9 * GRID,
+    ) -> None:
+        """Make the field.
+
+        Args:
+            name: for people who do not see its label.
+            value: to begin with.
+            problem: gives why a number is refused, "" when it is not.
+            changed: called after another number was accepted.
+            unit: shown behind the field.
+            width: of the field in pixels at 100 % text size.
+        """
+        super().__init__(name, self.take, unit=unit, width=width)
+        self._problem, self._changed = problem, changed
+        self.show_number(value)
+
+    def show_number(self, value: Fraction) -> None:
+        """Show a number; nobody is told."""
+        self.value = value
+        self.set_value(exact_text(value))
+
+    def take(self, typed: str) -> str:
+        """Take what was typed; return why it is refused, "" when it was accepted."""
+        try:
+            value = parse_exact(typed)
+        except ValueError as error:
+            return f"{error}."
+        if reason := self._problem(value):
+            return reason
+        self.value = value
+        self.set_value(typed.strip())
+        self._changed()
+        return ""

@@ -108,13 +108,13 @@ def test_that_topdown_saves_what_is_left_out(qtbot, topdown) -> None:
 
 def test_that_the_guess_and_reliability_follow_their_fields(qtbot, view) -> None:
     assert "500 are right without" in view._risk.text()
-    assert view._take_prior("0.4").startswith("The better of two")
-    _wait(qtbot, view, lambda: view._take_prior("0.9"))
+    assert view.prior.take("0.4").startswith("The better of two")
+    _wait(qtbot, view, lambda: view.prior.take("0.9"))
     assert "900 are right without" in view._risk.text()
     first = view._reliable.item(0, 1).text()
-    _wait(qtbot, view, lambda: view._take_relative("10"))
+    _wait(qtbot, view, lambda: view.relative.take("10"))
     assert view._reliable.item(0, 1).text() != first
-    assert view._take_relative("0")
+    assert view.relative.take("0")
 
 
 def test_that_what_has_no_trade_off_says_so(us) -> None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFileDialog, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
 
 from phexplore.catalog.expected_counts import AVERAGES
 from phexplore.errors import PhexploreError
@@ -27,8 +27,10 @@ from phexplore.gui.targets.project_runs import ListedRun, ProjectRuns
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.empty_place import EmptyPlace
+from phexplore.gui.widgets.file_dialogs import ask_for_folder
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import Paragraph, labelled
+from phexplore.gui.widgets.layout import column, split, stacked
 from phexplore.gui.widgets.stack import Stack
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.phsafe import PhSafe
@@ -95,10 +97,7 @@ class PublishedView(QWidget):
         self._lay_out()
         for chart in (self.chart, self.coverage):
             chart.failed.connect(self.failed)
-        self._seen = WhenSeen(self, self._refresh)
-        session.settled.connect(self._seen.request)
-        if runs is not None:
-            runs.changed.connect(self._seen.request)
+        self._seen = WhenSeen(self, self._refresh, session.settled, *(() if runs is None else (runs.changed,)))
         self._seen.request()
 
     def stop(self) -> None:
@@ -143,26 +142,14 @@ class PublishedView(QWidget):
 
     def _refresh(self, _signal: object = None) -> None:
         rows = self._listed()
-        if [row.directory for row in rows] != [self.run.itemData(n) for n in range(self.run.count())]:
-            before = self.run.currentData()
-            blocked = self.run.blockSignals(True)
-            self.run.clear()
-            for row in rows:
-                self.run.addItem(row.directory.name, row.directory)
-            self.run.blockSignals(blocked)
-            self.run.select(
-                before if before in [row.directory for row in rows] else rows[0].directory if rows else None
-            )
+        self.run.offer([(row.directory.name, row.directory) for row in rows])
         self._fill_trials()
         self.pages.setCurrentIndex(1 if rows else 0)
 
     def _fill_trials(self, _number: int = 0) -> None:
         found = next((row for row in self._listed() if row.directory == self.run.currentData()), None)
         count = min(found.trials, _MOST_TRIALS) if found is not None else 0
-        if count != self.trial.count():
-            self.trial.clear()
-            for number in range(count):
-                self.trial.addItem(f"trial {number + 1}", number)
+        self.trial.offer([(f"trial {number + 1}", number) for number in range(count)])
 
     def _read(self, printed: str) -> None:
         if self._asked is not None:
@@ -171,13 +158,7 @@ class PublishedView(QWidget):
 
     def _show(self, found: PublishedRelease) -> None:
         self.release = found
-        before = self.table.currentData()
-        blocked = self.table.blockSignals(True)
-        self.table.clear()
-        for name in found.tables:
-            self.table.addItem(f"{name}, {'average' if name in AVERAGES else 'count'}", name)
-        self.table.blockSignals(blocked)
-        self.table.select(before if before in found.tables else found.tables[0] if found.tables else None)
+        self.table.offer([(f"{name}, {'average' if name in AVERAGES else 'count'}", name) for name in found.tables])
         self._fill_cells()
         if not found.numbers:
             self.chart.show_empty(_NO_TRUTH)
@@ -189,11 +170,7 @@ class PublishedView(QWidget):
         table = self.table.currentData()
         if self.release is None or table is None:
             return
-        blocked = self.cell.blockSignals(True)
-        self.cell.clear()
-        for cell in self.release.cells(table):
-            self.cell.addItem(cell_words(table, cell), cell)
-        self.cell.blockSignals(blocked)
+        self.cell.offer([(cell_words(table, cell), cell) for cell in self.release.cells(table)])
         self._show_cell()
 
     def _show_cell(self, _number: int = 0) -> None:
@@ -224,54 +201,30 @@ class PublishedView(QWidget):
         )
 
     def _choose_folder(self) -> None:
-        dialog = QFileDialog(self, "Save the published tables into a folder")
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(lambda name: self.save(Path(name)))
-        dialog.open()
+        ask_for_folder(self, "Save the published tables into a folder", self.save)
 
     def _lay_out(self) -> None:
-        self.run = Chooser("Run to publish", letters=24)
-        self.run.currentIndexChanged.connect(self._fill_trials)
+        self.run = Chooser("Run to publish", letters=24, run=self._fill_trials)
         self.trial = Chooser("Trial to publish", letters=9)
-        self.draws = Chooser("Draws per average")
-        for number, words in _DRAWS.items():
-            self.draws.addItem(words, number)
-        self.publish_button = TextButton("Publish", look="primary", symbol="run", name="Publish the trial")
-        self.publish_button.clicked.connect(self.publish)
-        self.stop_button = TextButton("Stop", name="Stop publishing")
-        self.stop_button.clicked.connect(self.process.stop)
-        self.stop_button.setEnabled(False)
-        self.save_button = TextButton("Save tables…", name="Save the published tables into a folder")
-        self.save_button.clicked.connect(self._choose_folder)
-        self.save_button.setEnabled(False)
-        self.table = Chooser("Published table", letters=14)
-        self.table.currentIndexChanged.connect(self._fill_cells)
-        self.cell = Chooser("Cell of the table", letters=22)
-        self.cell.currentIndexChanged.connect(self._show_cell)
+        self.draws = Chooser("Draws per average", options=[(words, number) for number, words in _DRAWS.items()])
+        name = "Publish the trial"
+        self.publish_button = TextButton("Publish", look="primary", symbol="run", name=name, run=self.publish)
+        self.stop_button = TextButton("Stop", name="Stop publishing", run=self.process.stop)
+        name = "Save the published tables into a folder"
+        self.save_button = TextButton("Save tables…", name=name, run=self._choose_folder)
+        for button in (self.stop_button, self.save_button):
+            button.setEnabled(False)
+        self.table = Chooser("Published table", letters=14, run=self._fill_cells)
+        self.cell = Chooser("Cell of the table", letters=22, run=self._show_cell)
         self.chart.controls.addWidget(FlowRow(self.table, self.cell, gap=GRID))
         self.words = Paragraph(
             "Choose a run and press Publish: every number gets an estimate that respects what is known (no count below 0, no "
             "household smaller than one person) and a 90 % interval.",
             look="muted",
         )
-        filled = QWidget()
-        column = QVBoxLayout(filled)
-        column.setContentsMargins(MARGIN, GRID, MARGIN, GRID)
-        column.setSpacing(GRID)
-        column.addWidget(
-            FlowRow(labelled("Run", self.run), self.trial, self.draws, self.publish_button, self.stop_button,
-                    self.save_button, gap=GRID)
-        )  # fmt: skip
-        column.addWidget(self.words)
-        splitter = QSplitter(Qt.Orientation.Horizontal)
-        splitter.setChildrenCollapsible(False)
-        splitter.addWidget(self.chart)
-        splitter.addWidget(self.coverage)
-        splitter.setStretchFactor(0, 3)
-        splitter.setStretchFactor(1, 2)
-        column.addWidget(splitter, 1)
+        buttons = (self.publish_button, self.stop_button, self.save_button)
+        controls = FlowRow(labelled("Run", self.run), self.trial, self.draws, *buttons, gap=GRID)
+        charts = split(self.chart, self.coverage, shares=(3, 2))
         self.pages = Stack()
         self.pages.addWidget(
             EmptyPlace(
@@ -283,7 +236,5 @@ class PublishedView(QWidget):
                 run=self.runs_wanted.emit,
             )
         )
-        self.pages.addWidget(filled)
-        around = QVBoxLayout(self)
-        around.setContentsMargins(0, 0, 0, 0)
-        around.addWidget(self.pages)
+        self.pages.addWidget(stacked(controls, self.words, (charts, 1), margins=(MARGIN, GRID, MARGIN, GRID)))
+        column(self.pages, of=self)

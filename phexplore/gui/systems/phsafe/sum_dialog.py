@@ -6,16 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QDialog,
-    QGridLayout,
-    QHBoxLayout,
-    QListWidget,
-    QListWidgetItem,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QAbstractItemView, QDialog, QListWidget, QListWidgetItem, QWidget
 
 from phexplore.catalog.states import states
 from phexplore.catalog.tables import table, tables
@@ -26,6 +17,7 @@ from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.interval_picture import IntervalPicture
 from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.layout import column, row
 from phexplore.model.conventions import MarginConvention
 from phexplore.model.keys import LEVELS, PopulationGroupLevel, QueryKey, Region, TableId
 from phexplore.model.scenario import Scenario
@@ -92,22 +84,17 @@ class SumDialog(QDialog):
         self.setWindowTitle("Margin of a sum")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.resize(92 * GRID, 76 * GRID)
-        self.table = Chooser("Table")
-        for product in tables().values():
-            self.table.addItem(f"{product.id}: {product.title}", product.id)
-        self.level = Chooser("Level")
-        self.table.currentIndexChanged.connect(self._fill_levels)
-        self.level.currentIndexChanged.connect(self._fill_lists)
+        products = [(f"{product.id}: {product.title}", product.id) for product in tables().values()]
+        self.table = Chooser("Table", options=products, run=self._fill_levels)
+        self.level = Chooser("Level", run=self._fill_lists)
         self.areas = _list("Areas of the sum")
         self.groups = _list("Race and ethnicity groups of the sum")
         self.cells = _list("Cells of the sum")
-        self.add = TextButton("Add to the sum", look="primary", symbol="plus")
-        self.add.clicked.connect(self.add_pick)
+        self.add = TextButton("Add to the sum", look="primary", symbol="plus", run=self.add_pick)
         self.chosen = QListWidget()
         self.chosen.setAccessibleName("Parts of the sum")
         self.chosen.setMaximumHeight(12 * GRID)
-        self.remove = TextButton("Remove the part")
-        self.remove.clicked.connect(self._remove)
+        self.remove = TextButton("Remove the part", run=self._remove)
         self.picture = IntervalPicture("Margins of the sum in people")
         self.headline = Text(bold=True, relative=1.5)
         self.about = Text(look="muted", wrap=True)
@@ -133,45 +120,18 @@ class SumDialog(QDialog):
         self._refresh()
 
     def _lay_out(self) -> None:
-        head = QHBoxLayout()
-        head.setSpacing(GRID)
-        head.addWidget(self.table, 1)
-        head.addWidget(self.level)
-        lists = QGridLayout()
-        lists.setSpacing(GRID)
-        for place, (title, widget) in enumerate(
-            (("Areas", self.areas), ("Groups", self.groups), ("Cells", self.cells))
-        ):
-            lists.addWidget(Text(title, look="muted"), 0, place)
-            lists.addWidget(widget, 1, place)
-        lists.setColumnStretch(0, 3)
-        lists.setColumnStretch(1, 2)
-        lists.setColumnStretch(2, 4)
-        buttons = QHBoxLayout()
-        buttons.addWidget(self.add)
-        buttons.addStretch(1)
-        buttons.addWidget(self.remove)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(MARGIN, MARGIN, MARGIN, MARGIN)
-        column.setSpacing(GRID)
-        column.addLayout(head)
-        column.addLayout(lists, 1)
-        column.addLayout(buttons)
-        column.addWidget(self.chosen)
-        column.addWidget(self.headline)
-        column.addWidget(self.picture)
-        column.addWidget(self.about)
+        lists = row(
+            (column(Text("Areas", look="muted"), (self.areas, 1)), 3),
+            (column(Text("Groups", look="muted"), (self.groups, 1)), 2),
+            (column(Text("Cells", look="muted"), (self.cells, 1)), 4),
+        )
+        head, buttons = row((self.table, 1), self.level), row(self.add, 1, self.remove)
+        found = (self.chosen, self.headline, self.picture, self.about)
+        column(head, (lists, 1), buttons, *found, of=self, margins=(MARGIN, MARGIN, MARGIN, MARGIN))
 
     def _fill_levels(self) -> None:
         levels = table(self.table.currentData()).levels
-        chosen = self.level.currentData()
-        blocked = self.level.blockSignals(True)
-        self.level.clear()
-        for level in LEVELS:
-            if level in levels:
-                self.level.addItem(level.title, level)
-        self.level.setCurrentIndex(levels.index(chosen) if chosen in levels else 0)
-        self.level.blockSignals(blocked)
+        self.level.offer([(level.title, level) for level in LEVELS if level in levels])
         self._fill_lists()
 
     def _fill_lists(self) -> None:
@@ -190,10 +150,10 @@ class SumDialog(QDialog):
         _fill(self.cells, [(str(cell.code), f"{cell.code}  {cell.label}") for cell in product.cells])
 
     def _remove(self) -> None:
-        row = self.chosen.currentRow()
-        if row >= 0:
-            self.chosen.takeItem(row)
-            del self.picks[row]
+        place = self.chosen.currentRow()
+        if place >= 0:
+            self.chosen.takeItem(place)
+            del self.picks[place]
             self._refresh()
 
     def _refresh(self, _signal: object = None) -> None:
@@ -248,5 +208,5 @@ def _fill(widget: QListWidget, entries: Sequence[tuple[str, str]]) -> None:
 
 
 def _chosen(widget: QListWidget) -> tuple[str, ...]:
-    rows = sorted(widget.row(item) for item in widget.selectedItems())
-    return tuple(str(widget.item(row).data(Qt.ItemDataRole.UserRole)) for row in rows)
+    places = sorted(widget.row(item) for item in widget.selectedItems())
+    return tuple(str(widget.item(place).data(Qt.ItemDataRole.UserRole)) for place in places)

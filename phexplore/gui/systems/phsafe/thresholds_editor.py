@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QButtonGroup, QGridLayout, QHBoxLayout, QRadioButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QGridLayout, QRadioButton, QWidget
 
 from phexplore.catalog.tables import TableProduct, truncated_tables
 from phexplore.figures.wording import people
@@ -15,6 +15,7 @@ from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import SymbolButton
 from phexplore.gui.widgets.exact_field import ExactField
 from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.layout import column, row
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.systems.phsafe.budget_edits import Keep, edit_threshold
 
@@ -33,29 +34,20 @@ class ThresholdsEditor(QWidget):
         group = QButtonGroup(self)
         group.addButton(self.keep_budgets)
         group.addButton(self.keep_margins)
-        choice = QHBoxLayout()
-        choice.setSpacing(2 * GRID)
-        choice.addWidget(Text("When a threshold changes:", look="muted"))
-        choice.addWidget(self.keep_budgets)
-        choice.addWidget(self.keep_margins)
-        choice.addStretch(1)
+        words = Text("When a threshold changes:", look="muted")
+        choice = row(words, self.keep_budgets, self.keep_margins, 1, gap=2 * GRID)
         self._lines = [_Line(session, product, self) for product in truncated_tables()]
         grid = QGridLayout()
         grid.setHorizontalSpacing(GRID + GRID // 2)
         grid.setVerticalSpacing(GRID // 2)
         for number, title in enumerate(_HEADS):
             grid.addWidget(Text(title, look="muted"), 0, number)
-        for number, row in enumerate(self._lines, start=1):
-            for place, widget in enumerate(row.widgets):
+        for number, line in enumerate(self._lines, start=1):
+            for place, widget in enumerate(line.widgets):
                 grid.addWidget(widget, number, place, Qt.AlignmentFlag.AlignVCenter)
         grid.setColumnStretch(1, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(GRID)
-        column.addLayout(choice)
-        column.addLayout(grid)
-        self._seen = WhenSeen(self, self._refresh)
-        session.updated.connect(self._seen.request)
+        column(choice, grid, of=self)
+        self._seen = WhenSeen(self, self._refresh, session.updated)
         self._refresh()
 
     @property
@@ -69,8 +61,8 @@ class ThresholdsEditor(QWidget):
         return Keep.MARGINS if self.keep_margins.isChecked() else Keep.BUDGETS
 
     def _refresh(self, _update: object = None) -> None:
-        for row in self._lines:
-            row.show(self._session.shown)
+        for line in self._lines:
+            line.show(self._session.shown)
 
 
 class _Line:
@@ -81,10 +73,10 @@ class _Line:
         self._session, self._owner = session, owner
         name = f"Truncation threshold of {product.id}"
         self.field = ExactField(name, self._take, width=8 * GRID)
-        self._less = SymbolButton("down", f"Count one person less per household in {product.id}", bordered=True)
-        self._more = SymbolButton("up", f"Count one person more per household in {product.id}", bordered=True)
-        self._less.clicked.connect(self._lower)
-        self._more.clicked.connect(self._raise)
+        name = f"Count one person less per household in {product.id}"
+        self._less = SymbolButton("down", name, bordered=True, run=lambda: self._step(-1))
+        name = f"Count one person more per household in {product.id}"
+        self._more = SymbolButton("up", name, bordered=True, run=lambda: self._step(1))
         self._less.setAutoRepeat(True)
         self._more.setAutoRepeat(True)
         self._title = Text(product.id, bold=True)
@@ -93,11 +85,7 @@ class _Line:
         self._what.setMinimumWidth(16 * GRID)
         self._sensitivity, self._margins, self._reference = Text(), Text(), Text(look="muted")
         steps = QWidget()
-        row = QHBoxLayout(steps)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(2)
-        row.addWidget(self._less)
-        row.addWidget(self._more)
+        row(self._less, self._more, of=steps, gap=2)
         self.widgets = (
             self._title,
             self._what,
@@ -134,12 +122,6 @@ class _Line:
             return Refusal(typed, str(error)).full
         refusal = self._set(people_counted)
         return refusal.full if refusal else ""
-
-    def _lower(self) -> None:
-        self._step(-1)
-
-    def _raise(self) -> None:
-        self._step(1)
 
     def _step(self, change: int) -> None:
         self.field.forget()

@@ -6,28 +6,29 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt
 
 from phexplore.accuracy.margins import margin_by
 from phexplore.catalog.states import PUERTO_RICO, states
 from phexplore.data.synthetic.tables import state_figures
 from phexplore.errors import PhexploreError
 from phexplore.files.atomic_files import read_text
-from phexplore.gui.binding.latest import Latest
 from phexplore.gui.binding.scenario_view import ScenarioView, Update
 from phexplore.gui.binding.session import Session
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.targets.project_runs import ProjectRuns
+from phexplore.gui.targets.question_view import QuestionView
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton
-from phexplore.gui.widgets.exact_field import ExactField
+from phexplore.gui.widgets.exact_field import CheckedField, ExactField
+from phexplore.gui.widgets.file_dialogs import ask_to_open
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import Paragraph, labelled
+from phexplore.gui.widgets.layout import column, stacked
 from phexplore.gui.widgets.page import scrolling
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.keys import QueryKey
-from phexplore.model.numbers import Unlimited, exact_text, parse_exact
+from phexplore.model.numbers import Unlimited
 from phexplore.model.scenario import Scenario
 from phexplore.noise.distributions import noise_for
 from phexplore.runs.confidentiality import is_recorded_as_confidential
@@ -184,43 +185,23 @@ def basis_words(found: TruncationStudy, request: StudioRequest) -> str:
     return text
 
 
-class StudioView(QWidget):
-    """Choose a query and household sizes; see every τ; take one.
-
-    Signals:
-        failed: a `PhexploreError`.
-        noted: a sentence about what was done.
-    """
-
-    failed = Signal(object)
-    noted = Signal(object)
+class StudioView(QuestionView):
+    """Choose a query and household sizes; see every τ; take one."""
 
     def __init__(self, session: Session, runs: ProjectRuns | None = None) -> None:
-        super().__init__()
-        self._session, self._runs = session, runs
-        self._part, self._share = Fraction(1), Fraction(1)
-        self._typed: set[str] = set()
+        super().__init__(session, run_study)
+        self._runs = runs
+        self._typed: set[ExactField] = set()
         self._file: Path | None = None
-        self._asked: StudioRequest | None = None
-        self.answer: StudioAnswer | None = None
-        self._worker = Latest(run_study, self)
-        self._worker.finished.connect(self._show)
-        self._worker.failed.connect(self.failed)
         self.chart = FigureView("Truncation thresholds", _TEACHING)
         self.chart.failed.connect(self.failed)
         self.chart.key_selected.connect(self._on_chosen)
         self.chart.key_activated.connect(self.take)
         self._lay_out()
-        self._seen = WhenSeen(self, self._refresh)
+        changes = () if runs is None else (runs.changed,)
+        self._seen = WhenSeen(self, self._refresh, session.settled, *changes)
         session.updated.connect(self._forget)
-        session.settled.connect(self._seen.request)
-        if runs is not None:
-            runs.changed.connect(self._seen.request)
         self._seen.request()
-
-    def stop(self) -> None:
-        """End what is being computed, because the window closes."""
-        self._worker.stop()
 
     def _forget(self, update: Update[ScenarioView]) -> None:
         """Drop the file and what was typed when another project was opened: they were about the one before."""
@@ -245,117 +226,80 @@ class StudioView(QWidget):
     def choose_source(self, source: SizeSource) -> None:
         """Study the household sizes of a source that is offered."""
         self.source.select(source)
-        self._ask()
+        self._request()
 
     def _lay_out(self) -> None:
-        self.query = Chooser("Query whose threshold is studied", letters=24)
-        self.source = Chooser("Household sizes", letters=30)
-        self.keep = Chooser("What stays when the threshold changes")
-        for keep, words in _KEEPS.items():
-            self.keep.addItem(words, keep)
-        self.part = ExactField("Part of these households the number is counted over", self._take_part, width=8 * GRID)
-        self.part.set_value("1")
-        self.share = ExactField(
-            "Share of the truncated people that the number counts", self._take_share, width=8 * GRID
-        )
-        self.share.set_value("1")
-        opens = TextButton("Open sizes…", name="Open a file of household sizes")
-        opens.clicked.connect(self._choose_file)
-        self.use = TextButton("Use this τ", look="primary", symbol="tick")
+        self.query = Chooser("Query whose threshold is studied", letters=24, run=self._request)
+        self.source = Chooser("Household sizes", letters=30, run=self._request)
+        keeps = [(words, keep) for keep, words in _KEEPS.items()]
+        self.keep = Chooser("What stays when the threshold changes", options=keeps, run=self._request)
+        name = "Part of these households the number is counted over"
+        self.part = CheckedField(name, Fraction(1), _share_problem, lambda: self._on_typed(self.part), width=8 * GRID)
+        name = "Share of the truncated people that the number counts"
+        self.share = CheckedField(name, Fraction(1), _share_problem, lambda: self._on_typed(self.share), width=8 * GRID)
+        opens = TextButton("Open sizes…", name="Open a file of household sizes", run=self._choose_file)
+        self.use = TextButton("Use this τ", look="primary", symbol="tick", run=self._take_chosen)
         self.use.setEnabled(False)
-        self.use.clicked.connect(self._take_chosen)
-        for chooser in (self.query, self.source, self.keep):
-            chooser.currentIndexChanged.connect(self._ask)
         self._words = Paragraph("", relative=1.05)
         self._basis = Paragraph("", look="muted")
-        content = QWidget()
-        column = QVBoxLayout(content)
-        column.setContentsMargins(MARGIN, GRID, MARGIN, GRID)
-        column.setSpacing(GRID)
-        column.addWidget(
-            FlowRow(
-                labelled("Query", self.query), labelled("Households", self.source), opens, self.keep,
-                labelled("counted over a part of", self.part), labelled("counting a share of", self.share), gap=GRID,
-            )
+        controls = FlowRow(
+            labelled("Query", self.query), labelled("Households", self.source), opens, self.keep,
+            labelled("counted over a part of", self.part), labelled("counting a share of", self.share), gap=GRID,
         )  # fmt: skip
-        column.addWidget(self._basis)
-        column.addWidget(self.chart, 1)
-        column.addWidget(self._words)
-        column.addWidget(self.use, 0, Qt.AlignmentFlag.AlignLeft)
-        place = QVBoxLayout(self)
-        place.setContentsMargins(0, 0, 0, 0)
-        place.addWidget(scrolling("Truncation studio", content))
+        use = (self.use, Qt.AlignmentFlag.AlignLeft)
+        margins = (MARGIN, GRID, MARGIN, GRID)
+        content = stacked(controls, self._basis, (self.chart, 1), self._words, use, margins=margins)
+        column(scrolling("Truncation studio", content), of=self)
 
-    def _refresh(self, _signal: object = None) -> None:
+    def _refresh(self) -> None:
         method = self._session.scenario.phsafe
         queries = [query for query in method.published if query.table in method.thresholds]
-        if queries != [self.query.itemData(n) for n in range(self.query.count())]:
-            wanted = self.query.currentData() or self._session.selection
-            blocked = self.query.blockSignals(True)
-            self.query.clear()
-            for query in queries:
-                self.query.addItem(query.title, query)
-            self.query.setCurrentIndex(queries.index(wanted) if wanted in queries else 0 if queries else -1)
-            self.query.blockSignals(blocked)
+        self.query.offer([(query.title, query) for query in queries], first=self._session.selection)
         self._fill_sources()
-        self._ask()
+        self._request()
 
     def _fill_sources(self) -> None:
         rows = self._runs.rows if self._runs is not None else ()
-        island = self._session.scenario.phsafe.states == (PUERTO_RICO,)
-        found = [SizeSource(PUERTO_RICO)] if island else [SizeSource(), SizeSource(is_published=True)]
-        found += [SizeSource(run=row.directory) for row in rows if row.trials and row.spec is not None]
-        found += [SizeSource(file=self._file)] if self._file is not None else []
-        known = states()
-        found += [
-            SizeSource(state) for state in self._session.scenario.phsafe.states if state in known and state != "72"
-        ]
-        if found == [self.source.itemData(n) for n in range(self.source.count())]:
-            return
-        before = self.source.currentData()
-        blocked = self.source.blockSignals(True)
-        self.source.clear()
-        for each in found:
-            self.source.addItem(each.title, each)
-        self.source.setCurrentIndex(found.index(before) if before in found else 0)
-        self.source.blockSignals(blocked)
+        own = self._session.scenario.phsafe.states
+        sources = [SizeSource(PUERTO_RICO)] if own == (PUERTO_RICO,) else [SizeSource(), SizeSource(is_published=True)]
+        sources += [SizeSource(run=row.directory) for row in rows if row.trials and row.spec is not None]
+        sources += [SizeSource(file=self._file)] if self._file is not None else []
+        sources += [SizeSource(state) for state in own if state in states() and state != "72"]
+        self.source.offer([(each.title, each) for each in sources])
 
-    def _ask(self, _number: int = 0) -> None:
+    def _request(self, _number: int = 0) -> None:
         query, source = self.query.currentData(), self.source.currentData()
         if query is None or source is None:
             self.chart.show_empty()
             return
         self._suggest_numbers(query, source)
-        self._asked = StudioRequest(
-            self._session.scenario, query, source, self._part, self._share, self.keep.currentData()
-        )
-        self._worker.request(self._asked)
+        part, share, keep = self.part.value, self.share.value, self.keep.currentData()
+        self.ask(StudioRequest(self._session.scenario, query, source, part, share, keep))
 
     def _suggest_numbers(self, query: QueryKey, source: SizeSource) -> None:
         """Study the average number of an average area, as long as nobody typed another part or share."""
-        if "_part" not in self._typed:
+        if self.part not in self._typed:
             try:
-                self._part = average_of(source, query)
+                self.part.show_number(average_of(source, query))
             except PhexploreError as error:
                 self.failed.emit(error)
-            self.part.set_value(exact_text(self._part))
-        if "_share" not in self._typed:
-            self._share = average_share(query)
-            self.share.set_value(exact_text(self._share))
+        if self.share not in self._typed:
+            self.share.show_number(average_share(query))
 
-    def _show(self, found: StudioAnswer) -> None:
-        if found.request is not self._asked:
-            return
-        self.answer = found
-        query = found.request.query
-        is_kept = found.found is not None and _CONFIDENTIAL in found.found.sizes.of
-        self.chart.hold_back(HELD_BACK if is_kept else "")
-        self._basis.setText("" if found.found is None else basis_words(found.found, found.request))
-        if found.found is None:
-            self.chart.show_empty(found.refused)
+    def _on_typed(self, field: CheckedField) -> None:
+        self._typed.add(field)
+        self._request()
+
+    def show_answer(self) -> None:
+        answer: StudioAnswer = self.answer
+        query, studied = answer.request.query, answer.found
+        is_confidential = studied is not None and _CONFIDENTIAL in studied.sizes.of
+        self.chart.hold_back(HELD_BACK if is_confidential else "")
+        self._basis.setText("" if studied is None else basis_words(studied, answer.request))
+        if studied is None:
+            self.chart.show_empty(answer.refused)
         else:
-            present = found.request.scenario.phsafe.thresholds[query.table]
-            self.chart.show_figure(threshold_figure(found.found, query.title, present))
+            self.chart.show_figure(threshold_figure(studied, query.title, answer.request.present))
         self._on_chosen()
 
     def _on_chosen(self, _threshold: object = None) -> None:
@@ -365,10 +309,10 @@ class StudioView(QWidget):
         if point is not None:
             words = point_words(point)
             self.use.setText(f"Use τ = {point.threshold}")
-        if self.answer is not None and (found := self.answer.found) is not None:
-            words += f"\n{judged(found, self.answer.request.present)}"
-            if found.cheapest is not None:
-                words += f"\nCheapest threshold whose bias stays within the margin: τ = {found.cheapest}."
+        if self.answer is not None and (studied := self.answer.found) is not None:
+            words += f"\n{judged(studied, self.answer.request.present)}"
+            if studied.cheapest is not None:
+                words += f"\nCheapest threshold whose bias stays within the margin: τ = {studied.cheapest}."
         self._words.setText(words)
 
     def _take_chosen(self) -> None:
@@ -377,31 +321,12 @@ class StudioView(QWidget):
 
     def _chosen_point(self) -> ThresholdPoint | None:
         chosen = self.chart.chosen_key
-        found = self.answer.found if self.answer is not None else None
-        return found.point(chosen) if found is not None and isinstance(chosen, int) else None
-
-    def _take_part(self, typed: str) -> str:
-        return self._take_number(typed, "_part", self.part)
-
-    def _take_share(self, typed: str) -> str:
-        return self._take_number(typed, "_share", self.share)
-
-    def _take_number(self, typed: str, name: str, field: ExactField) -> str:
-        try:
-            value = parse_exact(typed)
-        except ValueError as error:
-            return f"{error}."
-        if not 0 < value <= 1:
-            return "Enter more than 0 and at most 1, e.g. 1/50."
-        setattr(self, name, value)
-        self._typed.add(name)
-        field.set_value(exact_text(value))
-        self._ask()
-        return ""
+        studied = self.answer.found if self.answer is not None else None
+        return studied.point(chosen) if studied is not None and isinstance(chosen, int) else None
 
     def _choose_file(self) -> None:
-        dialog = QFileDialog(self, "Open household sizes", "", _FILES)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(lambda name: self.read_file(Path(name)))
-        dialog.open()
+        ask_to_open(self, "Open household sizes", self.read_file, kinds=_FILES)
+
+
+def _share_problem(share: Fraction) -> str:
+    return "" if 0 < share <= 1 else "Enter more than 0 and at most 1, e.g. 1/50."

@@ -63,7 +63,7 @@ def _wait(qtbot, view):
 def test_that_a_table_of_children_is_studied_with_children_per_household(qtbot, view) -> None:
     young = parse_query("PH3/state_A-G")
     view.query.select(young)
-    view._ask()
+    view._request()
     _wait(qtbot, view)
     assert view.answer.found.best < 12
     assert view.answer.request.part == Fraction(1, 51)
@@ -78,7 +78,7 @@ def test_that_a_table_of_children_is_studied_with_children_per_household(qtbot, 
 
 
 def test_that_the_bias_of_a_run_is_what_truncation_cuts(qtbot, view, run) -> None:
-    view._take_share("1")
+    view.share.take("1")
     view.choose_source(SizeSource(run=run))
     _wait(qtbot, view)
     by_tau = {point.threshold: point for point in view.answer.found.points}
@@ -116,8 +116,8 @@ def test_that_keeping_margins_moves_budgets(qtbot, view, session) -> None:
 
 def test_that_a_place_with_few_households_has_another_best(qtbot, view) -> None:
     best = view.answer.found.best
-    assert view._take_part("0").startswith("Enter more than 0")
-    assert view._take_part("1/100000") == ""
+    assert view.part.take("0").startswith("Enter more than 0")
+    assert view.part.take("1/100000") == ""
     _wait(qtbot, view)
     assert view.answer.found.best < best
     view.chart.plot.gestures.pointer_moved(QPointF(view.chart.canvas.pixels.x(3), 50))
