@@ -4,5 +4,5 @@ test: ; @sh packaging/test.sh $(ARGS)
 lint: ; @sh packaging/lint.sh
 bench: ; @sh packaging/bench.sh $(ARGS)
 test-slow: ; @sh packaging/test.sh -m slow $(ARGS)
-screenshots: ; @sh packaging/bootstrap.sh && QT_QPA_PLATFORM=offscreen .venv/bin/python packaging/screenshots docs/screenshots
+screenshots: ; @sh packaging/bootstrap.sh && XDG_DATA_HOME=/tmp/phexplore QT_QPA_PLATFORM=offscreen .venv/bin/python packaging/screenshots docs/screenshots
 package: ; @sh packaging/package.sh $(ARGS)
