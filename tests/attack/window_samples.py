@@ -10,12 +10,12 @@ from pathlib import Path
 from phexplore.files.atomic_files import read_text
 from phexplore.files.output_folder import MARK_FILE, output_folder
 from phexplore.gui.binding import settings
-from phexplore.gui.systems.subspace.text import matrix_rows
-from phexplore.gui.systems.topdown.tune_answers import read_probes
 from phexplore.systems.experiments import RESULT_FILE, read_pictures
 from phexplore.systems.group_sizes.experiment import DRAWS_FILE, taken_over
 from phexplore.systems.registry import systems
+from phexplore.systems.subspace.text import matrix_rows
 from phexplore.systems.topdown.shapes import read_outlines
+from phexplore.systems.topdown.tune_answers import read_probes
 
 Add = Callable[[str, str, str, Callable[[Path], str]], None]
 SQUARE = [[[-71.5, 41.5], [-71.4, 41.5], [-71.4, 41.6], [-71.5, 41.5]]]

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QSizePolicy, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QSizePolicy
 
 from phexplore.gui.binding.change_texts import ChangeLine
 from phexplore.gui.binding.system_session import SystemSession
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.labels import ElidedText, Paragraph
+from phexplore.gui.widgets.layout import column
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.systems.registry import presets
 
@@ -67,13 +68,8 @@ class ChangesPanel(QFrame):
         self.list.setResizeMode(QListWidget.ResizeMode.Adjust)
         self.list.itemClicked.connect(self._choose)
         self.list.itemActivated.connect(self._choose)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(2 * GRID, GRID + HALF, GRID, GRID)
-        column.setSpacing(HALF)
-        for widget in (self.title, self._about, self._total, self._teaching):
-            column.addWidget(widget)
-        column.addWidget(self.list, 1)
-        column.addStretch(0)
+        parts = (self.title, self._about, self._total, self._teaching, (self.list, 1), 0)
+        column(*parts, of=self, gap=HALF, margins=(2 * GRID, GRID + HALF, GRID, GRID))
         self._seen = WhenSeen(self, self.refresh)
         session.settled.connect(self._seen.request)
         self._seen.request()

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QWidget
 
 from phexplore.gui.editors.changes_panel import ChangesPanel
 from phexplore.gui.editors.live_figure import LiveFigure
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, MARGIN
+from phexplore.gui.widgets.layout import column, row
+from phexplore.gui.widgets.page import scrolling
 
 _Part = TypeVar("_Part", bound=QWidget)
 Column = tuple[int, Sequence[tuple[QWidget, int]]]
@@ -39,28 +40,14 @@ class Overview(QWidget):
     def __init__(self, columns: Sequence[Column]) -> None:
         super().__init__()
         self._parts = [part for _, parts in columns for part in parts]
-        place = QScrollArea(self)
-        place.setWidgetResizable(True)
-        place.setFrameShape(QFrame.Shape.NoFrame)
-        place.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        place.setAccessibleName("Overview")
-        around = QVBoxLayout(self)
-        around.setContentsMargins(0, 0, 0, 0)
-        around.addWidget(place)
-        content = _Content(place)
-        self._columns = row = QBoxLayout(QBoxLayout.Direction.LeftToRight, content)
-        row.setContentsMargins(MARGIN, GRID, MARGIN, GRID)
-        row.setSpacing(GRID)
+        content = _Content()
+        self._columns = row(of=content, margins=(MARGIN, GRID, MARGIN, GRID))
         for width, parts in columns:
-            column = QVBoxLayout()
-            column.setSpacing(GRID)
-            for part, height in parts:
-                column.addWidget(part, height)
-            row.addLayout(column, width)
+            self._columns.addLayout(column(*parts), width)
+        column(scrolling("Overview", content), of=self)
         for chart in self.charts:
             # The parts of the height are those of the columns, not of what a picture would like to have.
             chart.canvas.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
-        place.setWidget(content)
         appearance().changed.connect(self._fit)
         self._fit()
 

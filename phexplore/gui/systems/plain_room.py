@@ -62,7 +62,7 @@ class PlainRoom(Room):
         """Return the two columns of the overview: parts of the width, pictures and the list of changes."""
         from phexplore.gui.editors.live_figure import Picture
 
-        margins = Picture("margins", "Margins", "Margins of error appear here.", self.figure)
+        margins = Picture("margins", "Margins", "Margins of error appear here.", partial(_margins_figure, self.system))
         return (1, ((margins, 1),)), (1, ((None, 1),))
 
     def make_parameters(self) -> QWidget:
@@ -110,17 +110,6 @@ class PlainRoom(Room):
         """Return the pictures of the overview; only sliders move anything there."""
         pictures = [picture for _, column in self.columns() for picture, _ in column if picture is not None]
         return {each.question or each.name: partial(self.live, each, takes_pointer=False) for each in pictures}
-
-    def figure(self, shown: ScenarioView) -> Figure:
-        """Return the margins of everything that is measured."""
-        from phexplore.figures.figure import nothing
-        from phexplore.gui.editors.live_figure import NO_PICTURE
-        from phexplore.systems.figures import entries_figure
-
-        if shown.forecast is None:
-            return nothing("margins", NO_PICTURE)
-        before = None if shown.reference is None else shown.reference.forecast
-        return entries_figure(self.system, shown.scenario.conventions, shown.forecast, before)
 
     def live(self, picture: Picture, *, takes_pointer: bool = True) -> LiveFigure:
         """Return a picture that follows the parameters.
@@ -196,6 +185,17 @@ class PlainRoom(Room):
         page.failed.connect(self.failed)
         self.stopping.append(page.shut_down)
         return page
+
+
+def _margins_figure(system: System, shown: ScenarioView) -> Figure:
+    from phexplore.figures.figure import nothing
+    from phexplore.gui.editors.live_figure import NO_PICTURE
+    from phexplore.systems.figures import entries_figure
+
+    if shown.forecast is None:
+        return nothing("margins", NO_PICTURE)
+    before = None if shown.reference is None else shown.reference.forecast
+    return entries_figure(system, shown.scenario.conventions, shown.forecast, before)
 
 
 def _of_whole(found: Forecast) -> tuple[tuple[str, str], ...]:

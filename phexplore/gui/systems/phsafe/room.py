@@ -14,7 +14,6 @@ from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.change_texts import ChangeLine
 from phexplore.gui.binding.inspection import Inspection
 from phexplore.gui.binding.room import Make
-from phexplore.gui.binding.settings import PICTURE
 from phexplore.gui.binding.tiles import DecisionPart
 from phexplore.gui.systems.phsafe.changes import change_lines, total_line
 from phexplore.gui.systems.phsafe.decision_part import decision_part
@@ -50,7 +49,13 @@ class PhSafeRoom(PlainRoom):
 
     def makers(self) -> Mapping[Area, Make]:
         """Return the makers of its own pages."""
-        return {**super().makers(), Area.LEVELS: self._make_levels}
+
+        def levels() -> QWidget:
+            from phexplore.gui.systems.phsafe.budgets_page import levels_page
+
+            return levels_page(self.session)
+
+        return {**super().makers(), Area.LEVELS: levels}
 
     def tiles(self) -> tuple[TileContent, ...]:
         """Return privacy loss, targets met, numbers published."""
@@ -99,7 +104,18 @@ class PhSafeRoom(PlainRoom):
 
     def questions(self) -> Mapping[str, Make]:
         """Return the truncation studio and the published averages."""
-        return {"Truncation studio": self._make_studio, "Published averages": self._make_published}
+
+        def studio() -> QWidget:
+            from phexplore.gui.systems.phsafe.truncation_view import StudioView
+
+            return StudioView(self.around.session, self.around.runs())
+
+        def published() -> QWidget:
+            from phexplore.gui.systems.phsafe.published_view import PublishedView
+
+            return PublishedView(self.around.session, self.around.runs())
+
+        return {"Truncation studio": studio, "Published averages": published}
 
     def decision_part(self) -> DecisionPart:
         """Return loss, changes in people, and what became of the targets."""
@@ -107,42 +123,9 @@ class PhSafeRoom(PlainRoom):
 
     def actions(self) -> list[tuple[str, Action]]:
         """Return search, sums, and what is shown with the table."""
-        is_active, settings = lambda: self.session.is_active, self.around.settings
-        return [
-            (
-                "edit.fill-down",
-                Action(
-                    "edit.find",
-                    "&Search the table",
-                    self._find,
-                    "Ctrl+F",
-                    is_active,
-                    symbol="search",
-                    starts_part=True,
-                ),
-            ),
-            ("edit.find", Action("edit.sum", "&Margin of a sum…", self._show_sum, "Ctrl+M", is_active, symbol="sum")),
-            (
-                "view.issues",
-                Action(
-                    "view.picture",
-                    "&Picture beside the budget table",
-                    self._turn_picture,
-                    enabled=is_active,
-                    checked=lambda: settings.read(PICTURE),
-                ),
-            ),
-            (
-                "view.picture",
-                Action(
-                    "view.conventions",
-                    "Margin &conventions side by side",
-                    self._show_conventions,
-                    enabled=is_active,
-                    checked=lambda: self._page is not None and self._page.editor.side_by_side.isChecked(),
-                ),
-            ),
-        ]
+        from phexplore.gui.systems.phsafe.table_actions import table_actions
+
+        return table_actions(self, lambda: self._page, self.make_parameters)
 
     def make_launch_form(self, parent: QWidget) -> Any:
         """Return the form that starts a run."""
@@ -184,37 +167,3 @@ class PhSafeRoom(PlainRoom):
         from phexplore.gui.systems.phsafe.scenario_editor import ScenarioEditor
 
         return ScenarioEditor(self.session)
-
-    def _make_levels(self) -> QWidget:
-        from phexplore.gui.systems.phsafe.budgets_page import levels_page
-
-        return levels_page(self.session)
-
-    def _make_studio(self) -> QWidget:
-        from phexplore.gui.systems.phsafe.truncation_view import StudioView
-
-        return StudioView(self.around.session, self.around.runs())
-
-    def _make_published(self) -> QWidget:
-        from phexplore.gui.systems.phsafe.published_view import PublishedView
-
-        return PublishedView(self.around.session, self.around.runs())
-
-    def _find(self) -> None:
-        self.wanted.emit(Area.BUDGETS)
-        self.budgets.search.setFocus()
-        self.budgets.search.selectAll()
-
-    def _show_sum(self) -> None:
-        from phexplore.gui.systems.phsafe.sum_dialog import SumDialog
-
-        SumDialog(self.around.window, self.session).show()
-
-    def _turn_picture(self) -> None:
-        self.around.settings.keep(PICTURE, not self.around.settings.read(PICTURE))
-        self.make_parameters().make_room()
-
-    def _show_conventions(self) -> None:
-        """Show or hide the three margin conventions side by side in the budget table."""
-        self.wanted.emit(Area.BUDGETS)
-        self.budgets.side_by_side.toggle()

@@ -9,7 +9,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFocusEvent, QKeyEvent
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMenu, QPlainTextEdit, QWidget
 
 from phexplore.errors import PhexploreError
 from phexplore.figures.wording import capital, sentence
@@ -18,22 +18,15 @@ from phexplore.gui.binding.session import Refusal
 from phexplore.gui.binding.system_session import PlainSession
 from phexplore.gui.editors.plain_parameters import Note, ParameterForm
 from phexplore.gui.editors.scenario_form import PromiseText
-from phexplore.gui.systems.subspace.text import (
-    axes_text,
-    invariant_text,
-    matrix_rows,
-    parse_axes,
-    parse_invariants,
-    parse_query,
-    query_text,
-)
 from phexplore.gui.systems.subspace.wording import BASES, CALIBRATIONS, MECHANISM_EXPLANATIONS
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
 from phexplore.gui.widgets.exact_field import ExactField
+from phexplore.gui.widgets.file_dialogs import ask_to_open
 from phexplore.gui.widgets.form import form_in
 from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.layout import column, row
 from phexplore.gui.widgets.page import Page, Section
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.edits import step_label
@@ -42,6 +35,15 @@ from phexplore.model.issues import Severity
 from phexplore.model.scenario import Scenario
 from phexplore.model.subspace import Histogram, Mechanism, Release, Totals
 from phexplore.systems.subspace.edits import add_release, change_release, remove_release, set_axes, set_release_share
+from phexplore.systems.subspace.text import (
+    axes_text,
+    invariant_text,
+    matrix_rows,
+    parse_axes,
+    parse_invariants,
+    parse_query,
+    query_text,
+)
 
 MOST_SHOWN = 60_000
 """Letters of a text field; longer queries and matrices are kept and edited in a file."""
@@ -200,9 +202,11 @@ class ReleasesEditor(QWidget):
             part_of=lambda _method: self._release(),
         )
         form = form_in(self)
-        form.addRow("Release", _row(self.release, self.add, self.remove))
-        form.addRow("Query", _column(self.query, self.query.reason))
-        form.addRow("Exact sums", _column(self.invariants, self.invariants.reason, _row(self.by, self.matrix)))
+        form.addRow("Release", row(self.release, self.add, self.remove, 1))
+        form.addRow("Query", column(self.query, self.query.reason, gap=HALF))
+        form.addRow(
+            "Exact sums", column(self.invariants, self.invariants.reason, row(self.by, self.matrix, 1), gap=HALF)
+        )
         form.addRow("", self._rank)
         form.addRow("", self.redundant)
         form.addRow(self.noise)
@@ -327,11 +331,8 @@ class ReleasesEditor(QWidget):
         self._edit(f"Make the {totals} exact in {name}", change)
 
     def _browse(self) -> None:
-        dialog = QFileDialog(self, "Read a matrix of exact sums", "", "Matrix (*.csv *.txt *.tsv);;All files (*)")
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.fileSelected.connect(lambda path: self.read_matrix(Path(path)))
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        kinds = "Matrix (*.csv *.txt *.tsv);;All files (*)"
+        ask_to_open(self, "Read a matrix of exact sums", self.read_matrix, kinds=kinds)
 
     def read_matrix(self, path: Path) -> None:
         """Make the sums of a file exact: a row of weights per sum, a column per answer."""
@@ -404,24 +405,3 @@ def _show_lines(field: LineText, text: str) -> None:
         return
     field.setReadOnly(False)
     field.set_value(text)
-
-
-def _row(*widgets: QWidget) -> QWidget:
-    both = QWidget()
-    row = QHBoxLayout(both)
-    row.setContentsMargins(0, 0, 0, 0)
-    row.setSpacing(GRID)
-    for widget in widgets:
-        row.addWidget(widget)
-    row.addStretch(1)
-    return both
-
-
-def _column(*widgets: QWidget) -> QWidget:
-    both = QWidget()
-    column = QVBoxLayout(both)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(HALF)
-    for widget in widgets:
-        column.addWidget(widget)
-    return both

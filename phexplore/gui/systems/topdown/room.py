@@ -148,7 +148,12 @@ class TopDownRoom(PlainRoom):
         from phexplore.gui.dialogs.messages import ask
         from phexplore.gui.systems.topdown.tune_view import TuneView
 
-        view = TuneView(self.around.session, self._tuning_home)
+        def home() -> Path:
+            """Return the folder of searches, beside the runs of the project."""
+            root: Path = self.around.runs().root
+            return root.with_name(f"{root.name}-tuning")
+
+        view = TuneView(self.around.session, home)
 
         def ask_about_data(sentence: str) -> None:
             ask(
@@ -162,11 +167,6 @@ class TopDownRoom(PlainRoom):
 
         view.doubted.connect(ask_about_data)
         return view
-
-    def _tuning_home(self) -> Path:
-        """Return the folder of searches, beside the runs of the project."""
-        root: Path = self.around.runs().root
-        return root.with_name(f"{root.name}-tuning")
 
     def _make_processing(self) -> QWidget:
         from phexplore.gui.systems.topdown.passes_editor import PassesEditor

@@ -7,12 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import Chooser, TextButton
+from phexplore.gui.widgets.file_dialogs import ask_to_open
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import field_label
+from phexplore.gui.widgets.layout import column, row
 from phexplore.spine.settings import SpineSettings, spine_presets
 from phexplore.systems.topdown.spine_forecast import Fit
 from phexplore.systems.topdown.spine_views import MapColour, SpineAnswer, SpineStyle, SpineTab
@@ -80,9 +82,7 @@ class SpineChoices(QWidget):
             "shapes": ("", self.shapes),
         }
         self._parts = {key: _beside(words, widget) for key, (words, widget) in fields.items()}
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(FlowRow(*self._parts.values(), gap=GRID))
+        column(FlowRow(*self._parts.values(), gap=GRID), of=self)
         for chooser in (self.name, self.level, self.query, self.fit, self.other, self.run, self.colour):
             chooser.currentIndexChanged.connect(self._chosen)
         self.offer_others(None)
@@ -173,12 +173,8 @@ class SpineChoices(QWidget):
             self.changed.emit()
 
     def _browse(self) -> None:
-        dialog = QFileDialog(self, "Choose the shapes", self._look.shapes)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setNameFilters(["Shapes (*.geojson *.geojson.gz *.json *.json.gz)", "All files (*)"])
-        dialog.fileSelected.connect(lambda name: self.use_shapes(Path(name)))
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        kinds = "Shapes (*.geojson *.geojson.gz *.json *.json.gz);;All files (*)"
+        ask_to_open(self, "Choose the shapes", self.use_shapes, kinds=kinds, folder=self._look.shapes)
 
 
 def _lower(title: str) -> str:
@@ -203,10 +199,5 @@ def _fill(chooser: Chooser, entries: Sequence[tuple[str, object]]) -> None:
 
 def _beside(words: str, widget: QWidget) -> QWidget:
     both = QWidget()
-    row = QHBoxLayout(both)
-    row.setContentsMargins(0, 0, 0, 0)
-    row.setSpacing(GRID)
-    if words:
-        row.addWidget(field_label(words, widget))
-    row.addWidget(widget)
+    row(*((field_label(words, widget), widget) if words else (widget,)), of=both)
     return both

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QProgressBar, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QProgressBar, QStackedWidget, QWidget
 
 from phexplore.errors import PhexploreError
 from phexplore.figures.table import Table
@@ -23,7 +23,9 @@ from phexplore.gui.systems.topdown.spine_settings_editor import SpineSettingsEdi
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.empty_place import EmptyPlace
+from phexplore.gui.widgets.file_dialogs import ask_to_open
 from phexplore.gui.widgets.labels import ElidedText, Paragraph, Text
+from phexplore.gui.widgets.layout import column, row, split, stacked
 from phexplore.gui.widgets.page import scrolling
 from phexplore.model.issues import Issue
 from phexplore.resources import resource
@@ -53,12 +55,7 @@ class _Working(QWidget):
         self.progress.setFixedHeight(GRID)
         self._doing = Text(look="muted")
         self.cancel = TextButton("Cancel", name="Cancel reading and building")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(GRID)
-        row.addWidget(self._doing)
-        row.addWidget(self.progress, 1)
-        row.addWidget(self.cancel)
+        row(self._doing, (self.progress, 1), self.cancel, of=self)
         self.hide()
         self._slow = QTimer(self)
         self._slow.setSingleShot(True)
@@ -177,43 +174,21 @@ class SpinePage(QWidget):
         self.browse.setToolTip(f"Instead of {path}")
 
     def _lay_out(self) -> None:
-        head = QHBoxLayout()
-        head.setSpacing(GRID)
-        head.addWidget(Text("Blocks", bold=True))
-        head.addWidget(self._file, 1)
-        for button in (self.notes_shown, self.browse, self.demonstration):
-            head.addWidget(button)
         # Pictures keep a height they can be read at; a small window scrolls.
         self._scrolled = scrolling("Pictures of the spine", self.pictures)
         for page in (self._scrolled, self.empty, self.refused):
             self._pages.addWidget(page)
         self._pages.setCurrentWidget(self.empty)
-        panel = QWidget()
-        left = QVBoxLayout(panel)
-        left.setContentsMargins(0, 0, 0, 0)
-        left.setSpacing(GRID)
-        left.addWidget(self.editor)
-        left.addWidget(self.keys_shown, 0, Qt.AlignmentFlag.AlignLeft)
-        left.addWidget(self.keys)
-        left.addStretch(1)
         self.keys.hide()
+        panel = stacked(self.editor, (self.keys_shown, Qt.AlignmentFlag.AlignLeft), self.keys, 1)
         settings = scrolling("Settings of the spine", panel)
         settings.setMinimumWidth(_PANEL)
-        body = QSplitter(Qt.Orientation.Horizontal)
-        body.setChildrenCollapsible(False)
+        body = split(settings, self._pages, shares=(0, 1), sizes=(_PANEL, 3 * _PANEL))
         body.setHandleWidth(GRID)
-        body.addWidget(settings)
-        body.addWidget(self._pages)
-        body.setStretchFactor(1, 1)
         body.setCollapsible(0, True)
-        body.setSizes([_PANEL, 3 * _PANEL])
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(MARGIN, GRID, MARGIN, GRID)
-        whole.setSpacing(HALF + 2)
-        whole.addLayout(head)
-        for widget in (self._working, self.finding, self.problem):
-            whole.addWidget(widget)
-        whole.addWidget(body, 1)
+        head = row(Text("Blocks", bold=True), (self._file, 1), self.notes_shown, self.browse, self.demonstration)
+        parts = (head, self._working, self.finding, self.problem, (body, 1))
+        column(*parts, of=self, gap=HALF + 2, margins=(MARGIN, GRID, MARGIN, GRID))
         self.setAccessibleName("Spine")
 
     def _connect(self) -> None:
@@ -249,13 +224,9 @@ class SpinePage(QWidget):
             self._data.use_shapes(Path(self.pictures.choices.look.shapes))
 
     def _browse(self) -> None:
-        folder = str(self.path.parent) if self.path is not None else ""
-        dialog = QFileDialog(self, "Choose the file of blocks", folder)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setNameFilters(["Blocks (*.csv *.csv.gz *.txt *.gz *.parquet *.spine)", "All files (*)"])
-        dialog.fileSelected.connect(lambda name: self.open(Path(name)))
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        folder = "" if self.path is None else self.path.parent
+        kinds = "Blocks (*.csv *.csv.gz *.txt *.gz *.parquet *.spine);;All files (*)"
+        ask_to_open(self, "Choose the file of blocks", self.open, kinds=kinds, folder=folder)
 
     def _cancel(self) -> None:
         self.service.end()
@@ -309,14 +280,8 @@ class _RefusedBlocks(QWidget):
         super().__init__()
         self.table = NumbersTable(self)
         self.table.setAccessibleName("Problems of the file of blocks")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(GRID, 0, 0, 0)
-        column.addWidget(
-            Text(
-                "Nothing of it was read. Correct the lines listed, and choose the file again.", look="muted", wrap=True
-            )
-        )
-        column.addWidget(self.table)
+        advice = "Nothing of it was read. Correct the lines listed, and choose the file again."
+        column(Text(advice, look="muted", wrap=True), self.table, of=self, margins=(GRID, 0, 0, 0))
 
     def show_issues(self, issues: Sequence[Issue]) -> None:
         """List problems."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from phexplore.errors import PhexploreError
 from phexplore.gui.figures.data_table import NumbersTable
@@ -19,6 +19,7 @@ from phexplore.gui.systems.topdown.session import TopDownSession
 from phexplore.gui.systems.topdown.spine_choices import FITTING, NO_RUN, SpineChoices
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.labels import Paragraph
+from phexplore.gui.widgets.layout import column
 from phexplore.gui.widgets.lazy_tabs import LazyTabs
 from phexplore.model.topdown import TopDown
 from phexplore.runs.spec import RunMode
@@ -61,12 +62,7 @@ class SpineTreeView(QWidget):
         self.path.setAccessibleName("Budget along the path from the root over the chosen unit to a block")
         self.path.setMinimumHeight(10 * GRID)
         self.path.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(HALF)
-        column.addWidget(self.chart, 3)
-        column.addWidget(self.sentence)
-        column.addWidget(self.path, 2)
+        column((self.chart, 3), self.sentence, (self.path, 2), of=self, gap=HALF)
         self.chart.key_selected.connect(self.choose)
         self.chart.key_activated.connect(self.look_into)
 
@@ -191,12 +187,7 @@ class SpinePictures(QWidget):
         self.tabs.currentChanged.connect(self._tab_chosen)
         self.tabs.made.connect(self._join_chart)
         self.choices.changed.connect(self.wanted)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(GRID, 0, 0, 0)
-        column.setSpacing(GRID)
-        for widget in (self.reason, self.notes, self.choices):
-            column.addWidget(widget)
-        column.addWidget(self.tabs, 1)
+        column(self.reason, self.notes, self.choices, (self.tabs, 1), of=self, margins=(GRID, 0, 0, 0))
 
     @property
     def tab(self) -> SpineTab:

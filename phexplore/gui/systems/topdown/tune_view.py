@@ -5,18 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QFileDialog,
-    QHBoxLayout,
-    QLineEdit,
-    QSplitter,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QLineEdit, QVBoxLayout, QWidget
 
 from phexplore.errors import PhexploreError
 from phexplore.files.atomic_files import write_atomically
@@ -25,7 +18,21 @@ from phexplore.gui.binding.process_service import CommandProcess, phexplore_comm
 from phexplore.gui.binding.scenario_view import ScenarioView, Update
 from phexplore.gui.binding.session import Session
 from phexplore.gui.figures.view import FigureView
-from phexplore.gui.systems.topdown.tune_answers import (
+from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
+from phexplore.gui.widgets.buttons import Chooser, TextButton
+from phexplore.gui.widgets.file_dialogs import ask_to_open
+from phexplore.gui.widgets.flow import FlowRow
+from phexplore.gui.widgets.labels import Paragraph, Text, labelled
+from phexplore.gui.widgets.layout import column, row, split, stacked
+from phexplore.gui.widgets.page import scrolling
+from phexplore.gui.widgets.when_seen import WhenSeen
+from phexplore.model.fingerprint import fingerprint
+from phexplore.model.numbers import parse_exact
+from phexplore.model.scenario import Scenario
+from phexplore.model.topdown import TopDown
+from phexplore.model.workbook import Workbook, add_scenario
+from phexplore.runs.confidentiality import warning_about_blocks
+from phexplore.systems.topdown.tune_answers import (
     FoundBudgets,
     as_scenario,
     probe_figure,
@@ -35,18 +42,6 @@ from phexplore.gui.systems.topdown.tune_answers import (
     strategies,
     strategy_words,
 )
-from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
-from phexplore.gui.widgets.buttons import Chooser, TextButton
-from phexplore.gui.widgets.flow import FlowRow
-from phexplore.gui.widgets.labels import Paragraph, Text, labelled
-from phexplore.gui.widgets.page import scrolling
-from phexplore.gui.widgets.when_seen import WhenSeen
-from phexplore.model.fingerprint import fingerprint
-from phexplore.model.numbers import parse_exact
-from phexplore.model.scenario import Scenario
-from phexplore.model.topdown import TopDown
-from phexplore.model.workbook import Workbook, add_scenario
-from phexplore.runs.confidentiality import warning_about_blocks
 
 _TEACHING = (
     "Every simulated setting appears here with the share of areas that meet the criterion. Choose block data and a starting "
@@ -60,6 +55,103 @@ _ABOUT = (
     "Every level alone is fitted first with the others without noise, then from the top down together. A search of many "
     "settings takes a while; you can pause and continue at any time."
 )
+
+
+class TuneSettings(QWidget):
+    """Block data, the criterion, and the strategies a search starts from."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.data = _line("Block data", _DEMO, 26)
+        self.data.setToolTip("A block file, or demo for the shipped one; never confidential data: tuning on them leaks")
+        self.level = Chooser("Level whose areas are judged")
+        self.at_least = _line("Per cent of the areas that must meet the criterion", "95", 6)
+        self.within = _line("Points by which the largest group's share may be off", "5", 6)
+        self.people = _line("People of an area that counts", "500", 7)
+        self.ticks: dict[str, QCheckBox] = {}
+        self._ticks = column(gap=HALF)
+        opens = TextButton("Choose…", name="Choose the block data")
+        opens.clicked.connect(
+            lambda: ask_to_open(
+                self,
+                "Choose the block data",
+                lambda path: self.data.setText(str(path)),
+                kinds=_FILES,
+                folder=self.data.text(),
+            )
+        )
+        criterion = (
+            labelled("At least % of", self.at_least),
+            self.level,
+            labelled("areas with people ≥", self.people),
+            labelled("within ± points", self.within),
+        )
+        column(
+            Text("Data and criterion", bold=True),
+            FlowRow(labelled("Block data", self.data), opens, gap=GRID),
+            FlowRow(*criterion, gap=GRID),
+            Text("Starting strategies", bold=True),
+            self._ticks,
+            of=self,
+        )
+
+    @property
+    def path(self) -> str:
+        """The block data, as named."""
+        return self.data.text().strip()
+
+    @property
+    def chosen(self) -> list[str]:
+        """The strategies that are ticked."""
+        return [name for name, tick in self.ticks.items() if tick.isChecked()]
+
+    @property
+    def words(self) -> str:
+        """Data and criterion as part of a file's name."""
+        texts = (self.level.currentData(), self.at_least.text(), self.within.text(), self.people.text())
+        return _plain("-".join((Path(self.path).name, *map(str, texts))))
+
+    def arguments(self) -> list[str]:
+        """Return data and criterion as arguments of the command line."""
+        return [
+            "--data", self.path, "--judge", str(self.level.currentData()), "--at-least", self.at_least.text().strip(),
+            "--within", self.within.text().strip(), "--people", self.people.text().strip(),
+        ]  # fmt: skip
+
+    def problem(self) -> str:
+        """Return why the search cannot start, "" where it can."""
+        if not self.chosen:
+            return "No starting strategy is chosen."
+        for field, words in ((self.at_least, "The share of areas"), (self.within, "The tolerance")):
+            try:
+                value = parse_exact(field.text())
+            except ValueError as error:
+                return f"{words} cannot be read: {error}."
+            if not 0 < value <= 100:
+                return f"{words} lies between 0 and 100, got {field.text()}."
+        if not self.people.text().strip().isdigit():
+            return "The size of an area is a whole number of people."
+        return "" if self.path else "No block data are named."
+
+    def offer(self, method: TopDown) -> None:
+        """Offer the strategies and levels of a scenario."""
+        names = strategies(method)
+        if tuple(self.ticks) != names:
+            _empty(self._ticks)
+            self.ticks = {}
+            for name in names:
+                tick = QCheckBox(strategy_words(name))
+                tick.setAccessibleName(f"Start from: {strategy_words(name)}")
+                tick.setChecked(name == names[0])
+                self.ticks[name] = tick
+                self._ticks.addWidget(tick)
+        if [self.level.itemData(n) for n in range(self.level.count())] != list(method.levels):
+            before = self.level.currentData()
+            self.level.clear()
+            for level in method.levels:
+                self.level.addItem(level, level)
+            usual = "Block_Group" if "Block_Group" in method.levels else method.levels[-1]
+            self.level.select(before if before in method.levels else usual)
 
 
 class TuneView(QWidget):
@@ -91,9 +183,14 @@ class TuneView(QWidget):
         self._file: Path | None = None
         self._answered_for: Path | None = None
         self.found: list[FoundBudgets] = []
-        self.ticks: dict[str, QCheckBox] = {}
-        self._ticks = QVBoxLayout()
-        self._ticks.setSpacing(HALF)
+        self.settings = TuneSettings()
+        self._results = column(gap=HALF)
+        self.start_button = TextButton("Start", look="primary", symbol="run", name="Start or go on with the search")
+        self.start_button.clicked.connect(self.start)
+        self.pause_button = TextButton("Pause", symbol="pause", name="Pause the search")
+        self.pause_button.clicked.connect(self.pause)
+        self.pause_button.setEnabled(False)
+        self.words, self.detail = Paragraph(_ABOUT, look="muted"), Paragraph("")
         self.process = CommandProcess(self)
         self.process.said.connect(self._on_line)
         self.process.done.connect(self._on_done)
@@ -103,8 +200,19 @@ class TuneView(QWidget):
         self.chart = FigureView("Search", _TEACHING)
         self.chart.failed.connect(self.failed)
         self.chart.key_selected.connect(self._on_mark)
-        self._make_fields()
-        self._lay_out()
+        side = stacked(
+            self.settings,
+            FlowRow(self.start_button, self.pause_button, gap=GRID),
+            self.words,
+            self._results,
+            1,
+            margins=(MARGIN, GRID, GRID, GRID),
+        )
+        right = stacked((self.chart, 1), self.detail, margins=(GRID, GRID, MARGIN, GRID))
+        place = scrolling("Settings of the search", side)
+        splitter = split(place, right, shares=(2, 3), sizes=(52 * GRID, 80 * GRID))
+        splitter.setHandleWidth(1)
+        row(splitter, of=self)
         self._seen = WhenSeen(self, self._refresh)
         session.updated.connect(self._forget)
         session.settled.connect(self._seen.request)
@@ -120,21 +228,20 @@ class TuneView(QWidget):
         scenario = self._session.scenario
         if self.process.is_busy or not isinstance(scenario.method, TopDown):
             return
-        chosen = [name for name, tick in self.ticks.items() if tick.isChecked()]
-        if reason := self._problem(chosen):
+        if reason := self.settings.problem():
             self.failed.emit(PhexploreError(reason, "Correct it and start again."))
             return
-        path = Path(self.data.text().strip())
+        path = Path(self.settings.path)
         if (warning := warning_about_blocks(path)) and path != self._answered_for:
             self.doubted.emit(warning)
             return
-        self._scenario, self._waiting, self.found = scenario, chosen, []
+        self._scenario, self._waiting, self.found = scenario, self.settings.chosen, []
         self._show_found()
         self._next()
 
     def start_all_the_same(self) -> None:
         """Start on data that may be confidential: somebody has answered for them. The search records what they are."""
-        self._answered_for = Path(self.data.text().strip())
+        self._answered_for = Path(self.settings.path)
         self.start()
 
     def pause(self) -> None:
@@ -161,32 +268,17 @@ class TuneView(QWidget):
         if update.before is None:
             self.pause()
             self._scenario, self._file, self.found = None, None, []
-            self.data.setText(_DEMO)
+            self.settings.data.setText(_DEMO)
             self.words.setText(_ABOUT)
             self._show_found()
             self._refresh_probes()
-
-    def _problem(self, chosen: list[str]) -> str:
-        """Return why the search cannot start."""
-        if not chosen:
-            return "No starting strategy is chosen."
-        for field, words in ((self.at_least, "The share of areas"), (self.within, "The tolerance")):
-            try:
-                value = parse_exact(field.text())
-            except ValueError as error:
-                return f"{words} cannot be read: {error}."
-            if not 0 < value <= 100:
-                return f"{words} lies between 0 and 100, got {field.text()}."
-        if not self.people.text().strip().isdigit():
-            return "The size of an area is a whole number of people."
-        return "" if self.data.text().strip() else "No block data are named."
 
     def _next(self) -> None:
         if not self._waiting or self._scenario is None:
             return
         self._at = self._waiting.pop(0)
         try:
-            folder = self._folder(self._scenario)
+            folder = self._home() / fingerprint(self._scenario)[:12]
             folder.mkdir(parents=True, exist_ok=True)
             project = folder / "parameters.phx"
             if not project.exists():
@@ -200,24 +292,13 @@ class TuneView(QWidget):
                 )
             )
             return
-        self._file = folder / f"{_plain(self._at or 'own')}-{_plain(self._criterion_words())}.jsonl"
+        self._file = folder / f"{_plain(self._at or 'own')}-{self.settings.words}.jsonl"
         self._refresh_probes()
-        arguments = [
-            "tune", str(project), "--data", self.data.text().strip(), "--judge", str(self.level.currentData()),
-            "--out", str(self._file), "--at-least", self.at_least.text().strip(), "--within", self.within.text().strip(),
-            "--people", self.people.text().strip(), "--json",
-        ]  # fmt: skip
+        arguments = ["tune", str(project), *self.settings.arguments(), "--out", str(self._file), "--json"]
         arguments += ["--strategy", self._at] if self._at else []
         command = [*self._command, *arguments] if self._command is not None else phexplore_command(arguments)
         self.words.setText(f"{strategy_words(self._at)}: simulating; every setting is stored in {self._file.name}.")
         self.process.start(command)
-
-    def _folder(self, scenario: Scenario) -> Path:
-        return self._home() / fingerprint(scenario)[:12]
-
-    def _criterion_words(self) -> str:
-        data = Path(self.data.text().strip()).name
-        return f"{data}-{self.level.currentData()}-{self.at_least.text()}-{self.within.text()}-{self.people.text()}"
 
     def _on_line(self, line: str) -> None:
         if line.strip() and self._scenario is not None:
@@ -252,129 +333,43 @@ class TuneView(QWidget):
     def _on_busy(self, busy: bool) -> None:
         self.start_button.setEnabled(not busy)
         self.pause_button.setEnabled(busy)
-        self._settings.setEnabled(not busy)
+        self.settings.setEnabled(not busy)
 
     def _on_mark(self, _number: int) -> None:
-        self._detail.setText(self.chart.plot.chosen_words)
+        self.detail.setText(self.chart.plot.chosen_words)
 
     def _refresh(self, _signal: object = None) -> None:
         method = self._session.scenario.method
-        if not isinstance(method, TopDown):
-            return
-        names = strategies(method)
-        if tuple(self.ticks) != names:
-            self._fill_strategies(names)
-        if [self.level.itemData(n) for n in range(self.level.count())] != list(method.levels):
-            before = self.level.currentData()
-            self.level.clear()
-            for level in method.levels:
-                self.level.addItem(level, level)
-            usual = "Block_Group" if "Block_Group" in method.levels else method.levels[-1]
-            self.level.select(before if before in method.levels else usual)
+        if isinstance(method, TopDown):
+            self.settings.offer(method)
 
     def _refresh_probes(self) -> None:
         probes = read_probes(self._file) if self._file is not None else ()
         if probes:
-            self.chart.show_figure(probe_figure(probes, float(parse_exact(self.at_least.text()) / 100)))
+            self.chart.show_figure(probe_figure(probes, float(parse_exact(self.settings.at_least.text()) / 100)))
         else:
             self.chart.show_empty()
 
-    def _fill_strategies(self, names: tuple[str, ...]) -> None:
-        while (item := self._ticks.takeAt(0)) is not None:
-            if (widget := item.widget()) is not None:
-                widget.hide()
-                widget.deleteLater()
-        self.ticks = {}
-        for name in names:
-            tick = QCheckBox(strategy_words(name))
-            tick.setAccessibleName(f"Start from: {strategy_words(name)}")
-            tick.setChecked(name == names[0])
-            self.ticks[name] = tick
-            self._ticks.addWidget(tick)
-
     def _show_found(self) -> None:
-        while (item := self._results.takeAt(0)) is not None:
-            if (widget := item.widget()) is not None:
-                widget.hide()
-                widget.deleteLater()
+        _empty(self._results)
         for found in sorted(self.found, key=lambda each: each.total):
             own_total = found.total if self._scenario is None else self._scenario.topdown.total
-            self._results.addWidget(Paragraph(result_words(found, own_total, self.data.text().strip())))
-            load = TextButton(
-                "Load as scenario", look="link", name=f"Load as scenario: {strategy_words(found.strategy)}"
-            )
-            load.clicked.connect(lambda _checked=False, each=found: self.load(each))
-            self._results.addWidget(load, 0, Qt.AlignmentFlag.AlignLeft)
-            if found.smaller is not None:
-                less = TextButton("Load the smaller one", look="link",
-                                  name=f"Load the smaller one: {strategy_words(found.strategy)}")  # fmt: skip
-                less.clicked.connect(lambda _checked=False, each=found: self.load(each, smaller=True))
-                self._results.addWidget(less, 0, Qt.AlignmentFlag.AlignLeft)
+            self._results.addWidget(Paragraph(result_words(found, own_total, self.settings.path)))
+            offers = [("Load as scenario", False)] + [("Load the smaller one", True)] * (found.smaller is not None)
+            for title, smaller in offers:
+                load = TextButton(title, look="link", name=f"{title}: {strategy_words(found.strategy)}")
+                load.clicked.connect(partial(self._load_clicked, found, smaller))
+                self._results.addWidget(load, 0, Qt.AlignmentFlag.AlignLeft)
 
-    def _choose_file(self) -> None:
-        dialog = QFileDialog(self, "Choose the block data", self.data.text(), _FILES)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(self.data.setText)
-        dialog.open()
+    def _load_clicked(self, found: FoundBudgets, smaller: bool, _checked: bool = False) -> None:
+        self.load(found, smaller=smaller)
 
-    def _make_fields(self) -> None:
-        self.data = _line("Block data", _DEMO, 26)
-        self.data.setToolTip("A block file, or demo for the shipped one; never confidential data: tuning on them leaks")
-        self.level = Chooser("Level whose areas are judged")
-        self.at_least = _line("Per cent of the areas that must meet the criterion", "95", 6)
-        self.within = _line("Points by which the largest group's share may be off", "5", 6)
-        self.people = _line("People of an area that counts", "500", 7)
-        self._results = QVBoxLayout()
-        self._results.setSpacing(HALF)
-        self.start_button = TextButton("Start", look="primary", symbol="run", name="Start or go on with the search")
-        self.start_button.clicked.connect(self.start)
-        self.pause_button = TextButton("Pause", symbol="pause", name="Pause the search")
-        self.pause_button.clicked.connect(self.pause)
-        self.pause_button.setEnabled(False)
-        self.words = Paragraph(_ABOUT, look="muted")
-        self._detail = Paragraph("")
 
-    def _lay_out(self) -> None:
-        opens = TextButton("Choose…", name="Choose the block data")
-        opens.clicked.connect(self._choose_file)
-        self._settings = QWidget()
-        settings = QVBoxLayout(self._settings)
-        settings.setContentsMargins(0, 0, 0, 0)
-        settings.setSpacing(GRID)
-        settings.addWidget(Text("Data and criterion", bold=True))
-        settings.addWidget(FlowRow(labelled("Block data", self.data), opens, gap=GRID))
-        settings.addWidget(
-            FlowRow(labelled("At least % of", self.at_least), self.level, labelled("areas with people ≥", self.people),
-                    labelled("within ± points", self.within), gap=GRID)
-        )  # fmt: skip
-        settings.addWidget(Text("Starting strategies", bold=True))
-        settings.addLayout(self._ticks)
-        side = QWidget()
-        column = QVBoxLayout(side)
-        column.setContentsMargins(MARGIN, GRID, GRID, GRID)
-        column.setSpacing(GRID)
-        column.addWidget(self._settings)
-        column.addWidget(FlowRow(self.start_button, self.pause_button, gap=GRID))
-        column.addWidget(self.words)
-        column.addLayout(self._results)
-        column.addStretch(1)
-        right = QWidget()
-        pictures = QVBoxLayout(right)
-        pictures.setContentsMargins(GRID, GRID, MARGIN, GRID)
-        pictures.addWidget(self.chart, 1)
-        pictures.addWidget(self._detail)
-        splitter = QSplitter(Qt.Orientation.Horizontal)
-        splitter.setChildrenCollapsible(False)
-        splitter.setHandleWidth(1)
-        splitter.addWidget(scrolling("Settings of the search", side))
-        splitter.addWidget(right)
-        splitter.setStretchFactor(0, 2)
-        splitter.setStretchFactor(1, 3)
-        splitter.setSizes([52 * GRID, 80 * GRID])
-        around = QHBoxLayout(self)
-        around.setContentsMargins(0, 0, 0, 0)
-        around.addWidget(splitter)
+def _empty(layout: QVBoxLayout) -> None:
+    while (item := layout.takeAt(0)) is not None:
+        if (widget := item.widget()) is not None:
+            widget.hide()
+            widget.deleteLater()
 
 
 def _line(name: str, text: str, letters: int) -> QLineEdit:

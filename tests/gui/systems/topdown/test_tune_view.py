@@ -11,7 +11,11 @@ from PySide6.QtCore import QPointF, Qt
 from phexplore.document.project import Project
 from phexplore.files.project_file import read_project
 from phexplore.gui.binding.session import Session
-from phexplore.gui.systems.topdown.tune_answers import (
+from phexplore.gui.systems.topdown.tune_view import TuneView
+from phexplore.model.issues import InputProblemsError
+from phexplore.model.workbook import Workbook
+from phexplore.systems.registry import preset
+from phexplore.systems.topdown.tune_answers import (
     OWN,
     FoundBudgets,
     as_scenario,
@@ -20,10 +24,6 @@ from phexplore.gui.systems.topdown.tune_answers import (
     read_result,
     result_words,
 )
-from phexplore.gui.systems.topdown.tune_view import TuneView
-from phexplore.model.issues import InputProblemsError
-from phexplore.model.workbook import Workbook
-from phexplore.systems.registry import preset
 from phexplore.systems.topdown.tuning import starting_strategies
 from phexplore.systems.topdown.tuning_probes import read_probes as read_stored_probes
 
@@ -74,9 +74,9 @@ def make(qtbot, session, tmp_path):
 
 def test_that_it_starts_from_the_six_published_strategies_and_the_own_one(make, session) -> None:
     view = make()
-    assert list(view.ticks) == [*starting_strategies(session.scenario.topdown), OWN]
-    assert len(view.ticks) == 7
-    assert view.level.currentData() == "Block_Group"
+    assert list(view.settings.ticks) == [*starting_strategies(session.scenario.topdown), OWN]
+    assert len(view.settings.ticks) == 7
+    assert view.settings.level.currentData() == "Block_Group"
 
 
 def test_that_every_setting_is_stored_listed_and_the_result_loads(qtbot, make, session, tmp_path) -> None:
@@ -103,8 +103,8 @@ def test_that_every_setting_is_stored_listed_and_the_result_loads(qtbot, make, s
 
 def test_that_strategies_run_one_after_the_other(qtbot, make) -> None:
     view = make()
-    for name in list(view.ticks)[:3]:
-        view.ticks[name].setChecked(True)
+    for name in list(view.settings.ticks)[:3]:
+        view.settings.ticks[name].setChecked(True)
     view.start()
     qtbot.waitUntil(lambda: len(view.found) == 3)
     assert len({found.strategy for found in view.found}) == 3
@@ -115,7 +115,7 @@ def test_that_a_search_pauses_with_what_it_stored_and_goes_on(qtbot, make) -> No
     view = make(FAKE.replace("SLEEP", "time.sleep(60)"))
     view.start()
     qtbot.waitUntil(lambda: len(view.chart.marks) == 2)
-    assert not view._settings.isEnabled()
+    assert not view.settings.isEnabled()
     view.pause_button.click()
     qtbot.waitUntil(view.start_button.isEnabled)
     assert "Paused after 2 settings" in view.words.text()
@@ -128,7 +128,7 @@ def test_that_settings_are_walked_by_keyboard(qtbot, make) -> None:
     qtbot.waitUntil(lambda: bool(view.found))
     view.chart.canvas.setFocus()
     qtbot.keyClick(view.chart.canvas, Qt.Key.Key_End)
-    assert "93.1%" in view._detail.text()
+    assert "93.1%" in view.detail.text()
     view.chart.plot.gestures.pointer_moved(QPointF(200, 100))
     view.chart.show_table(visible=True)
     assert view.chart.numbers.column("Meets") == ("yes", "no")
@@ -138,7 +138,7 @@ def test_that_settings_are_walked_by_keyboard(qtbot, make) -> None:
                                               ("data", " ")])  # fmt: skip
 def test_that_a_wrong_setting_is_said_and_nothing_starts(qtbot, make, name, typed) -> None:
     view = make()
-    getattr(view, name).setText(typed)
+    getattr(view.settings, name).setText(typed)
     with qtbot.waitSignal(view.failed):
         view.start()
     assert not view.process.is_busy
@@ -190,14 +190,14 @@ def test_that_a_total_far_below_the_scenarios_is_explained() -> None:
 @pytest.mark.defect("M6")
 def test_that_a_search_ends_with_its_project_and_leaves_nothing_to_load(qtbot, make, session) -> None:
     view = make()
-    view.data.setText("blocks.csv")
+    view.settings.data.setText("blocks.csv")
     view.start_button.click()
     qtbot.waitUntil(lambda: bool(view.found) and not view.process.is_busy)
     kept = view.found[0]
     other = replace(session.scenario, name="Another")
     session.install(Project.new(Workbook((other,), "Another")))
     assert (view.found, view.chart.marks) == ([], ())
-    assert view.data.text() == "demo"
+    assert view.settings.data.text() == "demo"
     view.load(kept)
     assert session.project.workbook.names == ("Another",)
 
@@ -219,7 +219,7 @@ def test_that_a_search_on_records_without_a_mark_asks_first(qtbot, make, tmp_pat
     records = tmp_path / "persons.csv"
     records.write_text(",".join(PERSON_LAYOUTS[0].columns) + "\n")
     view = make()
-    view.data.setText(str(records))
+    view.settings.data.setText(str(records))
     with qtbot.waitSignal(view.doubted) as doubted:
         view.start_button.click()
     assert "treated as confidential" in doubted.args[0]

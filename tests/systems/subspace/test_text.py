@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phexplore.gui.systems.subspace.text import (
+from phexplore.model.subspace import Axis, Grouping, Histogram, LinearCount, LinearQuery, Totals
+from phexplore.systems.subspace.text import (
     TextRefusedError,
     axes_text,
     invariant_text,
@@ -16,7 +17,6 @@ from phexplore.gui.systems.subspace.text import (
     parse_query,
     query_text,
 )
-from phexplore.model.subspace import Axis, Grouping, Histogram, LinearCount, LinearQuery, Totals
 
 NAMES = ("place", "hour", "group", "state")
 WEIGHTS = st.fractions(min_value=-50, max_value=50, max_denominator=97).filter(bool)
