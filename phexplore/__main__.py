@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
+from typing import NoReturn
+
+from phexplore.entry import BUNDLE, READER, WORKER
 
 CANCELLED = 130
-RESULTS = "--results"
-"""Asks a bundled program to be its window's reader of results, as ``--worker`` asks it to be the worker of a run."""
-BUNDLE = "--bundle"
-"""Asks a bundled program to make, sign or check one bundle for its window."""
 
 
 def main() -> int:
     """Run the command line and return the exit status."""
     arguments = sys.argv[1:]
-    if arguments == [RESULTS]:
+    if arguments[:1] == [WORKER] and len(arguments) > 1:
+        _work(arguments[1:])
+    if arguments == [READER]:
         from phexplore.gui.run_manager.result_server import main as serve  # noqa: PLC0415 - for this process only
 
         return serve()
@@ -30,7 +32,7 @@ def main() -> int:
         except KeyboardInterrupt:
             print("Cancelled.", file=sys.stderr)  # noqa: T201 - a terminal asked for it
             return CANCELLED
-    from phexplore.cli.app import run  # noqa: PLC0415 - a bundled program starts workers through here too
+    from phexplore.cli.app import run  # noqa: PLC0415 - workers and readers start through here too
 
     return run(arguments, _open_window)
 
@@ -46,6 +48,17 @@ def asks_for_window(arguments: list[str]) -> bool:
             return not name.startswith("-") and (name.endswith(".phx") or Path(name).is_file())
         case _:
             return False
+
+
+def _work(arguments: list[str]) -> NoReturn:
+    """Be the worker of a run directory."""
+    from phexplore.runs.place import parse_worker_arguments  # noqa: PLC0415 - as above
+    from phexplore.runs.worker import main as worker  # noqa: PLC0415
+    from phexplore.systems.registry import make_simulation  # noqa: PLC0415
+
+    status = worker(*parse_worker_arguments(arguments), make_simulation)
+    # Everything is written and flushed: taking the interpreter and its libraries apart would only cost the user a second.
+    os._exit(status)
 
 
 def _open_window(path: str | None) -> int:

@@ -7,7 +7,7 @@ import os
 import sys
 from itertools import pairwise
 from pathlib import Path
-from typing import NoReturn, Protocol
+from typing import Protocol
 
 import typer
 
@@ -81,8 +81,6 @@ def run(arguments: list[str], window: Window | None = None) -> int:
     """
     if window is not None:
         _window.append(window)
-    if arguments[:1] == ["--worker"] and len(arguments) > 1:
-        _work(arguments[1:])
     if not arguments or _is_file(arguments[0]):
         arguments = ["gui", *arguments]
     try:
@@ -106,17 +104,6 @@ def _refuse_impossible_names(arguments: list[str]) -> None:
     for option, value in pairwise(arguments):
         if option == "--out" and not Path(value).is_dir():
             refuse_irregular_target(Path(value))
-
-
-def _work(arguments: list[str]) -> NoReturn:
-    """Be the worker of a run directory, as a bundled program starts itself."""
-    from phexplore.runs.place import parse_worker_arguments
-    from phexplore.runs.worker import main as worker
-    from phexplore.systems.registry import make_simulation
-
-    status = worker(*parse_worker_arguments(arguments), make_simulation)
-    # As in `systems.worker`: all is written and flushed, and the interpreter takes a second to come apart.
-    os._exit(status)
 
 
 def _status_of(error: BaseException) -> int | None:

@@ -31,7 +31,7 @@ def write_table(table: Table, path: Path) -> None:
     Raises:
         TableFileError: another suffix, or the file cannot be written.
     """
-    makers = dict(zip(SUFFIXES, (_csv, _xlsx, _json), strict=True))
+    makers = dict(zip(SUFFIXES, (table_csv, _xlsx, _json), strict=True))
     maker = makers.get(path.suffix.lower())
     if maker is None:
         raise TableFileError(f"A table cannot be saved as {path.suffix!r}.", f"Choose one of {', '.join(SUFFIXES)}.")
@@ -41,7 +41,8 @@ def write_table(table: Table, path: Path) -> None:
         raise TableFileError(f"{path} could not be written: {error.strerror}.", "Choose another folder.") from error
 
 
-def _csv(table: Table) -> bytes:
+def table_csv(table: Table) -> bytes:
+    """Return a table as CSV: exact numbers, nothing grouped."""
     return csv_bytes([table.headers, *([plain(value) for value in row] for row in table.rows)])
 
 

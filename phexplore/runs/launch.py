@@ -18,6 +18,7 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import IO, Any, Self
 
+from phexplore.entry import WORKER, program_command
 from phexplore.runs.events import Event, Failed, FinalEvent, Finished
 from phexplore.runs.place import HERE, Place
 from phexplore.runs.states import GRACE_SECONDS, LOG_TAIL_CHARACTERS, RunMonitor, RunState
@@ -31,26 +32,13 @@ _DRAIN_SECONDS = 1.0
 
 
 def worker_command(directory: Path, place: Place = HERE) -> list[str]:
-    """Return program and arguments of the worker of a run directory, from source or frozen into one binary.
+    """Return program and arguments of the worker of a run directory.
 
     Args:
         directory: of the run.
         place: where it is computed; the address of a scheduler comes from whoever starts the run, never from a file.
     """
-    usual = [sys.executable, *(["--worker"] if getattr(sys, "frozen", False) else ["-m", "phexplore.systems.worker"])]
-    return [*(_program or usual), str(directory.absolute()), *place.arguments()]
-
-
-_program: list[str] = []
-
-
-def start_workers_with(program: Sequence[str]) -> None:
-    """Let the workers of this process be another program: one that has registered a system of its own.
-
-    Args:
-        program: and its first arguments, written out by whoever starts this process; never a text from a file.
-    """
-    _program[:] = program
+    return program_command(WORKER, str(directory.absolute()), *place.arguments())
 
 
 class WorkerProcess:

@@ -102,7 +102,7 @@ def parse_worker_arguments(arguments: Sequence[str]) -> tuple[Path, Place]:
         SystemExit: they name none.
         PlaceError: they contradict each other.
     """
-    parser = ArgumentParser(prog="phexplore.systems.worker")
+    parser = ArgumentParser(prog="phexplore --worker")
     parser.add_argument("directory", type=Path)
     parser.add_argument("--workers", type=int)
     parser.add_argument("--scheduler", default="")

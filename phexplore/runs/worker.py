@@ -1,4 +1,4 @@
-"""The worker process of a run: ``python -m phexplore.systems.worker RUN_DIR [PLACE]`` starts it here.
+"""The worker process of a run: ``phexplore --worker RUN_DIR [PLACE]`` starts it here.
 
 Events leave on standard output, one JSON object per line. Standard input takes the commands ``cancel``, ``pause`` and
 ``resume``; its end means that the starter is gone. Standard error is the log. Everything the run leaves behind is in

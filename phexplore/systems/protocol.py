@@ -7,7 +7,7 @@ member of `System`; nobody asks which system a scenario holds.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from fractions import Fraction
 from pathlib import Path
@@ -18,6 +18,7 @@ from phexplore.accuracy.margins import Margins
 from phexplore.accuracy.privacy_loss import HEADLINE_DELTA, EpsilonFigure
 from phexplore.catalog.presets import Preset
 from phexplore.errors import PhexploreError
+from phexplore.lazy import lazy
 from phexplore.model.conventions import Conversion, Neighbours
 from phexplore.model.fields import Declared
 from phexplore.model.goals import Key
@@ -25,7 +26,7 @@ from phexplore.model.issues import Issue
 from phexplore.model.numbers import Budget
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
-from phexplore.report.export_formats import ExportFormat
+from phexplore.report.export_formats import ExportFormat, formats_by_id, parameters_json
 from phexplore.runs.spec import RunSpec, StopRule
 
 if TYPE_CHECKING:
@@ -207,6 +208,14 @@ def coverage_words(stop: StopRule) -> str:
     return f"stops at ± {float(stop.coverage_error) * 100:g} %"
 
 
+_PLAIN_JSON = lazy("phexplore.systems.plain", "forecast_json")
+_PLAIN_TEXT = lazy("phexplore.systems.plain", "print_forecast")
+
+
+def _plain_formats() -> Mapping[str, ExportFormat]:
+    return formats_by_id(parameters_json("json", "parameters.json"))
+
+
 @dataclass(frozen=True, slots=True)
 class System:
     """One way to protect a release.
@@ -219,14 +228,14 @@ class System:
         presets: published parameters by id.
         check: what needs attention, in any order.
         absurd_values: what is legal and hardly meant, beside a reference of the same system.
-        loss: privacy loss alone, cheap.
+        loss: privacy loss alone, where that is cheaper than the forecast.
         forecast: all figures in the shared form.
         forecast_json: the figures as the command-line contract states them, on some blocks where a system takes them.
         print_forecast: the same as text for people.
         simulate: makes the simulation of a run.
         formats: what parameters and their figures are written in, by id; production's own files are the hand-over's.
         report: what the results of a run are written from, and the time printed.
-        results: what the window shows of its runs; None for nothing.
+        results: what the window shows of its runs.
         has_geography: whether it works on blocks of a geography, with spines and areas.
         may_be_unfinished: whether parameters may contradict each other while they are edited; issues say so, figures wait.
         run_options: what a run can be asked beyond its scenario: flags of the command line, rows of the form, part of ``spec.json``.
@@ -253,15 +262,15 @@ class System:
     summary: str
     parameters: type[Any]
     check: Callable[[Scenario], Iterable[Issue]]
-    loss: Callable[[Scenario], Loss]
     forecast: Callable[[Scenario], Forecast]
-    forecast_json: Callable[[Scenario, Path | None], dict[str, Any]]
-    print_forecast: Callable[[Scenario, Path | None], None]
     simulate: Maker
-    formats: Mapping[str, ExportFormat]
     report: Callable[[Path, datetime], RunReport]
+    results: Results
+    loss: Callable[[Scenario], Loss] | None = None
+    forecast_json: Callable[[Scenario, Path | None], dict[str, Any]] = _PLAIN_JSON
+    print_forecast: Callable[[Scenario, Path | None], None] = _PLAIN_TEXT
+    formats: Mapping[str, ExportFormat] = field(default_factory=_plain_formats)
     absurd_values: Callable[[Scenario, Scenario | None], Iterable[Issue]] = lambda _, __: ()
-    results: Results | None = None
     has_geography: bool = False
     may_be_unfinished: bool = False
     run_options: type[Declared] | None = None

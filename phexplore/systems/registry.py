@@ -121,7 +121,8 @@ def forecast(scenario: Scenario) -> Forecast:
 
 def loss_of(scenario: Scenario) -> Loss:
     """Return the privacy loss of a scenario under its conventions."""
-    return system_of(scenario).loss(scenario)
+    system = system_of(scenario)
+    return system.forecast(scenario).loss if system.loss is None else system.loss(scenario)
 
 
 def margins_of_entries(scenario: Scenario) -> dict[str, float | None]:

@@ -12,7 +12,7 @@ from phexplore.figures.figure import Figure
 from phexplore.figures.style import Chart
 from phexplore.figures.to_matplotlib import chart_of
 from phexplore.systems.protocol import System
-from phexplore.systems.run_results import RunAnswer, RunReader, RunRequest
+from phexplore.systems.run_results import Results, RunAnswer, RunReader, RunRequest
 
 
 def run_charts(system: System, run: Path) -> tuple[Chart, ...]:
@@ -25,17 +25,28 @@ def run_charts(system: System, run: Path) -> tuple[Chart, ...]:
     Raises:
         PhexploreError: the run cannot be read.
     """
-    if system.results is None:
-        return ()
-    reader = system.results.reader()
-    answers = (answer for tab in system.results.tabs for answer in _answers(reader, RunRequest(run, tab.id)))
+    return tuple(map(chart_of, run_figures(system.results, run)))
+
+
+def run_figures(results: Results, run: Path) -> tuple[Figure, ...]:
+    """Return what `run_charts` draws, each under a name of its own.
+
+    Args:
+        results: of the system.
+        run: directory of the run.
+
+    Raises:
+        PhexploreError: the run cannot be read.
+    """
+    reader = results.reader()
+    answers = (answer for tab in results.tabs for answer in _answers(reader, RunRequest(run, tab.id)))
     figures: list[Figure] = [
         answer.picture
         for answer in answers
         if answer.picture is not None and not answer.held_back and not answer.picture.is_empty
     ]
     names = numbered([figure.id for figure in figures])
-    return tuple(chart_of(replace(figure, id=name)) for figure, name in zip(figures, names, strict=True))
+    return tuple(replace(figure, id=name) for figure, name in zip(figures, names, strict=True))
 
 
 def numbered(names: list[str]) -> list[str]:

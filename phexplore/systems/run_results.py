@@ -262,8 +262,7 @@ class WholeRun(abc.ABC):
 
     def refresh(self) -> None:
         """Read trials that are new."""
-        from phexplore.runs.run_files import read_trial_figures  # noqa: PLC0415 - the pages are declared before a run is read
-        from phexplore.runs.store import present_trials, trial_file  # noqa: PLC0415 - as above
+        from phexplore.runs.store import present_trials, trial_file  # noqa: PLC0415 - the pages are declared before a run is read
 
         for index in present_trials(self.directory):
             if index in self._seen:
@@ -271,14 +270,21 @@ class WholeRun(abc.ABC):
             self._seen.add(index)
             path = self.directory / trial_file(index)
             try:
-                figures = read_trial_figures(path)
+                covered, judged = self.read_coverage(path)
                 self.read_trial(path)
             except PhexploreError as error:
                 self.problems.append(error.sentence)
                 continue
             self.trials.append(index)
-            self.covered += figures.covered
-            self.judged += figures.numbers
+            self.covered += covered
+            self.judged += judged
+
+    def read_coverage(self, path: Path) -> tuple[int, int]:
+        """Return how many numbers of a trial are within their margins, and of how many."""
+        from phexplore.runs.run_files import read_trial_figures  # noqa: PLC0415 - as above
+
+        figures = read_trial_figures(path)
+        return figures.covered, figures.numbers
 
     @abc.abstractmethod
     def read_trial(self, path: Path) -> None:
@@ -294,6 +300,36 @@ class WholeRun(abc.ABC):
             return ""
         aimed = float(self.spec.scenario.conventions.confidence)
         return f" {self.covered / self.judged:.1%} of {numbers} are within their margins, forecast {aimed:.0%}."
+
+
+T = TypeVar("T")
+
+
+class ReadTrials(WholeRun, Generic[T]):
+    """A run whose trials are one value each.
+
+    Attributes:
+        values: of the readable trials, in their order.
+    """
+
+    def __init__(self, directory: Path, read: Callable[[Path], T]) -> None:
+        """Read nothing yet.
+
+        Args:
+            directory: of the run.
+            read: makes the value of a trial's file; raises `PhexploreError` where there is none.
+        """
+        super().__init__(directory)
+        self.values: list[T] = []
+        self._read = read
+
+    def read_coverage(self, _path: Path) -> tuple[int, int]:
+        """Return that nothing is judged."""
+        return 0, 0
+
+    def read_trial(self, path: Path) -> None:
+        """Read the value of a trial."""
+        self.values.append(self._read(path))
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,3 +391,13 @@ class WholeRunReader(Generic[W]):
             _WAITING,
             problems=tuple(run.problems),
         )
+
+
+def trials_reader(read: Callable[[Path], T], show: Callable[[ReadTrials[T], RunRequest], Shown]) -> RunReader:
+    """Return what reads runs whose trials are one value each.
+
+    Args:
+        read: makes the value of a trial's file; raises `PhexploreError` where there is none.
+        show: what a run shows of what is asked.
+    """
+    return WholeRunReader(lambda directory: ReadTrials(directory, read), show)

@@ -13,30 +13,30 @@ from typing import ClassVar
 
 import typer
 
+from phexplore.__main__ import main
 from phexplore.accuracy.margins import margins_of
 from phexplore.catalog.presets import Preset
-from phexplore.cli.app import run
-from phexplore.files.spreadsheet import csv_bytes
+from phexplore.entry import start_with
+from phexplore.figures.figure import row_figure
+from phexplore.figures.marks import Row
+from phexplore.figures.table import Table
+from phexplore.figures.tile import TileContent
 from phexplore.model.conventions import Neighbours
 from phexplore.model.data_kinds import DataKind
 from phexplore.model.fields import Declared, declared, parameter
 from phexplore.model.issues import Issue
 from phexplore.model.kinds import Exact, Whole
-from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
 from phexplore.noise.distributions import TwoSidedGeometric
 from phexplore.noise.entropy import SeededEntropy
 from phexplore.noise.sampler import sampler_for
-from phexplore.report.document import Part, figures, heading, table_of
-from phexplore.report.export_formats import formats_by_id, parameters_json
-from phexplore.report.run_report import RunReport
-from phexplore.report.run_sections import run_document_of
-from phexplore.runs.launch import start_workers_with
 from phexplore.runs.simulation import TrialFigures
-from phexplore.runs.store import load_spec, trial_file
+from phexplore.runs.store import TRUTH_FILE
+from phexplore.systems.plain import report_of_results
 from phexplore.systems.protocol import Entry, Forecast, Loss, System
 from phexplore.systems.registry import register
+from phexplore.systems.run_results import Results, ResultTab, Shown, trials_reader
 
 
 @declared
@@ -67,18 +67,15 @@ def check(scenario):
     return [Issue(("places",), "One place is no table.", "Name more places.")] if scenario.method.places == 1 else []
 
 
-def loss(scenario):
-    return Loss(PrivacyFramework.PURE_DP, scenario.method.epsilon, Neighbours.UNBOUNDED)
-
-
 def forecast(scenario):
     margins = margins_of(noise_of(scenario), 1, scenario.conventions.confidence, scenario.conventions.z)
+    loss = Loss(PrivacyFramework.PURE_DP, scenario.method.epsilon, Neighbours.UNBOUNDED)
     entry = Entry("count", "", "count", scenario.method.epsilon, margins)
-    return Forecast(loss(scenario), (entry,), ("Every record.",), (), None)
+    return Forecast(loss, (entry,), ("Every record.",), (), None)
 
 
-def forecast_json(scenario, _):
-    return {"scenario": scenario.name, "privacy": {"rho": None, "pure_epsilon": exact_text(scenario.method.epsilon)}}
+def drawn_in(path):
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 class Simulation:
@@ -88,7 +85,7 @@ class Simulation:
         self.spec, self.directory = spec, directory
 
     def prepare(self, watch):
-        watch.note("Nothing is read: all counts are 0.")
+        (self.directory / TRUTH_FILE).write_text("all counts are 0", encoding="utf-8")
 
     def write_trial(self, index, path):
         wanted = self.spec.scenario.method.places * self.spec.options.draws
@@ -97,22 +94,25 @@ class Simulation:
         return self.read_figures(path)
 
     def read_figures(self, path):
-        return TrialFigures(0, len(json.loads(path.read_text(encoding="utf-8"))))
+        return TrialFigures(0, len(drawn_in(path)))
 
     def finish(self, trials, watch):
         return {"checks": {"every_trial_counted": True}, "metrics": []}
 
 
-def report(run_directory, now):
-    spec = load_spec(run_directory)
-    trials = [json.loads((run_directory / trial_file(index)).read_text()) for index in range(spec.trials)]
-    columns = (heading("Trial", lambda each: str(each[0])), figures("Sum of noise", lambda each: sum(each[1])))
-    parts = [Part("tables", "The figures", tables=(table_of("trials", "Noise", columns, enumerate(trials)),))]
-    return RunReport(
-        document=lambda: run_document_of(spec, now, "Counts", (), parts, warning="", keywords=("counts",)),
-        charts=lambda: (),
-        table=lambda: csv_bytes([["TRIAL", "NOISE"], *([index, sum(each)] for index, each in enumerate(trials))]),
-    )
+def picture(run):
+    sums = dict(zip(run.trials, map(sum, run.values), strict=True))
+    rows = [Row(index, "", f"Trial {index}", each, tick=0) for index, each in sums.items()]
+    table = Table(("Trial", "Noise"), tuple(sums.items()))
+    return row_figure("noise", rows, "sum", f"{max(sums.values())} at most", "The noise of every trial.", table)
+
+
+def show(run, _):
+    tile = TileContent("Trials", str(len(run.values)), "drawn")
+    return Shown((tile,) * 4, tile, (), lambda: picture(run))
+
+
+RESULTS = Results((ResultTab("noise", "Noise", "Noise"),), "No noise yet.", lambda: trials_reader(drawn_in, show))
 
 
 def presets():
@@ -130,13 +130,10 @@ COUNTS = System(
     summary="Counts per place with two-sided geometric noise.",
     parameters=Counts,
     check=check,
-    loss=loss,
     forecast=forecast,
-    forecast_json=forecast_json,
-    print_forecast=lambda scenario, _: print(scenario.name),
     simulate=Simulation,
-    formats=formats_by_id(parameters_json("json", "counts.json")),
-    report=report,
+    report=report_of_results(RESULTS, "Counts"),
+    results=RESULTS,
     run_options=Options,
     presets=presets,
     commands=lambda app: app.command()(places),
@@ -144,7 +141,7 @@ COUNTS = System(
 
 
 register(COUNTS)
-start_workers_with([sys.executable, str(Path(__file__).absolute()), "--worker"])
+start_with([sys.executable, str(Path(__file__).absolute())])
 
 if __name__ == "__main__":
-    sys.exit(run(sys.argv[1:]))
+    sys.exit(main())

@@ -20,6 +20,7 @@ from phexplore.gui.decision.status import DecisionTab  # noqa: E402
 from phexplore.gui.dialogs.preset_dialog import PresetDialog  # noqa: E402
 from phexplore.gui.main.exporting import export_formats  # noqa: E402
 from phexplore.gui.main.start import main  # noqa: E402
+from phexplore.gui.run_manager.report_process import FORMATS  # noqa: E402
 from phexplore.model.rules import Bound, Measure, Rule  # noqa: E402
 from phexplore.model.workbook import set_rules  # noqa: E402
 
@@ -95,8 +96,22 @@ def drive(window):
     SEEN["options"] = run.spec.options.draws
     window.areas.runs.show_results(run.directory)
     results = window.areas.runs.results["counts"]
-    until(lambda: len(results.table.numbers.rows) == 2)
-    SEEN["results"] = results.table.numbers.rows
+    until(lambda: results.answer is not None and results.answer.trials == 2)
+    chart = results.charts["noise"]
+    SEEN["results"] = results.answer.picture.table.rows
+    SEEN["marks"] = [mark.value for mark in chart.marks]
+    QTest.keyClick(chart.plot.canvas, Qt.Key.Key_Plus)
+    SEEN["zoomed"] = chart.plot.viewport.is_zoomed
+    chart.show_table(visible=True)
+    SEEN["table of results"] = chart.table.numbers.rows
+    chart.save_picture(HOME / "noise.svg")
+    exports = {form.id: form for form in FORMATS}
+    for form in ("html", "pdf"):
+        results.export_to(exports[form], HOME / f"report.{form}")
+        until(results.export.isEnabled)
+    headline = window.headline.tiles[3]
+    until(lambda: "reading" not in headline.accessibleName())
+    SEEN["headline"] = headline.accessibleName()
     SEEN["drawn"] = [sum(json.loads((run.directory / name).read_text())) for name in TRIALS]
     SEEN["lengths"] = [len(json.loads((run.directory / name).read_text())) for name in TRIALS]
     window.areas.start_meeting()

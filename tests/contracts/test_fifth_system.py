@@ -92,14 +92,18 @@ def test_that_it_is_run_resumed_and_reported(saved, tmp_path):
     program(*run, "--trials", "3")
     assert (tmp_path / "run" / "trial-00001.parquet").read_bytes() == first
     assert json.loads((tmp_path / "run" / "summary.json").read_text())["trials"] == 3
-    for form in ("html", "csv"):
+    for form in ("html", "pdf", "csv", "svg"):
         program("report", tmp_path / "run", "--format", form, "--out", tmp_path / f"report.{form}")
     sums = [sum(json.loads((tmp_path / "run" / f"trial-{index:05d}.parquet").read_text())) for index in range(3)]
     assert (tmp_path / "report.csv").read_text().splitlines() == [
-        "TRIAL,NOISE",
+        "Trial,Noise",
         *(f"{i},{s}" for i, s in enumerate(sums)),
     ]
-    assert "Noise" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert f"{max(sums)} at most" in page
+    assert "<svg" in page or "<img" in page
+    assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
+    assert "<svg" in (tmp_path / "report.svg").read_text(encoding="utf-8")
 
 
 def test_that_it_brings_its_presets_and_its_commands(saved):
@@ -183,7 +187,13 @@ def test_that_the_window_opens_edits_saves_runs_compares_and_judges_it(tmp_path)
     assert seen["imported"] == [True, True]
     assert seen["compared"] == "1 parameter differs and 1 margin differs"
     assert seen["options"] == 3
-    assert seen["results"] == [[str(number), str(drawn)] for number, drawn in enumerate(seen["drawn"])]
+    assert (
+        seen["results"] == seen["table of results"] == [[number, drawn] for number, drawn in enumerate(seen["drawn"])]
+    )
+    assert seen["marks"] == seen["drawn"]
+    assert seen["zoomed"]
+    assert seen["headline"].startswith("Trials: 2")
+    assert {"report.html", "report.pdf", "noise.svg"} <= {file.name for file in tmp_path.iterdir()}
     assert seen["lengths"] == [9, 9]
     assert seen["meeting"][1]
     assert seen["picture"] == [max(0.0, margin(3))]

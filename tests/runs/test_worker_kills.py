@@ -13,11 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from phexplore.entry import WORKER, program_command
 from phexplore.runs.spec import RunSpec, describe_data
 from phexplore.runs.store import load_summary, prepare_directory, present_trials, state_of, trial_file, verify_run
 
 FAKE_WORKER = [sys.executable, str(Path(__file__).with_name("fake_worker.py"))]
-REAL_WORKER = [sys.executable, "-m", "phexplore.systems.worker"]
+REAL_WORKER = program_command(WORKER)
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
 

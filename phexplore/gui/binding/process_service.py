@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -168,12 +167,6 @@ class ProcessService(QObject):
 
 class CommandError(PhexploreError):
     """Work of the command line that failed."""
-
-
-def phexplore_command(arguments: Sequence[str]) -> list[str]:
-    """Return program and arguments of the command line, from source or frozen into one binary."""
-    program = [sys.executable] if getattr(sys, "frozen", False) else [sys.executable, "-m", "phexplore"]
-    return [*program, *arguments]
 
 
 class CommandProcess(QObject):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 
 from PySide6.QtCore import QObject
 
+from phexplore import entry
 from phexplore.decide.bundle_jobs import BundleJob
 from phexplore.gui.binding.request_service import RequestFailedError, RequestProcess, RequestService, Wording
 
@@ -15,13 +15,6 @@ _WORDING = Wording(
     "Try again; if it stops again, please report it.",
     "The program beside the window did not start.",
 )
-
-
-def bundle_command() -> list[str]:
-    """Return program and arguments of the worker, from source or frozen into one binary."""
-    if getattr(sys, "frozen", False):
-        return [sys.executable, "--bundle"]
-    return [sys.executable, "-m", "phexplore.gui.decision.bundle_worker"]
 
 
 class BundleProcess(RequestService):
@@ -38,7 +31,9 @@ class BundleProcess(RequestService):
             command: program and arguments to start instead of the shipped worker.
         """
         super().__init__(
-            RequestProcess(command or bundle_command(), _WORDING, parent, is_single=True), parent, is_alone=True
+            RequestProcess(command or entry.program_command(entry.BUNDLE), _WORDING, parent, is_single=True),
+            parent,
+            is_alone=True,
         )
         self.asker: object = None
 

@@ -1,4 +1,4 @@
-"""Bundles in a process of their own: ``python -m phexplore.gui.decision.bundle_worker``.
+"""Bundles in a process of their own: ``phexplore --bundle``.
 
 One job comes in on standard input; steps, then the result or a refusal, go out on standard output. Making a certificate as PDF
 takes seconds and holds the interpreter, and private keys do not enter the window's memory.
@@ -43,7 +43,3 @@ def main() -> int:
     with suppress(BrokenPipeError):  # the window is gone
         work(sys.stdin.buffer, answers)
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
+from phexplore import entry
 from phexplore.errors import PhexploreError
 from phexplore.files.atomic_files import write_atomically
-from phexplore.gui.binding.process_service import CommandError, CommandProcess, phexplore_command
+from phexplore.gui.binding.process_service import CommandError, CommandProcess
 from phexplore.systems.experiments import RESULT_FILE
 
 _PROGRESS = re.compile(r"([0-9,]+) of ([0-9,]+)\b")
@@ -36,7 +37,7 @@ class ExperimentProcess(CommandProcess):
             command: program to start instead of this one.
         """
         super().__init__(parent, work="The experiment", niceness=0)
-        self._command = list(phexplore_command(()) if command is None else command)
+        self._command = list(entry.program_command() if command is None else command)
         self._folder = Path()
         self.said.connect(self._on_line)
         self.done.connect(self._keep)

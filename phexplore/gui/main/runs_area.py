@@ -36,7 +36,6 @@ from phexplore.systems.registry import system_of
 
 if TYPE_CHECKING:
     from phexplore.gui.run_manager.launch_part import LaunchPart
-    from phexplore.gui.run_manager.plain_results_page import PlainResultsPage
     from phexplore.gui.run_manager.results_page import ResultsPage
     from phexplore.gui.run_manager.runs_page import RunsPage
 
@@ -135,25 +134,19 @@ class RunsArea(QObject):
         if self._runs is not None:
             self._runs.offer_blocks(self._data.blocks)
 
-    def _results_of(self, system: System) -> ResultsPage | PlainResultsPage:
+    def _results_of(self, system: System) -> ResultsPage:
         """Return the results of a system, made when they are first looked at."""
         if system.id not in self.results:
             self.results[system.id] = self._make_results(system)
-        found: ResultsPage | PlainResultsPage = self.results[system.id]
+        found: ResultsPage = self.results[system.id]
         return found
 
-    def _make_results(self, system: System) -> ResultsPage | PlainResultsPage:
-        page: ResultsPage | PlainResultsPage
-        if system.results is None:
-            from phexplore.gui.run_manager.plain_results_page import PlainResultsPage
+    def _make_results(self, system: System) -> ResultsPage:
+        from phexplore.gui.run_manager.results_page import ResultsPage
 
-            page = PlainResultsPage(self.desk, system, self._result_pages)
-        else:
-            from phexplore.gui.run_manager.results_page import ResultsPage
-
-            page = ResultsPage(self.desk, system, self._result_pages, service=self._service())
-            page.written.connect(self.written)
-            self._rooms[system.id].join_results(page)
+        page = ResultsPage(self.desk, system, self._result_pages, service=self._service())
+        page.written.connect(self.written)
+        self._rooms[system.id].join_results(page)
         self._shown[system.id] = shown = ShownRun(self._session, self.desk, page, page)
         if self._verdicts is not None:
             shown.followed.connect(self._verdicts.refresh)

@@ -19,7 +19,6 @@ from phexplore.model.fingerprint import fingerprint
 from phexplore.model.scenario import Scenario
 from phexplore.runs.spec import RunSpec
 from phexplore.runs.states import RunState
-from phexplore.systems.registry import system_of
 from phexplore.systems.run_results import RunAnswer, RunRequest
 
 _READING = TileContent("Last run", "reading", "", "The results of the run are being read")
@@ -135,11 +134,7 @@ class LastRun(QObject):
             if before is None or before.row.directory != row.directory:
                 self._tile = None
                 self.changed.emit(_READING)
-            if row.spec is not None and system_of(row.spec.scenario).results is None:
-                self._tile = TileContent("Last run", trials_words(row), "trials", "See the results")
-                self._show()
-            else:
-                self._reader.request(RunRequest(row.directory))
+            self._reader.request(RunRequest(row.directory))
         elif (before.is_current, before.row.state) != (self._found.is_current, row.state):
             self._show()
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from phexplore.gui.binding.process_service import CommandProcess, phexplore_command
+from phexplore.entry import program_command
+from phexplore.gui.binding.process_service import CommandProcess
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,17 +36,6 @@ FORMATS = (
 )
 
 
-def report_command(directory: Path, form: ReportFormat, out: Path) -> list[str]:
-    """Return program and arguments that write a report of a run.
-
-    Args:
-        directory: of the run.
-        form: what is written.
-        out: the file or folder.
-    """
-    return phexplore_command(["report", str(directory), "--format", form.id, "--out", str(out)])
-
-
 class ReportProcess(CommandProcess):
     """Writes one report at a time, beside the window.
 
@@ -70,4 +60,4 @@ class ReportProcess(CommandProcess):
         """
         if not self.is_busy:
             self._out = out
-        self.start(report_command(directory, form, out))
+        self.start(program_command("report", str(directory), "--format", form.id, "--out", str(out)))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 
 from PySide6.QtCore import QObject
 
+from phexplore import entry
 from phexplore.gui.binding.request_service import RequestProcess, Wording
 
 RESULTS = Wording(
@@ -21,13 +21,6 @@ BLOCKS = Wording(
 )
 
 
-def reader_command() -> list[str]:
-    """Return program and arguments of the reader, from source or frozen into one binary."""
-    if getattr(sys, "frozen", False):
-        return [sys.executable, "--results"]
-    return [sys.executable, "-m", "phexplore.gui.run_manager.result_server"]
-
-
 def reader_process(
     parent: QObject | None = None, *, wording: Wording = RESULTS, command: Sequence[str] | None = None
 ) -> RequestProcess:
@@ -38,4 +31,4 @@ def reader_process(
         wording: what is said when it fails.
         command: program and arguments to start instead of the shipped reader.
     """
-    return RequestProcess(command or reader_command(), wording, parent)
+    return RequestProcess(command or entry.program_command(entry.READER), wording, parent)

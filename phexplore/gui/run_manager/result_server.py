@@ -1,4 +1,4 @@
-"""The reader of results as a process of its own: ``python -m phexplore.gui.run_manager.result_server``.
+"""The reader of results as a process of its own: ``phexplore --results``.
 
 Reading and aggregating in a thread makes the window stutter: imports, text columns and loops hold the interpreter. Requests
 come in on standard input, answers go out on standard output; the end of standard input ends the process.
@@ -70,9 +70,7 @@ class Readers:
 
 def _results_of(request: RunRequest) -> tuple[str, Callable[[Tell], Answer]]:
     system = system_of(load_spec(request.directory).scenario)
-    if (results := system.results) is None:
-        raise PhexploreError(f"{system.title} shows no results of a run.", "Write its report instead.")
-    return system.id, lambda _tell: results.reader().answer
+    return system.id, lambda _tell: system.results.reader().answer
 
 
 def _reply(reader: Readers, request: Question | RunRequest) -> object:
@@ -91,7 +89,3 @@ def main() -> int:
     with suppress(BrokenPipeError):  # the window is gone
         serve(sys.stdin.buffer, answers)
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

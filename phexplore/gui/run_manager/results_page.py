@@ -28,20 +28,12 @@ from phexplore.gui.widgets.lazy_tabs import LazyTabs
 from phexplore.gui.widgets.tile import Tile
 from phexplore.systems.protocol import System
 from phexplore.systems.registry import system_of
-from phexplore.systems.run_results import Choice, Results, ResultTab, RunAnswer, RunReader, RunRequest
+from phexplore.systems.run_results import Choice, ResultTab, RunAnswer, RunRequest
 
 READING = "Reading the results of the run…"
 _LOOKS = {Tone.NEUTRAL: "muted", Tone.GOOD: "good", Tone.ATTENTION: "attention", Tone.REFUSED: "refused"}
 _TILES = 4
 
-
-def _nothing_reads() -> RunReader:
-    raise PhexploreError("This system shows no results of a run.", "Write its report instead.")
-
-
-_REPORT_ALONE = Results(
-    (), "This system shows no pictures of its runs here; the command line writes their reports.", _nothing_reads
-)
 
 MakeChart = Callable[[QWidget], ChartFrame]
 
@@ -83,7 +75,7 @@ class ResultsPage(QWidget):
         """
         super().__init__(parent)
         self._desk, self._system = desk, system
-        self._results = system.results or _REPORT_ALONE
+        self._results = system.results
         self._charts = charts or {}
         self._reader = service or RequestService(reader_process(self), self, is_alone=True)
         self._report = ReportProcess(self)
@@ -120,7 +112,7 @@ class ResultsPage(QWidget):
     @property
     def tab(self) -> str:
         """The picture shown."""
-        return str(self.tabs.tab) if self._results.tabs else ""
+        return str(self.tabs.tab)
 
     @property
     def choices(self) -> Mapping[str, Choice]:
@@ -248,8 +240,7 @@ class ResultsPage(QWidget):
         chart.key_activated.connect(self._on_activated)
 
     def _make_first_picture(self) -> None:
-        if self._results.tabs:
-            _ = self.tabs[self.tab]
+        _ = self.tabs[self.tab]
 
     # What is asked
 
@@ -261,7 +252,7 @@ class ResultsPage(QWidget):
         """Read what the choosers say, now if the page can be seen, else when it is."""
         self._is_stale = not self.isVisible()
         directory = self.directory
-        if directory is None or self._is_stale or not self._results.tabs:
+        if directory is None or self._is_stale:
             return
         if self._shown_on.get(self.tab) != directory:
             self.charts[self.tab].show_empty(READING)
@@ -309,7 +300,7 @@ class ResultsPage(QWidget):
     def _show_runs(self, _rows: object) -> None:
         """List the runs; the chosen one stays, else the newest with trials is shown."""
         rows, chosen = self._rows(), self.directory
-        self._stack.setCurrentIndex(0 if rows and self._results.tabs else 1)
+        self._stack.setCurrentIndex(0 if rows else 1)
         blocked = self.run.blockSignals(True)
         if [self.run.itemData(place) for place in range(self.run.count())] != [row.directory for row in rows]:
             self.run.clear()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from phexplore import entry
 from phexplore.gui.binding.run_process import RunProcess
 from phexplore.runs.events import Failed, Finished, Note, Outcome, Started, TrialDone
 from phexplore.runs.launch import worker_command
@@ -161,7 +162,11 @@ def test_that_shutting_down_ends_an_obedient_worker_at_once(qtbot, start) -> Non
     assert _is_gone(process)
 
 
-def test_that_the_shipped_worker_is_started_from_source_and_frozen(tmp_path, monkeypatch) -> None:
-    assert worker_command(tmp_path) == [sys.executable, "-m", "phexplore.systems.worker", str(tmp_path)]
+def test_that_processes_beside_the_window_start_from_source_frozen_or_by_another_entry(tmp_path, monkeypatch) -> None:
+    asked = ["--worker", str(tmp_path)]
+    assert worker_command(tmp_path) == [sys.executable, "-m", "phexplore", *asked]
     monkeypatch.setattr(sys, "frozen", True, raising=False)
-    assert worker_command(tmp_path)[1:] == ["--worker", str(tmp_path)]
+    assert worker_command(tmp_path) == [sys.executable, *asked]
+    monkeypatch.setattr(entry, "_program", [])
+    entry.start_with(["python", "entry.py"])
+    assert worker_command(tmp_path) == ["python", "entry.py", *asked]

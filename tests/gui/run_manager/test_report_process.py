@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from phexplore.gui.run_manager.report_process import FORMATS, ReportProcess, report_command
+from phexplore.gui.run_manager.report_process import FORMATS, ReportProcess
 
 
 @pytest.fixture
@@ -15,21 +15,21 @@ def report(qapp, monkeypatch, tmp_path):
     found.written.connect(found.written_to.append)
     found.failed.connect(found.failures.append)
 
-    def pretend(code):
-        command = lambda *_: [sys.executable, "-c", code]
-        monkeypatch.setattr("phexplore.gui.run_manager.report_process.report_command", command)
+    def pretend(code, *, arguments=False):
+        command = lambda *given: [sys.executable, "-c", code, *(given if arguments else ())]
+        monkeypatch.setattr("phexplore.gui.run_manager.report_process.program_command", command)
 
     found.pretend = pretend
     yield found
     found.shut_down()
 
 
-def test_that_the_command_line_writes_the_report(monkeypatch):
+def test_that_the_command_line_writes_the_report(report, qtbot, tmp_path):
     html = next(form for form in FORMATS if form.id == "html")
-    command = report_command(Path("/runs/a"), html, Path("/out/a.html"))
-    assert command[1:] == ["-m", "phexplore", "report", "/runs/a", "--format", "html", "--out", "/out/a.html"]
-    monkeypatch.setattr(sys, "frozen", True, raising=False)
-    assert report_command(Path("/runs/a"), html, Path("/out/a.html"))[1] == "report"
+    report.pretend(f"import sys; open({str(tmp_path / 'said')!r}, 'w').write(' '.join(sys.argv[1:]))", arguments=True)
+    report.write(Path("/runs/a"), html, Path("/out/a.html"))
+    qtbot.waitUntil(lambda: bool(report.written_to))
+    assert (tmp_path / "said").read_text() == "report /runs/a --format html --out /out/a.html"
 
 
 def test_that_a_written_report_is_told_once_with_its_place(report, qtbot, tmp_path):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from phexplore.gui.binding.frames import FrameDecoder, Refused, frame, read_frame
 from phexplore.gui.binding.request_service import RequestService
-from phexplore.gui.run_manager.result_reader import reader_command, reader_process
+from phexplore.gui.run_manager.result_reader import reader_process
 from phexplore.gui.run_manager.result_server import serve
 from phexplore.systems.phsafe.system import PHSAFE
 from phexplore.systems.run_results import RunAnswer, RunRequest
@@ -178,9 +178,3 @@ def test_that_a_reader_that_cannot_be_started_is_told(service, tmp_path, qtbot):
     found.request(RunRequest(tmp_path))
     qtbot.waitUntil(lambda: len(found.failures) == 1)
     assert "could not be started" in found.failures[0].sentence
-
-
-def test_that_the_reader_is_started_from_source_and_from_one_binary(monkeypatch):
-    assert reader_command()[1:] == ["-m", "phexplore.gui.run_manager.result_server"]
-    monkeypatch.setattr(sys, "frozen", True, raising=False)
-    assert reader_command() == [sys.executable, "--results"]

@@ -11,9 +11,10 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from phexplore.catalog.expected_counts import AVERAGES
+from phexplore.entry import program_command
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.latest import Latest
-from phexplore.gui.binding.process_service import CommandProcess, phexplore_command
+from phexplore.gui.binding.process_service import CommandProcess
 from phexplore.gui.binding.session import Session
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.systems.phsafe.published_answers import (
@@ -114,7 +115,7 @@ class PublishedView(QWidget):
         self._asked = _Asked(run, int(self.trial.currentData() or 0), int(self.draws.currentData()))
         arguments = ["publish", str(run), "--trial", str(self._asked.trial), "--seed", str(_SEED),
                      "--draws", str(self._asked.draws), "--out", str(self._out(self._asked)), "--json"]  # fmt: skip
-        command = [*self._command, *arguments] if self._command is not None else phexplore_command(arguments)
+        command = [*self._command, *arguments] if self._command is not None else program_command(*arguments)
         self.words.setText("Publishing: estimates and intervals of every number are drawn…")
         self.process.start(command)
 

@@ -11,10 +11,11 @@ from pathlib import Path
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QLineEdit, QVBoxLayout, QWidget
 
+from phexplore.entry import program_command
 from phexplore.errors import PhexploreError
 from phexplore.files.atomic_files import write_atomically
 from phexplore.files.project_file import single, write_project
-from phexplore.gui.binding.process_service import CommandProcess, phexplore_command
+from phexplore.gui.binding.process_service import CommandProcess
 from phexplore.gui.binding.scenario_view import ScenarioView, Update
 from phexplore.gui.binding.session import Session
 from phexplore.gui.figures.view import FigureView
@@ -296,7 +297,7 @@ class TuneView(QWidget):
         self._refresh_probes()
         arguments = ["tune", str(project), *self.settings.arguments(), "--out", str(self._file), "--json"]
         arguments += ["--strategy", self._at] if self._at else []
-        command = [*self._command, *arguments] if self._command is not None else phexplore_command(arguments)
+        command = [*self._command, *arguments] if self._command is not None else program_command(*arguments)
         self.words.setText(f"{strategy_words(self._at)}: simulating; every setting is stored in {self._file.name}.")
         self.process.start(command)
 

@@ -1,0 +1,30 @@
+"""How processes beside this one are started: with the program this one was started with, from source or in one binary."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+WORKER = "--worker"
+"""Asks the program to be the worker of a run; its directory and place follow."""
+READER = "--results"
+"""Asks the program to be its window's reader of results and blocks."""
+BUNDLE = "--bundle"
+"""Asks the program to make, sign or check one bundle for its window."""
+
+_program: list[str] = []
+
+
+def start_with(program: Sequence[str]) -> None:
+    """Let processes beside this one be another program: the entry script that has registered a system of its own.
+
+    Args:
+        program: and its first arguments, written out by whoever starts this process; never a text from a file.
+    """
+    _program[:] = program
+
+
+def program_command(*arguments: str) -> list[str]:
+    """Return program and arguments of a process beside this one."""
+    usual = [sys.executable] if getattr(sys, "frozen", False) else [sys.executable, "-m", "phexplore"]
+    return [*(_program or usual), *arguments]

@@ -1,0 +1,110 @@
+"""What a system says that states nothing else: its forecast as JSON and as text, and the report of a run made of its pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+from phexplore.figures.figure import Figure
+from phexplore.figures.table_files import table_csv
+from phexplore.figures.to_matplotlib import chart_of
+from phexplore.figures.wording import budget_text
+from phexplore.model.numbers import exact_text
+from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.scenario import Scenario
+from phexplore.report.document import Column, Part, TableView, Tile, table_of
+from phexplore.report.forecast_json import conventions_json, epsilon_json, margins_json
+from phexplore.report.run_report import RunReport
+from phexplore.report.run_sections import run_document_of, unfinished_warning
+from phexplore.report.terminal import margin_texts, print_epsilons, print_guarantees, print_table, tell
+from phexplore.runs.store import load_spec, state_of
+from phexplore.systems.registry import forecast
+from phexplore.systems.run_pictures import run_figures
+from phexplore.systems.run_results import Results, RunRequest
+
+
+def forecast_json(scenario: Scenario, _: Path | None = None) -> dict[str, Any]:
+    """Return the content of ``forecast --json``."""
+    found = forecast(scenario)
+    loss, total = found.loss, exact_text(found.loss.total)
+    is_pure = loss.framework is PrivacyFramework.PURE_DP
+    return {
+        "scenario": scenario.name,
+        "conventions": {**conventions_json(scenario.conventions), "neighbours": loss.neighbours.value},
+        "privacy": {
+            "rho": None if is_pure else total,
+            "pure_epsilon": total if is_pure else None,
+            "epsilon": [epsilon_json(figure) for figure in found.epsilons],
+            "protected": list(found.protected),
+            "not_protected": list(found.not_protected),
+        },
+        "cells": [
+            {
+                "level": entry.level,
+                "query": entry.name,
+                "epsilon" if is_pure else "rho": None if entry.budget is None else exact_text(entry.budget),
+                "moe": margins_json(entry.margins),
+            }
+            for entry in found.entries
+        ],
+        "derived": [],
+    }
+
+
+def print_forecast(scenario: Scenario, _: Path | None = None) -> None:
+    """Print all figures."""
+    found = forecast(scenario)
+    symbol = found.loss.framework.symbol
+    tell(scenario.name)
+    tell(f"{symbol} {exact_text(found.loss.total)} ({found.loss.neighbours.value} neighbours)")
+    print_epsilons(found.epsilons)
+    print_guarantees(found.protected, found.not_protected)
+    rows = [
+        (entry.place, "-" if entry.budget is None else budget_text(entry.budget), *margin_texts(entry.margins)[:2])
+        for entry in found.entries
+    ]
+    print_table(("query", symbol, "MOE exact", "MOE normal"), rows, right=range(1, 4))
+
+
+def report_of_results(results: Results, subtitle: str) -> Callable[[Path, datetime], RunReport]:
+    """Return what writes the report of a run of a system: its `System.report`.
+
+    Args:
+        results: what the system shows of its runs.
+        subtitle: what kind of run it was.
+    """
+
+    def report(run: Path, now: datetime) -> RunReport:
+        spec, summary, drawn = load_spec(run), results.reader().answer(RunRequest(run)), run_figures(results, run)
+        charts = [chart_of(figure) for figure in drawn]
+        parts = [
+            Part(figure.id, figure.title, charts=(chart,), tables=(_view(figure),))
+            for figure, chart in zip(drawn, charts, strict=True)
+        ]
+        tables = {f"{figure.id}.csv": table_csv(figure.table) for figure in drawn}
+        warning = " ".join(unfinished_warning(state_of(run), summary.trials))
+        tiles = [
+            Tile(each.caption, each.value, f"{each.beside} {each.change}".strip())
+            for each in dict.fromkeys(summary.tiles)
+        ]
+        return RunReport(
+            lambda: run_document_of(spec, now, subtitle, tiles, parts, warning=warning, keywords=(subtitle,)),
+            lambda: charts,
+            lambda: next(iter(tables.values()), b""),
+            tables=None if len(tables) < 2 else tables.items,
+        )
+
+    return report
+
+
+def _view(figure: Figure) -> TableView:
+    table = figure.table
+    columns: list[Column[Any]] = []
+    for place, header in enumerate(table.headers):
+        numbers = [row[place] for row in table.rows if not isinstance(row[place], str)]
+        places = 0 if all(value is None or value == int(value) for value in numbers) else 3
+        columns.append(Column(header, itemgetter(place), places, number=bool(numbers), heading=place == 0))
+    return table_of(f"{figure.id}-table", "The same numbers", columns, table.rows)
