@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction, QGuiApplication
-from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from phexplore.accuracy.explanation import Explanation
 from phexplore.figures.wording import ABSENT, people
@@ -20,6 +20,7 @@ from phexplore.gui.widgets.buttons import Chooser
 from phexplore.gui.widgets.compact_list import CompactList
 from phexplore.gui.widgets.interval_picture import IntervalPicture
 from phexplore.gui.widgets.labels import Paragraph, Text
+from phexplore.gui.widgets.layout import column
 from phexplore.gui.widgets.when_seen import WhenSeen
 
 
@@ -34,12 +35,10 @@ class ExplanationCard(QFrame):
         self._result = Paragraph(bold=True, relative=1.25)
         self._sentence = Paragraph()
         self._source = Paragraph(look="muted", relative=0.92)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(GRID + HALF, GRID, GRID + HALF, GRID)
-        column.setSpacing(HALF)
-        for label in (self._formula, self._filled, self._result, self._sentence, self._source):
+        self._labels = (self._formula, self._filled, self._result, self._sentence, self._source)
+        for label in self._labels:
             label.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # the card is copied as a whole
-            column.addWidget(label)
+        column(*self._labels, of=self, gap=HALF, margins=(GRID + HALF, GRID, GRID + HALF, GRID))
         copy = QAction("Copy the explanation", self)
         copy.triggered.connect(lambda: QGuiApplication.clipboard().setText(self.text))
         self.addAction(copy)
@@ -48,8 +47,7 @@ class ExplanationCard(QFrame):
     @property
     def text(self) -> str:
         """Everything on the card, for copying and for tests."""
-        labels = (self._formula, self._filled, self._result, self._sentence, self._source)
-        return "\n".join(label.text() for label in labels)
+        return "\n".join(label.text() for label in self._labels)
 
     def show_explanation(self, explanation: Explanation) -> None:
         """Explain a number."""
@@ -102,18 +100,13 @@ class Inspector(QScrollArea):
             )
         }
         content = QWidget()
-        self._column = column = QVBoxLayout(content)
-        column.setContentsMargins(MARGIN, MARGIN, MARGIN, MARGIN)
-        column.setSpacing(GRID)
-        for widget in (self.title, self._subtitle, self._part, self.picture, self._meaning):
-            column.addWidget(widget)
+        head = (self.title, self._subtitle, self._part, self.picture, self._meaning)
+        self._column = column(*head, of=content, margins=(MARGIN, MARGIN, MARGIN, MARGIN))
         for body, title in self._titles.items():
-            column.addSpacing(HALF)
-            column.addWidget(title)
-            if body is self.card:
-                column.addWidget(self.topic)
-            column.addWidget(body)
-        column.addStretch(1)
+            self._column.addSpacing(HALF)
+            for widget in (title, self.topic, body) if body is self.card else (title, body):
+                self._column.addWidget(widget)
+        self._column.addStretch(1)
         self.setWidget(content)
         appearance().changed.connect(self.updateGeometry)
         self._seen = WhenSeen(self, self._refresh)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from functools import partial
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFormLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFormLayout, QWidget
 
 from phexplore.errors import PhexploreError
 from phexplore.gui.systems.topdown.session import TopDownSession
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.exact_field import ExactField
 from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.layout import column, form
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.edits import set_field
 from phexplore.model.topdown import SpineChoice
@@ -56,18 +57,11 @@ class SpineKeysEditor(QWidget):
         self._session = session
         self._none = Text("The standard spine has no keys of its own.", look="muted", wrap=True)
         self.fields: dict[str, ExactField] = {}
-        self._form = QFormLayout()
-        self._form.setHorizontalSpacing(2 * GRID)
-        self._form.setVerticalSpacing(GRID)
+        self._form = form()
         self._form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapAllRows)
         self._form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft)
-        self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
         self._built: tuple[str, ...] | None = None
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, GRID, 0)
-        column.setSpacing(GRID)
-        column.addWidget(self._none)
-        column.addLayout(self._form)
+        column(self._none, self._form, of=self, margins=(0, 0, GRID, 0))
         self._seen = WhenSeen(self, self._refresh)
         session.updated.connect(self._seen.request)
         self._refresh()

@@ -8,7 +8,7 @@ from functools import partial
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QCheckBox, QGridLayout, QSlider, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QSlider, QSpinBox, QWidget
 
 from phexplore.errors import PhexploreError
 from phexplore.gui.systems.topdown.place_issues import PlaceIssues
@@ -16,6 +16,7 @@ from phexplore.gui.systems.topdown.session import TopDownSession
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.layout import column, row, stacked
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.edits import set_field
 from phexplore.model.scenario import Scenario
@@ -92,6 +93,7 @@ _TARGET_TIPS = {
     PLACE_MCD: "What production targets: towns where they govern (strong-MCD states), places elsewhere, outside tribal areas.",
     QUARTERS: "Blocks with different types of group quarters never share a block group (persons; units ignore it).",
 }
+_NO_LEVEL = "This scenario has no level of tract groups: they carry no budget, and no count follows them."
 _SLIDER_MOST = 100
 _MOST = 10**6
 _OWN = "Own settings"
@@ -125,38 +127,37 @@ class SpineSettingsEditor(QWidget):
     def _make(self) -> None:
         self.preset = Chooser("Preset of the spine", letters=12)
         self.preset.addItem(_OWN, "")
-        for preset in spine_presets().values():
+        for number, preset in enumerate(spine_presets().values(), start=1):
             self.preset.addItem(spine_preset_title(preset.id), preset.id)
-            self.preset.setItemData(
-                self.preset.count() - 1, f"{preset.title}\n{preset.source}", Qt.ItemDataRole.ToolTipRole
-            )
+            self.preset.setItemData(number, f"{preset.title}\n{preset.source}", Qt.ItemDataRole.ToolTipRole)
         self.kind = _chooser("Kind of spine", {kind: spine_title(kind) for kind in KINDS})
         self.aian = QCheckBox("Tribal areas stand &apart")
         self.aian.setToolTip(
             f"A branch of their own in every state: {len(AIAN_AREAS_2020)} of {len(AIAN_RANGES)} classes, as in 2020."
         )
         self.targets: dict[str, QCheckBox] = {}
+        self._ticks = column(gap=HALF)
+        for name in _TARGETS:
+            self._add_target(name)
         self.cutoff = _Spin("Fan-out cutoff")
         self.slider = _Slider(Qt.Orientation.Horizontal)
         self.slider.setAccessibleName("Fan-out cutoff, slider")
         self.slider.setRange(0, _SLIDER_MOST)
         self.slider.setPageStep(5)
-        self.grouping = _chooser("Size of a block group", _GROUPINGS)
-        self.tract_groups = _chooser("Groups of tracts", _TRACT_GROUPS)
-        self.threshold = _Spin("Entity threshold")
+        self.grouping = self._setting_chooser("grouping", "Size of a block group", "Size block groups", _GROUPINGS)
+        self.tract_groups = self._setting_chooser("tract_groups", "Groups of tracts", "Groups of tracts", _TRACT_GROUPS)
+        self.redefine = self._setting_chooser("redefine_counties", "Redefine counties", "Redefine counties", _REDEFINE)
+        self.redefine.setToolTip("Where tribal areas take the place of counties inside their branch.")
+        self.bypass = self._setting_chooser("bypass", "Rule of bypassing", "Bypassing", _BYPASS)
+        self.threshold = self._setting_spin("entity_threshold", "Entity threshold")
         self.threshold.setToolTip(
             "Areas that no group of tracts can bring further away than this are left out of merging."
         )
-        self.redefine = _chooser("Redefine counties", _REDEFINE)
-        self.redefine.setToolTip("Where tribal areas take the place of counties inside their branch.")
-        self.bypass = _chooser("Rule of bypassing", _BYPASS)
-        self.bypass_cutoff = _Spin("Bypass cutoff")
+        self.bypass_cutoff = self._setting_spin("bypass_cutoff", "Bypass cutoff")
         self.bypass_cutoff.setToolTip("Under pure DP: most units under one parent that bypassing may make.")
         self.reset = TextButton("As in the reference", name="Take the spine from the reference")
-        self._about = Text(look="muted", wrap=True)
-        self._rule = Text(look="muted", wrap=True)
-        self._export = Text(look="attention", wrap=True)
-        self._no_level = Text(look="attention", wrap=True)
+        self._about, self._rule = Text(look="muted", wrap=True), Text(look="muted", wrap=True)
+        self._export, self._no_level = Text(look="attention", wrap=True), Text(look="attention", wrap=True)
         self.preset.activated.connect(self._use_preset)
         self.kind.activated.connect(self._set_kind)
         self.aian.clicked.connect(self._set_aian)
@@ -165,66 +166,32 @@ class SpineSettingsEditor(QWidget):
         self.slider.valueChanged.connect(self._slide)
         self.slider.sliderReleased.connect(self._session.end_merge)
         self.reset.clicked.connect(self._reset)
-        self._choosing(self.grouping, "grouping", _GROUPINGS, "Size block groups")
-        self._choosing(self.tract_groups, "tract_groups", _TRACT_GROUPS, "Groups of tracts")
-        self._choosing(self.redefine, "redefine_counties", _REDEFINE, "Redefine counties")
-        self._choosing(self.bypass, "bypass", _BYPASS, "Bypassing")
-        for box, name in ((self.threshold, "entity_threshold"), (self.bypass_cutoff, "bypass_cutoff")):
-            box.valueChanged.connect(self._setting(name, box.accessibleName()))
 
     def _lay_out(self) -> None:
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, GRID, 0)
-        column.setSpacing(GRID)
-        column.addWidget(PlaceIssues(self._session, frozenset({"spine"})))
-        for label, widget in (("Preset", self.preset), ("Kind", self.kind)):
-            column.addWidget(Text(label, bold=True))
-            column.addWidget(widget)
-        column.addWidget(self._about)
-        column.addWidget(self.aian)
-        self._shaping = QWidget()
-        shaping = QVBoxLayout(self._shaping)
-        shaping.setContentsMargins(0, 0, 0, 0)
-        shaping.setSpacing(GRID)
-        shaping.addWidget(Text("Block groups follow", bold=True))
-        self._ticks = QVBoxLayout()
-        self._ticks.setSpacing(HALF)
-        shaping.addLayout(self._ticks)
-        for name in _TARGETS:
-            self._add_target(name)
-        shaping.addWidget(Text("Fan-out cutoff", bold=True))
-        row = QGridLayout()
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self.slider, 0, 0)
-        row.addWidget(self.cutoff, 0, 1)
-        row.setColumnStretch(0, 1)
-        shaping.addLayout(row)
-        shaping.addWidget(
-            Text("A block group holds at most √n + this many of the n blocks of its tract.", look="muted", wrap=True)
+        def head(text: str) -> Text:
+            return Text(text, bold=True)
+
+        most = "A block group holds at most √n + this many of the n blocks of its tract."
+        self._shaping = stacked(
+            *(head("Block groups follow"), self._ticks, head("Fan-out cutoff")),
+            row((self.slider, 1), self.cutoff),
+            *(Text(most, look="muted", wrap=True), self.grouping),
         )
-        shaping.addWidget(self.grouping)
-        column.addWidget(self._shaping)
-        self._branching = QWidget()
-        branching = QVBoxLayout(self._branching)
-        branching.setContentsMargins(0, 0, 0, 0)
-        branching.setSpacing(GRID)
-        for label, widget in (("Redefine counties", self.redefine), ("Groups of tracts", self.tract_groups)):
-            branching.addWidget(Text(label, bold=True))
-            branching.addWidget(widget)
         self._threshold_label = Text("Entity threshold", look="muted")
-        branching.addWidget(self._threshold_label)
-        branching.addWidget(self.threshold)
-        branching.addWidget(self._no_level)
-        column.addWidget(self._branching)
-        column.addWidget(Text("Bypassing", bold=True))
-        column.addWidget(self.bypass)
-        column.addWidget(self._rule)
+        self._branching = stacked(
+            *(head("Redefine counties"), self.redefine, head("Groups of tracts"), self.tract_groups),
+            *(self._threshold_label, self.threshold, self._no_level),
+        )
         self._bypass_label = Text("Bypass cutoff", look="muted")
-        column.addWidget(self._bypass_label)
-        column.addWidget(self.bypass_cutoff)
-        column.addWidget(self._export)
-        column.addWidget(self.reset, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addStretch(1)
+        column(
+            PlaceIssues(self._session, frozenset({"spine"})),
+            *(head("Preset"), self.preset, head("Kind"), self.kind, self._about, self.aian),
+            *(self._shaping, self._branching),
+            *(head("Bypassing"), self.bypass, self._rule, self._bypass_label, self.bypass_cutoff, self._export),
+            *((self.reset, Qt.AlignmentFlag.AlignLeft), 1),
+            of=self,
+            margins=(0, 0, GRID, 0),
+        )
 
     def _add_target(self, name: str) -> None:
         words = _TARGET_WORDS[name]
@@ -239,13 +206,22 @@ class SpineSettingsEditor(QWidget):
         self.targets[name] = tick
         self._ticks.addWidget(tick)
 
-    def _choosing(self, chooser: Chooser, name: str, words: dict[str, str], label: str) -> None:
-        chooser.activated.connect(
-            lambda _index: self._change(f"{label}: {words[chooser.currentData()]}", **{name: chooser.currentData()})
-        )
+    def _setting_chooser(self, field: str, name: str, label: str, words: dict[str, str]) -> Chooser:
+        chooser = _chooser(name, words)
 
-    def _setting(self, name: str, label: str) -> Callable[[int], None]:
-        return lambda value: self._change(f"Set the {label.lower()} of the spine to {value}", **{name: value})
+        def choose() -> None:
+            value = chooser.currentData()
+            self._change(f"{label}: {words[value]}", **{field: value})
+
+        chooser.activated.connect(choose)
+        return chooser
+
+    def _setting_spin(self, field: str, name: str) -> _Spin:
+        box = _Spin(name)
+        box.valueChanged.connect(
+            lambda value: self._change(f"Set the {name.lower()} of the spine to {value}", **{field: value})
+        )
+        return box
 
     # What is shown
 
@@ -266,41 +242,48 @@ class SpineSettingsEditor(QWidget):
         if settings is None:
             return
         alike = [preset.id for preset in spine_presets().values() if preset.settings == settings]
-        self.preset.select(alike[0] if alike else "")
-        self.kind.select(settings.kind)
-        self._about.setText(_KIND_WORDS[settings.kind])
         is_branched = settings.kind != "standard"
-        self.aian.setVisible(is_branched)
-        _quietly(self.aian, lambda: self.aian.setChecked(bool(settings.aian_areas)))
-        self._shaping.setVisible(settings.shapes_block_groups)
-        self._branching.setVisible(is_branched)
-        for name, tick in self.targets.items():
-            _quietly(tick, partial(tick.setChecked, name in settings.targets))
-        _quietly(self.cutoff, lambda: self.cutoff.setValue(settings.fanout_cutoff))
-        _quietly(self.slider, lambda: self.slider.setValue(min(settings.fanout_cutoff, _SLIDER_MOST)))
-        self.grouping.select(settings.grouping)
-        self.tract_groups.select(settings.tract_groups)
-        _quietly(self.threshold, lambda: self.threshold.setValue(settings.entity_threshold))
         merges = settings.tract_groups == "production"
-        self.threshold.setVisible(merges)
-        self._threshold_label.setVisible(merges)
-        lost = settings.tract_groups != "none" and "Tract_Group" not in shown.method.levels
-        self._no_level.setText(
-            "This scenario has no level of tract groups: they carry no budget, and no count follows them."
-            if lost
-            else ""
-        )
-        self._no_level.setVisible(lost)
-        self.redefine.select(settings.redefine_counties)
-        self.bypass.select(settings.bypass)
-        self._rule.setText(_BYPASS_WORDS[settings.bypass])
-        _quietly(self.bypass_cutoff, lambda: self.bypass_cutoff.setValue(settings.bypass_cutoff))
-        limits = settings.bypass == "as-in-2020" and is_branched
-        self.bypass_cutoff.setVisible(limits)
-        self._bypass_label.setVisible(limits)
+        is_lost = settings.tract_groups != "none" and "Tract_Group" not in shown.method.levels
         refused = geodict_of(shown.method.spine).inexpressible
+        for chooser, value in (
+            (self.preset, alike[0] if alike else ""),
+            (self.kind, settings.kind),
+            (self.grouping, settings.grouping),
+            (self.tract_groups, settings.tract_groups),
+            (self.redefine, settings.redefine_counties),
+            (self.bypass, settings.bypass),
+        ):
+            chooser.select(value)
+        for tick, is_on in (
+            (self.aian, bool(settings.aian_areas)),
+            *((tick, name in settings.targets) for name, tick in self.targets.items()),
+        ):
+            _quietly(tick, partial(tick.setChecked, is_on))
+        for box, number in (
+            (self.cutoff, settings.fanout_cutoff),
+            (self.slider, min(settings.fanout_cutoff, _SLIDER_MOST)),
+            (self.threshold, settings.entity_threshold),
+            (self.bypass_cutoff, settings.bypass_cutoff),
+        ):
+            _quietly(box, partial(box.setValue, number))
+        self._about.setText(_KIND_WORDS[settings.kind])
+        self._rule.setText(_BYPASS_WORDS[settings.bypass])
         self._export.setText(f"No production file: {' '.join(refused)}" if refused else "")
-        self._export.setVisible(bool(refused))
+        self._no_level.setText(_NO_LEVEL if is_lost else "")
+        limits = settings.bypass == "as-in-2020" and is_branched
+        for widget, is_seen in (
+            (self.aian, is_branched),
+            (self._branching, is_branched),
+            (self._shaping, settings.shapes_block_groups),
+            (self.threshold, merges),
+            (self._threshold_label, merges),
+            (self._no_level, is_lost),
+            (self.bypass_cutoff, limits),
+            (self._bypass_label, limits),
+            (self._export, bool(refused)),
+        ):
+            widget.setVisible(is_seen)
 
     # Edits
 
