@@ -88,14 +88,14 @@ def read_block(
 
 def _says_the_same(entry: Entry) -> bool:
     row, column, typed = entry
-    return typed in {column.exact(row), column.cell(row).text, column.carried(row)}
+    return typed in {column.started(row), column.cell(row).text, column.carried(row)}
 
 
 def _is_taken(entry: Entry, *, by_header: bool) -> bool:
     if entry.column.step is not None and entry.row.place(entry.column.key) is not None:
         return True
     if not by_header:
-        raise refused_entry(entry, entry.column.forbidden(entry.row))
+        raise refused_entry(entry, entry.column.refusal(entry.row))
     return False  # computed columns of a copied table
 
 

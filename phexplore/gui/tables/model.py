@@ -150,7 +150,7 @@ class ParameterModel(QAbstractTableModel):
             is_checked = Qt.CheckState(value) is Qt.CheckState.Checked
             return self._session.report(self._enter(row, column, "yes" if is_checked else "no"))
         typed = str(value)
-        refusal = None if typed.strip() == column.exact(row) else self._enter(row, column, typed)
+        refusal = None if typed.strip() == column.started(row) else self._enter(row, column, typed)
         self._say(index, refusal and replace(refusal, text=typed))
         return refusal is None
 
@@ -248,7 +248,7 @@ def _spoken(row: Any, column: ParameterColumn[Any], cell: Cell, refusal: Refusal
 
 _ANSWERS: dict[int, Callable[[Any, ParameterColumn[Any], Cell, Refusal | None], Any]] = {
     int(Qt.ItemDataRole.DisplayRole): lambda _row, _column, cell, _refusal: cell.text,
-    int(Qt.ItemDataRole.EditRole): lambda row, column, _, refusal: refusal.text if refusal else column.exact(row),
+    int(Qt.ItemDataRole.EditRole): lambda row, column, _, refusal: refusal.text if refusal else column.started(row),
     int(Qt.ItemDataRole.CheckStateRole): lambda _row, column, cell, _refusal: _check_state(column, cell),
     int(Qt.ItemDataRole.ToolTipRole): lambda row, column, _, refusal: refusal.full if refusal else column.tip(row),
     int(Qt.ItemDataRole.TextAlignmentRole): lambda _row, column, _cell, _refusal: alignment(column.kind),

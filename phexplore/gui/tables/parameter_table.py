@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
+from phexplore.figures.wording import ABSENT
 from phexplore.model.edits import EditRefusedError
 from phexplore.model.scenario import Scenario
 
@@ -101,8 +102,13 @@ class ParameterRow(Protocol):
 RowT = TypeVar("RowT", bound=ParameterRow)
 
 
-def _is_computed(_row: object) -> str:
-    return "This column is computed."
+def plain(text: str) -> str:
+    """Return a shown number without grouping, "" for nothing."""
+    return "" if text == ABSENT else text.replace("−", "-").replace(",", "")
+
+
+def _always(_row: object) -> str:
+    return ""
 
 
 @dataclass(frozen=True)
@@ -116,11 +122,11 @@ class ParameterColumn(Generic[RowT]):
         sample: a text as wide as what usually stands in it: measuring every cell on every edit would cost 100 ms.
         kind: what its cells are.
         cell: how a cell looks.
-        exact: what an editor begins with: exact, without grouping, decimal point.
         tip: what is said when the pointer rests on a cell.
-        forbidden: why a cell takes no entry, "" when it does.
+        exact: what an editor begins with where that is not the text of the cell: exact, decimal point.
+        copied: what a copy carries where that is not what an editor begins with.
+        forbidden: why a cell with a parameter takes no entry now, "" when it does.
         step: step of the history that an entry asks for; ticks are asked for as yes and no. None where all is computed.
-        copied: what a copy carries, where that is not what an editor begins with.
         names: how blocks of spreadsheets name the column, in lower case, ``*`` for anything.
         row_names: how blocks name a row in this column, in lower case; None where the column names no row.
         follows: keys of columns that decide this one: it is not read where a block gives one of them.
@@ -134,11 +140,11 @@ class ParameterColumn(Generic[RowT]):
     sample: str
     kind: Kind
     cell: Callable[[RowT], Cell]
-    exact: Callable[[RowT], str]
     tip: Callable[[RowT], str]
-    forbidden: Callable[[RowT], str] = _is_computed
-    step: Callable[[RowT, str], Step] | None = None
+    exact: Callable[[RowT], str] | None = None
     copied: Callable[[RowT], str] | None = None
+    forbidden: Callable[[RowT], str] = _always
+    step: Callable[[RowT, str], Step] | None = None
     names: tuple[str, ...] = ()
     row_names: Callable[[RowT], Collection[str]] | None = None
     follows: tuple[Hashable, ...] = ()
@@ -150,9 +156,20 @@ class ParameterColumn(Generic[RowT]):
         """The header in one line, as copies carry it."""
         return self.header.replace("\n", " ")
 
+    def started(self, row: RowT) -> str:
+        """Return what an editor begins with."""
+        if self.exact is None or row.place(self.key) is None:
+            return plain(self.cell(row).text)
+        return self.exact(row)
+
     def carried(self, row: RowT) -> str:
         """Return what a copy carries."""
-        return (self.copied or self.exact)(row)
+        return self.started(row) if self.copied is None else self.copied(row)
+
+    def refusal(self, row: RowT) -> str:
+        """Return why a cell takes no entry, "" when it does."""
+        is_computed = self.step is None or row.place(self.key) is None
+        return "This column is computed." if is_computed else self.forbidden(row)
 
     def enter(self, row: RowT, typed: str) -> Step:
         """Return the step that a typed text asks for.
@@ -164,7 +181,7 @@ class ParameterColumn(Generic[RowT]):
         Raises:
             ValueError, PhexploreError: what is typed cannot be taken; the message is for the user.
         """
-        reason = self.forbidden(row)
+        reason = self.refusal(row)
         if self.step is None or reason:
             raise EditRefusedError(reason)
         return self.step(row, typed)

@@ -122,7 +122,7 @@ class ExactField(QWidget):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.EnabledChange and not self.isEnabled():
-            self._restore()
+            self.forget()
 
     def _scaled(self) -> int:
         return self._width * appearance().scale // 100

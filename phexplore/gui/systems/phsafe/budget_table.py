@@ -34,6 +34,7 @@ from phexplore.gui.tables.parameter_table import (
     ParameterTable,
     Step,
     Tone,
+    plain,
 )
 from phexplore.model.conventions import Conventions, MarginConvention
 from phexplore.model.edits import apply_all, set_item
@@ -355,7 +356,6 @@ _KINDS = {
 def _column(
     key: Column, header: str, about: str, sample: str, text: Callable[[Row], str] = lambda _row: "", **more: Any
 ) -> ParameterColumn[Row]:
-    more.setdefault("exact", lambda row: _plain(text(row)))
     return ParameterColumn(
         key,
         header,
@@ -384,15 +384,11 @@ def _margin_column(key: Column, header: str, about: str, sample: str, **more: An
         margin = row.margin(convention)
         return "" if margin is None else f"{margin:.6g}"
 
-    return _column(key, header, about, sample, text, exact=exact, copied=lambda row: _plain(text(row)), **more)
+    return _column(key, header, about, sample, text, exact=exact, copied=lambda row: plain(text(row)), **more)
 
 
 def _yes(is_so: bool) -> str:
     return "yes" if is_so else "no"
-
-
-def _plain(shown: str) -> str:
-    return "" if shown == ABSENT else shown.replace("−", "-").replace(",", "")
 
 
 def _people_or_absent(margin: float | None) -> str:
@@ -425,7 +421,7 @@ def _cell(column: Column, text: Callable[[Row], str], row: Row) -> Cell:
         is_bold=column is Column.TABLE or (is_changed and column in {*_BUDGETS, Column.MARGIN}),
         is_shaded=row.is_locked and column in _TYPED,
         is_checked=row.is_locked if column is Column.LOCK else row.is_published,
-        is_open=not forbidden(column, row),
+        is_open=column in _ORDER and not forbidden(column, row),
     )
 
 
@@ -455,8 +451,8 @@ def _tip(column: Column, about: str, row: Row) -> str:
             return _change_sentence(row)
     if row.remark and column in {*_BUDGETS, Column.MARGIN}:
         body = f"{body}\nLooks like a slip: {row.remark}"
-    reason = forbidden(column, row)
-    return f"{body}\n{reason}" if reason and column in _ORDER else body
+    reason = forbidden(column, row) if column in _ORDER else ""
+    return f"{body}\n{reason}" if reason else body
 
 
 def _change_sentence(row: Row) -> str:
@@ -475,8 +471,6 @@ def forbidden(column: Column, row: Row) -> str:
         return ""
     if column is Column.THRESHOLD:
         return "" if row.entry.threshold is not None else "Tables that count housing units are not truncated."
-    if column not in _ORDER:
-        return "This column is computed."
     return "The row is locked. Unlock it first." if row.is_locked else ""
 
 

@@ -92,12 +92,6 @@ class BudgetsEditor(QWidget):
             chooser.select("")
         self._apply_filter()
 
-    def show_subset(self, subset: str) -> None:
-        """Show only published, changed, missed or locked queries, or all."""
-        self.clear_filter()
-        self.subsets.select(subset)
-        self._apply_filter()
-
     def reveal(self, query: QueryKey) -> None:
         """Put the cursor on a query, even if the filter hides it."""
         if not self.view.index_of(query).isValid():

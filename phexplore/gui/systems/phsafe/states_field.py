@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QToolButton, QWidget
 
 from phexplore.catalog.states import PUERTO_RICO, states, us_states
 from phexplore.gui.binding.system_session import PlainSession
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.layout import column, row
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.systems.phsafe.edits import set_states
 
@@ -24,19 +25,14 @@ class StatesField(QWidget):
         super().__init__()
         self._session = session
         self._is_picking = False
-        self.area = Chooser("Area of the run")
-        self.area.addItem("United States: 50 states and D.C.", _ALL)
-        self.area.addItem("Some states", _SOME)
-        self.area.addItem("Puerto Rico, a run of its own", _PUERTO_RICO)
-        self.area.currentIndexChanged.connect(self._choose_area)
+        areas = (
+            ("United States: 50 states and D.C.", _ALL),
+            ("Some states", _SOME),
+            ("Puerto Rico, a run of its own", _PUERTO_RICO),
+        )
+        self.area = Chooser("Area of the run", options=areas, run=self._choose_area)
         self._count = Text(look="muted")
-        self._every = TextButton("All", look="link", name="Choose all states")
-        self._every.clicked.connect(self._choose_all)
-        head = QHBoxLayout()
-        head.setSpacing(GRID)
-        head.addWidget(self.area)
-        head.addWidget(self._count)
-        head.addStretch(1)
+        self._every = TextButton("All", look="link", name="Choose all states", run=self._choose_all)
         self._buttons = {fips: self._button(fips) for fips in us_states()}
         self._picker = QWidget()
         grid = QGridLayout(self._picker)
@@ -46,11 +42,7 @@ class StatesField(QWidget):
             grid.addWidget(button, number // _PER_ROW, number % _PER_ROW)
         grid.addWidget(self._every, len(self._buttons) // _PER_ROW, _PER_ROW - 1)
         grid.setColumnStretch(_PER_ROW, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(head)
-        column.addWidget(self._picker)
+        column(row(self.area, self._count, 1), self._picker, of=self, gap=0)
         self._seen = WhenSeen(self, self._refresh)
         session.updated.connect(self._seen.request)
         self._refresh()
@@ -75,10 +67,10 @@ class StatesField(QWidget):
         label = f"Add {name} to the run" if fips in chosen else f"Take {name} out of the run"
         self._set(label, tuple(sorted(chosen)))
 
-    def _choose_all(self) -> None:
+    def _choose_all(self, _checked: bool = False) -> None:
         self._set("Run all states", us_states())
 
-    def _choose_area(self) -> None:
+    def _choose_area(self, _index: int) -> None:
         area = self.area.currentData()
         self._is_picking = area == _SOME
         if area == _ALL:

@@ -324,7 +324,6 @@ def _columns(
             lambda row: Cell(
                 row.title, Tone.QUIET if row.part is Part.SUMS else Tone.PLAIN, is_bold=row.part is Part.LEVELS
             ),
-            lambda row: row.title,
             _about_row,
             row_names=lambda row: _SPELLINGS.get(row.part, {query_title(row.query).lower(), row.query.lower()}),
         ),
@@ -335,7 +334,6 @@ def _columns(
             "1,227,744",
             Kind.NUMBER,
             _answers,
-            lambda row: _answers(row).text.replace(",", ""),
             _about_row,
         ),
         *(
@@ -346,10 +344,10 @@ def _columns(
                 "1,234/4,099",
                 Kind.NUMBER,
                 partial(_cell, level, quantity),
-                partial(_exact, level, quantity),
                 partial(_tip, level),
-                partial(_forbidden, level, quantity),
-                partial(_step, level, quantity),
+                exact=partial(_exact, level, quantity),
+                forbidden=partial(_forbidden, level, quantity),
+                step=partial(_step, level, quantity),
                 names=(level.lower(), level.lower().replace("_", " ")),
                 spoken=f"{level_title(level)}, {meaning}",
             )
@@ -391,7 +389,7 @@ def _cell(level: str, quantity: Quantity, row: ShareRow) -> Cell:
 
 
 def _exact(level: str, quantity: Quantity, row: ShareRow) -> str:
-    return sum_text(row.shown, level)[0] if row.part is Part.SUMS else exact(row.cells[level], quantity, row.shown)
+    return exact(row.cells[level], quantity, row.shown)
 
 
 def _tip(level: str, row: ShareRow) -> str:
@@ -399,7 +397,7 @@ def _tip(level: str, row: ShareRow) -> str:
 
 
 def _forbidden(level: str, quantity: Quantity, row: ShareRow) -> str:
-    return "This row is computed." if row.part is Part.SUMS else forbidden(row.cells[level], quantity)
+    return forbidden(row.cells[level], quantity)
 
 
 def _step(level: str, quantity: Quantity, row: ShareRow, typed: str) -> Step:

@@ -162,11 +162,6 @@ class TopDownBudgetsEditor(QWidget):
         self._refresh()
         self._on_selected(session.selection)
 
-    @property
-    def shows_sliders(self) -> bool:
-        """Whether sliders are shown instead of the table."""
-        return self._pages.currentIndex() == 1
-
     def show_sliders(self, *, shown: bool) -> None:
         """Show sliders of a column, or the table."""
         self.as_sliders.setChecked(shown)

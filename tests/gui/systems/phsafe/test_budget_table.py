@@ -34,7 +34,7 @@ def text(column, row):
 
 
 def exact(column, row):
-    return column_of(row, column).exact(row)
+    return column_of(row, column).started(row)
 
 
 def copied(column, row):

@@ -19,7 +19,7 @@ def test_that_search_and_choosers_filter_together(qtbot, editor) -> None:
 
 
 def test_that_an_empty_filter_teaches_how_to_see_all(qtbot, editor) -> None:
-    editor.show_subset("locked")
+    editor.subsets.setCurrentIndex(editor.subsets.findData("locked"))
     place = editor.findChild(EmptyPlace)
     assert place.isVisible()
     editor.clear_filter()
