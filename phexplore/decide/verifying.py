@@ -134,7 +134,7 @@ def verify(content: bytes, trusted: Collection[bytes] = (), required: int = 0) -
     alterations += _file_alterations(found, manifest)
     checked, wrong = _signatures(found, manifest, trusted)
     alterations += wrong
-    alterations += _sum_alterations(found, {alteration.part for alteration in alterations}, is_vouched=bool(manifest))
+    alterations += _altered_sums(found, {alteration.part for alteration in alterations}, is_vouched=bool(manifest))
     accused = {alteration.part for alteration in alterations}
     alterations += [
         Alteration(ARCHIVE, f"The check sum in the header of {name!r} was changed.")
@@ -257,7 +257,7 @@ def _ssh_problem(content: bytes, signature: Signature, manifest: bytes) -> str:
     return ""
 
 
-def _sum_alterations(found: Unpacked, accused: Collection[str], *, is_vouched: bool) -> Iterator[Alteration]:
+def _altered_sums(found: Unpacked, accused: Collection[str], *, is_vouched: bool) -> Iterator[Alteration]:
     """Yield what the list of sums says that nothing else has said; `is_vouched`: a manifest has judged the files."""
     content = found.files.get(SUMS)
     if content is None:

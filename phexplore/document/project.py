@@ -421,8 +421,8 @@ class Project:
         """End the session on purpose: the journal goes, unsaved edits with it."""
         self._keeping.close()
 
-    def resume(self) -> None:
-        """Go on with a project that was closed because another one was to take its place, and did not."""
+    def reopen_journal(self) -> None:
+        """Take up the journal of a project that was closed for another one that then could not be opened."""
         self._keeping.resume()
 
 

@@ -12,7 +12,7 @@ from phexplore.model.goals import Cap, CapOn, Goals, Key, Tie, TiedBy
 from phexplore.model.keys import parse_query
 from phexplore.model.numbers import parse_exact
 from phexplore.model.rules import Rule
-from phexplore.model.topdown import LevelQuery
+from phexplore.model.topdown import parse_level_query
 from phexplore.model.workbook import Workbook
 
 
@@ -43,15 +43,8 @@ def decode_goals(value: Any) -> dict[str, Goals]:
     """
     if not isinstance(value, dict):
         raise TypeError(f"goals by system are expected, got {value!r}")
-    return {str(system): _goals(entry, parse_query if system == "phsafe" else _level_query)
+    return {str(system): _goals(entry, parse_query if system == "phsafe" else parse_level_query)
             for system, entry in value.items()}  # fmt: skip
-
-
-def _level_query(text: str) -> LevelQuery:
-    level, separator, query = text.partition("/")
-    if not separator:
-        raise ValueError(f"{text!r} is no level and query")
-    return LevelQuery(level, query)
 
 
 def _goals(value: Any, parse: Callable[[str], Key]) -> Goals:

@@ -58,6 +58,9 @@ class Sampler(Protocol):
             entropy: where the random bits come from.
             size: how many samples.
         """
+        out = np.empty(size, dtype=np.int64)
+        self.fill(entropy, out)
+        return out
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -84,7 +87,7 @@ def sampler_for(noise: Noise) -> Sampler:
             raise TypeError(f"no sampler is known for noise of the kind {type(noise).__name__}")
 
 
-class ZeroSampler:
+class ZeroSampler(Sampler):
     """The sampler of an unlimited budget: zeros."""
 
     @property
@@ -97,12 +100,8 @@ class ZeroSampler:
         _require_room(out, self.dtype)
         out[:] = 0
 
-    def sample(self, entropy: Entropy, size: int) -> NDArray[np.int64]:  # noqa: ARG002 - zeros need no randomness
-        """Return zeros as int64[size]; arguments as in `Sampler.sample`."""
-        return np.zeros(size, dtype=np.int64)
 
-
-class TableSampler:
+class TableSampler(Sampler):
     """Samples of a law narrow enough for a table of its thresholds.
 
     Args:
@@ -125,12 +124,6 @@ class TableSampler:
     def dtype(self) -> np.dtype[Any]:
         """The smallest type of `fill` that holds every sample."""
         return np.dtype(np.int16)
-
-    def sample(self, entropy: Entropy, size: int) -> NDArray[np.int64]:
-        """Return samples as int64[size]; arguments as in `Sampler.sample`."""
-        out = np.empty(size, dtype=np.int64)
-        self.fill(entropy, out)
-        return out
 
     def fill(self, entropy: Entropy, out: NDArray[Any]) -> None:
         """Overwrite ``out[n]`` with samples; arguments as in `Sampler.fill`."""
@@ -173,7 +166,7 @@ class TableSampler:
         return self._law.outcome(index)
 
 
-class BlockSampler:
+class BlockSampler(Sampler):
     """Samples of a law of any width: a block by its table, a place in it by rejection.
 
     Args:
@@ -192,12 +185,6 @@ class BlockSampler:
     def dtype(self) -> np.dtype[Any]:
         """The smallest type of `fill` that holds every sample."""
         return np.dtype(np.int64)
-
-    def sample(self, entropy: Entropy, size: int) -> NDArray[np.int64]:
-        """Return samples as int64[size]; arguments as in `Sampler.sample`."""
-        out = np.empty(size, dtype=np.int64)
-        self.fill(entropy, out)
-        return out
 
     def fill(self, entropy: Entropy, out: NDArray[Any]) -> None:
         """Overwrite ``out[n]`` with samples; arguments as in `Sampler.fill`."""

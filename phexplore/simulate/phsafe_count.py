@@ -18,7 +18,7 @@ from phexplore.catalog.races import iteration_levels
 from phexplore.catalog.tables import Counted, RaceOf, TableProduct, queries, table, tables
 from phexplore.data.classification import GROUP_ITERATIONS, OUTSIDE, Classification, CodeClasses, Mode, classification
 from phexplore.data.mafid_index import MafidIndex
-from phexplore.data.population import SdhcData, SdhcGeo, SdhcPersons, SdhcUnits
+from phexplore.data.population import SdhcData, SdhcPersons, SdhcUnits
 from phexplore.data.unclassifiable import UnclassifiableRecord, unclassifiable_records
 from phexplore.data.unit_geography import locate
 from phexplore.errors import PhexploreError
@@ -262,22 +262,6 @@ def tabulate(chunks: Iterable[SdhcData], spec: CountingSpec) -> Tabulation:
     for chunk in chunks:
         counter.add(chunk)
     return counter.result()
-
-
-def compile_ahead() -> None:
-    """Compile the loops and leave them in numba's cache, so that no first run waits some seconds for it."""
-    for mafids in ([100000001, 100000002], [100000001, 899999999]):
-        columns = {
-            frame: {
-                name: np.array(mafids if name == "mafid" else [3, 3], dtype) for name, dtype in frame.DTYPES.items()
-            }
-            for frame in (SdhcPersons, SdhcUnits, SdhcGeo)
-        }
-        data = SdhcData(
-            SdhcPersons(**columns[SdhcPersons]), SdhcUnits(**columns[SdhcUnits]), SdhcGeo(**columns[SdhcGeo])
-        )
-        for spec in (CountingSpec.exact(), CountingSpec(Mode.PRIVATE, ())):
-            tabulate([data], spec)
 
 
 def derived_counts(counts: Mapping[QueryKey, NDArray[np.int64]]) -> dict[QueryKey, NDArray[np.int64]]:

@@ -18,10 +18,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phexplore.data.blocks.cell_lists import schema_of
-from phexplore.data.blocks.delimited import Header, Problems, lines_of, read_batches, read_head, read_header, refuse
+from phexplore.data.blocks.delimited import (
+    Header,
+    Problems,
+    lines_of,
+    missing_columns,
+    read_batches,
+    read_head,
+    read_header,
+    refuse,
+)
 from phexplore.data.blocks.geocodes import texts_of_numbers
 from phexplore.data.blocks.layouts import VALID_STATES
-from phexplore.model.issues import InputProblemsError, Issue, Severity
+from phexplore.model.issues import Issue, Severity
 from phexplore.spine.geography import Geography, codes_of_texts, geography_of
 
 if TYPE_CHECKING:
@@ -140,7 +149,7 @@ def _of_population(path: Path) -> Geography:
 
 
 def _crosswalk(header: Header) -> Geography:
-    _require(
+    missing_columns(
         header,
         [name for name, _ in GRFC_BLOCK],
         "The crosswalk names a block by TABBLKST, TABBLKCOU, TABTRACTCE and TABBLK.",
@@ -211,17 +220,6 @@ def _merge_school_districts(table: _Table, areas: dict[str, Texts]) -> None:
         "The unified district is taken.",
     )
     areas["school_dist"] = np.where(unified != "", unified, elementary)
-
-
-def _require(header: Header, names: Sequence[str], remedy: str) -> None:
-    missing = [name for name in names if name not in header.names]
-    if missing:
-        raise InputProblemsError(
-            [
-                Issue((header.path.name,), f"The column {name!r} is missing.", remedy, line=header.line)
-                for name in missing
-            ]
-        )
 
 
 class _Table:

@@ -79,7 +79,7 @@ def test_that_a_decision_that_cannot_be_saved_was_not_made(project, us, monkeypa
 def test_that_a_crash_loses_no_decision(project, us):
     project.decide(decision(us))
     project.edit("τ", lambda s: set_threshold(s, "PH2", 8))
-    project._journal._file.close()  # the program dies here
+    project._keeping._journal._file.close()  # the program dies here
     again = Project.open(project.path)
     assert again.recovered == 1
     assert again.decisions == (decision(us),)

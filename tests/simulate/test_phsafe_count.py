@@ -12,12 +12,10 @@ from phexplore.data.classification import Mode
 from phexplore.data.population import SdhcData, SdhcGeo, SdhcPersons, SdhcUnits
 from phexplore.model.keys import Region, TableId, parse_query
 from phexplore.model.phsafe import PhSafe
-from phexplore.simulate import phsafe_kernel as kernel
 from phexplore.simulate.phsafe_count import (
     CountingSpec,
     PhsafeCounter,
     UnclassifiableRecordError,
-    compile_ahead,
     tabulate,
 )
 
@@ -279,17 +277,6 @@ def test_that_a_state_code_of_three_digits_is_refused(slow):
     population = slow.clean_population(1, states=("101",))
     with pytest.raises(ValueError, match="got 101"):
         tabulate([slow.frames(population)], MEASURED)
-
-
-def test_that_compiling_ahead_compiles_all_a_run_needs(slow):
-    compile_ahead()
-    compiled = {name: len(loop.signatures) for name, loop in vars(kernel).items() if hasattr(loop, "signatures")}
-    for spec in (MEASURED, CountingSpec.exact()):
-        tabulate([slow.frames(slow.untidy_population(1))], spec)
-    needed = {name: len(loop.signatures) for name, loop in vars(kernel).items() if hasattr(loop, "signatures")}
-    assert len(needed) > 5
-    assert all(needed.values())
-    assert needed == compiled
 
 
 def spoil(slow, *, unit=None, person=None, kind="01"):

@@ -46,7 +46,7 @@ class Navigation(QListWidget):
         self.setIconSize(QSize(2 * GRID + 4, 2 * GRID + 4))
         for area in AREAS:
             self.addItem(QListWidgetItem(area.value))
-        self.arrange({}, ())
+        self.name_areas({}, ())
         self.currentRowChanged.connect(self._announce)
         appearance().changed.connect(self._restyle)
         self._restyle()
@@ -65,7 +65,7 @@ class Navigation(QListWidget):
         """Return whether the active system has this area."""
         return not self.item(AREAS.index(area)).isHidden()
 
-    def arrange(self, titles: Mapping[Area, str], hidden: Collection[Area]) -> None:
+    def name_areas(self, titles: Mapping[Area, str], hidden: Collection[Area]) -> None:
         """Call some areas otherwise, the others by their own name, and hide what says nothing; keys count what is left."""
         keys = area_keys(hidden)
         for number, area in enumerate(AREAS):

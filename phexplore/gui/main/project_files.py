@@ -353,7 +353,7 @@ class ProjectFiles(QObject):
             project = Project.open(path, refuge=refuge)
         except PhexploreError as error:
             if path == present.path:
-                present.resume()
+                present.reopen_journal()
             self._say_failure(f"{path.name} cannot be opened", error, offers=self._ways_out(path, error))
             return
         try:
@@ -361,7 +361,7 @@ class ProjectFiles(QObject):
         except PhexploreError as error:
             project.close()
             if path == present.path:
-                present.resume()
+                present.reopen_journal()
             self._say_failure(f"{path.name} cannot be shown", error)
             return
         self._settings.remember_file(path)

@@ -363,7 +363,7 @@ class MainWindow(QMainWindow):
             return
         self._shown_room = room
         keys = area_keys(room.hidden)
-        self.navigation.arrange(room.titles, room.hidden)
+        self.navigation.name_areas(room.titles, room.hidden)
         self.actions_table.restate(
             {f"view.{area.name.lower()}": (room.titles.get(area, area.value), keys.get(area, "")) for area in Area}
         )

@@ -61,7 +61,7 @@ def campus_figures(repetitions: int, seed: int) -> CampusFigures:
     squares, broken = [], 0
     for repetition in range(repetitions):
         noise = space.project(np.asarray(sampler.sample(SeededEntropy(seed, (repetition,)), space.size)))
-        broken += space.broken(noise, nothing, 1)
+        broken += space.broken(noise, nothing)
         squares.append(float(((noise.values / _STEPS) ** 2).mean()))
     low, middle, high = np.quantile(squares, [0.05, 0.5, 0.95]).tolist()
     return CampusFigures(

@@ -88,10 +88,10 @@ def _broken(plan: NoisePlan, released: Rationals, truth: Rationals) -> int:
     """Return how many exact sums differ, compared as fractions of one denominator."""
     scale = math.lcm(*map(int, np.atleast_1d(truth.denominators).tolist()))
     if scale == 1:
-        return plan.space.broken(released, truth.numerators, 1)
+        return plan.space.broken(released, truth.numerators)
     numerators = truth.numerators.astype(object) * (scale // truth.denominators.astype(object))
     scaled = Rationals(released.numerators.astype(object) * scale, released.denominators)
-    return plan.space.broken(scaled, numerators, 1)
+    return plan.space.broken(scaled, numerators)
 
 
 class ReleaseRun(WholeRun):

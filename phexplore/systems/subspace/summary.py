@@ -86,9 +86,7 @@ def subspace_summary(run: Evidence) -> dict[str, Any]:
         run.watch.progress("summary", place + 1, len(run.paths))
         values = read_answers(path, run.names)
         for plan, own in zip(run.plans, run.answers, strict=True):
-            broken = (
-                plan.space.broken(values[plan.name], own.truth, 1) if own.scale == 1 else _broken(plan, own, values)
-            )
+            broken = plan.space.broken(values[plan.name], own.truth) if own.scale == 1 else _broken(plan, own, values)
             tallies[plan.name].add(_errors(values[plan.name], own), broken)
     figures = [_release_figures(run, plan, tallies[plan.name]) for plan in run.plans]
     method, conventions = run.spec.scenario.subspace, run.spec.scenario.conventions
@@ -137,7 +135,7 @@ def subspace_summary(run: Evidence) -> dict[str, Any]:
 def _broken(plan: NoisePlan, own: Answers, values: Mapping[str, Rationals]) -> int:
     """Compare invariants of answers that are fractions: both sides times their common denominator."""
     scaled = Rationals(values[plan.name].numerators * own.scale, values[plan.name].denominators)
-    return plan.space.broken(scaled, own.truth, 1)
+    return plan.space.broken(scaled, own.truth)
 
 
 def _errors(values: Rationals, own: Answers) -> Floats:

@@ -292,11 +292,11 @@ class MarginSpace:
             else 1
         )
 
-    def broken(self, released: Rationals, truth: Integers, scale: int) -> int:
-        """Return how many totals of `released` are not those of ``truth × scale``, as in `NullSpace.broken`."""
+    def broken(self, released: Rationals, truth: Integers) -> int:
+        """Return how many totals of `released` are not those of ``truth[n]``, as in `NullSpace.broken`."""
         failures = 0
-        reach = max(largest(released.numerators), largest(truth) * scale)
-        exact = truth.astype(object) * scale if reach * self.size >= 2**62 else truth * scale
+        reach = max(largest(released.numerators), largest(truth))
+        exact = integers(truth, reach * self.size)
         values = integers(released.numerators, reach * self.size)
         denominators = np.broadcast_to(released.denominators, values.shape)
         distinct = np.unique(denominators)

@@ -275,13 +275,13 @@ class MatrixSpace:
             most = max(most, *(sum(map(abs, line)) for line in part.rows.dot(part.rows.T).tolist()))
         return max(most, 1)
 
-    def broken(self, released: Rationals, truth: Integers, scale: int) -> int:
-        """Return how many sums of `released` are not those of ``truth × scale``, as in `NullSpace.broken`."""
+    def broken(self, released: Rationals, truth: Integers) -> int:
+        """Return how many sums of `released` are not those of ``truth[n]``, as in `NullSpace.broken`."""
         failures = 0
         for row in self._rows:
             answers = list(row)
             found = sum((released.at(answer) * row[answer] for answer in answers), Fraction(0))
-            failures += found != scale * sum(int(truth[answer]) * row[answer] for answer in answers)
+            failures += found != sum(int(truth[answer]) * row[answer] for answer in answers)
         return failures
 
     def determined(self) -> int:

@@ -79,13 +79,12 @@ class NullSpace(Protocol):
     def row_norm_bound(self) -> int:
         """Return a bound of the largest eigenvalue of B·Bᵀ, B whole independent rows that span the row space."""
 
-    def broken(self, released: Rationals, truth: Integers, scale: int) -> int:
-        """Return how many invariant sums of `released` differ from those of ``truth × scale``, compared exactly.
+    def broken(self, released: Rationals, truth: Integers) -> int:
+        """Return how many invariant sums of `released` differ from those of the truth, compared exactly.
 
         Args:
-            released: ``released[n]``, the published answers times `scale`.
+            released: ``released[n]``, the published answers.
             truth: ``truth[n]``, the true answers, whole numbers.
-            scale: common factor of both sides, at least 1.
         """
 
     def determined(self) -> int:

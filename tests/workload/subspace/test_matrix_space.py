@@ -46,7 +46,7 @@ def test_that_rank_and_projection_are_those_of_the_dense_matrix(case):
     exact = space.project(noise)
     assert np.allclose(exact.values, dense_projection(matrix) @ noise, atol=1e-9)
     assert np.allclose(space.project_floats(noise.astype(float)), exact.values, atol=1e-9)
-    assert space.broken(exact, np.zeros(space.size, dtype=np.int64), 1) == 0
+    assert space.broken(exact, np.zeros(space.size, dtype=np.int64)) == 0
 
 
 def test_that_variances_weights_and_sensitivity_are_those_of_the_dense_projection(case):
@@ -94,7 +94,7 @@ def test_that_a_broken_sum_is_counted():
     space = MatrixSpace(4, sums([{0: 1, 1: 1}, {2: 1, 3: -1}]))
     exact = space.project(np.array([1, 0, 0, 0]))
     exact.numerators[3] += 1
-    assert space.broken(exact, np.zeros(4, dtype=np.int64), 1) == 1
+    assert space.broken(exact, np.zeros(4, dtype=np.int64)) == 1
 
 
 def test_that_many_overlapping_rows_stay_exact_beyond_64_bits():
@@ -106,7 +106,7 @@ def test_that_many_overlapping_rows_stay_exact_beyond_64_bits():
     exact = space.project(noise)
     assert exact.numerators.dtype == object
     assert np.allclose(exact.values, dense_projection(matrix) @ noise)
-    assert space.broken(exact, np.zeros(100, dtype=np.int64), 1) == 0
+    assert space.broken(exact, np.zeros(100, dtype=np.int64)) == 0
 
 
 def test_that_many_disjoint_sums_need_no_matrix():
