@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 import io
-import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from phexplore.model.keys import Iteration, PopulationGroupLevel, Region
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import FigureBase
 
 ACCENT, ACCENT_SOFT = "#1f6fb2", "#dfecf8"
@@ -172,36 +170,3 @@ def sheet_bytes(charts: Sequence[Chart], form: FigureFormat, *, titled: bool = T
                 part.suptitle(chart.finding, x=0.01, ha="left", fontsize=10.5, fontweight="bold")
         figure.savefig(buffer, format=form.value, metadata=metadata, dpi=PNG_DPI if form is FigureFormat.PNG else 72)
     return buffer.getvalue()
-
-
-_LABELLED = (1.0, 2.0, 5.0)
-_FEW_DECADES = 3.2
-
-
-def people_axis(axes: Axes, *, low: float, high: float) -> None:
-    """Make the horizontal axis logarithmic from `low` to `high` people, both positive, labelled in plain numbers.
-
-    Args:
-        axes: of matplotlib.
-        low: people, above 0.
-        high: people, above `low`.
-    """
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator  # noqa: PLC0415 - as above
-
-    decades = math.log10(high / low)
-    axes.set_xscale("log")
-    axes.set_xlim(low, high)
-    axes.xaxis.set_major_locator(LogLocator(base=10, subs=_LABELLED if decades <= _FEW_DECADES else (1.0,)))
-    # Minor ticks would take half the time of a figure and say nothing that grid lines do not.
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain_number(value)))
-    axes.grid(visible=True, axis="x")
-
-
-def plain_number(value: float) -> str:
-    """Return a number as people write it: 1,000 or 0.5, never 1e+03."""
-    if value == 0:
-        return "0"
-    if abs(value) >= 10 or float(value).is_integer():
-        return f"{value:,.0f}"
-    return f"{value:.3g}" if abs(value) >= 1e-4 else f"{value:.0e}"

@@ -17,7 +17,9 @@ from phexplore.metrics.accuracy_report import AccuracyRow, Expectation, Integers
 from phexplore.metrics.coverage import Coverage, Interval, coverage_of, error_between_trials, observed_margin
 from phexplore.metrics.errors import KNOWN
 from phexplore.metrics.numbers import LevelGroup, Rows
+from phexplore.model.conventions import Conventions
 from phexplore.model.keys import TableId
+from phexplore.model.numbers import exact_text
 
 Json = dict[str, Any]
 
@@ -154,6 +156,15 @@ def truncation_by_size(sizes: Mapping[TableId, NDArray[np.int64]], thresholds: M
         ]
         found.append({"table": table, "tau": tau, "sizes": rows, "or_larger": int(len(households) - 1)})
     return found
+
+
+def conventions_json(conventions: Conventions) -> Json:
+    """Return the conventions that margins of a summary follow."""
+    return {
+        "margin": conventions.margin.value,
+        "confidence": exact_text(conventions.confidence),
+        "z": exact_text(conventions.z),
+    }
 
 
 def interval_json(interval: Interval) -> Json:

@@ -15,12 +15,12 @@ from phexplore.errors import PhexploreError
 from phexplore.figures.figure import Figure, bar_figure
 from phexplore.figures.marks import Bar
 from phexplore.figures.scatter import Series, scatter_figure
-from phexplore.figures.table import Table, Value
+from phexplore.figures.table import Table, Value, is_number, shown
 from phexplore.files.atomic_files import write_atomically
 from phexplore.files.spreadsheet import csv_bytes
 from phexplore.model.issues import InputProblemsError
 from phexplore.opening import read_bytes
-from phexplore.report.terminal import say
+from phexplore.report.terminal import print_json, print_table, say, tell
 
 RESULT_FILE = "figures.json"
 """What the command printed, in the folder of the experiment."""
@@ -173,6 +173,30 @@ def write_pictures(experiment: Experiment, found: Found, folder: Path) -> None:
         path = folder / f"{picture.content.id}.png"
         write_atomically(path, figure_bytes(picture.content, FigureFormat.PNG))
         say(f"Wrote {path}")
+
+
+def answer(experiment: Experiment, found: Found, folder: Path, *, as_json: bool) -> None:
+    """Print what an experiment found: JSON, or what every picture says, with the table of those that are rows.
+
+    Args:
+        experiment: which one.
+        found: what is printed as JSON.
+        folder: with its tables.
+        as_json: for programs.
+    """
+    if as_json:
+        print_json(found)
+        return
+    pictures = pictures_of(experiment, found, folder)
+    for picture in pictures:
+        tell(picture.content.title)
+        if picture.content.has_rows:
+            table = picture.content.table
+            numbers = [n for n, values in enumerate(zip(*table.rows, strict=True)) if any(map(is_number, values))]
+            print_table(table.headers, [[shown(value) for value in row] for row in table.rows], right=numbers)
+        tell(picture.content.summary)
+    for note in dict.fromkeys(note for picture in pictures for note in picture.notes):
+        tell(note)
 
 
 def _compare(out: Path, given: Given) -> list[str]:

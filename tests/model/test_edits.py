@@ -15,7 +15,6 @@ from phexplore.model.phsafe import PrivacyFramework
 from phexplore.systems.phsafe.edits import (
     set_bounded_budget,
     set_budget,
-    set_budgets,
     set_reader,
     set_states,
     set_target,
@@ -42,12 +41,6 @@ def test_that_a_locked_query_keeps_its_budget(us):
     with pytest.raises(EditRefusedError, match="locked"):
         set_budget(locked, FIRST, Fraction(1))
     assert set_budget(set_item(locked, "locks", FIRST, value=False), FIRST, Fraction(1)).method.budgets[FIRST] == 1
-
-
-def test_that_a_block_with_one_locked_row_is_refused_as_a_whole(us):
-    locked = set_item(us, "locks", SECOND, value=True)
-    with pytest.raises(EditRefusedError):
-        set_budgets(locked, {FIRST: Fraction(1), SECOND: Fraction(1)})
 
 
 def test_that_a_derived_table_has_no_budget_of_its_own(us):

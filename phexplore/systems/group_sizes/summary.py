@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phexplore.data.regions.group_size_table import GroupSizeTable
-from phexplore.metrics.summary import overall_coverage
+from phexplore.metrics.summary import conventions_json, overall_coverage
 from phexplore.model.numbers import exact_text
 from phexplore.runs.simulation import TrialFigures, Watch, outcome
 from phexplore.runs.spec import RunMode, RunSpec
@@ -109,11 +109,7 @@ def group_sizes_summary(run: Evidence) -> dict[str, Any]:
         },
         "failsafe": 0,
         **({"privacy": _privacy(run.spec)} if private else {}),
-        "conventions": {
-            "margin": conventions.margin.value,
-            "confidence": exact_text(conventions.confidence),
-            "z": exact_text(conventions.z),
-        },
+        "conventions": conventions_json(conventions),
         "data": _data(run),
         "numbers": sum(level.size for level in exact),
         **({"coverage": _coverage(run)} if private else {}),

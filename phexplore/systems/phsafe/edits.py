@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 
@@ -55,13 +54,6 @@ def set_target(scenario: Scenario, query: QueryKey, margin: Fraction | None) -> 
     if margin is not None:
         targets[query] = margin
     return replace(scenario, method=replace(method, targets=targets))
-
-
-def set_budgets(scenario: Scenario, budgets: Mapping[QueryKey, Budget]) -> Scenario:
-    """Set many budgets at once (a pasted block); refused as a whole if one is refused."""
-    for query, budget in budgets.items():
-        scenario = set_budget(scenario, query, budget)
-    return scenario
 
 
 def set_threshold(scenario: Scenario, table: TableId, people: int) -> Scenario:

@@ -89,7 +89,6 @@ class Histogram:
         expected: ``float64[bins]``, of the exact noise; empty without noise.
         low: ``float64[bins]``; lower end of the 95 % range of an observed share.
         high: ``float64[bins]``; upper end.
-        outside: share of errors beyond the last bins.
     """
 
     edges: NDArray[np.float64]
@@ -97,7 +96,6 @@ class Histogram:
     expected: NDArray[np.float64]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
-    outside: float
 
     @property
     def width(self) -> int:
@@ -130,13 +128,11 @@ def histogram(sample: ErrorSample) -> Histogram:
     shares = counts / total
     if sample.noise is None:
         nothing = np.empty(0)
-        return Histogram(edges, shares, nothing, nothing, nothing, 1 - float(shares.sum()))
+        return Histogram(edges, shares, nothing, nothing, nothing)
     below = cumulated_noise(sample.noise, [int(edge - 0.5) for edge in edges])
     expected = np.diff(below)
     reach = NormalDist().inv_cdf((1 + INTERVAL_CONFIDENCE) / 2) * np.sqrt(expected * (1 - expected) / total)
-    return Histogram(
-        edges, shares, expected, np.maximum(0, expected - reach), expected + reach, 1 - float(shares.sum())
-    )
+    return Histogram(edges, shares, expected, np.maximum(0, expected - reach), expected + reach)
 
 
 def bin_edges(sample: ErrorSample) -> NDArray[np.float64]:

@@ -29,16 +29,16 @@ class ResultChoice:
     """Which numbers are looked at.
 
     Attributes:
-        query: table and level; None = the first there is.
+        query: table and level.
         region: REGION_ID, where one number is wanted.
         code: ITERATION_CODE, where one number is wanted.
         cell: data-cell code; None = all cells, or the first where one number is wanted.
     """
 
-    query: QueryKey | None = None
-    region: str | None = None
-    code: str | None = None
-    cell: int | None = None
+    query: QueryKey
+    region: str
+    code: str
+    cell: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,20 +55,29 @@ class Choices:
     regions: Mapping[Region, tuple[str, ...]]
     cells: Mapping[str, tuple[int, ...]]
 
-    def settled(self, choice: ResultChoice) -> ResultChoice:
-        """Return the choice with everything this run does not offer replaced by the first it does.
+    def settled(self, table: str, level: str, region: str, code: str, cell: str) -> ResultChoice:
+        """Return which numbers are looked at, what this run does not offer replaced by the first it does.
 
-        Without a query the first at state level is taken: its many numbers make a picture from the first trial on.
+        A table is shown by its states: their many numbers make a picture from the first trial on.
+
+        Args:
+            table: id; "" leaves a field open.
+            level: text of a population-group level.
+            region: REGION_ID.
+            code: ITERATION_CODE.
+            cell: data-cell code.
         """
-        first = next((each for each in self.queries if each.level.region is Region.STATE), self.queries[0])
-        query = choice.query if choice.query is not None and choice.query in self.queries else first
-        regions = self.regions[query.level.region]
-        codes = query.level.iteration.codes
+        queries = [query for query in self.queries if query.table == table] or list(self.queries)
+        levels = [query for query in queries if query.level.text == level]
+        states = [query for query in queries if query.level.region is Region.STATE]
+        query = [*levels, *states, *queries][0]
+        regions, codes = self.regions[query.level.region], query.level.iteration.codes
+        number = int(cell) if cell.isdecimal() else None
         return ResultChoice(
             query,
-            choice.region if choice.region in regions else regions[0],
-            choice.code if choice.code in codes else codes[0],
-            choice.cell if choice.cell in self.cells[query.table] else None,
+            region if region in regions else regions[0],
+            code if code in codes else codes[0],
+            number if number in self.cells[query.table] else None,
         )
 
 

@@ -16,7 +16,7 @@ from phexplore.figures.figure import Figure, nothing
 from phexplore.metrics.accuracy_report import covered
 from phexplore.metrics.coverage import Coverage, coverage_of, error_between_trials
 from phexplore.metrics.numbers import REGION_TYPES
-from phexplore.model.keys import QueryKey, Region, TableId
+from phexplore.model.keys import QueryKey, TableId
 from phexplore.noise.distributions import DiscreteGaussian, Noise
 from phexplore.runs.disclosure import HELD_BACK
 from phexplore.runs.spec import RunMode
@@ -62,11 +62,13 @@ WORST_COUNT = 50
 MERGED_FROM = 5
 """From σ² = 5 up the sum of discrete Gaussians is one with the summed σ² within 2e-21 (phexplore.noise.sums)."""
 
+_FIELDS = ("table", "level", "region", "group", "cell")
+"""What can be chosen of a number."""
 _EXACT = {ResultTab.TRUNCATION, ResultTab.NUMBER, ResultTab.WORST}
 """Pictures that show exact counts."""
 _JUMPS = {
     ResultTab.OBSERVED: Jump(("table", "level")),
-    ResultTab.WORST: Jump(("table", "level", "region", "group", "cell"), ResultTab.NUMBER.value),
+    ResultTab.WORST: Jump(_FIELDS, ResultTab.NUMBER.value),
 }
 
 
@@ -228,12 +230,12 @@ class _Kind:
 def _of_sample(
     draw: Callable[[ErrorSample], Figure], run: OpenRun, choice: ResultChoice, _: OpenRun | None
 ) -> Figure | None:
-    samples = run.samples(_query(choice), choice.cell)
+    samples = run.samples(choice.query, choice.cell)
     return draw(samples[0]) if samples else None
 
 
 def _boxes(run: OpenRun, choice: ResultChoice, _: OpenRun | None) -> Figure | None:
-    samples = run.samples(_query(choice), choice.cell)
+    samples = run.samples(choice.query, choice.cell)
     return boxes_figure(samples[0], samples[1:]) if samples else None
 
 
@@ -259,7 +261,7 @@ def _held(run: OpenRun, _: ResultChoice, __: OpenRun | None) -> Figure:
 
 
 def _sizes(run: OpenRun, choice: ResultChoice, _: OpenRun | None) -> Figure:
-    product = tables()[_query(choice).table]
+    product = tables()[choice.query.table]
     source = product.derived_from or product.id
     return sizes_figure([sizes_of(entry, product.id) for entry in run.results.truncation if entry["table"] == source])
 
@@ -269,7 +271,7 @@ def _all_sizes(run: OpenRun, _: ResultChoice, __: OpenRun | None) -> Figure:
 
 
 def _cells(run: OpenRun, choice: ResultChoice, _: OpenRun | None) -> Figure:
-    query, results = _query(choice), run.results
+    query, results = choice.query, run.results
     if tables()[query.table].truncated is False:
         return _sizes(run, choice, None)
     truth, found = results.truth(), []
@@ -300,9 +302,9 @@ def _levels(run: OpenRun, _: ResultChoice, __: OpenRun | None) -> Figure:
 
 
 def _number(run: OpenRun, choice: ResultChoice, _: OpenRun | None) -> Figure:
-    results, query = run.results, _query(choice)
+    results, query = run.results, choice.query
     cell = choice.cell if choice.cell is not None else run.choices.cells[query.table][0]
-    region, code = choice.region or "", choice.code or ""
+    region, code = choice.region, choice.code
     selection = NumberSelection(table=query.table, region_id=region, iteration_code=code, cell=cell)
     if len(rows := results.rows(selection)) != 1:
         return nothing(
@@ -328,12 +330,6 @@ def _number(run: OpenRun, choice: ResultChoice, _: OpenRun | None) -> Figure:
 
 def _worst(run: OpenRun, _: ResultChoice, __: OpenRun | None) -> Figure:
     return worst_figure(worst_numbers(run.results, WORST_COUNT), len(run.results.trials))
-
-
-def _query(choice: ResultChoice) -> QueryKey:
-    if choice.query is None:
-        raise ValueError("the choice is not settled")
-    return choice.query
 
 
 _QUERY, _NONE = frozenset({"table", "level"}), frozenset[str]()
@@ -385,7 +381,7 @@ class PhSafeRunReader:
         if tab is not None and run.results.has_truth and not run.choices.queries:
             reason = NO_NUMBERS
         elif tab is not None and run.results.has_truth:
-            choice, kind = run.choices.settled(_choice(request, run.choices)), kind_of(request, tab)
+            choice, kind = run.choices.settled(*map(request.chosen, _FIELDS)), kind_of(request, tab)
             picture = kind.draw(run, choice, other)
             choosers += [each for each in _of_numbers(run.choices, choice, tab) if each.id in kind.choosers]
         if tab is not None and len(_KINDS[tab]) > 1:
@@ -428,28 +424,13 @@ def kind_of(request: RunRequest, tab: ResultTab) -> _Kind:
     return next((kind for kind in _KINDS[tab] if kind.title == wanted), _KINDS[tab][0])
 
 
-def _choice(request: RunRequest, offered: Choices) -> ResultChoice:
-    """Return which numbers are looked at; what is open is settled: a table by its states, whose many numbers make a picture."""
-    table, level, cell = request.chosen("table"), request.chosen("level"), request.chosen("cell")
-    queries = [query for query in offered.queries if query.table == table] or list(offered.queries)
-    levels = [query for query in queries if query.level.text == level]
-    states = [query for query in queries if query.level.region is Region.STATE]
-    query = next(iter([*levels, *states, *queries]), None)
-    return ResultChoice(
-        query,
-        request.chosen("region") or None,
-        request.chosen("group") or None,
-        int(cell) if cell.isdecimal() else None,
-    )
-
-
 def _other_runs(request: RunRequest, chosen: Path | None) -> Chooser:
     others = (Option("", "no other run"), *(Option(str(each)) for each in request.others))
     return Chooser("other", "Compared &with", "Compared with", others, str(chosen or ""), Asks.RUN, 10)
 
 
 def _of_numbers(choices: Choices, choice: ResultChoice, tab: ResultTab) -> tuple[Chooser, ...]:
-    query = _query(choice)
+    query = choice.query
     names = list(dict.fromkeys(each.table for each in choices.queries))
     levels = [each.level for each in choices.queries if each.table == query.table]
     own = choices.cells[query.table]
@@ -461,11 +442,11 @@ def _of_numbers(choices: Choices, choice: ResultChoice, tab: ResultTab) -> tuple
         ("level", "&Level", "Level", [Option(each.text, each.title) for each in levels], query.level.text, 19),
         (
             "region", "Re&gion", "Region",
-            [Option(each, region_words(each)) for each in choices.regions[query.level.region]], choice.region or "", 14,
+            [Option(each, region_words(each)) for each in choices.regions[query.level.region]], choice.region, 14,
         ),
         (
             "group", "Gr&oup", "Group",
-            [Option(each, code_words(each) or "everybody") for each in query.level.iteration.codes], choice.code or "", 22,
+            [Option(each, code_words(each) or "everybody") for each in query.level.iteration.codes], choice.code, 22,
         ),
         (
             "cell", "&Cell", "Cell",

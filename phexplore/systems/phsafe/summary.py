@@ -15,7 +15,7 @@ from phexplore.accounting.zcdp import bounded
 from phexplore.catalog.tables import tables
 from phexplore.metrics.accuracy_report import Expectation, Integers, Truth, accuracy_rows
 from phexplore.metrics.numbers import NumberKeys, Rows, cell_groups, level_groups
-from phexplore.metrics.summary import level_metrics, overall_coverage, report_json
+from phexplore.metrics.summary import conventions_json, level_metrics, overall_coverage, report_json
 from phexplore.model.keys import QueryKey, TableId
 from phexplore.model.numbers import Unlimited, exact_text
 from phexplore.model.phsafe import PhSafe, PrivacyFramework
@@ -122,7 +122,7 @@ def private_summary(run: Evidence, truncation: list[dict[str, Any]]) -> dict[str
         },
         "failsafe": 0,
         "privacy": _privacy(run.parameters),
-        "conventions": _conventions(run.spec),
+        "conventions": conventions_json(run.spec.scenario.conventions),
         "numbers": len(run.keys),
         "coverage": overall_coverage(held, numbers, run.expectation.confidence),
         "metrics": metrics,
@@ -158,15 +158,6 @@ def _privacy(parameters: PhSafe) -> dict[str, Any]:
     else:
         twice = exact_text(bounded_epsilon(total))
     return {"framework": parameters.framework.value, "budget": exact_text(total), "bounded_budget": twice}
-
-
-def _conventions(spec: RunSpec) -> dict[str, Any]:
-    conventions = spec.scenario.conventions
-    return {
-        "margin": conventions.margin.value,
-        "confidence": exact_text(conventions.confidence),
-        "z": exact_text(conventions.z),
-    }
 
 
 def exact_summary(exact: Tabulation) -> dict[str, Any]:

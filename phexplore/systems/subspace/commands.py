@@ -66,7 +66,7 @@ def figure1(
     from phexplore.data.regions.counties import read_counties_2010
     from phexplore.resources import resource
     from phexplore.simulate.subspace.counties import LEAST_COUNTIES, county_errors
-    from phexplore.systems.experiments import write_pictures, write_table
+    from phexplore.systems.experiments import answer, write_pictures, write_table
     from phexplore.systems.subspace.experiment_pictures import FIGURE_1
 
     table = read_counties_2010(counties or resource("tables/illinois_counties_2010.csv"))
@@ -86,10 +86,9 @@ def figure1(
     summary = _slope_summary(states, rows)
     found = {**summary, "states": rows}
     write_pictures(FIGURE_1, found, out)
-    if as_json:
-        print_json(found)
-        return
-    _print_slopes(summary)
+    answer(FIGURE_1, found, out, as_json=as_json)
+    if not as_json:
+        tell(f"state totals broken: {summary['totals_broken']}")
 
 
 def _slope_row(state: StateErrors) -> dict[str, Any]:
@@ -144,20 +143,6 @@ def _slope_summary(states: list[StateErrors], rows: list[dict[str, Any]]) -> dic
     }
 
 
-def _print_slopes(summary: dict[str, Any]) -> None:
-    paper = summary["paper"]
-    rows = [("the paper", "", str(paper["states"]), str(paper["negative"]), str(paper["significant"]))]
-    for name, title in (("topdown_runs", "TopDown"), ("subspace_runs", "projected Laplace")):
-        rows += [
-            (title, str(run), str(summary["states_regressed"]), str(found["negative"]), str(found["significant"]))
-            for run, found in enumerate(summary[name])
-        ]
-    print_table(("errors of", "run", "states", "negative slopes", "significant"), rows, right=(1, 2, 3, 4))
-    tell(f"state totals broken: {summary['totals_broken']}")
-    for difference in summary["differences"]:
-        tell(difference)
-
-
 @writes_into_out("subspace compare")
 def compare(
     out: Path = typer.Option(..., "--out", help="Directory for the picture and the table; it may exist."),
@@ -177,7 +162,7 @@ def compare(
     from phexplore.catalog.states import parse_states
     from phexplore.data.regions.household_sizes import read_household_sizes, shipped_household_sizes
     from phexplore.simulate.subspace.households import compare_systems
-    from phexplore.systems.experiments import COMPARE, write_pictures, write_table
+    from phexplore.systems.experiments import COMPARE, answer, write_pictures, write_table
 
     chosen = parse_states(state)
     if chosen is None or len(chosen) != 1:
@@ -207,22 +192,7 @@ def compare(
     ]
     content = {"state": chosen[0], "counties": len(found.names), "epsilon": exact_text(budget), "systems": rows}
     write_pictures(COMPARE, content, out)
-    if as_json:
-        print_json(content)
-        return
-    tell(f"{len(found.names)} counties, households by size, ε = {exact_text(budget)}, {trials} runs of each system")
-    shown = [
-        (
-            str(row["system"]),
-            f"{row['county_mae']:.3f}",
-            f"{row['state_mae']:.3f}",
-            f"{row['mean_error_of_smallest']:+.3f}",
-            f"{row['negative_share']:.2%}",
-        )
-        for row in rows
-    ]
-    header = ("system", "error of a county count", "of a state count", "mean error of the smallest tenth", "below 0")
-    print_table(header, shown, right=(1, 2, 3, 4))
+    answer(COMPARE, content, out, as_json=as_json)
 
 
 def campus(
@@ -235,34 +205,21 @@ def campus(
     Example: phexplore subspace campus
     """
     from phexplore.simulate.subspace.campus import PRINTED, campus_figures
+    from phexplore.systems.experiments import answer
+    from phexplore.systems.subspace.experiment_pictures import CAMPUS
 
     found = campus_figures(repetitions, seed)
-    deviation = float(found.variance) ** 0.5
-    if as_json:
-        print_json(
-            {
-                "cells": found.cells,
-                "independent_totals": found.rank,
-                "variance": exact_text(found.variance),
-                "standard_deviation": deviation,
-                "mean_square": list(found.variances),
-                "root_mean_square": list(found.deviations),
-                "printed": list(PRINTED),
-                "totals_broken": found.broken,
-            }
-        )
-        return
-    tell(f"{found.cells:,} cells, {found.rank} independent totals; totals broken: {found.broken}")
-    tell(
-        f"exact variance of every cell {found.variance} = {float(found.variance):.4f}, standard deviation {deviation:.4f}"
-    )
-    rows = [
-        ("the paper, called standard deviation", *(f"{value:.2f}" for value in PRINTED)),
-        ("mean square here", *(f"{value:.4f}" for value in found.variances)),
-        ("root mean square here", *(f"{value:.4f}" for value in found.deviations)),
-    ]
-    print_table((f"over {repetitions} repetitions", "5 %", "median", "95 %"), rows, right=(1, 2, 3))
-    tell("The printed figures are those of the variance.")
+    content = {
+        "cells": found.cells,
+        "independent_totals": found.rank,
+        "variance": exact_text(found.variance),
+        "standard_deviation": float(found.variance) ** 0.5,
+        "mean_square": list(found.variances),
+        "root_mean_square": list(found.deviations),
+        "printed": list(PRINTED),
+        "totals_broken": found.broken,
+    }
+    answer(CAMPUS, content, Path(), as_json=as_json)
 
 
 def bases(
@@ -274,15 +231,11 @@ def bases(
 
     Example: phexplore subspace bases --cells 102
     """
+    from phexplore.systems.experiments import answer
+    from phexplore.systems.subspace.experiment_pictures import BASES
     from phexplore.workload.subspace.contrasts import basis_factors
 
-    found = basis_factors(cells, seed)
-    if as_json:
-        print_json({"cells": cells, "factors": found})
-        return
-    rows = [(name, f"{factor:.3f}") for name, factor in sorted(found.items(), key=lambda item: item[1])]
-    print_table(("basis", "squared error over the projected mechanism's"), rows, right=(1,))
-    tell("Helmert and halves can be chosen in a release; reflection and random are for comparison.")
+    answer(BASES, {"cells": cells, "factors": basis_factors(cells, seed)}, Path(), as_json=as_json)
 
 
 def constant(
@@ -295,6 +248,8 @@ def constant(
     Example: phexplore subspace constant --delta 1e-10
     """
     from phexplore.accounting.gaussian_calibration import paper_constant, smallest_variance
+    from phexplore.systems.experiments import answer
+    from phexplore.systems.subspace.experiment_pictures import CONSTANT
 
     try:
         wanted, given = parse_exact(delta), [parse_exact(text) for text in epsilons.split(",")]
@@ -313,22 +268,7 @@ def constant(
                 "protects": printed.protects,
             }
         )
-    if as_json:
-        print_json({"delta": exact_text(wanted), "rows": found})
-        return
-    rows = [
-        (
-            row["epsilon"],
-            f"{row['exact_sigma']:.6f}",
-            f"{row['paper_sigma']:.6f}",
-            f"{row['true_delta_of_paper']:.3e}",
-            f"{row['factor']:.3g}",
-            "yes" if row["protects"] else "NO",
-        )
-        for row in found
-    ]
-    header = ("ε", "exact σ/Δ", "paper's σ/Δ", "its true δ", f"over {delta}", "keeps (ε, δ)")
-    print_table(header, rows, right=range(5))
+    answer(CONSTANT, {"delta": exact_text(wanted), "rows": found}, Path(), as_json=as_json)
 
 
 def share(

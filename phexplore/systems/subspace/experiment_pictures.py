@@ -231,43 +231,40 @@ FIGURE_1 = Experiment(
     "Some seconds for Illinois, about half a minute for all states.",
     _figure_1_pictures,
 )
+CAMPUS = Experiment(
+    "campus",
+    "Spatio-temporal case: 14 × 24 × 20 cells",
+    "740 independent totals fixed: the variance of every cell is exactly 299/336 = 0.890; the paper prints 0.88 and calls it a "
+    "standard deviation.",
+    (Parameter("repetitions", "Repetitions", "50"), SEED),
+    _campus_command,
+    "Some seconds.",
+    _campus_pictures,
+)
+CONSTANT = Experiment(
+    "constant",
+    "The paper's Gaussian constant",
+    "How many times the δ asked for the noise of the paper's constant really has; above 1 it does not protect as promised and is "
+    "refused for a run.",
+    (
+        Parameter("delta", "δ", "1e-10"),
+        Parameter("epsilons", "ε", "0.192,0.5,1,1.5,2,4,8", hint="with commas between"),
+    ),
+    _constant_command,
+    "A second.",
+    _constant_pictures,
+)
+BASES = Experiment(
+    "bases",
+    "Bases of extended Laplace noise",
+    "Squared error of extended over projected Laplace noise under one total: the basis decides.",
+    (Parameter("cells", "Cells", "102"),),
+    _bases_command,
+    "A second.",
+    _bases_pictures,
+)
 
 
 def experiments() -> tuple[Experiment, ...]:
     """Return what scenarios under exact sums offer."""
-    return (
-        COMPARE,
-        FIGURE_1,
-        Experiment(
-            "campus",
-            "Spatio-temporal case: 14 × 24 × 20 cells",
-            "740 independent totals fixed: the variance of every cell is exactly 299/336 = 0.890; the paper prints 0.88 and calls it a "
-            "standard deviation.",
-            (Parameter("repetitions", "Repetitions", "50"), SEED),
-            _campus_command,
-            "Some seconds.",
-            _campus_pictures,
-        ),
-        Experiment(
-            "constant",
-            "The paper's Gaussian constant",
-            "How many times the δ asked for the noise of the paper's constant really has; above 1 it does not protect as promised and is "
-            "refused for a run.",
-            (
-                Parameter("delta", "δ", "1e-10"),
-                Parameter("epsilons", "ε", "0.192,0.5,1,1.5,2,4,8", hint="with commas between"),
-            ),
-            _constant_command,
-            "A second.",
-            _constant_pictures,
-        ),
-        Experiment(
-            "bases",
-            "Bases of extended Laplace noise",
-            "Squared error of extended over projected Laplace noise under one total: the basis decides.",
-            (Parameter("cells", "Cells", "102"),),
-            _bases_command,
-            "A second.",
-            _bases_pictures,
-        ),
-    )
+    return COMPARE, FIGURE_1, CAMPUS, CONSTANT, BASES

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from phexplore.accounting.subspace_noise import NoisePlan
-from phexplore.metrics.summary import overall_coverage
+from phexplore.metrics.summary import conventions_json, overall_coverage
 from phexplore.model.numbers import exact_text
 from phexplore.runs.simulation import TrialFigures, Watch, outcome
 from phexplore.runs.spec import RunMode, RunSpec
@@ -113,11 +113,7 @@ def subspace_summary(run: Evidence) -> dict[str, Any]:
             "protected": list(forecast.protected),
             "not_protected": list(forecast.not_protected),
         },
-        "conventions": {
-            "margin": conventions.margin.value,
-            "confidence": exact_text(conventions.confidence),
-            "z": exact_text(conventions.z),
-        },
+        "conventions": conventions_json(conventions),
         "numbers": run.names.size,
         **(
             {

@@ -13,7 +13,6 @@ from phexplore.gui.run_manager.run_strip import RunStrip
 from phexplore.gui.run_manager.runs_page import RunsPage
 from phexplore.gui.systems.phsafe.launch_form import LaunchForm
 from phexplore.runs.states import RunState
-from phexplore.systems.phsafe.edits import set_budgets
 
 
 @pytest.fixture
@@ -120,7 +119,9 @@ def test_that_deleting_asks_first(page, begun, pretence, qtbot):
 
 def test_that_a_scenario_with_errors_cannot_be_started(page, session, qtbot):
     nothing = {query: Fraction(0) for query in session.scenario.method.budgets}
-    session.edit("Publish nothing", lambda scenario: set_budgets(scenario, nothing))
+    session.edit(
+        "Publish nothing", lambda scenario: replace(scenario, method=replace(scenario.method, budgets=nothing))
+    )
     qtbot.waitUntil(lambda: not page.forms["phsafe"].run.isEnabled())
     assert "Nothing is published" in page.forms["phsafe"]._sentence.text()
     session.undo()

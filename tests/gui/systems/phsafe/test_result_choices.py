@@ -17,16 +17,15 @@ CHOICES = Choices((PH2, PH3), {Region.NATION: ("1",), Region.STATE: ("09", "44")
 
 
 def test_that_without_a_wish_a_table_at_state_level_is_shown():
-    assert CHOICES.settled(ResultChoice()) == ResultChoice(PH3, "09", "A", None)
+    assert CHOICES.settled("", "", "", "", "") == ResultChoice(PH3, "09", "A", None)
 
 
 def test_that_what_a_run_offers_is_kept():
-    wish = ResultChoice(PH3, "44", "D", 9)
-    assert CHOICES.settled(wish) == wish
+    assert CHOICES.settled("PH3", "state_A-G", "44", "D", "9") == ResultChoice(PH3, "44", "D", 9)
 
 
 def test_that_what_a_run_does_not_offer_is_replaced_by_its_first():
-    assert CHOICES.settled(ResultChoice(PH2, "44", "D", 9)) == ResultChoice(PH2, "1", "*", None)
+    assert CHOICES.settled("PH2", "usa_*", "44", "D", "9") == ResultChoice(PH2, "1", "*", None)
 
 
 def test_that_numbers_are_worded_for_people():
